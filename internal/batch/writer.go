@@ -1,0 +1,120 @@
+// Package batch makes few operations of many that come at the same time, without waiting for more to come.
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// ErrClosed is the answer to what comes after Close.
+var ErrClosed = errors.New("batch: closed")
+
+// Writer turns concurrent writes into commits: what arrives while one commit runs goes into the next.
+type Writer[In, Out any] struct {
+	commit func([]In) ([]Out, error)
+	max    int
+
+	mu      sync.Mutex
+	waiting []*call[In, Out]
+	running bool
+	closed  bool
+	idle    sync.Cond
+}
+
+type call[In, Out any] struct {
+	in   In
+	out  Out
+	err  error
+	done chan struct{}
+}
+
+// NewWriter makes a Writer of at most max writes a commit. The function commit gets them in the order in which they
+// came and returns an answer for each, or an error for all; it runs in one goroutine at a time and belongs to no
+// caller, so it sets its own deadline.
+func NewWriter[In, Out any](max int, commit func([]In) ([]Out, error)) *Writer[In, Out] {
+	w := &Writer[In, Out]{commit: commit, max: max}
+	w.idle.L = &w.mu
+	return w
+}
+
+// Do returns when the commit that in was part of is over. When ctx ends first, the write happens all the same and
+// only its answer is lost.
+func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
+	c := &call[In, Out]{in: in, done: make(chan struct{})}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return c.out, ErrClosed
+	}
+	w.waiting = append(w.waiting, c)
+	if !w.running {
+		w.running = true
+		go w.run()
+	}
+	w.mu.Unlock()
+
+	select {
+	case <-c.done:
+		return c.out, c.err
+	case <-ctx.Done():
+		var none Out
+		return none, ctx.Err()
+	}
+}
+
+// Close lets what was accepted be committed and refuses the rest.
+func (w *Writer[In, Out]) Close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for w.running {
+		w.idle.Wait()
+	}
+}
+
+func (w *Writer[In, Out]) run() {
+	for {
+		w.mu.Lock()
+		if len(w.waiting) == 0 {
+			w.running = false
+			w.idle.Broadcast()
+			w.mu.Unlock()
+			return
+		}
+		batch := w.waiting
+		if len(batch) > w.max {
+			batch = batch[:w.max:w.max]
+		}
+		w.waiting = w.waiting[len(batch):]
+		w.mu.Unlock()
+
+		ins := make([]In, len(batch))
+		for i, c := range batch {
+			ins[i] = c.in
+		}
+		outs, err := guard(func() ([]Out, error) { return w.commit(ins) })
+		if err == nil && len(outs) != len(ins) {
+			err = fmt.Errorf("batch: %d answers to %d writes", len(outs), len(ins))
+		}
+		for i, c := range batch {
+			if err != nil {
+				c.err = err
+			} else {
+				c.out = outs[i]
+			}
+			close(c.done)
+		}
+	}
+}
+
+// guard makes an error of a panic, so that all who wait are answered.
+func guard[V any](f func() (V, error)) (v V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("batch: panic: %v", p)
+		}
+	}()
+	return f()
+}

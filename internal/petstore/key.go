@@ -1,0 +1,162 @@
+package petstore
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"math/big"
+	"strings"
+	"time"
+)
+
+// Environment separates production from staging: a database, its keys and its servers belong to one of them.
+type Environment string
+
+// The environments.
+const (
+	Production Environment = "production"
+	Staging    Environment = "staging"
+)
+
+func (e Environment) prefix() string {
+	if e == Staging {
+		return "pets_test_"
+	}
+	return "pets_live_"
+}
+
+const (
+	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	secretBytes    = 20 // 160 bits
+	secretDigits   = 27 // 160 bits in base62
+	checksumDigits = 6  // 32 bits in base62
+)
+
+// NewSecret makes an API key: the environment's prefix, 160 random bits and a checksum over both, in base62.
+func NewSecret(env Environment) string {
+	var random [secretBytes]byte
+	rand.Read(random[:])
+	body := env.prefix() + inBase62(new(big.Int).SetBytes(random[:]), secretDigits)
+	return body + checksum(body)
+}
+
+// CheckSecret says without any look-up whether a token can be an API key of this environment, and if not, why not.
+func CheckSecret(env Environment, token string) error {
+	other := Staging
+	if env == Staging {
+		other = Production
+	}
+	switch {
+	case wellFormed(env, token):
+		return nil
+	case wellFormed(other, token):
+		return Errorf(Unauthorized, "This is a key of the %s environment, and this is %s. Use a key of this environment.", other, env)
+	}
+	return Errorf(Unauthorized, "The API key is not valid. Check that it was copied whole.")
+}
+
+func wellFormed(env Environment, token string) bool {
+	prefix := env.prefix()
+	if len(token) != len(prefix)+secretDigits+checksumDigits || !strings.HasPrefix(token, prefix) {
+		return false
+	}
+	body, sum := token[:len(token)-checksumDigits], token[len(token)-checksumDigits:]
+	return strings.Trim(body[len(prefix):], base62) == "" && checksum(body) == sum
+}
+
+func checksum(body string) string {
+	return inBase62(big.NewInt(int64(crc32.ChecksumIEEE([]byte(body)))), checksumDigits)
+}
+
+func inBase62(n *big.Int, width int) string {
+	digits := make([]byte, width)
+	radix, digit := big.NewInt(int64(len(base62))), new(big.Int)
+	for i := width - 1; i >= 0; i-- {
+		n.DivMod(n, radix, digit)
+		digits[i] = base62[digit.Int64()]
+	}
+	return string(digits)
+}
+
+// CheckNamedSecret says whether an operator may choose this token as an API key: 16 to 128 characters of a bearer token.
+func CheckNamedSecret(token string) error {
+	if len(token) < 16 || len(token) > 128 || !IsBearerToken(token) {
+		return fmt.Errorf("an API key of your own choice is 16 to 128 letters, digits and -._~+/ (with = only at its end)")
+	}
+	return nil
+}
+
+// IsBearerToken reports whether s is written as RFC 6750 wants a bearer token.
+func IsBearerToken(s string) bool {
+	body := strings.TrimRight(s, "=")
+	return body != "" && strings.Trim(body, base62+"-._~+/") == ""
+}
+
+// SecretHash is all that is stored of an API key.
+type SecretHash [sha256.Size]byte
+
+// HashSecret is the hash under which an API key is stored and found.
+func HashSecret(token string) SecretHash { return sha256.Sum256([]byte(token)) }
+
+// Key is what is known of an API key. Zero times mean "never".
+type Key struct {
+	ID        string
+	Name      string
+	Owner     string
+	Plan      Plan
+	Limits    Limits
+	CreatedAt time.Time
+	// Lifetime is how long the key was given when it was made, 0 for ever. A rotation ends a key before it.
+	Lifetime  time.Duration
+	ExpiresAt time.Time
+	RevokedAt time.Time
+	// BannedUntil is the end of the owner's latest ban; it may be past.
+	BannedUntil time.Time
+}
+
+// NewKey makes the record of a key that owns itself and lives that long, for ever if lifetime is 0.
+func NewKey(name string, plan Plan, limits Limits, now time.Time, lifetime time.Duration) Key {
+	id := newKeyID()
+	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits}.born(now, lifetime)
+}
+
+func (k Key) born(now time.Time, lifetime time.Duration) Key {
+	k.CreatedAt, k.Lifetime = now, lifetime
+	if lifetime > 0 {
+		k.ExpiresAt = now.Add(lifetime)
+	}
+	return k
+}
+
+func newKeyID() string {
+	var random [6]byte
+	rand.Read(random[:])
+	return "key_" + inBase62(new(big.Int).SetBytes(random[:]), 9)
+}
+
+// Usable returns nil while the key may be used, else the refusal.
+func (k Key) Usable(now time.Time) error {
+	switch {
+	case !k.RevokedAt.IsZero() && !now.Before(k.RevokedAt):
+		return Errorf(Unauthorized, "This API key was revoked. Use another one.")
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return Errorf(Unauthorized, "This API key has expired. Use another one.")
+	}
+	return nil
+}
+
+// Successor is the key that replaces k from now on: same owner, name, plan and limits, and as long a life as k was given.
+func (k Key) Successor(now time.Time) Key {
+	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, BannedUntil: k.BannedUntil}
+	return next.born(now, k.Lifetime)
+}
+
+// RetiredAt is when k ends if it is replaced with that overlap: never later than it would have ended anyway.
+func (k Key) RetiredAt(now time.Time, overlap time.Duration) time.Time {
+	end := now.Add(overlap)
+	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(end) {
+		return k.ExpiresAt
+	}
+	return end
+}

@@ -1,0 +1,84 @@
+package petstore
+
+import (
+	"context"
+	"time"
+)
+
+// Limiter counts requests and decides which may pass.
+type Limiter interface {
+	// Take decides one request atomically: of any number of concurrent calls for one subject, exactly as many are
+	// allowed in a window as its limit says. A refused request uses no quota. It is safe for concurrent use. An
+	// error means that nothing could be decided or counted.
+	Take(ctx context.Context, ask Ask) (Decision, error)
+}
+
+// Ask is one request as the limiter sees it.
+type Ask struct {
+	// Subject is who is counted: the owner of a key, or a client address.
+	Subject string
+	// Limits bound the UTC minute and the UTC day.
+	Limits Limits
+	// BannedUntil is the end of the subject's ban as far as the storage knows: until then every request is refused
+	// and counts for nothing.
+	BannedUntil time.Time
+	// Peek only asks: nothing is counted.
+	Peek bool
+}
+
+// Outcome is what the limiter decided.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Allowed Outcome = iota
+	Limited
+	Banned
+)
+
+// Decision is the limiter's answer. Its numbers describe the window that matters to the client: the one with fewer
+// requests left or, of a refusal, the one that refused.
+type Decision struct {
+	Outcome   Outcome
+	Limit     int64
+	Remaining int64
+	// Reset is when the limit resets, RetryAfter how long that is from now by the limiter's clock.
+	Reset      time.Time
+	RetryAfter time.Duration
+	// BanNow says that this refusal was one too many: ban the subject from Now on.
+	BanNow bool
+	// Now is the limiter's clock when it decided.
+	Now time.Time
+}
+
+// Ban is the memory of an owner's bans. Zero means never banned.
+type Ban struct {
+	Start time.Time
+	Until time.Time
+	// Streak counts the bans of which each began within BanMemory of the one before.
+	Streak int
+}
+
+// How bans grow.
+const (
+	FirstBan  = time.Minute
+	LongBan   = time.Hour
+	BanMemory = 24 * time.Hour
+)
+
+// Next is the ban that begins now. A ban still in force is not prolonged.
+func (b Ban) Next(now time.Time) Ban {
+	if now.Before(b.Until) {
+		return b
+	}
+	next := Ban{Start: now, Streak: 1}
+	if b.Streak > 0 && now.Sub(b.Start) < BanMemory {
+		next.Streak = b.Streak + 1
+	}
+	length := LongBan
+	if next.Streak <= 6 {
+		length = FirstBan << (next.Streak - 1)
+	}
+	next.Until = now.Add(length)
+	return next
+}

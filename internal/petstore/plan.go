@@ -1,0 +1,58 @@
+package petstore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plan is what a key's owner has subscribed to.
+type Plan string
+
+// The published plans.
+const (
+	Free       Plan = "free"
+	Pro        Plan = "pro"
+	Business   Plan = "business"
+	Enterprise Plan = "enterprise"
+)
+
+// Limits are the requests let through in a UTC minute and in a UTC day. A PerDay of 0 means there is no daily limit.
+type Limits struct {
+	PerMinute int64
+	PerDay    int64
+}
+
+// MaxLimit bounds what an Enterprise key may be given, so that counts stay exact in every backend and client (2^53 - 1).
+const MaxLimit = 1<<53 - 1
+
+// FirstKeyLimits are the limits of the key that the first start makes: wide enough never to be met.
+var FirstKeyLimits = Limits{PerMinute: 100_000_000, PerDay: 1_000_000_000_000}
+
+// AddressLimits count the requests without a valid key of one client address.
+var AddressLimits = Limits{PerMinute: 1000}
+
+var published = map[Plan]Limits{
+	Free:     {PerMinute: 60, PerDay: 1_000},
+	Pro:      {PerMinute: 300, PerDay: 10_000},
+	Business: {PerMinute: 1_000, PerDay: 100_000},
+}
+
+// Limits gives the plan its numbers: the published ones, or for Enterprise those that are asked for.
+func (p Plan) Limits(perMinute, perDay int64) (Limits, error) {
+	limits, ok := published[p]
+	switch {
+	case ok && (perMinute != 0 || perDay != 0):
+		return Limits{}, fmt.Errorf("the %s plan has its published limits; only the enterprise plan takes numbers of its own", p)
+	case ok:
+		return limits, nil
+	case p != Enterprise:
+		return Limits{}, fmt.Errorf("there is no plan %q; it may be %s", string(p), strings.Join([]string{string(Free), string(Pro), string(Business), string(Enterprise)}, ", "))
+	case perMinute == 0 || perDay == 0:
+		return Limits{}, fmt.Errorf("the enterprise plan has no published limits; give both its requests per minute and its requests per day")
+	case perMinute < 1 || perDay < 1 || perMinute > MaxLimit || perDay > MaxLimit:
+		return Limits{}, fmt.Errorf("limits are whole numbers from 1 to %d", int64(MaxLimit))
+	case perDay < perMinute:
+		return Limits{}, fmt.Errorf("a day of %d requests is less than a minute of %d: the daily limit must be at least the minute's", perDay, perMinute)
+	}
+	return Limits{PerMinute: perMinute, PerDay: perDay}, nil
+}
