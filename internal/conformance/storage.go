@@ -1,0 +1,159 @@
+// Package conformance holds the suites that every Storage and every Limiter must pass. Only tests import it.
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// Storage checks that what open returns keeps every promise of petstore.Storage. Each case opens a fresh, empty storage
+// of the production environment; open registers its own cleanup, which closes it.
+func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
+	groups := []struct {
+		name  string
+		cases []storageCase
+	}{
+		{"pets", petCases},
+		{"once", onceCases},
+		{"keys", keyCases},
+		{"rotation", rotationCases},
+		{"bans", banCases},
+		{"life", lifeCases},
+	}
+	for _, group := range groups {
+		t.Run(group.name, func(t *testing.T) {
+			for _, c := range group.cases {
+				t.Run(c.behaviour, func(t *testing.T) { c.check(storageTest{t, open(t)}) })
+			}
+		})
+	}
+}
+
+type storageCase struct {
+	behaviour string
+	check     func(t storageTest)
+}
+
+// storageTest is one case at work: the test, and the storage that is tested.
+type storageTest struct {
+	*testing.T
+	petstore.Storage
+}
+
+// epoch is when the cases begin: a time that every storage keeps exactly.
+var epoch = time.Date(2026, time.November, 15, 9, 30, 0, int(123*time.Millisecond), time.UTC)
+
+func (t storageTest) same(what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+func (t storageTest) noError(err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func (t storageTest) refused(err error, code petstore.Code) {
+	t.Helper()
+	if problem := notRefused(err, code); problem != nil {
+		t.Fatal(problem)
+	}
+}
+
+// notRefused returns what is wrong with err as a refusal of that code, nil if nothing is.
+func notRefused(err error, code petstore.Code) error {
+	var refusal *petstore.Error
+	switch {
+	case !errors.As(err, &refusal):
+		return fmt.Errorf("got %v, want a refusal with the code %s", err, code)
+	case refusal.Code != code:
+		return fmt.Errorf("got the code %s (%w), want %s", refusal.Code, err, code)
+	case refusal.Message == "":
+		return fmt.Errorf("the refusal %s says nothing", code)
+	}
+	return nil
+}
+
+// atOnce calls f(0) to f(n-1), all at the same time, and fails the test with the first error.
+func (t storageTest) atOnce(n int, f func(i int) error) {
+	t.Helper()
+	start, failures := make(chan struct{}), make(chan error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			<-start
+			if err := f(i); err != nil {
+				failures <- fmt.Errorf("call %d: %w", i, err)
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+	close(failures)
+	if err := <-failures; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (t storageTest) add(pet petstore.NewPet) petstore.Pet {
+	t.Helper()
+	got, replayed, err := t.CreatePet(t.Context(), pet, nil)
+	t.noError(err)
+	if replayed {
+		t.Fatal("a create without a once was said to be a replay")
+	}
+	return got
+}
+
+// addMany adds n animals one after the other, of each status in turn, and returns them newest first.
+func (t storageTest) addMany(n int) []petstore.Pet {
+	t.Helper()
+	pets := make([]petstore.Pet, n)
+	for i := range n {
+		status := petstore.Statuses[i%len(petstore.Statuses)]
+		pets[n-1-i] = t.add(petstore.NewPet{Name: fmt.Sprintf("Pet %d", i), CategoryID: int64(i), Status: status})
+	}
+	return pets
+}
+
+func (t storageTest) list(q petstore.PetQuery) []petstore.Pet {
+	t.Helper()
+	pets, err := t.ListPets(t.Context(), q)
+	t.noError(err)
+	if len(pets) > q.Limit {
+		t.Fatalf("%d animals listed, more than the limit of %d", len(pets), q.Limit)
+	}
+	return append([]petstore.Pet{}, pets...)
+}
+
+// all lists every animal, newest first.
+func (t storageTest) all() []petstore.Pet {
+	t.Helper()
+	return t.list(petstore.PetQuery{Limit: 10_000})
+}
+
+// sameKeys compares keys without regard to their order.
+func (t storageTest) sameKeys(what string, got, want []petstore.Key) {
+	t.Helper()
+	byID := func(a, b petstore.Key) int { return cmp.Compare(a.ID, b.ID) }
+	t.same(what, slices.SortedFunc(slices.Values(got), byID), slices.SortedFunc(slices.Values(want), byID))
+}
+
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}

@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+func (t storageTest) ban(owner string, now time.Time) petstore.Ban {
+	t.Helper()
+	ban, err := t.BanOwner(t.Context(), owner, now)
+	t.noError(err)
+	return ban
+}
+
+var banCases = []storageCase{
+	{"an owner is banned for a minute at first", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		t.same("ban", t.ban(key.Owner, epoch), petstore.Ban{Start: epoch, Until: epoch.Add(time.Minute), Streak: 1})
+	}},
+	{"further bans double up to the longest, and start anew after a day", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		var want petstore.Ban
+		for _, pause := range []time.Duration{0, 0, time.Millisecond, time.Hour, 0, 0, 0, 0, 0, petstore.BanMemory, 0} {
+			now := epoch
+			if !want.Until.IsZero() {
+				now = want.Until.Add(pause)
+			}
+			want = want.Next(now)
+			t.same("ban", t.ban(key.Owner, now), want)
+		}
+		t.same("the last streak", want.Streak, 2)
+	}},
+	{"a ban in force is not prolonged", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		ban := t.ban(key.Owner, epoch)
+		for _, passed := range []time.Duration{0, time.Second, time.Minute - time.Millisecond} {
+			t.same("ban", t.ban(key.Owner, epoch.Add(passed)), ban)
+		}
+		t.same("the next ban's streak", t.ban(key.Owner, epoch.Add(time.Minute)).Streak, 2)
+	}},
+	{"concurrent calls give one ban", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		bans := make([]petstore.Ban, 30)
+		t.atOnce(len(bans), func(i int) (err error) {
+			bans[i], err = t.BanOwner(t.Context(), key.Owner, epoch)
+			return err
+		})
+		for _, ban := range bans {
+			t.same("ban", ban, petstore.Ban{Start: epoch, Until: epoch.Add(time.Minute), Streak: 1})
+		}
+	}},
+	{"a ban is seen on every key of the owner, and on no other", func(t storageTest) {
+		first := t.addKey(newKey("first"))
+		other := t.addKey(newKey("other"))
+		early := t.rotate(first.ID, "early", epoch, time.Hour)
+		ban := t.ban(first.Owner, epoch)
+		late := t.rotate(early.ID, "late", epoch, time.Hour)
+
+		t.same("the key made during the ban", late.BannedUntil, ban.Until)
+		for _, secret := range []string{"first", "early", "late"} {
+			t.same("ban of "+secret, t.find(secret).BannedUntil, ban.Until)
+		}
+		t.same("ban of the other", t.find("other").BannedUntil.IsZero(), true)
+		for _, key := range t.keys() {
+			t.same("ban of "+key.ID, key.BannedUntil.Equal(ban.Until), key.ID != other.ID)
+		}
+	}},
+	{"a past ban is still shown", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		t.ban(key.Owner, epoch)
+		again := t.ban(key.Owner, epoch.Add(time.Hour))
+		t.same("ban", t.find("a").BannedUntil, again.Until)
+	}},
+	{"owners are banned apart", func(t storageTest) {
+		a, b := t.addKey(newKey("a")), t.addKey(newKey("b"))
+		t.ban(a.Owner, epoch)
+		t.ban(a.Owner, epoch.Add(time.Hour))
+		t.same("streak", t.ban(b.Owner, epoch.Add(time.Hour)).Streak, 1)
+	}},
+	{"lifting a ban forgets the earlier ones too", func(t storageTest) {
+		key, other := t.addKey(newKey("a")), t.addKey(newKey("b"))
+		t.ban(key.Owner, epoch)
+		t.ban(key.Owner, epoch.Add(time.Minute))
+		ban := t.ban(other.Owner, epoch)
+		t.noError(t.UnbanOwner(t.Context(), key.Owner))
+		t.same("key", t.find("a"), key)
+		t.same("the other's ban", t.find("b").BannedUntil, ban.Until)
+		t.same("the next ban's streak", t.ban(key.Owner, epoch.Add(time.Minute)).Streak, 1)
+	}},
+	{"lifting the ban of an owner who has none changes nothing", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		t.noError(t.UnbanOwner(t.Context(), key.Owner))
+		t.same("key", t.find("a"), key)
+	}},
+	{"an unknown owner can be neither banned nor unbanned", func(t storageTest) {
+		t.addKey(newKey("a"))
+		_, err := t.BanOwner(t.Context(), "key_unknown", epoch)
+		t.refused(err, petstore.NotFound)
+		t.refused(t.UnbanOwner(t.Context(), "key_unknown"), petstore.NotFound)
+	}},
+	{"a ban outlives the revocation of a key and its return", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		ban := t.ban(key.Owner, epoch)
+		t.noError(t.RevokeKey(t.Context(), key.ID, epoch))
+		t.noError(t.EnsureKey(t.Context(), newKey("a"), petstore.HashSecret("a")))
+		t.same("ban", t.find("a").BannedUntil, ban.Until)
+	}},
+}

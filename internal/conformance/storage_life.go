@@ -1,0 +1,115 @@
+package conformance
+
+import (
+	"context"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// everyCall is each method of a Storage once, with arguments that an open storage would take.
+var everyCall = []struct {
+	name string
+	call func(ctx context.Context, s petstore.Storage) error
+}{
+	{"ListPets", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.ListPets(ctx, petstore.PetQuery{Limit: 20})
+		return err
+	}},
+	{"GetPet", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.GetPet(ctx, 1)
+		return err
+	}},
+	{"CreatePet", func(ctx context.Context, s petstore.Storage) error {
+		_, _, err := s.CreatePet(ctx, rex, nil)
+		return err
+	}},
+	{"CreatePet once", func(ctx context.Context, s petstore.Storage) error {
+		_, _, err := s.CreatePet(ctx, rex, once("k", 1))
+		return err
+	}},
+	{"PurgeOnce", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.PurgeOnce(ctx, epoch)
+		return err
+	}},
+	{"CreateKey", func(ctx context.Context, s petstore.Storage) error {
+		return s.CreateKey(ctx, newKey("b"), petstore.HashSecret("b"))
+	}},
+	{"CreateFirstKey", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.CreateFirstKey(ctx, newKey("b"), petstore.HashSecret("b"))
+		return err
+	}},
+	{"EnsureKey", func(ctx context.Context, s petstore.Storage) error {
+		return s.EnsureKey(ctx, newKey("b"), petstore.HashSecret("b"))
+	}},
+	{"FindKey", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.FindKey(ctx, petstore.HashSecret("a"))
+		return err
+	}},
+	{"Keys", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.Keys(ctx)
+		return err
+	}},
+	{"RotateKey", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.RotateKey(ctx, "key_a", petstore.HashSecret("b"), epoch, time.Hour)
+		return err
+	}},
+	{"RevokeKey", func(ctx context.Context, s petstore.Storage) error { return s.RevokeKey(ctx, "key_a", epoch) }},
+	{"BanOwner", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.BanOwner(ctx, "key_a", epoch)
+		return err
+	}},
+	{"UnbanOwner", func(ctx context.Context, s petstore.Storage) error { return s.UnbanOwner(ctx, "key_a") }},
+	{"Ping", func(ctx context.Context, s petstore.Storage) error { return s.Ping(ctx) }},
+}
+
+var lifeCases = []storageCase{
+	{"an open storage answers a ping", func(t storageTest) {
+		t.noError(t.Ping(t.Context()))
+	}},
+	{"a call whose context has ended is refused and stores nothing", func(t storageTest) {
+		key := newKey("a")
+		key.ID, key.Owner = "key_a", "key_a"
+		t.addKey(key)
+		pet := t.add(rex)
+		for _, method := range everyCall {
+			if problem := notRefused(method.call(ended(), t.Storage), petstore.Unavailable); problem != nil {
+				t.Errorf("%s: %v", method.name, problem)
+			}
+		}
+		t.same("pets", t.all(), []petstore.Pet{pet})
+		t.same("keys", t.keys(), []petstore.Key{key})
+		t.addOnce(rex, once("k", 1), false)
+	}},
+	{"a closed storage refuses every call", func(t storageTest) {
+		t.add(rex)
+		t.noError(t.Close())
+		for _, method := range everyCall {
+			if problem := notRefused(method.call(t.Context(), t.Storage), petstore.Unavailable); problem != nil {
+				t.Errorf("%s: %v", method.name, problem)
+			}
+		}
+	}},
+	{"closing again does nothing", func(t storageTest) {
+		t.noError(t.Close())
+		t.noError(t.Close())
+	}},
+	{"what comes while the storage closes is done or refused", func(t storageTest) {
+		t.atOnce(60, func(i int) error {
+			if i == 30 {
+				return t.Close()
+			}
+			pet, _, err := t.CreatePet(t.Context(), rex, nil)
+			if err != nil {
+				return notRefused(err, petstore.Unavailable)
+			}
+			if pet.NewPet != rex || pet.ID == 0 {
+				t.Errorf("created %+v", pet)
+			}
+			if _, err = t.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil {
+				return notRefused(err, petstore.Unavailable)
+			}
+			return nil
+		})
+	}},
+}

@@ -1,0 +1,116 @@
+package conformance
+
+import (
+	"fmt"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// rotate replaces a key by one with the hash of that secret.
+func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Duration) petstore.Key {
+	t.Helper()
+	next, err := t.RotateKey(t.Context(), id, petstore.HashSecret(secret), now, overlap)
+	t.noError(err)
+	return next
+}
+
+var rotationCases = []storageCase{
+	{"a rotation keeps the owner, name, plan and limits", func(t storageTest) {
+		old := t.addKey(petstore.NewKey("old", petstore.Enterprise, otherLimits, epoch, 0))
+		now := epoch.Add(time.Hour)
+		next := t.rotate(old.ID, "new", now, time.Hour)
+		if next.ID == old.ID || next.ID == "" {
+			t.Fatalf("the new key has the id %q, the old one %q", next.ID, old.ID)
+		}
+		t.same("new key", next, petstore.Key{
+			ID: next.ID, Name: old.Name, Owner: old.Owner, Plan: old.Plan, Limits: old.Limits, CreatedAt: now,
+		})
+		t.same("found", t.find("new"), next)
+	}},
+	{"the old key lives for the overlap", func(t storageTest) {
+		old := t.addKey(newKey("old"))
+		now := epoch.Add(time.Hour)
+		next := t.rotate(old.ID, "new", now, 24*time.Hour)
+		old.ExpiresAt = now.Add(24 * time.Hour)
+		t.same("old key", t.find("old"), old)
+		t.same("listed", t.keys(), []petstore.Key{old, next})
+	}},
+	{"without an overlap the old key ends at once", func(t storageTest) {
+		old := t.addKey(newKey("old"))
+		now := epoch.Add(time.Hour)
+		t.rotate(old.ID, "new", now, 0)
+		t.refused(t.find("old").Usable(now), petstore.Unauthorized)
+		t.noError(t.find("new").Usable(now))
+	}},
+	{"the new key gets as long a life as the old one was given", func(t storageTest) {
+		const life = 90 * 24 * time.Hour
+		old := t.addKey(petstore.NewKey("old", petstore.Free, limits, epoch, life))
+		now := epoch.Add(80 * 24 * time.Hour)
+		next := t.rotate(old.ID, "new", now, time.Hour)
+		t.same("expiry", next.ExpiresAt, now.Add(life))
+
+		last := t.rotate(next.ID, "newer", now.Add(time.Hour), 0)
+		t.same("expiry after a second rotation", last.ExpiresAt, now.Add(time.Hour+life))
+		t.same("owner after a second rotation", last.Owner, old.Owner)
+	}},
+	{"an overlap never prolongs a key", func(t storageTest) {
+		old := t.addKey(petstore.NewKey("old", petstore.Free, limits, epoch, time.Hour))
+		t.rotate(old.ID, "new", epoch.Add(30*time.Minute), 24*time.Hour)
+		t.same("old key", t.find("old"), old)
+	}},
+	{"a key that is not usable cannot be rotated", func(t storageTest) {
+		revoked := t.addKey(newKey("revoked"))
+		t.noError(t.RevokeKey(t.Context(), revoked.ID, epoch))
+		expired := t.addKey(petstore.NewKey("expired", petstore.Free, limits, epoch, time.Minute))
+		for _, key := range []petstore.Key{revoked, expired} {
+			_, err := t.RotateKey(t.Context(), key.ID, petstore.HashSecret("new"), epoch.Add(time.Minute), time.Hour)
+			t.refused(err, petstore.Unauthorized)
+		}
+		t.same("keys", len(t.keys()), 2)
+	}},
+	{"an unknown key cannot be rotated", func(t storageTest) {
+		_, err := t.RotateKey(t.Context(), "key_unknown", petstore.HashSecret("new"), epoch, time.Hour)
+		t.refused(err, petstore.NotFound)
+		t.same("keys", len(t.keys()), 0)
+	}},
+	{"a rotation to a hash that is there already changes nothing", func(t storageTest) {
+		old := t.addKey(newKey("old"))
+		if _, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("old"), epoch, 0); err == nil {
+			t.Fatal("two keys share a hash")
+		}
+		t.same("listed", t.keys(), []petstore.Key{old})
+	}},
+	{"concurrent rotations without an overlap make one new key", func(t storageTest) {
+		old := t.addKey(newKey("old"))
+		t.atOnce(10, func(i int) error {
+			_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret(fmt.Sprint(i)), epoch, 0)
+			if petstore.IsCode(err, petstore.Unauthorized) {
+				return nil
+			}
+			return err
+		})
+		t.same("keys", len(t.keys()), 2)
+	}},
+	{"a revoked key is not usable from then on", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		bystander := t.addKey(newKey("b"))
+		now := epoch.Add(time.Hour)
+		t.noError(t.RevokeKey(t.Context(), key.ID, now))
+		key.RevokedAt = now
+		t.same("found", t.find("a"), key)
+		t.refused(t.find("a").Usable(now), petstore.Unauthorized)
+		t.same("bystander", t.find("b"), bystander)
+	}},
+	{"revoking again changes nothing", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		for i := range 3 {
+			t.noError(t.RevokeKey(t.Context(), key.ID, epoch.Add(time.Duration(i)*time.Hour)))
+		}
+		t.same("revoked", t.find("a").RevokedAt, epoch)
+	}},
+	{"an unknown key cannot be revoked", func(t storageTest) {
+		t.addKey(newKey("a"))
+		t.refused(t.RevokeKey(t.Context(), "key_unknown", epoch), petstore.NotFound)
+	}},
+}
