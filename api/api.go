@@ -1,0 +1,16 @@
+// Package api holds the published description of the interface, as files that people and programs read.
+package api
+
+import _ "embed"
+
+//go:generate go test -run ^TestJSONFormIsTheYAMLForm$ -update
+
+// YAML is the OpenAPI document as it is written.
+//
+//go:embed openapi.yaml
+var YAML []byte
+
+// JSON is the same document in JSON, made from YAML by go generate.
+//
+//go:embed openapi.json
+var JSON []byte
