@@ -1,0 +1,52 @@
+//go:build unix
+
+package testservice
+
+import (
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// Signals that stop a process for a while.
+const (
+	suspend = syscall.SIGSTOP
+	resume  = syscall.SIGCONT
+)
+
+// ownGroup keeps the keyboard's signals to the tests away from a process.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// unprivileged is ownGroup and, for root, another user: some servers refuse to run as root.
+func unprivileged() (*syscall.SysProcAttr, error) {
+	attr := ownGroup()
+	if os.Geteuid() != 0 {
+		return attr, nil
+	}
+	who, err := user.Lookup("postgres")
+	if err != nil {
+		who, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(who.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(who.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return attr, nil
+}
+
+// give makes a folder the property of the user that a process with attr runs as.
+func give(dir string, attr *syscall.SysProcAttr) error {
+	if attr.Credential == nil {
+		return nil
+	}
+	return os.Chown(dir, int(attr.Credential.Uid), int(attr.Credential.Gid))
+}

@@ -1,0 +1,175 @@
+// Package testservice starts throwaway services for tests from the programs on the machine: real ones, on free ports,
+// in a temporary folder, gone with the test process however that ends. Only tests import it.
+package testservice
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait for a service; only a broken one needs it.
+const patience = 30 * time.Second
+
+// missing ends a test that needs what is not on this machine: it is skipped, and fails where nothing may be skipped.
+func missing(t testing.TB, what, how string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is needed and not here: %s", what, how)
+	}
+	t.Skipf("%s is not here: %s", what, how)
+}
+
+// wellKnown are the folders where packages put servers without adding them to the PATH, the newest version last.
+var wellKnown = []string{
+	"/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/opt/homebrew/sbin",
+	"/usr/local/pgsql/bin", "/usr/pgsql-*/bin", "/usr/lib/postgresql/*/bin",
+	"/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
+}
+
+// program finds the first of these programs that is on the machine, or "".
+func program(names ...string) string {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+		for _, pattern := range wellKnown {
+			if found, _ := filepath.Glob(filepath.Join(pattern, name)); len(found) > 0 {
+				return slices.Max(found)
+			}
+		}
+	}
+	return ""
+}
+
+// freePort gives a port that nothing listens on. It lies below those given to outgoing connections, so that none of
+// them takes it while its service is stopped.
+func freePort(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		port := 20000 + rand.IntN(10000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			l.Close()
+			return port
+		}
+	}
+	t.Fatal("no free port was found between 20000 and 29999")
+	return 0
+}
+
+// folder makes a folder for a service. It goes when the test process has gone.
+func folder(t testing.TB, name string) string {
+	t.Helper()
+	parent, err := scratch()
+	if err != nil {
+		t.Fatalf("a temporary folder cannot be made: %v", err)
+	}
+	dir, err := os.MkdirTemp(parent, name+"-")
+	if err != nil {
+		t.Fatalf("a temporary folder cannot be made: %v", err)
+	}
+	return dir
+}
+
+// scratch is the one folder of this process. A shell stands guard over it: when its standard input ends, as it does
+// however this process goes, it ends the services listed there and removes the folder.
+var scratch = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "petstore-test-")
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(dir, 0o711); err != nil { // services may run as another user
+		return "", err
+	}
+	const guard = `read -r _; cd "$1"
+for pid in *.pid; do kill -QUIT "${pid%.pid}"; kill -CONT "${pid%.pid}"; done
+for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" && break; sleep 0.3; done`
+	cmd := exec.Command("sh", "-c", guard, "sh", dir)
+	cmd.SysProcAttr = ownGroup()
+	if _, err := cmd.StdinPipe(); err != nil {
+		return "", err
+	}
+	return dir, cmd.Start()
+})
+
+// process is a running service.
+type process struct {
+	*os.Process
+	log    string
+	exited chan struct{}
+}
+
+// start runs a command that writes its log into a file of that folder and ends with this process at the latest.
+func start(cmd *exec.Cmd, dir string) (*process, error) {
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = ownGroup()
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	guarded := filepath.Join(filepath.Dir(dir), fmt.Sprintf("%d.pid", cmd.Process.Pid))
+	if err := os.WriteFile(guarded, nil, 0o600); err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	p := &process{Process: cmd.Process, log: log.Name(), exited: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // how it ended is in its log
+		os.Remove(guarded)
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// wait returns when the service is ready, or says why it will not be.
+func (p *process) wait(ready func() error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return errors.New("it ended: " + p.lastWords())
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it was not ready after %v: %w; %s", patience, err, p.lastWords())
+		}
+	}
+}
+
+// end sends the signal and waits until the process is gone.
+func (p *process) end(sig os.Signal) error {
+	if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-p.exited:
+		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("process %d did not end on %v", p.Pid, sig)
+	}
+}
+
+func (p *process) lastWords() string {
+	text, _ := os.ReadFile(p.log)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+}
