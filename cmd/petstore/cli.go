@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the whole command line: every flag, its environment variable and its help come from here.
+type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
+	Keys    keysCmd    `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// console is the world around a command.
+type console struct {
+	getenv         func(string) string
+	stdout, stderr io.Writer
+}
+
+// usageError is a command line that cannot be meant; it ends the process with status 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func wrongUsage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func exitStatus(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, new(usageError)):
+		return 2
+	}
+	return 1
+}
+
+// run is the program: the command line in args, done when it returns.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
+	var commands cli
+	parser, err := kong.New(&commands,
+		kong.Name("petstore"),
+		kong.Description("A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.\n\nEvery flag can also be set by the environment variable named beside it; the flag wins."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(status int) { panic(exit(status)) }),
+		kong.Resolvers(fromEnvironment(getenv)),
+		kong.ValueFormatter(withVariable),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+	)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case exit: // --help has been printed
+		default:
+			panic(p)
+		}
+	}()
+	command, err := parser.Parse(args)
+	if err != nil {
+		return usageError{fmt.Errorf("%w (petstore --help tells more)", err)}
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	return command.Run(&console{getenv, stdout, stderr})
+}
+
+type exit int
+
+// fromEnvironment resolves the flags that are not given; an empty variable counts as not set.
+func fromEnvironment(getenv func(string) string) kong.Resolver {
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		if value := getenv(variable(flag.Name)); value != "" {
+			return value, nil
+		}
+		return nil, nil
+	})
+}
+
+func variable(flag string) string {
+	return "PETSTORE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// withVariable is the help of a flag with its environment variable.
+func withVariable(value *kong.Value) string {
+	if value.Flag == nil || value.Name == "help" {
+		return value.Help
+	}
+	return value.Help + " ($" + variable(value.Name) + ")"
+}
+
+// duration is a time.Duration that can also be given in days, such as 90d.
+type duration time.Duration
+
+// UnmarshalText reads 90d, 36h or 1h30m.
+func (d *duration) UnmarshalText(text []byte) error {
+	if days, ok := strings.CutSuffix(string(text), "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err == nil {
+			*d = duration(n) * duration(24*time.Hour)
+			return nil
+		}
+	}
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil || parsed < 0 {
+		return fmt.Errorf("%q is not a length of time such as 90d, 36h or 45m", text)
+	}
+	*d = duration(parsed)
+	return nil
+}

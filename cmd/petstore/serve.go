@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+)
+
+type serveCmd struct {
+	storeFlags
+	Listen          string        `default:":8080" placeholder:"ADDRESS" help:"Where the API listens."`
+	AdminListen     string        `default:"127.0.0.1:9090" placeholder:"ADDRESS" help:"Where metrics, health and profiles are served; \"\" or off for nowhere."`
+	BaseURL         string        `name:"base-url" placeholder:"URL" help:"The address clients use, such as https://api.example.com/v1; without it, links begin with the path."`
+	APIKey          string        `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, made sure of at every start and never printed: 16 to 128 characters."`
+	RateLimits      string        `enum:"on,off" default:"on" help:"on, or off to count requests without refusing any."`
+	TrustedProxies  string        `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For is believed."`
+	TLSCert         string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read anew when it changes."`
+	TLSKey          string        `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read anew when it changes."`
+	KeepDeprecated  bool          `help:"Serve deprecated operations beyond their removal date."`
+	LogLevel        slog.Level    `default:"info" help:"debug, info, warn or error."`
+	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
+	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
+	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
+}
+
+// settings are the flags in the form in which they are used.
+type settings struct {
+	baseURL string
+	proxies []netip.Prefix
+	tls     *certificate
+}
+
+func (c *serveCmd) settings() (s settings, err error) {
+	if s.baseURL, err = parseBaseURL(c.BaseURL); err != nil {
+		return s, err
+	}
+	if s.proxies, err = parseNetworks(c.TrustedProxies); err != nil {
+		return s, err
+	}
+	if c.APIKey != "" {
+		if err := petstore.CheckNamedSecret(c.APIKey); err != nil {
+			return s, wrongUsage("--api-key: %w", err)
+		}
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")
+	}
+	if c.TLSCert != "" {
+		s.tls, err = newCertificate(c.TLSCert, c.TLSKey)
+	}
+	return s, err
+}
+
+// Run starts in this order: settings, log, port, store, key, server; and stops in the reverse.
+func (c *serveCmd) Run(ctx context.Context, con *console) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	log, flush := newLog(con.stderr, c.LogLevel, c.LogFormat)
+	defer flush()
+
+	listener, err := listen(c.Listen, "--listen")
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	storage, err := c.open(ctx, toServe)
+	if err != nil {
+		return err
+	}
+	defer storage.Close()
+	limiter, closeLimiter, err := c.limiter(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer closeLimiter()
+
+	registry := newRegistry()
+	health := &health{storage: storage}
+	api := httpapi.New(httpapi.Config{
+		Environment:    c.Environment,
+		Storage:        storage,
+		Limiter:        limiter,
+		Pages:          pages(health),
+		NamedKey:       c.APIKey,
+		BaseURL:        s.baseURL,
+		TrustedProxies: s.proxies,
+		CountOnly:      c.RateLimits == "off",
+		KeepDeprecated: c.KeepDeprecated,
+		MaxInFlight:    maxInFlight,
+		Log:            log,
+		Metrics:        registry,
+		Now:            time.Now,
+	})
+	stopAdmin, err := c.serveAdmin(registry, health, log)
+	if err != nil {
+		return err
+	}
+	defer stopAdmin()
+
+	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil)); err != nil {
+		return err
+	}
+	stopPurge := purgeOnce(storage, log)
+	defer stopPurge()
+
+	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
+	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen)
+	return c.serveUntil(ctx, newServer(api, s.tls, log), listener, health, log)
+}
+
+// serveUntil serves until ctx ends, then lets the load balancers look away and finishes what was accepted.
+func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, listener net.Listener, health *health, log *slog.Logger) error {
+	failed := make(chan error, 1)
+	go func() {
+		if server.TLSConfig != nil {
+			failed <- server.ServeTLS(listener, "", "")
+		} else {
+			failed <- server.Serve(listener)
+		}
+	}()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("the server stopped by itself: %w", err)
+	case <-ctx.Done():
+	}
+	log.Info("stopping")
+	health.draining.Store(true)
+	time.Sleep(c.DrainDelay)
+	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(deadline); err != nil {
+		server.Close()
+		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", c.ShutdownTimeout)
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// makeKey makes sure of the operator's key or, on an empty database, makes one, and tells how to use it.
+func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.Storage, address string) error {
+	keys, err := storage.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	key := petstore.NewKey("first key", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), 0)
+	made, secret, shown := len(keys) == 0, c.APIKey, `"Authorization: Bearer $PETSTORE_API_KEY"`
+	if secret != "" {
+		key.Name = "named by the operator"
+		err = storage.EnsureKey(ctx, key, petstore.HashSecret(secret))
+	} else if made {
+		secret = petstore.NewSecret(c.Environment)
+		shown = "'Authorization: Bearer " + secret + "'"
+		made, err = storage.CreateFirstKey(ctx, key, petstore.HashSecret(secret))
+	}
+	if err != nil || !made {
+		return err
+	}
+	fmt.Fprintf(con.stdout, "Petstore serves at %s\n\n", address)
+	if c.APIKey == "" {
+		fmt.Fprintf(con.stdout, "Your API key, shown this once: %s\n\n", secret)
+	}
+	insecure := ""
+	if c.TLSCert != "" {
+		insecure = "--cacert " + c.TLSCert + " "
+	}
+	fmt.Fprintf(con.stdout, "List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", insecure, shown, address)
+	return nil
+}
+
+func listen(address, flag string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	var syscallError *os.SyscallError
+	switch {
+	case err == nil:
+		return listener, nil
+	case errors.As(err, &syscallError):
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
+	}
+	return nil, wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
+}
+
+// publicURL is an address of the server that can be pasted on this machine.
+func publicURL(listener net.Listener, secure bool) string {
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	if address.IP.IsUnspecified() {
+		return fmt.Sprintf("%slocalhost:%d", scheme, address.Port)
+	}
+	return scheme + address.String()
+}
+
+// parseBaseURL returns the base of every link, without the version segment that {base_url} ends in.
+func parseBaseURL(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") {
+		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", s)
+	}
+	return strings.TrimSuffix(strings.TrimRight(s, "/"), "/v1"), nil
+}
+
+func parseNetworks(s string) ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for field := range strings.SplitSeq(s, ",") {
+		field = strings.TrimSpace(field)
+		if field == "" {
+			continue
+		}
+		network, err := netip.ParsePrefix(field)
+		if addr, addrErr := netip.ParseAddr(field); addrErr == nil {
+			network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return nil, wrongUsage("--trusted-proxies has %q; it may be networks such as 10.0.0.0/8, separated by commas", field)
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks, nil
+}
+
+// purgeOnce forgets idempotency records that no longer hold, now and every hour.
+func purgeOnce(storage petstore.Storage, log *slog.Logger) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for every := time.NewTicker(time.Hour); ; {
+			if _, err := storage.PurgeOnce(ctx, time.Now().Add(-petstore.OnceKept)); err != nil && ctx.Err() == nil {
+				log.Warn("old idempotency records were not purged; it is tried again in an hour", "cause", err.Error())
+			}
+			select {
+			case <-every.C:
+			case <-ctx.Done():
+				every.Stop()
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+func newRegistry() *prometheus.Registry { return prometheus.NewRegistry() }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// What one client, and all of them together, may ask of the server.
+const (
+	maxHeader     = 128 << 10
+	headerTimeout = 10 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxInFlight   = 1024
+)
+
+func newServer(handler http.Handler, cert *certificate, log *slog.Logger) *http.Server {
+	server := &http.Server{
+		Handler:                      handler,
+		MaxHeaderBytes:               maxHeader,
+		ReadHeaderTimeout:            headerTimeout,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		DisableGeneralOptionsHandler: true, // OPTIONS * too is answered by the API
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	if cert != nil {
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cert.current}
+	}
+	return server
+}

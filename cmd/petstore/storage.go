@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"petstore/internal/petstore"
+	"petstore/internal/postgres"
+	"petstore/internal/sqlite"
+)
+
+// storeFlags say which store a command works on.
+type storeFlags struct {
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment: production or staging. A database and its keys belong to one."`
+	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://… By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
+	Redis       string               `placeholder:"URL" help:"Where requests are counted when several replicas serve: redis://… By default each process counts for itself."`
+}
+
+// purpose is why a command opens the store.
+type purpose int
+
+const (
+	toServe  purpose = iota // alone, if the store is a file
+	toManage                // beside a server; makes the store if there is none
+	toChange                // beside a server; the store must be there
+)
+
+// open opens the store that the flags name.
+func (f storeFlags) open(ctx context.Context, why purpose) (petstore.Storage, error) {
+	kind, path, err := f.database()
+	if err != nil {
+		return nil, err
+	}
+	if kind == "sqlite" {
+		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why != toChange, Serve: why == toServe})
+	}
+	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment})
+}
+
+// database splits --database into the kind of store and, of a file, its path.
+func (f storeFlags) database() (kind, path string, err error) {
+	url := f.Database
+	if url == "" {
+		url = "sqlite:petstore.db"
+		if f.Environment == petstore.Staging {
+			url = "sqlite:petstore-staging.db"
+		}
+	}
+	scheme, rest, _ := strings.Cut(url, ":")
+	switch {
+	case scheme == "sqlite" && strings.TrimPrefix(rest, "//") != "":
+		return "sqlite", strings.TrimPrefix(rest, "//"), nil
+	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+		return "postgres", "", nil
+	}
+	return "", "", wrongUsage("--database is %q; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", url)
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// certificate is read from two files, and again when they have changed.
+type certificate struct {
+	certFile, keyFile string
+
+	mu      sync.Mutex
+	loaded  *tls.Certificate
+	stamp   string
+	checked time.Time
+}
+
+// certificateCheck is how often the files are looked at, at the most.
+const certificateCheck = time.Second
+
+func newCertificate(certFile, keyFile string) (*certificate, error) {
+	c := &certificate{certFile: certFile, keyFile: keyFile}
+	stamp, err := c.stampNow()
+	if err == nil {
+		err = c.load(stamp)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the certificate in --tls-cert %s and --tls-key %s cannot be used: %w", certFile, keyFile, err)
+	}
+	return c, nil
+}
+
+// current returns the certificate. While new files are half written or wrong, the old one stays in use.
+func (c *certificate) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); now.Sub(c.checked) >= certificateCheck {
+		c.checked = now
+		if stamp, err := c.stampNow(); err == nil && stamp != c.stamp {
+			c.load(stamp)
+		}
+	}
+	return c.loaded, nil
+}
+
+func (c *certificate) load(stamp string) error {
+	loaded, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err == nil {
+		c.loaded, c.stamp = &loaded, stamp
+	}
+	return err
+}
+
+func (c *certificate) stampNow() (string, error) {
+	stamp := ""
+	for _, name := range []string{c.certFile, c.keyFile} {
+		info, err := os.Stat(name)
+		if err != nil {
+			return "", err
+		}
+		stamp += fmt.Sprint(info.ModTime().UnixNano(), info.Size(), " ")
+	}
+	return stamp, nil
+}

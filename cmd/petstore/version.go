@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// version is stamped by the build; a build by hand has the module's.
+var version = ""
+
+type versionCmd struct{}
+
+func (versionCmd) Run(con *console) error {
+	fmt.Fprintf(con.stdout, "petstore %s (%s, %s/%s)\n", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
+
+func versionName() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

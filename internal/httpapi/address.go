@@ -1,0 +1,61 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// clientOf is the address of the client, for the log.
+func (a *API) clientOf(x *exchange) string {
+	if x.address == "" {
+		x.address = clientAddress(x.r, a.TrustedProxies)
+	}
+	return x.address
+}
+
+// subjectOf is what a request without a valid key is counted by: its address or, of IPv6, the /64 that one
+// customer usually holds.
+func (a *API) subjectOf(x *exchange) string {
+	client := a.clientOf(x)
+	addr, err := netip.ParseAddr(client)
+	if err == nil && addr.Is6() {
+		network, _ := addr.WithZone("").Prefix(64)
+		client = network.String()
+	}
+	return "address:" + client
+}
+
+// clientAddress is the peer's address or, while that is a trusted proxy's, what the proxy says in X-Forwarded-For,
+// read from right to left: the first address that no trusted proxy has is the client's.
+func clientAddress(r *http.Request, trusted []netip.Prefix) string {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	client := peer.Addr().Unmap()
+	forwarded := r.Header["X-Forwarded-For"]
+	for i := len(forwarded) - 1; i >= 0; i-- {
+		hops := strings.Split(forwarded[i], ",")
+		for j := len(hops) - 1; j >= 0; j-- {
+			if !isTrusted(client, trusted) {
+				return client.String()
+			}
+			hop, err := netip.ParseAddr(strings.TrimSpace(hops[j]))
+			if err != nil {
+				return client.String()
+			}
+			client = hop.Unmap()
+		}
+	}
+	return client.String()
+}
+
+func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {
+	for _, network := range trusted {
+		if network.Contains(addr.WithZone("")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+// Package httpapi is the HTTP edge: it turns requests into calls of the domain's seams, and answers and refusals into
+// the bytes that the published interface promises.
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"petstore/internal/petstore"
+)
+
+// The operations of the published interface. A contract test compares them with api/openapi.yaml, both ways.
+var operations = []operation{
+	{name: "listPets", method: http.MethodGet, path: "/v1/pets", handle: (*API).listPets},
+	{name: "createPet", method: http.MethodPost, path: "/v1/pets", handle: (*API).createPet},
+	{name: "getPet", method: http.MethodGet, path: "/v1/pets/{petId}", handle: (*API).getPet, deprecated: true},
+}
+
+// Config is what the API works with and on.
+type Config struct {
+	Environment petstore.Environment
+	Storage     petstore.Storage
+	Limiter     petstore.Limiter
+	// Pages answers what people look at, without a key: it maps a path to the handler of its GET and HEAD.
+	Pages map[string]http.Handler
+	// NamedKey is the API key that the operator chose, if any.
+	NamedKey string
+	// BaseURL is where clients find the service, without the version segment; empty makes links path-absolute.
+	BaseURL string
+	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// CountOnly counts requests but refuses none of them for its number.
+	CountOnly bool
+	// KeepDeprecated serves getPet beyond its sunset.
+	KeepDeprecated bool
+	// MaxInFlight is how many requests may be worked on at once; more are refused early.
+	MaxInFlight int64
+	Log         *slog.Logger
+	Metrics     prometheus.Registerer
+	Now         func() time.Time
+}
+
+// API serves the public listener.
+type API struct {
+	Config
+	router  router
+	pages   map[string]*resource
+	keys    *keyCache
+	answers *answers
+	metrics *metrics
+	links   links
+	// namedHash is of NamedKey, which need not have the form of the keys that are made here.
+	named     bool
+	namedHash petstore.SecretHash
+	working   atomic.Int64
+	serve     handler
+}
+
+// New makes the API.
+func New(c Config) *API {
+	a := &API{
+		Config:  c,
+		router:  newRouter(operations),
+		pages:   newPages(c.Pages),
+		keys:    newKeyCache(c.Storage, c.Now),
+		answers: newAnswers(c.Storage),
+		metrics: newMetrics(c.Metrics),
+		links:   newLinks(c.BaseURL),
+
+		named:     c.NamedKey != "",
+		namedHash: petstore.HashSecret(c.NamedKey),
+	}
+	a.serve = a.observed(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.admitted(a.dispatched)))))))
+	return a
+}
+
+// handler is one step of a request's way. The error it returns is the refusal to render.
+type handler func(*exchange) error
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.serve(newExchange(w, r, a.Now()))
+}

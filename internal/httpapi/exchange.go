@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// exchange is one request and its answer on their way through the chain. It is the http.ResponseWriter of the pages.
+type exchange struct {
+	w     http.ResponseWriter
+	r     *http.Request
+	start time.Time
+
+	requestID string
+	resource  *resource // nil for a path that is not in the route table
+	parameter string
+	operation *operation   // nil for a method that the resource does not have
+	versioned bool         // the path is under /v1
+	key       petstore.Key // zero without a valid one
+	refusal   error        // why there is no valid key
+	address   string
+
+	status int
+	size   int
+	cause  error // for the log
+
+	single []string // backs the values of single-valued headers
+	store  [10]string
+}
+
+func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
+	x := &exchange{w: w, r: r, start: now}
+	x.single = x.store[:0]
+	return x
+}
+
+// Header is the header of the answer.
+func (x *exchange) Header() http.Header { return x.w.Header() }
+
+// WriteHeader notes the status and sends it.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+	}
+	x.w.WriteHeader(status)
+}
+
+// Write notes the size and sends the bytes.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.w.Write(b)
+	x.size += n
+	return n, err
+}
+
+// set gives a header its only value. The name is sent as it is spelled here.
+func (x *exchange) set(name, value string) {
+	x.single = append(x.single, value)
+	n := len(x.single)
+	x.w.Header()[name] = x.single[n-1 : n : n]
+}
+
+// share gives a header values that many answers have in common and nobody changes.
+func (x *exchange) share(name string, values []string) { x.w.Header()[name] = values }
+
+var jsonType = []string{"application/json"}
+
+// respond sends a JSON body that is already encoded. A failed write means that the client is gone.
+func (x *exchange) respond(status int, body []byte) error {
+	x.share("Content-Type", jsonType)
+	x.set("Content-Length", strconv.Itoa(len(body)))
+	x.WriteHeader(status)
+	if x.r.Method != http.MethodHead {
+		x.Write(body)
+	}
+	return nil
+}
+
+// route names the request for logs and metrics, with a bounded number of names.
+func (x *exchange) route() string {
+	switch {
+	case x.operation != nil:
+		return x.operation.name
+	case x.resource != nil:
+		return "other_method"
+	}
+	return "unknown"
+}

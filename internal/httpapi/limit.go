@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// limited counts the request, by the owner of its key or without a valid one by its address, tells the client what is
+// left, and refuses what is too much. Then a request without a valid key is refused, if it needs one.
+func (a *API) limited(next handler) handler {
+	return func(x *exchange) error {
+		ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedUntil: x.key.BannedUntil}
+		if x.refusal != nil {
+			ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits}
+		}
+		if a.CountOnly {
+			ask.BannedUntil = time.Time{}
+		}
+		d, err := a.Limiter.Take(x.r.Context(), ask)
+		if err != nil {
+			return err
+		}
+		if d.BanNow && !a.CountOnly {
+			d = a.ban(x, ask, d)
+		}
+		a.metrics.decided(d.Outcome)
+		x.set("X-RateLimit-Limit", strconv.FormatInt(d.Limit, 10))
+		x.set("X-RateLimit-Remaining", strconv.FormatInt(d.Remaining, 10))
+		x.set("X-RateLimit-Reset", strconv.FormatInt(unixUp(d.Reset), 10))
+		if d.Outcome != petstore.Allowed && !a.CountOnly {
+			return refuse(x, d)
+		}
+		if x.refusal != nil && x.versioned {
+			return x.refusal
+		}
+		return next(x)
+	}
+}
+
+func refuse(x *exchange, d petstore.Decision) error {
+	seconds := max(1, int64(math.Ceil(d.RetryAfter.Seconds())))
+	x.set("Retry-After", strconv.FormatInt(seconds, 10))
+	if d.Outcome == petstore.Banned {
+		return petstore.Errorf(petstore.KeyBanned, "This API key is banned for a while because it kept asking after being refused. Ask again in %d seconds, and wait longer after each refusal.", seconds)
+	}
+	return petstore.Errorf(petstore.RateLimited, "Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, seconds)
+}
+
+// ban stores the ban that the limiter asks for and decides anew under it. If it cannot be stored, the refusal stands
+// and the limiter will ask again.
+func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.Decision {
+	ctx := x.r.Context()
+	ban, err := a.Storage.BanOwner(ctx, ask.Subject, d.Now)
+	if err != nil {
+		a.Log.ErrorContext(ctx, "a ban could not be stored", "id", x.requestID, "owner", ask.Subject, "cause", err.Error())
+		return d
+	}
+	a.metrics.bans.Inc()
+	a.keys.ban(ask.Subject, ban.Until)
+	ask.BannedUntil = ban.Until
+	banned, err := a.Limiter.Take(ctx, ask)
+	if err != nil {
+		return d
+	}
+	return banned
+}
+
+// unixUp is a time in whole Unix seconds, rounded up, so that whoever waits for it has waited long enough.
+func unixUp(t time.Time) int64 {
+	s := t.Unix()
+	if t.Nanosecond() > 0 {
+		s++
+	}
+	return s
+}

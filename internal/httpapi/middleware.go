@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// observed names the request, and when it is answered counts it and writes its line in the log.
+func (a *API) observed(next handler) handler {
+	return func(x *exchange) error {
+		x.requestID = requestID(x.r)
+		x.set("X-Request-Id", x.requestID)
+		a.metrics.inFlight.Inc()
+		defer a.metrics.inFlight.Dec()
+		err := next(x)
+		elapsed := a.Now().Sub(x.start)
+		a.metrics.answered(x, elapsed)
+		a.logAnswer(x, elapsed)
+		return err
+	}
+}
+
+// rendered answers every refusal in one place, a panic too.
+func (a *API) rendered(next handler) handler {
+	return func(x *exchange) error {
+		defer func() {
+			p := recover()
+			switch {
+			case p == nil:
+				return
+			case p == http.ErrAbortHandler || x.status != 0:
+				panic(p)
+			}
+			x.render(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}()
+		if err := next(x); err != nil {
+			x.render(err)
+		}
+		return nil
+	}
+}
+
+var (
+	anyOrigin      = []string{"*"}
+	exposedHeaders = []string{"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, Deprecation, Sunset, X-Request-Id, Idempotency-Replayed"}
+	allowedHeaders = []string{"Authorization, Content-Type, Idempotency-Key, X-Request-Id"}
+	allowedMethods = []string{"GET, HEAD, POST"}
+	preflightAge   = []string{"86400"}
+	noStore        = []string{"no-store"}
+)
+
+// crossOrigin lets pages of any origin use the API: with a key in hand, never with a browser's own credentials.
+func (a *API) crossOrigin(next handler) handler {
+	return func(x *exchange) error {
+		x.share("Access-Control-Allow-Origin", anyOrigin)
+		x.share("Access-Control-Expose-Headers", exposedHeaders)
+		if x.r.Method == http.MethodOptions && x.r.Header.Get("Access-Control-Request-Method") != "" {
+			x.share("Access-Control-Allow-Methods", allowedMethods)
+			x.share("Access-Control-Allow-Headers", allowedHeaders)
+			x.share("Access-Control-Max-Age", preflightAge)
+			x.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		return next(x)
+	}
+}
+
+// matched looks the path up in the route table, so that whatever is answered later carries what belongs to the path.
+// Pages need no key and are answered here.
+func (a *API) matched(next handler) handler {
+	return func(x *exchange) error {
+		path := x.r.URL.EscapedPath()
+		x.versioned = path == "/v1" || strings.HasPrefix(path, "/v1/")
+		if x.versioned {
+			x.share("Cache-Control", noStore)
+		}
+		x.resource, x.parameter = a.router.match(path)
+		if x.resource == nil {
+			x.resource = a.pages[path]
+		}
+		if x.resource == nil {
+			return next(x)
+		}
+		if x.resource.deprecated {
+			x.share("Deprecation", deprecation)
+			x.share("Sunset", sunset)
+			x.share("Link", a.links.deprecated)
+		}
+		if x.r.Method == http.MethodOptions {
+			x.share("Allow", x.resource.allow)
+			x.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		x.operation = x.resource.operations[x.r.Method]
+		if x.operation != nil && x.operation.page != nil {
+			x.operation.page.ServeHTTP(x, x.r)
+			return nil
+		}
+		return next(x)
+	}
+}
+
+// admitted refuses early what would only wait: more work than can be done makes everything slow.
+func (a *API) admitted(next handler) handler {
+	return func(x *exchange) error {
+		defer a.working.Add(-1)
+		if a.working.Add(1) > a.MaxInFlight && a.MaxInFlight > 0 {
+			return petstore.Errorf(petstore.Unavailable, "The service has more to do than it can right now. Nothing was stored; try again shortly.")
+		}
+		return next(x)
+	}
+}
+
+// dispatched hands the request to its operation.
+func (a *API) dispatched(x *exchange) error {
+	switch {
+	case x.resource == nil:
+		return petstore.Errorf(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
+	case x.operation == nil:
+		x.share("Allow", x.resource.allow)
+		return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow[0])
+	}
+	return x.operation.handle(a, x)
+}
+
+func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
+	level := slog.LevelInfo
+	if x.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	ctx := x.r.Context()
+	if !a.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 12)
+	attrs = append(attrs,
+		slog.String("id", x.requestID),
+		slog.String("method", x.r.Method),
+		slog.String("path", x.r.URL.EscapedPath()),
+		slog.String("route", x.route()),
+		slog.Int("status", x.status),
+		slog.Int("bytes", x.size),
+		slog.Duration("duration", elapsed),
+		slog.String("client", a.clientOf(x)),
+	)
+	if x.key.ID != "" {
+		attrs = append(attrs, slog.String("key", x.key.ID))
+	}
+	if x.resource != nil && x.resource.deprecated {
+		attrs = append(attrs, slog.Bool("deprecated", true))
+	}
+	if x.cause != nil {
+		attrs = append(attrs, slog.String("cause", x.cause.Error()))
+	}
+	a.Log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// requestID takes the client's name for the request if it is safe to repeat, else makes one.
+func requestID(r *http.Request) string {
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) {
+		return ids[0]
+	}
+	var id [16]byte
+	n := rand.Uint64()
+	for i := range id {
+		id[i] = hexDigits[n&0xf]
+		n >>= 4
+	}
+	return string(id[:])
+}
+
+func isSafe(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// printable keeps an odd method from filling a message.
+func printable(method string) string {
+	if len(method) > 20 || !isSafe(method) {
+		return "this method"
+	}
+	return method
+}
