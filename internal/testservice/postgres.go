@@ -1,0 +1,243 @@
+package testservice
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Postgres gives the URL of a new, empty database: on the server that PETSTORE_TEST_POSTGRES names, or on one that
+// all tests of this process share. That one writes nothing through to the disk: a test that pulls the plug needs
+// StartPostgres.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	if server := os.Getenv("PETSTORE_TEST_POSTGRES"); server != "" {
+		return newDatabase(t, server)
+	}
+	return newDatabase(t, sharedPostgres(t).URL)
+}
+
+var shared struct {
+	sync.Mutex
+	postgres *PostgresServer
+}
+
+func sharedPostgres(t testing.TB) *PostgresServer {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.postgres == nil {
+		s := newPostgres(t, "fsync=off", "full_page_writes=off")
+		s.initialize(t)
+		s.Start(t)
+		shared.postgres = s
+	}
+	return shared.postgres
+}
+
+// newDatabase makes a database on a server and drops it when the test is over.
+func newDatabase(t testing.TB, server string) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatalf("the PostgreSQL for tests needs a URL such as postgres://user@host/name: %v", err)
+	}
+	name := "petstore_test_" + strings.ToLower(rand.Text()[:12])
+	execute(t, server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'")
+	t.Cleanup(func() { execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	u.Path = "/" + name
+	return u.String()
+}
+
+func execute(t testing.TB, server, sql string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server)
+	if err == nil {
+		defer conn.Close(ctx)
+		_, err = conn.Exec(ctx, sql)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// PostgresServer is a PostgreSQL of one test, which may do to it what happens to servers. What it has committed is on
+// the disk.
+type PostgresServer struct {
+	// URL leads to the empty database postgres of this server, Address is its host and port.
+	URL     string
+	Address string
+
+	programs string
+	dir      string
+	port     string
+	settings []string
+	attr     *syscall.SysProcAttr
+	process  *process
+	paused   []int
+}
+
+// StartPostgres starts a server for one test, with settings such as "max_connections=10".
+func StartPostgres(t testing.TB, settings ...string) *PostgresServer {
+	t.Helper()
+	s := newPostgres(t, settings...)
+	s.initialize(t)
+	s.Start(t)
+	t.Cleanup(func() { s.discard(t) })
+	return s
+}
+
+func newPostgres(t testing.TB, settings ...string) *PostgresServer {
+	t.Helper()
+	initdb := program("initdb")
+	if initdb == "" {
+		missing(t, "a PostgreSQL server", "install it (Debian: apt-get install postgresql) or name one in PETSTORE_TEST_POSTGRES")
+	}
+	initdb, err := filepath.EvalSymlinks(initdb) // the other programs are where it really is
+	if err != nil {
+		t.Fatal(err)
+	}
+	attr, err := unprivileged()
+	if err != nil {
+		missing(t, "a user to run PostgreSQL as", err.Error())
+	}
+	s := &PostgresServer{programs: filepath.Dir(initdb), dir: folder(t, "postgres"), settings: settings, attr: attr}
+	if err := give(s.dir, attr); err != nil {
+		t.Fatalf("the folder of PostgreSQL cannot be given to its user: %v", err)
+	}
+	s.port = fmt.Sprint(freePort(t))
+	s.Address = "127.0.0.1:" + s.port
+	s.URL = "postgres://postgres@" + s.Address + "/postgres?sslmode=disable"
+	return s
+}
+
+func (s *PostgresServer) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *PostgresServer) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.programs, program), args...)
+	cmd.Dir, cmd.SysProcAttr = s.dir, s.attr
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	return cmd
+}
+
+func (s *PostgresServer) run(t testing.TB, program string, args ...string) {
+	t.Helper()
+	if out, err := s.command(program, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+}
+
+func (s *PostgresServer) initialize(t testing.TB) {
+	t.Helper()
+	s.run(t, "initdb", "--pgdata", s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+		"--no-sync", "--wal-segsize=1")
+}
+
+// Start starts the server, again after Stop or Kill, and returns when it answers.
+func (s *PostgresServer) Start(t testing.TB) {
+	t.Helper()
+	args := []string{"-D", s.data(), "-p", s.port}
+	for _, setting := range append([]string{"listen_addresses=127.0.0.1", "unix_socket_directories="}, s.settings...) {
+		args = append(args, "-c", setting)
+	}
+	p, err := start(s.command("postgres", args...), s.dir)
+	if err == nil {
+		s.process = p
+		err = p.wait(s.answers)
+	}
+	if err != nil {
+		t.Fatalf("PostgreSQL does not start: %v", err)
+	}
+}
+
+func (s *PostgresServer) answers() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
+}
+
+// Stop shuts the server down as an operator does: connections end, nothing is lost.
+func (s *PostgresServer) Stop(t testing.TB) {
+	t.Helper()
+	if err := s.process.end(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Pause makes the whole server hang: the machine still takes connections and bytes, but nothing answers.
+func (s *PostgresServer) Pause(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.PgConn().Conn().Close()  // no farewell: the other end hangs
+	s.signal(t, suspend, s.process.Pid) // from now on there are no new processes
+	rows, _ := conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.signal(t, suspend, pids...)
+	s.paused = append(pids, s.process.Pid)
+}
+
+// Resume ends a Pause.
+func (s *PostgresServer) Resume(t testing.TB) {
+	t.Helper()
+	s.signal(t, resume, s.paused...)
+	s.paused = nil
+}
+
+// Kill ends every process of the server at one moment and without warning, as a failing machine does.
+func (s *PostgresServer) Kill(t testing.TB) {
+	t.Helper()
+	if s.paused == nil {
+		s.Pause(t)
+	}
+	s.signal(t, syscall.SIGKILL, s.paused...)
+	s.paused = nil
+	<-s.process.exited
+}
+
+func (s *PostgresServer) signal(t testing.TB, sig syscall.Signal, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Signal(sig)
+		}
+		if err != nil {
+			t.Fatalf("signal %v to process %d of PostgreSQL: %v", sig, pid, err)
+		}
+	}
+}
+
+// discard ends the server without caring for its data.
+func (s *PostgresServer) discard(t testing.TB) {
+	if s.paused != nil {
+		s.Resume(t)
+	}
+	if err := s.process.end(syscall.SIGQUIT); err != nil {
+		t.Error(err)
+	}
+	os.RemoveAll(s.dir)
+}

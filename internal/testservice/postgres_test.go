@@ -1,0 +1,102 @@
+package testservice
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestEveryCallGivesAnEmptyDatabase(t *testing.T) {
+	first, second := Postgres(t), Postgres(t)
+	execute(t, first, "CREATE TABLE t ()")
+	execute(t, second, "CREATE TABLE t ()")
+}
+
+func TestAServerComesBackWithItsDataAfterStopAndKill(t *testing.T) {
+	s := StartPostgres(t)
+	execute(t, s.URL, "CREATE TABLE t ()")
+	s.Stop(t)
+	if s.answers() == nil {
+		t.Error("it answers though it was stopped")
+	}
+	s.Start(t)
+	s.Kill(t)
+	if s.answers() == nil {
+		t.Error("it answers though it was killed")
+	}
+	s.Start(t)
+	execute(t, s.URL, "DROP TABLE t")
+}
+
+func TestAPausedServerHangs(t *testing.T) {
+	s := StartPostgres(t)
+	conn, err := pgx.Connect(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Pause(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := conn.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an open connection: %v", err)
+	}
+	s.Resume(t)
+	if err := s.answers(); err != nil {
+		t.Errorf("after Resume: %v", err)
+	}
+}
+
+func TestAStandbyTakesOver(t *testing.T) {
+	primary := StartPostgres(t)
+	standby := primary.Standby(t)
+	execute(t, primary.URL, "CREATE TABLE t ()")
+	primary.Kill(t)
+	standby.Promote(t)
+	execute(t, standby.URL, "DROP TABLE t")
+}
+
+// TestServersEndWithAKilledTestProcess runs itself, as a process that starts a server and is killed.
+func TestServersEndWithAKilledTestProcess(t *testing.T) {
+	if os.Getenv("PETSTORE_TEST_VICTIM") != "" {
+		s := sharedPostgres(t)
+		os.Stdout.WriteString(s.URL + "\n" + s.dir + "\n")
+		select {}
+	}
+	newPostgres(t) // skips where there is no PostgreSQL
+	victim := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	victim.Env = append(os.Environ(), "PETSTORE_TEST_VICTIM=yes")
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	s := &PostgresServer{URL: lines.Text()}
+	lines.Scan()
+	s.dir = lines.Text()
+	if err := s.answers(); err != nil {
+		t.Fatal(err)
+	}
+
+	_ = victim.Process.Signal(syscall.SIGKILL)
+	_ = victim.Wait()
+	gone := func() bool {
+		_, err := os.Stat(s.dir)
+		return os.IsNotExist(err) && s.answers() != nil
+	}
+	for deadline := time.Now().Add(patience); !gone(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the server or its folder %s outlived the test process", s.dir)
+		}
+	}
+}

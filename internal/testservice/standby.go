@@ -1,0 +1,43 @@
+package testservice
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Standby starts a second server that follows this one. From then on this one acknowledges nothing that the standby
+// does not have on its disk too.
+func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
+	t.Helper()
+	standby := newPostgres(t, s.settings...)
+	standby.run(t, "pg_basebackup", "--dbname", s.URL, "--pgdata", standby.data(), "--write-recovery-conf",
+		"--wal-method=stream", "--checkpoint=fast", "--no-sync")
+	standby.Start(t)
+	t.Cleanup(func() { standby.discard(t) })
+
+	execute(t, s.URL, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	execute(t, s.URL, "SELECT pg_reload_conf()")
+	if err := s.process.wait(s.followed); err != nil {
+		t.Fatalf("the standby does not follow: %v", err)
+	}
+	return standby
+}
+
+func (s *PostgresServer) followed() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	return conn.QueryRow(ctx, "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'").Scan()
+}
+
+// Promote makes a standby the primary.
+func (s *PostgresServer) Promote(t testing.TB) {
+	t.Helper()
+	execute(t, s.URL, "SELECT pg_promote()")
+}
