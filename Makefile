@@ -1,0 +1,27 @@
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+FUZZTIME ?= 20s
+BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+
+.PHONY: run build test lint fuzz
+
+run: ## serve on ./petstore.db
+	go run ./cmd/petstore serve
+
+build: ## a static binary in bin/
+	$(BUILD) -o bin/petstore ./cmd/petstore
+
+test: ## everything, under the race detector, on real databases and a real browser
+	scripts/test-services.sh
+	go test -race ./...
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files; run gofmt -w ."; exit 1; }
+	go vet ./...
+	go tool -modfile=tools/go.mod staticcheck ./...
+
+fuzz: ## every fuzz target for FUZZTIME
+	@for package in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+	  done; \
+	done
