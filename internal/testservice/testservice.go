@@ -5,6 +5,7 @@ package testservice
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -96,11 +97,14 @@ for pid in *.pid; do kill -QUIT "${pid%.pid}"; kill -CONT "${pid%.pid}"; done
 for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" && break; sleep 0.3; done`
 	cmd := exec.Command("sh", "-c", guard, "sh", dir)
 	cmd.SysProcAttr = ownGroup()
-	if _, err := cmd.StdinPipe(); err != nil {
+	if guarded, err = cmd.StdinPipe(); err != nil {
 		return "", err
 	}
 	return dir, cmd.Start()
 })
+
+// guarded is open for as long as this process lives: it is what the guard reads.
+var guarded io.Closer
 
 // process is a running service.
 type process struct {
@@ -123,14 +127,14 @@ func start(cmd *exec.Cmd, dir string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	guarded := filepath.Join(filepath.Dir(dir), fmt.Sprintf("%d.pid", cmd.Process.Pid))
-	if err := os.WriteFile(guarded, nil, 0o600); err != nil {
+	pidFile := filepath.Join(filepath.Dir(dir), fmt.Sprintf("%d.pid", cmd.Process.Pid))
+	if err := os.WriteFile(pidFile, nil, 0o600); err != nil {
 		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	p := &process{Process: cmd.Process, log: log.Name(), exited: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // how it ended is in its log
-		os.Remove(guarded)
+		os.Remove(pidFile)
 		close(p.exited)
 	}()
 	return p, nil
