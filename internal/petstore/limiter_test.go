@@ -1,0 +1,58 @@
+package petstore_test
+
+import (
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+
+func TestBansDoubleUpToAnHour(t *testing.T) {
+	var ban petstore.Ban
+	now := noon
+	for i, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
+		ban = ban.Next(now)
+		if want := now.Add(minutes * time.Minute); !ban.Start.Equal(now) || !ban.Until.Equal(want) {
+			t.Fatalf("ban %d: from %v until %v, want from %v until %v", i+1, ban.Start, ban.Until, now, want)
+		}
+		now = ban.Until
+	}
+}
+
+func TestBansOfALongStreakStayAtAnHour(t *testing.T) {
+	ban := petstore.Ban{Start: noon, Until: noon.Add(time.Hour), Streak: 1_000}.Next(noon.Add(2 * time.Hour))
+	if length := ban.Until.Sub(ban.Start); length != time.Hour {
+		t.Errorf("the ban lasts %v, want an hour", length)
+	}
+}
+
+func TestABanIsNotProlongedWhileItHolds(t *testing.T) {
+	ban := petstore.Ban{}.Next(noon)
+	for _, at := range []time.Time{noon, noon.Add(30 * time.Second), ban.Until.Add(-1)} {
+		if again := ban.Next(at); again != ban {
+			t.Errorf("at %v it became %+v, want %+v", at, again, ban)
+		}
+	}
+}
+
+func TestBansAreRememberedForADay(t *testing.T) {
+	third := petstore.Ban{Start: noon, Until: noon.Add(4 * time.Minute), Streak: 3}
+	for _, c := range []struct {
+		behaviour string
+		after     time.Duration
+		want      time.Duration
+	}{
+		{"a ban that begins within 24 hours of the last one doubles it", 24*time.Hour - 1, 8 * time.Minute},
+		{"a ban that begins 24 hours after the last one starts anew", 24 * time.Hour, time.Minute},
+		{"a ban that begins later still starts anew", 240 * time.Hour, time.Minute},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			next := third.Next(noon.Add(c.after))
+			if length := next.Until.Sub(next.Start); length != c.want {
+				t.Errorf("it lasts %v, want %v", length, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package ratelimit
+
+import (
+	"context"
+	"hash/maphash"
+	"strings"
+	"sync"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	shardCount = 64
+
+	// maxAddresses bounds the memory that clients without a key can fill.
+	maxAddresses = 131_072
+
+	// graceMinutes is how long a counter outlives its window, so that a clock that steps back a little finds it again.
+	graceMinutes = 1
+)
+
+// Memory is a Limiter that counts in this process. Idle counters go as time passes. The number of counters without a
+// daily limit, which are those of addresses, is bounded: past it, any one of them makes room for the next.
+type Memory struct {
+	now    func() time.Time
+	seed   maphash.Seed
+	shards [shardCount]shard
+}
+
+var _ petstore.Limiter = (*Memory)(nil)
+
+// shard holds the counters of some subjects, so that others need not wait for its lock.
+type shard struct {
+	mu        sync.Mutex
+	floor     int64 // the minute before which counters have been let go; no counter starts earlier
+	owners    map[string]*counter
+	addresses map[string]*counter
+	_         [96]byte // keeps the locks of two shards out of one cache line
+}
+
+// NewMemory makes a Memory that reads its time from now.
+func NewMemory(now func() time.Time) *Memory {
+	m := &Memory{now: now, seed: maphash.MakeSeed()}
+	for i := range m.shards {
+		m.shards[i].owners = make(map[string]*counter)
+		m.shards[i].addresses = make(map[string]*counter)
+	}
+	return m
+}
+
+// Take implements petstore.Limiter. It never fails.
+func (m *Memory) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	now := m.now().UnixMilli()
+	s := m.shard(ask.Subject)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.sweep(now / millisPerMinute)
+	if c := s.counters(ask.Limits)[ask.Subject]; c != nil {
+		return c.take(&ask, now), nil
+	}
+	untouched := counter{minute: s.floor}
+	c := untouched
+	decision := c.take(&ask, now)
+	if c != untouched {
+		s.add(&ask, c)
+	}
+	return decision, nil
+}
+
+// learn makes sure that the subject's counter is not behind c, which was counted elsewhere.
+func (m *Memory) learn(ask *petstore.Ask, c counter) {
+	s := m.shard(ask.Subject)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.sweep(c.minute)
+	known := s.counters(ask.Limits)[ask.Subject]
+	if known == nil {
+		s.add(ask, c)
+		return
+	}
+	*known = known.merge(c)
+}
+
+func (m *Memory) shard(subject string) *shard {
+	return &m.shards[maphash.String(m.seed, subject)%shardCount]
+}
+
+func (s *shard) counters(limits petstore.Limits) map[string]*counter {
+	if limits.PerDay == 0 {
+		return s.addresses
+	}
+	return s.owners
+}
+
+func (s *shard) add(ask *petstore.Ask, c counter) {
+	counters := s.counters(ask.Limits)
+	if ask.Limits.PerDay == 0 && len(counters) >= maxAddresses/shardCount {
+		for victim := range counters {
+			delete(counters, victim)
+			break
+		}
+	}
+	counters[strings.Clone(ask.Subject)] = &c
+}
+
+// sweep lets go of the counters whose last window is over, once a minute.
+func (s *shard) sweep(minute int64) {
+	floor := minute - graceMinutes
+	if floor <= s.floor {
+		return
+	}
+	today, newDay := floor/minutesPerDay, floor/minutesPerDay > s.floor/minutesPerDay
+	s.floor = floor
+	for subject, c := range s.addresses {
+		if c.minute < floor {
+			delete(s.addresses, subject)
+		}
+	}
+	if !newDay {
+		return
+	}
+	for subject, c := range s.owners {
+		if c.minute/minutesPerDay < today {
+			delete(s.owners, subject)
+		}
+	}
+}
