@@ -1,0 +1,75 @@
+// Messages about what goes on: calm words, a button if there is something to do, a countdown if there is only time to pass.
+
+const pauses = {
+  rate_limited: ["A short pause", "This key has used up its requests for now."],
+  key_banned: ["This key is resting", "It kept asking after it was told to wait, and is banned for a while."],
+  unavailable: ["One moment", "The store cannot do this right now. Nothing is lost."],
+};
+
+/** A place on the page for one message at a time. */
+export class Notice {
+  #place;
+
+  constructor(place) {
+    this.#place = place;
+  }
+
+  clear() {
+    this.#place.replaceChildren();
+  }
+
+  /** Shows a message, and a button that does something about it. */
+  say(title, text, label, action) {
+    const children = [element("strong", title), element("p", text)];
+    if (label) {
+      const button = element("button", label);
+      button.type = "button";
+      button.addEventListener("click", action);
+      children.push(button);
+    }
+    this.#place.replaceChildren(...children);
+  }
+
+  /** Shows why there is a wait and counts it down; it is over when the promise is kept, or broken by the signal. */
+  async count({ code, message }, seconds, signal) {
+    const [title, text] = pauses[code] ?? ["One moment", message];
+    const end = Date.now() + seconds * 1000;
+    this.say(title, `${text} Trying again by itself in ${inWords(seconds)}.`);
+    const clock = element("span", "");
+    clock.className = "clock";
+    clock.ariaHidden = "true"; // the sentence says it once; a screen reader need not hear every second
+    this.#place.append(clock);
+    for (let left = seconds; left > 0; left = Math.ceil((end - Date.now()) / 1000)) {
+      clock.textContent = digits(left);
+      await sleep(Math.min(1000, end - Date.now()), signal);
+    }
+    this.clear();
+  }
+}
+
+function element(name, text) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+const digits = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+function inWords(seconds) {
+  if (seconds < 100) return seconds === 1 ? "one second" : `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}
+
+function sleep(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
