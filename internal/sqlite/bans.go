@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	selectOwner = "SELECT 1 FROM keys WHERE owner = ?1 LIMIT 1"
+	selectBan   = "SELECT started_at, ends_at, streak FROM bans WHERE owner = ?1"
+	putBan      = "INSERT OR REPLACE INTO bans (owner, started_at, ends_at, streak) VALUES (?1, ?2, ?3, ?4)"
+	deleteBan   = "DELETE FROM bans WHERE owner = ?1"
+)
+
+// BanOwner starts the owner's next ban.
+func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (petstore.Ban, error) {
+	var next petstore.Ban
+	err := db.write(ctx, func(w *writer) error {
+		if err := checkOwner(w.conn, owner); err != nil {
+			return err
+		}
+		var last petstore.Ban
+		err := query(w.conn, func(row *sqlite3.Stmt) {
+			last = petstore.Ban{Start: timeAt(row, 0), Until: timeAt(row, 1), Streak: row.ColumnInt(2)}
+		}, selectBan, owner)
+		if err != nil {
+			return err
+		}
+		next = last.Next(now.UTC().Truncate(time.Millisecond))
+		return exec(w.conn, putBan, owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
+	})
+	if err != nil {
+		return petstore.Ban{}, err
+	}
+	return next, nil
+}
+
+// UnbanOwner lifts the owner's ban and forgets the earlier ones.
+func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
+	return db.write(ctx, func(w *writer) error {
+		if err := checkOwner(w.conn, owner); err != nil {
+			return err
+		}
+		return exec(w.conn, deleteBan, owner)
+	})
+}
+
+// checkOwner refuses an owner of no key. An owner is named after its first key, so the refusal can be, too.
+func checkOwner(conn *sqlite3.Conn, owner string) error {
+	known := false
+	err := query(conn, func(*sqlite3.Stmt) { known = true }, selectOwner, owner)
+	if err == nil && !known {
+		err = petstore.NoSuchKey(owner)
+	}
+	return err
+}

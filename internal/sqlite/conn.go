@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// patience is how long to wait for another process to let go of the database.
+const patience = 10 * time.Second
+
+// connect opens one more connection, which release will close.
+func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
+	flags := sqlite3.OpenReadWrite
+	if create {
+		flags |= sqlite3.OpenCreate
+	}
+	conn, err := sqlite3.OpenConn(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	db.conns = append(db.conns, conn)
+	conn.SetBusyTimeout(patience)
+	return conn, nil
+}
+
+// patiently repeats f while another process is in its way. SQLite's own waiting asks ever more rarely, up to ten times a
+// second: next to a server that writes all the time it may never find the moment between two transactions.
+func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
+	conn.SetBusyTimeout(0)
+	defer conn.SetBusyTimeout(patience)
+	for deadline := time.Now().Add(patience); ; {
+		err := f()
+		if sqlite3.ErrCode(err).ToPrimary() != sqlite3.ResultBusy || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100*time.Microsecond + rand.N(time.Millisecond)):
+		}
+	}
+}
+
+// transaction does work in one transaction that no other writer can come between, or leaves nothing of it.
+func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
+	if err := patiently(ctx, conn, func() error { return exec(conn, "BEGIN IMMEDIATE") }); err != nil {
+		return err
+	}
+	defer func() {
+		if !conn.AutocommitEnabled() {
+			exec(conn, "ROLLBACK") // if it fails, so does the next BEGIN, which reports it
+		}
+	}()
+	if err := work(); err != nil {
+		return err
+	}
+	return exec(conn, "COMMIT")
+}
+
+// exec runs one statement, which the connection keeps prepared, and drops its rows.
+func exec(conn *sqlite3.Conn, query string, args ...any) error {
+	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args})
+}
+
+// query runs one statement, which the connection keeps prepared, and calls row for each of its rows.
+func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), query string, args ...any) error {
+	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{
+		Args:       args,
+		ResultFunc: func(stmt *sqlite3.Stmt) error { row(stmt); return nil },
+	})
+}

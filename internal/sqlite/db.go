@@ -1,0 +1,135 @@
+// Package sqlite keeps the store in one SQLite file. One connection writes, in groups; a few others read.
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gofrs/flock"
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/batch"
+	"petstore/internal/petstore"
+)
+
+// Config says which file to open, and for what.
+type Config struct {
+	Path        string
+	Environment petstore.Environment
+	// Create makes the file if it is missing; otherwise a missing file is refused.
+	Create bool
+	// Serve keeps every other server off the file until Close.
+	Serve bool
+}
+
+// DB is a petstore.Storage in a SQLite file.
+type DB struct {
+	creates *batch.Writer[create, created]
+	version atomic.Uint64
+	writer  pool[*writer] // of one
+	readers pool[*reader]
+	conns   []*sqlite3.Conn // all of them, the writer's first
+	lock    *flock.Flock    // nil unless serving
+	close   func() error
+}
+
+var (
+	_ petstore.Storage   = (*DB)(nil)
+	_ petstore.Versioned = (*DB)(nil)
+)
+
+// maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
+const maxBatch = 512
+
+// Open opens the database and brings its schema up to date. What it refuses it leaves as it was, and says what to do.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	db := new(DB)
+	if err := db.open(ctx, cfg); err != nil {
+		db.release()
+		return nil, refusal(cfg.Path, err)
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context, cfg Config) error {
+	path, err := locate(cfg)
+	if err != nil {
+		return err
+	}
+	conn, err := db.connect(path, cfg.Create)
+	if err != nil {
+		return err
+	}
+	if _, err := inspect(conn, cfg.Path); err != nil {
+		return err
+	}
+	if cfg.Serve {
+		if db.lock, err = lock(path, cfg.Path); err != nil {
+			return err
+		}
+	}
+	if err := migrate(ctx, conn, cfg); err != nil {
+		return err
+	}
+	if err := db.fillPools(ctx, conn, path); err != nil {
+		return err
+	}
+	db.creates = batch.NewWriter(maxBatch, db.commit)
+	db.close = sync.OnceValue(db.finish)
+	return nil
+}
+
+func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn, path string) error {
+	w, err := newWriter(ctx, conn)
+	if err != nil {
+		return err
+	}
+	db.writer = newPool(w)
+
+	readers := make([]*reader, max(4, runtime.GOMAXPROCS(0)))
+	for i := range readers {
+		conn, err := db.connect(path, false)
+		if err != nil {
+			return err
+		}
+		if readers[i], err = newReader(conn); err != nil {
+			return err
+		}
+	}
+	db.readers = newPool(readers...)
+	return nil
+}
+
+// Version changes before a create is acknowledged.
+func (db *DB) Version() uint64 { return db.version.Load() }
+
+// Ping reads the file.
+func (db *DB) Ping(ctx context.Context) error {
+	return db.read(ctx, func(conn *sqlite3.Conn) error { return exec(conn, "SELECT count(*) FROM settings") })
+}
+
+// Close finishes what was accepted and releases the file. Closing again does nothing.
+func (db *DB) Close() error { return db.close() }
+
+func (db *DB) finish() error {
+	db.creates.Close()
+	db.writer.drain()
+	db.readers.drain()
+	return db.release()
+}
+
+// release closes what is open. The writer goes last: the last one out moves the log into the database, durably.
+func (db *DB) release() error {
+	var failure error
+	for _, conn := range slices.Backward(db.conns) {
+		failure = cmp.Or(failure, conn.Close())
+	}
+	if db.lock != nil {
+		failure = cmp.Or(failure, db.lock.Unlock())
+	}
+	return failure
+}

@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"petstore/internal/conformance"
+	"petstore/internal/petstore"
+)
+
+func TestStorage(t *testing.T) {
+	conformance.Storage(t, func(t *testing.T) petstore.Storage { return openNew(t) })
+}
+
+// openNew opens a new database that is closed with the test.
+func openNew(t testing.TB) *DB {
+	t.Helper()
+	return open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true})
+}
+
+// open opens a production database that is closed with the test.
+func open(t testing.TB, cfg Config) *DB {
+	t.Helper()
+	cfg.Environment = petstore.Production
+	db, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}

@@ -1,0 +1,54 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+// unreachable makes a refusal of whatever is none yet.
+func unreachable(err error) error {
+	var refused *petstore.Error
+	if err == nil || errors.As(err, &refused) {
+		return err
+	}
+	return petstore.Unreachable(err)
+}
+
+// refusal says in a sentence why the database at path cannot be opened, and what to do. What SQLite did not say is a
+// sentence already.
+func refusal(path string, err error) error {
+	code := sqlite3.ErrCode(err)
+	switch code {
+	case sqlite3.ResultError:
+		return err
+	case sqlite3.ResultReadOnlyDirectory:
+		return mayNotWriteFolder(path)
+	case sqlite3.ResultIOErrSHMSize:
+		code = sqlite3.ResultFull
+	}
+	switch code.ToPrimary() {
+	case sqlite3.ResultNotADB:
+		return fmt.Errorf("%s is not a SQLite database; choose another --database, or move this file away", path)
+	case sqlite3.ResultCorrupt:
+		return fmt.Errorf("the database %s is damaged; restore it from a backup with petstore restore", path)
+	case sqlite3.ResultFull:
+		return fmt.Errorf("the disk with %s is full; make room and try again", path)
+	case sqlite3.ResultReadOnly:
+		return fmt.Errorf("the database %s is read-only for petstore; let the user that runs petstore write to it", path)
+	case sqlite3.ResultCantOpen, sqlite3.ResultPerm, sqlite3.ResultAuth:
+		return fmt.Errorf("petstore cannot open the database %s; let the user that runs petstore read and write it and its folder", path)
+	case sqlite3.ResultBusy, sqlite3.ResultProtocol:
+		return fmt.Errorf("another program has kept the database %s locked for %v; end it and try again", path, patience)
+	}
+	return fmt.Errorf("the database %s cannot be used, check its disk (%w)", path, err)
+}
+
+func mayNotWriteFolder(path string) error {
+	return fmt.Errorf("petstore may not write in the folder %s, where the files of the database %s belong; let the user that runs petstore write there",
+		filepath.Dir(path), filepath.Base(path))
+}

@@ -1,0 +1,63 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// locate returns the absolute path of the database, so that SQLite sees no special meaning in it, or says why there can be
+// no database there.
+func locate(cfg Config) (string, error) {
+	path, err := filepath.Abs(cfg.Path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case cfg.Path == "":
+		return "", errors.New("the database has no name; name a file, such as --database sqlite:petstore.db")
+	case err == nil && info.IsDir():
+		return "", fmt.Errorf("%s is a folder; name a file in it, such as %s", cfg.Path, filepath.Join(cfg.Path, "petstore.db"))
+	case errors.Is(err, fs.ErrNotExist) && !cfg.Create:
+		return "", fmt.Errorf("there is no database %s; petstore serve makes it, or choose another --database", cfg.Path)
+	case errors.Is(err, fs.ErrNotExist):
+		return path, checkFolder(filepath.Dir(path))
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("petstore may not look for the database %s; let the user that runs petstore read its folder", cfg.Path)
+	case err != nil:
+		return "", fmt.Errorf("there can be no database %s: %w; choose another --database", cfg.Path, err)
+	}
+	return path, nil
+}
+
+func checkFolder(folder string) error {
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s does not exist; create it, or choose another --database", folder)
+	}
+	return nil
+}
+
+// lock takes the lock of a server, beside the file that path leads to: the same one by whatever link it is reached. The lock
+// file stays when the lock is released, since to remove it would let two servers hold two locks.
+func lock(path, name string) (*flock.Flock, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("the links to the database %s cannot be followed: %w", name, err)
+	}
+	lock := flock.New(path + ".lock")
+	held, err := lock.TryLock()
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, mayNotWriteFolder(path)
+	case err != nil:
+		return nil, fmt.Errorf("the lock of the database %s cannot be taken: %w", name, err)
+	case !held:
+		return nil, fmt.Errorf("another petstore server is already using %s; stop it or choose another --database", name)
+	}
+	return lock, nil
+}

@@ -1,0 +1,151 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	insertKey = `
+		INSERT INTO keys (id, hash, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+	ensureKey = insertKey + `
+		ON CONFLICT (hash) DO UPDATE SET
+			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
+			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = NULL`
+	selectKeys = `
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, bans.ends_at
+		FROM keys LEFT JOIN bans ON bans.owner = keys.owner`
+	selectKeyByHash = selectKeys + " WHERE hash = ?1"
+	selectKeyByID   = selectKeys + " WHERE id = ?1"
+	selectAllKeys   = selectKeys + " ORDER BY created_at, id"
+	retireKey       = "UPDATE keys SET expires_at = ?2 WHERE id = ?1"
+	revokeKey       = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1"
+)
+
+// CreateKey stores a new key.
+func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
+	return db.write(ctx, func(w *writer) error { return putKey(w.conn, insertKey, key, hash) })
+}
+
+// CreateFirstKey stores the key only if there is none at all.
+func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
+	err = db.write(ctx, func(w *writer) error {
+		exists := false
+		if err := query(w.conn, func(*sqlite3.Stmt) { exists = true }, "SELECT 1 FROM keys LIMIT 1"); exists || err != nil {
+			return err
+		}
+		made = true
+		return putKey(w.conn, insertKey, key, hash)
+	})
+	return made && err == nil, err
+}
+
+// EnsureKey stores the key, or makes the one with that hash usable again.
+func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
+	return db.write(ctx, func(w *writer) error { return putKey(w.conn, ensureKey, key, hash) })
+}
+
+// FindKey returns the key with that hash.
+func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petstore.Key, err error) {
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		found := false
+		err := query(conn, func(row *sqlite3.Stmt) { key, found = scanKey(row), true }, selectKeyByHash, hash[:])
+		if err == nil && !found {
+			err = petstore.Errorf(petstore.NotFound, "There is no such API key.")
+		}
+		return err
+	})
+	return key, err
+}
+
+// Keys returns every key, oldest first.
+func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { keys = append(keys, scanKey(row)) }, selectAllKeys)
+	})
+	return keys, err
+}
+
+// RotateKey replaces a key by its successor.
+func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
+	err = db.write(ctx, func(w *writer) error {
+		old, err := keyByID(w.conn, id)
+		if err != nil {
+			return err
+		}
+		if err := old.Usable(now); err != nil {
+			return err
+		}
+		next = old.Successor(now.UTC().Truncate(time.Millisecond))
+		if err := putKey(w.conn, insertKey, next, hash); err != nil {
+			return err
+		}
+		return exec(w.conn, retireKey, id, millis(old.RetiredAt(now, overlap)))
+	})
+	if err != nil {
+		return petstore.Key{}, err
+	}
+	return next, nil
+}
+
+// RevokeKey ends a key for good.
+func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
+	return db.write(ctx, func(w *writer) error {
+		if err := exec(w.conn, revokeKey, id, millis(now)); err != nil {
+			return err
+		}
+		if w.conn.Changes() == 0 {
+			return petstore.NoSuchKey(id)
+		}
+		return nil
+	})
+}
+
+func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
+	found := false
+	err = query(conn, func(row *sqlite3.Stmt) { key, found = scanKey(row), true }, selectKeyByID, id)
+	if err == nil && !found {
+		err = petstore.NoSuchKey(id)
+	}
+	return key, err
+}
+
+func putKey(conn *sqlite3.Conn, statement string, k petstore.Key, hash petstore.SecretHash) error {
+	return exec(conn, statement, k.ID, hash[:], k.Name, k.Owner, string(k.Plan), k.Limits.PerMinute, k.Limits.PerDay,
+		k.CreatedAt.UnixMilli(), k.Lifetime.Milliseconds(), millis(k.ExpiresAt), millis(k.RevokedAt))
+}
+
+func scanKey(row *sqlite3.Stmt) petstore.Key {
+	return petstore.Key{
+		ID:          row.ColumnText(0),
+		Name:        row.ColumnText(1),
+		Owner:       row.ColumnText(2),
+		Plan:        petstore.Plan(row.ColumnText(3)),
+		Limits:      petstore.Limits{PerMinute: row.ColumnInt64(4), PerDay: row.ColumnInt64(5)},
+		CreatedAt:   timeAt(row, 6),
+		Lifetime:    time.Duration(row.ColumnInt64(7)) * time.Millisecond,
+		ExpiresAt:   timeAt(row, 8),
+		RevokedAt:   timeAt(row, 9),
+		BannedUntil: timeAt(row, 10),
+	}
+}
+
+// millis is how a time is stored: NULL stands for never.
+func millis(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+func timeAt(row *sqlite3.Stmt, col int) time.Time {
+	if row.ColumnIsNull(col) {
+		return time.Time{}
+	}
+	return time.UnixMilli(row.ColumnInt64(col)).UTC()
+}

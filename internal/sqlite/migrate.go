@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"context"
+	"embed"
+	"fmt"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"petstore/internal/petstore"
+)
+
+// migrations are applied in the order of their names; a database's schema is the number of those it has had.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// applicationID marks a SQLite file as ours: "PETS".
+const applicationID = 0x50455453
+
+// inspect returns the schema of a database, 0 if it is empty, or says why it is none that this program can use. It
+// changes nothing.
+func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
+	var application, tables int
+	for pragma, value := range map[string]*int{
+		"PRAGMA application_id":              &application,
+		"PRAGMA user_version":                &schema,
+		"SELECT count(*) FROM sqlite_schema": &tables,
+	} {
+		if err := query(conn, func(row *sqlite3.Stmt) { *value = row.ColumnInt(0) }, pragma); err != nil {
+			return 0, err
+		}
+	}
+	files, err := migrations.ReadDir("migrations")
+	switch known := len(files); {
+	case err != nil:
+		return 0, err
+	case application == 0 && schema == 0 && tables == 0:
+		return 0, nil
+	case application != applicationID:
+		return 0, fmt.Errorf("%s is the database of another program; choose another --database", name)
+	case schema > known:
+		return 0, fmt.Errorf("%s was written by a newer petstore (schema %d, this one knows %d); upgrade petstore", name, schema, known)
+	}
+	return schema, nil
+}
+
+// migrate brings the schema up to date and checks the environment. It is one transaction: of several processes that start at
+// once each finds either nothing done or all.
+func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
+	return transaction(ctx, conn, func() error {
+		schema, err := inspect(conn, cfg.Path)
+		if err != nil {
+			return err
+		}
+		if schema == 0 && !cfg.Create {
+			return fmt.Errorf("the database %s is empty; petstore serve fills it, or choose another --database", cfg.Path)
+		}
+		if err := apply(conn, schema); err != nil {
+			return err
+		}
+		if schema == 0 {
+			return exec(conn, "INSERT INTO settings (name, value) VALUES ('environment', ?1)", string(cfg.Environment))
+		}
+		return checkEnvironment(conn, cfg)
+	})
+}
+
+// apply runs the migrations that a database of that schema has not had.
+func apply(conn *sqlite3.Conn, schema int) error {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil || schema == len(files) {
+		return err
+	}
+	for _, file := range files[schema:] {
+		if err := sqlitex.ExecuteScriptFS(conn, migrations, "migrations/"+file.Name(), nil); err != nil {
+			return err
+		}
+	}
+	return sqlitex.ExecuteScript(conn, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(files)), nil)
+}
+
+func checkEnvironment(conn *sqlite3.Conn, cfg Config) error {
+	var environment petstore.Environment
+	err := query(conn, func(row *sqlite3.Stmt) {
+		environment = petstore.Environment(row.ColumnText(0))
+	}, "SELECT value FROM settings WHERE name = 'environment'")
+	if err == nil && environment != cfg.Environment {
+		err = fmt.Errorf("the database %s belongs to the %s environment and this is %s; choose another --database or --environment",
+			cfg.Path, environment, cfg.Environment)
+	}
+	return err
+}
