@@ -1,0 +1,256 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// keysOf lists the keys of a database.
+func keysOf(t *testing.T, database string) []listedKey {
+	t.Helper()
+	out, stderr, status := invoke(t, "keys", "list", "--json", "--database", database)
+	if status != 0 {
+		t.Fatalf("keys list: %s", stderr)
+	}
+	return decode[[]listedKey](t, out)
+}
+
+// newKey makes a key as a script does: standard output is the key and nothing else.
+func newKey(t *testing.T, database string, args ...string) string {
+	t.Helper()
+	out, stderr, status := invoke(t, append([]string{"keys", "create", "--database", database, "--name", "test"}, args...)...)
+	if status != 0 {
+		t.Fatalf("keys create %v: %s", args, stderr)
+	}
+	return strings.TrimSuffix(out, "\n")
+}
+
+func TestAKeyIsPrintedAloneAndOnce(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	secret := newKey(t, database)
+	if printedKey.FindString(secret) != secret {
+		t.Errorf("standard output was %q", secret)
+	}
+	for _, args := range [][]string{{"keys", "list"}, {"keys", "list", "--json"}} {
+		out, stderr, _ := invoke(t, append(args, "--database", database)...)
+		if strings.Contains(out+stderr, secret) {
+			t.Errorf("%v shows the key again", args)
+		}
+	}
+}
+
+func TestKeysListTellsEverything(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	newKey(t, database)
+	newKey(t, database, "--plan", "business", "--expires", "90d")
+	newKey(t, database, "--plan", "enterprise", "--per-minute", "5000", "--per-day", "700000")
+	keys := keysOf(t, database)
+	if len(keys) != 3 {
+		t.Fatalf("%d keys", len(keys))
+	}
+	free, business, enterprise := keys[0], keys[1], keys[2]
+	if free.Plan != "free" || free.PerMinute != 60 || free.PerDay != 1000 || free.ExpiresAt != nil || free.RevokedAt != nil || free.BannedUntil != nil || free.Owner == "" {
+		t.Errorf("the free key is %+v", free)
+	}
+	if business.PerMinute != 1000 || business.PerDay != 100000 || business.ExpiresAt == nil || business.ExpiresAt.Sub(business.CreatedAt) != 90*24*time.Hour {
+		t.Errorf("the business key is %+v", business)
+	}
+	if enterprise.PerMinute != 5000 || enterprise.PerDay != 700000 {
+		t.Errorf("the enterprise key is %+v", enterprise)
+	}
+	table, _, _ := invoke(t, "keys", "list", "--database", database)
+	for _, k := range keys {
+		if !strings.Contains(table, k.ID) {
+			t.Errorf("%s is not in\n%s", k.ID, table)
+		}
+	}
+}
+
+func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	newKey(t, database)
+	for _, c := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"create --name x --plan free --per-minute 5 --per-day 10", 2, "enterprise"},
+		{"create --name x --plan enterprise", 2, "both"},
+		{"create --name x --plan enterprise --per-minute 5", 2, "both"},
+		{"create --name x --plan enterprise --per-minute 5 --per-day 4", 2, "daily"},
+		{"create --name x --plan enterprise --per-minute=-5 --per-day=4", 2, "from 1"},
+		{"create --name x --plan gold", 2, "free"},
+		{"create --name x --expires soon", 2, "90d"},
+		{"create", 2, "--name"},
+		{"rotate key_none", 1, "key_none"},
+		{"revoke key_none", 1, "key_none"},
+		{"unban key_none", 1, "key_none"},
+		{"rotate", 2, "id"},
+		{"burn", 2, "burn"},
+	} {
+		args := append([]string{"keys"}, strings.Fields(c.args)...)
+		if !strings.HasSuffix(c.args, "burn") {
+			args = append(args, "--database", database)
+		}
+		out, stderr, status := invoke(t, args...)
+		if status != c.status || !strings.Contains(stderr, c.says) || out != "" {
+			t.Errorf("keys %s: ended with %d, printed %q and said %q; want %d and something about %q", c.args, status, out, stderr, c.status, c.says)
+		}
+	}
+	if n := len(keysOf(t, database)); n != 1 {
+		t.Errorf("there are %d keys after nothing but refusals", n)
+	}
+	missing := filepath.Join(t.TempDir(), "none.db")
+	if _, stderr, status := invoke(t, "keys", "list", "--database", "sqlite:"+missing); status != 1 || !strings.Contains(stderr, missing) {
+		t.Errorf("keys list without a database: %d %q", status, stderr)
+	}
+}
+
+// The server and keys … are two processes on one file; what one changes the other follows within 5 seconds.
+func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s := startServer(t, "--database", database)
+	status := func(key string) int {
+		got, err := request(s.URL, key, "GET", "/v1/pets", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.status
+	}
+	refused := func(key string) func() bool {
+		return func() bool { return status(key) == http.StatusUnauthorized }
+	}
+
+	old := newKey(t, database, "--plan", "business")
+	if got := status(old); got != http.StatusOK {
+		t.Fatalf("a new key gets %d", got)
+	}
+	id := keysOf(t, database)[1].ID
+	out, _, _ := invoke(t, "keys", "rotate", id, "--database", database)
+	rotated := strings.TrimSpace(out)
+	if status(old) != http.StatusOK || status(rotated) != http.StatusOK {
+		t.Error("during the overlap not both keys work")
+	}
+	keys := keysOf(t, database)
+	if keys[1].Owner != keys[2].Owner || keys[1].ExpiresAt == nil || time.Until(*keys[1].ExpiresAt) < 23*time.Hour {
+		t.Errorf("a rotation left %+v", keys[1:])
+	}
+
+	last, _, _ := invoke(t, "keys", "rotate", keys[2].ID, "--now", "--database", database)
+	eventually(t, "the key rotated with --now is refused", 6*time.Second, refused(rotated))
+	invoke(t, "keys", "revoke", id, "--database", database)
+	eventually(t, "the revoked key is refused", 6*time.Second, refused(old))
+	if got := status(strings.TrimSpace(last)); got != http.StatusOK {
+		t.Errorf("the newest key gets %d", got)
+	}
+}
+
+func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s := startServer(t, "--database", database)
+	key := newKey(t, database)
+	// A minute may turn on the way, once: then another 60 pass before the refusals begin anew.
+	codes := map[string]int{}
+	for range 60 + 60 + 60 + 60 + 10 {
+		got, err := request(s.URL, key, "GET", "/v1/pets", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.header.Get("X-RateLimit-Limit") != "60" {
+			t.Fatalf("%d with limit %q", got.status, got.header.Get("X-RateLimit-Limit"))
+		}
+		code := "ok"
+		if got.status != http.StatusOK {
+			code = decode[struct{ Code string }](t, got.body).Code
+		}
+		codes[code]++
+	}
+	if codes["ok"] > 120 || codes["rate_limited"] < 59 || codes["key_banned"] < 10 {
+		t.Fatalf("250 requests of a free key: %v", codes)
+	}
+	banned := keysOf(t, database)[1]
+	if banned.BannedUntil == nil || time.Until(*banned.BannedUntil) > time.Minute {
+		t.Errorf("keys list shows the ban as %v", banned.BannedUntil)
+	}
+	if table, _, _ := invoke(t, "keys", "list", "--database", database); !strings.Contains(table, "banned until") {
+		t.Errorf("keys list does not show the ban:\n%s", table)
+	}
+	if _, stderr, status := invoke(t, "keys", "unban", banned.ID, "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	if again := keysOf(t, database)[1]; again.BannedUntil != nil {
+		t.Errorf("after unban: %+v", again)
+	}
+	eventually(t, "the ban is lifted on the server", 6*time.Second, func() bool {
+		got, err := request(s.URL, key, "GET", "/v1/pets", "")
+		return err == nil && !strings.Contains(got.body, "key_banned")
+	})
+}
+
+func TestStagingIsSeparate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	out, stderr, status := invoke(t, "keys", "create", "--name", "staging", "--environment", "staging")
+	if status != 0 || !strings.HasPrefix(out, "pets_test_") {
+		t.Fatalf("%d %q %s", status, out, stderr)
+	}
+	if _, stderr, status := invoke(t, "keys", "list", "--database", "sqlite:petstore-staging.db"); status != 1 || !strings.Contains(stderr, "staging") {
+		t.Errorf("a production command on the staging database: %d %q", status, stderr)
+	}
+	s := startServer(t)
+	if got, _ := request(s.URL, strings.TrimSpace(out), "GET", "/v1/pets", ""); got.status != http.StatusUnauthorized || !strings.Contains(got.body, "staging") {
+		t.Errorf("a staging key in production: %d %s", got.status, got.body)
+	}
+}
+
+func TestHelpIsComplete(t *testing.T) {
+	t.Parallel()
+	out, _, status := invoke(t, "serve", "--help")
+	if status != 0 {
+		t.Fatalf("--help ended with %d", status)
+	}
+	for _, flag := range []string{"listen", "admin-listen", "environment", "database", "redis", "base-url", "api-key", "rate-limits", "trusted-proxies",
+		"tls-cert", "tls-key", "keep-deprecated", "log-level", "log-format", "shutdown-timeout", "drain-delay"} {
+		if !strings.Contains(out, "--"+flag) || !strings.Contains(out, "$"+variable(flag)) {
+			t.Errorf("--help does not show --%s and %s:\n%s", flag, variable(flag), out)
+		}
+	}
+	for _, args := range [][]string{{"--help"}, {"keys", "--help"}, {"keys", "create", "--help"}} {
+		if out, _, status := invoke(t, args...); status != 0 || !strings.Contains(out, "Usage: petstore") {
+			t.Errorf("%v: %d %s", args, status, out)
+		}
+	}
+}
+
+func TestAFlagWinsOverItsVariable(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := map[string]string{"PETSTORE_DATABASE": "sqlite:" + filepath.Join(dir, "variable.db"), "PETSTORE_ENVIRONMENT": "staging"}
+	if out, stderr, _ := invokeWith(t, env, "keys", "create", "--name", "x"); !strings.HasPrefix(out, "pets_test_") {
+		t.Errorf("the variables were not used: %q %s", out, stderr)
+	}
+	flag := "sqlite:" + filepath.Join(dir, "flag.db")
+	if out, stderr, _ := invokeWith(t, env, "keys", "create", "--name", "x", "--environment", "production", "--database", flag); !strings.HasPrefix(out, "pets_live_") {
+		t.Errorf("the flags did not win: %q %s", out, stderr)
+	}
+	if _, stderr, status := invokeWith(t, map[string]string{"PETSTORE_ENVIRONMENT": "moon"}, "version"); status != 0 {
+		t.Errorf("a variable of another command ended version with %d: %s", status, stderr)
+	}
+	if _, stderr, status := invokeWith(t, map[string]string{"PETSTORE_ENVIRONMENT": "moon"}, "keys", "list"); status != 2 || !strings.Contains(stderr, "production") {
+		t.Errorf("a wrong variable: %d %q", status, stderr)
+	}
+}
+
+func TestVersionIsPrinted(t *testing.T) {
+	t.Parallel()
+	if out, _, status := invoke(t, "version"); status != 0 || !strings.HasPrefix(out, "petstore ") {
+		t.Errorf("%d %q", status, out)
+	}
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestFirstStartPrintsALineThatWorksWhenPasted(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	out := s.stdout.String()
+	if s.Key == "" || !strings.Contains(out, s.URL) {
+		t.Fatalf("no address and key in\n%s", out)
+	}
+	if strings.Count(out+s.stderr.String(), "curl") != 1 {
+		t.Errorf("the word curl does not stand exactly once in\n%s", out)
+	}
+	_, line, _ := strings.Cut(out, "curl ")
+	line, _, _ = strings.Cut(line, "\n")
+	if want := fmt.Sprintf("-H 'Authorization: Bearer %s' %s/v1/pets", s.Key, s.URL); line != want {
+		t.Errorf("the line is %q, want %q", line, want)
+	}
+	if curl, err := exec.LookPath("curl"); err == nil {
+		pasted, err := exec.Command("sh", "-c", curl+" -s "+line).Output()
+		if err != nil || string(pasted) != "[]" {
+			t.Errorf("pasted, it gives %q, %v", pasted, err)
+		}
+	}
+	if got := s.ask(t, "GET", "/v1/pets", ""); got.body != "[]" {
+		t.Errorf("a new store lists %s", got.body)
+	}
+}
+
+func TestAnAnimalOutlivesTheServer(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s := startServer(t, "--database", database)
+	s.ask(t, "POST", "/v1/pets", `{"name":"Older","categoryId":1}`)
+	made := s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":7}`)
+	if made.status != http.StatusCreated {
+		t.Fatalf("create: %d %s", made.status, made.body)
+	}
+	if status := s.stop(t); status != 0 {
+		t.Errorf("the server ended with %d", status)
+	}
+
+	again := startServer(t, "--database", database)
+	again.Key = s.Key
+	if out := again.stdout.String(); out != "" {
+		t.Errorf("a later start printed %q", out)
+	}
+	if pets := again.everyPet(t); len(pets) != 2 || pets[0].Name != "Rex" {
+		t.Errorf("after a restart the list is %v", pets)
+	}
+}
+
+// Acknowledged animals survive a crash at any moment, and no id is given twice.
+func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	var mu sync.Mutex
+	acknowledged := map[int64]string{}
+	key := ""
+	for round := range 6 {
+		s := startServer(t, "--database", database)
+		if round == 0 {
+			key = s.Key
+		}
+		s.Key = key
+		var creators sync.WaitGroup
+		enough := make(chan struct{}, 1)
+		for worker := range 16 {
+			creators.Go(func() {
+				for i := 0; ; i++ {
+					name := fmt.Sprintf("round %d worker %d number %d", round, worker, i)
+					got, err := request(s.URL, key, "POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name))
+					if err != nil {
+						return
+					}
+					if got.status != http.StatusCreated {
+						t.Errorf("create: %d %s", got.status, got.body)
+						return
+					}
+					made := decode[pet](t, got.body)
+					mu.Lock()
+					if other, twice := acknowledged[made.ID]; twice {
+						t.Errorf("id %d went to %q and to %q", made.ID, other, name)
+					}
+					acknowledged[made.ID] = name
+					if len(acknowledged)%(20+13*round) == 0 {
+						select {
+						case enough <- struct{}{}:
+						default:
+						}
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		<-enough
+		s.kill()
+		creators.Wait()
+	}
+
+	s := startServer(t, "--database", database)
+	s.Key = key
+	stored := map[int64]string{}
+	for _, p := range s.everyPet(t) {
+		stored[p.ID] = p.Name
+	}
+	for id, name := range acknowledged {
+		if stored[id] != name {
+			t.Errorf("animal %d was acknowledged as %q and is now %q", id, name, stored[id])
+		}
+	}
+	t.Logf("%d acknowledged, %d stored", len(acknowledged), len(stored))
+}
+
+func TestAGracefulStopFinishesWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	body, send := io.Pipe()
+	r, _ := http.NewRequest("POST", s.URL+"/v1/pets", body)
+	r.Header.Set("Authorization", "Bearer "+s.Key)
+	answered := make(chan answer, 1)
+	go func() {
+		response, err := client.Do(r)
+		if err != nil {
+			answered <- answer{body: err.Error()}
+			return
+		}
+		defer response.Body.Close()
+		answered <- answer{status: response.StatusCode}
+	}()
+	io.WriteString(send, `{"name":"Slow",`)
+	eventually(t, "the request is in flight", 10*time.Second, func() bool { return s.ask(t, "GET", "/v1/pets", "").status == 200 })
+	s.signal(syscall.SIGTERM)
+	eventually(t, "the port is closed", 10*time.Second, func() bool {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
+	io.WriteString(send, `"categoryId":1}`)
+	send.Close()
+	if got := <-answered; got.status != http.StatusCreated {
+		t.Errorf("the accepted request got %d %s", got.status, got.body)
+	}
+	<-s.ended
+	if status := s.command.ProcessState.ExitCode(); status != 0 {
+		t.Errorf("the server ended with %d:\n%s", status, s.stderr)
+	}
+	if log := s.stderr.String(); !strings.Contains(log, `"status":201`) || !strings.Contains(log, `"stopped"`) {
+		t.Errorf("the log lost lines on a graceful stop:\n%s", log)
+	}
+}
+
+func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
+	t.Parallel()
+	running := startServer(t, "--database", "sqlite:"+filepath.Join(t.TempDir(), "taken.db"))
+	address := strings.TrimPrefix(running.URL, "http://")
+	taken := running.command.Args[len(running.command.Args)-1]
+	notADatabase := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(notADatabase, []byte(strings.Repeat("These are my notes. ", 100)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	staging := filepath.Join(t.TempDir(), "staging.db")
+	if _, stderr, status := invoke(t, "migrate", "--environment", "staging", "--database", "sqlite:"+staging); status != 0 {
+		t.Fatal(stderr)
+	}
+	fresh := "sqlite:" + filepath.Join(t.TempDir(), "fresh.db")
+
+	for _, c := range []struct {
+		name   string
+		args   []string
+		status int
+		says   string
+	}{
+		{"a second server on one file", []string{"--database", taken}, 1, "another"},
+		{"a port in use", []string{"--listen", address, "--database", fresh}, 1, "--listen"},
+		{"a file that is not a database", []string{"--database", "sqlite:" + notADatabase}, 1, notADatabase},
+		{"a database of the other environment", []string{"--database", "sqlite:" + staging}, 1, "staging"},
+		{"an unknown kind of database", []string{"--database", "mysql://localhost/pets"}, 2, "sqlite:FILE"},
+		{"an address that is none", []string{"--listen", "eighty"}, 2, "--listen"},
+		{"a base URL that is none", []string{"--base-url", "example.com"}, 2, "--base-url"},
+		{"a proxy that is none", []string{"--trusted-proxies", "10.0.0.0/8,home"}, 2, "home"},
+		{"a key that is too short", []string{"--api-key", "short"}, 2, "16 to 128"},
+		{"half of a certificate", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
+		{"a certificate that is not there", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
+		{"an unknown environment", []string{"--environment", "moon"}, 2, "production"},
+		{"an unknown log level", []string{"--log-level", "loud"}, 2, "loud"},
+		{"an unknown flag", []string{"--lisen", ":1"}, 2, "--lisen"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, status := invoke(t, serveArgs(t, c.args)...)
+			if status != c.status || !strings.Contains(stderr, c.says) {
+				t.Errorf("ended with %d and said %q; want %d and something about %q", status, stderr, c.status, c.says)
+			}
+		})
+	}
+	if _, err := os.Stat(strings.TrimPrefix(fresh, "sqlite:")); err == nil {
+		t.Error("a server that could not listen made a database")
+	}
+	if text, _ := os.ReadFile(notADatabase); !strings.HasPrefix(string(text), "These are my notes.") {
+		t.Error("a file that is not a database was changed")
+	}
+}
+
+func TestAKeyNamedByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
+	t.Parallel()
+	const secret = "a-key-of-my-own-choice"
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	for start := range 2 {
+		command := program(serveArgs(t, []string{"--database", database})...)
+		command.Env = append(command.Env, "PETSTORE_API_KEY="+secret)
+		s := launch(t, command)
+		s.Key = secret
+		if got := s.ask(t, "GET", "/v1/pets", ""); got.status != http.StatusOK || got.header.Get("X-RateLimit-Limit") != "100000000" {
+			t.Errorf("start %d: the named key gets %d, limit %s", start, got.status, got.header.Get("X-RateLimit-Limit"))
+		}
+		if out := s.stdout.String() + s.stderr.String(); strings.Contains(out, secret) {
+			t.Errorf("start %d printed the key:\n%s", start, out)
+		} else if (start == 0) != strings.Contains(out, "$PETSTORE_API_KEY") {
+			t.Errorf("start %d: only the first tells how to use the key:\n%s", start, out)
+		}
+		s.stop(t)
+	}
+	if listed, _, _ := invoke(t, "keys", "list", "--json", "--database", database); len(decode[[]listedKey](t, listed)) != 1 {
+		t.Errorf("two starts made these keys: %s", listed)
+	}
+}
+
+func TestAnAnswerUnderABaseURLIsAbsolute(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"https://api.example.com/v1", "https://api.example.com/", "https://api.example.com"} {
+		s := startServer(t, "--base-url", base)
+		made := s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":7}`)
+		if got, want := made.header.Get("Location"), "https://api.example.com/v1/pets/1"; got != want {
+			t.Errorf("--base-url %s: Location is %q, want %q", base, got, want)
+		}
+	}
+}
+
+func TestThePublishedDocumentIsServedWithoutAKey(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.Key = ""
+	for path, begins := range map[string]string{"/openapi.yaml": "openapi: 3.1", "/openapi.json": "{"} {
+		if got := s.ask(t, "GET", path, ""); got.status != 200 || !strings.HasPrefix(got.body, begins) {
+			t.Errorf("%s: %d %.40s", path, got.status, got.body)
+		}
+	}
+}
