@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"petstore/internal/petstore"
+)
+
+// BanOwner locks the owner's record, new or old, so that of two bans at once the second meets the first.
+func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next petstore.Ban, err error) {
+	err = db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if err := known(ctx, tx, owner); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "INSERT INTO bans VALUES ($1, 0, 0, 0) ON CONFLICT DO NOTHING", owner)
+		if err != nil {
+			return err
+		}
+		var start, until int64
+		var last petstore.Ban
+		err = tx.QueryRow(ctx, "SELECT started_at, ends_at, streak FROM bans WHERE owner = $1 FOR UPDATE", owner).
+			Scan(&start, &until, &last.Streak)
+		if err != nil {
+			return err
+		}
+		last.Start, last.Until = moment(&start), moment(&until)
+		next = last.Next(now)
+		_, err = tx.Exec(ctx, "UPDATE bans SET started_at = $2, ends_at = $3, streak = $4 WHERE owner = $1",
+			owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
+		return err
+	})
+	return next, err
+}
+
+// UnbanOwner removes the owner's record.
+func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
+	return db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if err := known(ctx, tx, owner); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "DELETE FROM bans WHERE owner = $1", owner)
+		return err
+	})
+}
+
+// known refuses an owner who has no key.
+func known(ctx context.Context, tx pgx.Tx, owner string) error {
+	var has bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM keys WHERE owner = $1)", owner).Scan(&has)
+	if err == nil && !has {
+		return petstore.NoSuchKey(owner)
+	}
+	return err
+}

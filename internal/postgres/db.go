@@ -1,0 +1,109 @@
+// Package postgres keeps the store in a PostgreSQL database, which any number of replicas share.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"petstore/internal/batch"
+	"petstore/internal/petstore"
+)
+
+// Config says which database to open, and for what.
+type Config struct {
+	// URL is written postgres://user:password@host:port/name. Several hosts, host:port,host:port, are tried in their
+	// order, and the one that is primary is used: a failover needs no restart. What pgx reads in a URL may be given,
+	// such as pool_max_conns and statement_timeout.
+	URL         string
+	Environment petstore.Environment
+}
+
+// DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that what one replica has
+// acknowledged is seen on every other at once.
+type DB struct {
+	pool    *pgxpool.Pool
+	creates *batch.Writer[petstore.NewPet, petstore.Pet]
+	pages   *batch.Shared[petstore.PetQuery, []petstore.Pet]
+}
+
+var _ petstore.Storage = (*DB)(nil)
+
+const (
+	// maxConns is the size of a replica's pool. Grouped creates and shared pages need one connection each, so a few
+	// are enough for the rest, and ten replicas fit into the 100 connections that PostgreSQL allows unless told.
+	maxConns = 9
+	// maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
+	maxBatch = 512
+	// patience bounds every call, the wait for a connection included: a database that hangs makes refusals, not
+	// hanging requests.
+	patience = 3 * time.Second
+	// statementTimeout ends on the server, a little earlier, what nobody will wait for.
+	statementTimeout = "2500ms"
+	// connectTimeout bounds the attempt to reach one host, so that there is time for another.
+	connectTimeout = 2 * time.Second
+)
+
+// Open connects to the database and brings its schema up to date. What it refuses it leaves as it was, and says what to
+// do.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	config, err := poolConfig(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, pool, cfg.Environment); err != nil {
+		pool.Close()
+		return nil, refusal(config.ConnConfig, err)
+	}
+	db := &DB{pool: pool}
+	db.creates = batch.NewWriter(maxBatch, db.insert)
+	db.pages = batch.NewShared(db.page)
+	return db, nil
+}
+
+func poolConfig(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The cause would show parts of the URL, and of the password with them.
+		return nil, errors.New("the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded")
+	}
+	conn := config.ConnConfig
+	if !strings.Contains(url, "pool_max_conns=") {
+		config.MaxConns = maxConns
+	}
+	if conn.ConnectTimeout == 0 {
+		conn.ConnectTimeout = connectTimeout
+	}
+	// Whatever the URL says, only a primary will do: a replica writes, and reads what was just written.
+	conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	if _, given := conn.RuntimeParams["statement_timeout"]; !given {
+		conn.RuntimeParams["statement_timeout"] = statementTimeout
+	}
+	if _, given := conn.RuntimeParams["application_name"]; !given {
+		conn.RuntimeParams["application_name"] = "petstore"
+	}
+	config.ShouldPing = func(ctx context.Context, conn pgxpool.ShouldPingParams) bool {
+		return conn.IdleDuration > time.Second || ctx.Value(distrustful{}) != nil
+	}
+	return config, nil
+}
+
+// Ping asks the primary.
+func (db *DB) Ping(ctx context.Context) error {
+	return db.read(ctx, func(ctx context.Context) error { return db.pool.Ping(ctx) })
+}
+
+// Close finishes what was accepted and releases the connections. Closing again does nothing.
+func (db *DB) Close() error {
+	db.creates.Close()
+	db.pool.Close()
+	return nil
+}

@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"petstore/internal/petstore"
+)
+
+// The SQLSTATEs that are told apart one by one.
+const (
+	readOnlyTransaction = "25006"
+	uniqueViolation     = "23505"
+	undefinedColumn     = "42703"
+	duplicateTable      = "42P07"
+	adminShutdown       = "57P01"
+	crashShutdown       = "57P02"
+)
+
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// failure makes what every caller of a Storage knows of an error of the driver: wrong data, broken constraints and wrong
+// SQL are faults of this program, everything else means that the database cannot do it now.
+func failure(err error) error {
+	var refusal *petstore.Error
+	if err == nil || errors.As(err, &refusal) {
+		return err
+	}
+	switch state := sqlState(err); {
+	case strings.HasPrefix(state, "22"), strings.HasPrefix(state, "23"), strings.HasPrefix(state, "42"):
+		return fmt.Errorf("postgres: %w", err)
+	}
+	return petstore.Unreachable(err)
+}
+
+// lost reports whether a connection broke while it was used, as the idle ones do when their server goes.
+func lost(err error) bool {
+	var unreachable *pgconn.ConnectError
+	if errors.As(err, &unreachable) {
+		return false
+	}
+	switch sqlState(err) {
+	case adminShutdown, crashShutdown:
+		return true
+	}
+	var network *net.OpError
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pgconn.ErrConnClosed)
+}
+
+// refusal says in one sentence why a database cannot be opened, naming it without its password.
+func refusal(config *pgx.ConnConfig, err error) error {
+	where := fmt.Sprintf("the PostgreSQL database %s at %s", config.Database, strings.Join(hosts(config), ", "))
+	var unreachable *pgconn.ConnectError
+	switch {
+	case errors.As(err, &unreachable):
+		return fmt.Errorf("%s cannot be reached: %s", where, sentence(unreachable.Unwrap()))
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s does not answer", where)
+	}
+	switch sqlState(err) {
+	case duplicateTable, undefinedColumn:
+		return fmt.Errorf("%s holds something else than a pet store; give it a database of its own", where)
+	}
+	return fmt.Errorf("%s %w", where, err)
+}
+
+func hosts(config *pgx.ConnConfig) []string {
+	all := []string{net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
+	for _, other := range config.Fallbacks {
+		all = append(all, net.JoinHostPort(other.Host, strconv.Itoa(int(other.Port))))
+	}
+	return slices.Compact(all) // a host is there twice where TLS is optional
+}
+
+// sentence puts an error of several hosts, one a line, on one line.
+func sentence(err error) string {
+	return strings.Join(slices.Compact(strings.Split(err.Error(), "\n")), "; ")
+}

@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"petstore/internal/petstore"
+)
+
+const selectKeys = `
+SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, ends_at
+FROM keys LEFT JOIN bans USING (owner)`
+
+func scanKey(row pgx.CollectableRow) (petstore.Key, error) {
+	var key petstore.Key
+	var created, lifetime int64
+	var expires, revoked, banned *int64
+	err := row.Scan(&key.ID, &key.Name, &key.Owner, &key.Plan, &key.Limits.PerMinute, &key.Limits.PerDay,
+		&created, &lifetime, &expires, &revoked, &banned)
+	key.CreatedAt, key.Lifetime = moment(&created), time.Duration(lifetime)*time.Millisecond
+	key.ExpiresAt, key.RevokedAt, key.BannedUntil = moment(expires), moment(revoked), moment(banned)
+	return key, err
+}
+
+// millis and moment are how a time is stored: in milliseconds, and never as NULL.
+func millis(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	ms := t.UnixMilli()
+	return &ms
+}
+
+func moment(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*ms).UTC()
+}
+
+const insertKey = `
+INSERT INTO keys (id, hash, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11`
+
+func keyArgs(key petstore.Key, hash petstore.SecretHash) []any {
+	return []any{
+		key.ID, hash[:], key.Name, key.Owner, string(key.Plan), key.Limits.PerMinute, key.Limits.PerDay,
+		key.CreatedAt.UnixMilli(), key.Lifetime.Milliseconds(), millis(key.ExpiresAt), millis(key.RevokedAt),
+	}
+}
+
+// CreateKey adds a row.
+func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
+	return db.attempt(ctx, func(ctx context.Context) error {
+		_, err := db.pool.Exec(ctx, insertKey, keyArgs(key, hash)...)
+		return err
+	})
+}
+
+// CreateFirstKey keeps every other writer of keys away while it looks whether there is one.
+func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
+	err = db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "LOCK TABLE keys IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, insertKey+" WHERE NOT EXISTS (SELECT FROM keys)", keyArgs(key, hash)...)
+		made = tag.RowsAffected() == 1
+		return err
+	})
+	return made && err == nil, err
+}
+
+// EnsureKey leaves the id, owner and name of a key that is there as they are.
+func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
+	return db.attempt(ctx, func(ctx context.Context) error {
+		_, err := db.pool.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
+			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
+			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`,
+			keyArgs(key, hash)...)
+		return err
+	})
+}
+
+// FindKey reads one key with the ban of its owner.
+func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petstore.Key, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		rows, _ := db.pool.Query(ctx, selectKeys+" WHERE hash = $1", hash[:])
+		key, err = pgx.CollectExactlyOneRow(rows, scanKey)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return petstore.Errorf(petstore.NotFound, "there is no key with this hash")
+		}
+		return err
+	})
+	return key, err
+}
+
+// Keys reads all of them, those of one moment in the order of their ids.
+func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		rows, _ := db.pool.Query(ctx, selectKeys+` ORDER BY created_at, id COLLATE "C"`)
+		keys, err = pgx.CollectRows(rows, scanKey)
+		return err
+	})
+	return keys, err
+}
+
+// RotateKey locks the old key, so that of two rotations at once the second meets what the first one left.
+func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
+	err = db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, selectKeys+" WHERE id = $1 FOR UPDATE OF keys", id)
+		old, err := pgx.CollectExactlyOneRow(rows, scanKey)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return petstore.NoSuchKey(id)
+		}
+		if err != nil {
+			return err
+		}
+		if err := old.Usable(now); err != nil {
+			return err
+		}
+		next = old.Successor(now)
+		if _, err := tx.Exec(ctx, insertKey, keyArgs(next, hash)...); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "UPDATE keys SET expires_at = $2 WHERE id = $1", id, millis(old.RetiredAt(now, overlap)))
+		return err
+	})
+	if err != nil {
+		return petstore.Key{}, err
+	}
+	return next, nil
+}
+
+// RevokeKey keeps the time of the first revocation.
+func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
+	return db.attempt(ctx, func(ctx context.Context) error {
+		tag, err := db.pool.Exec(ctx, "UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now.UnixMilli())
+		if err == nil && tag.RowsAffected() == 0 {
+			return petstore.NoSuchKey(id)
+		}
+		return err
+	})
+}
