@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"petstore/api"
 	"petstore/internal/petstore"
 )
 
@@ -38,23 +37,6 @@ func (c *serveCmd) serveAdmin(registry *prometheus.Registry, health *health, log
 	server.WriteTimeout = 0 // a profile takes as long as it is asked to
 	go server.Serve(listener)
 	return func() { server.Close() }, nil
-}
-
-// pages are what the public listener serves without a key, besides the API.
-func pages(health *health) map[string]http.Handler {
-	return map[string]http.Handler{
-		"/openapi.yaml": document("application/yaml", api.YAML),
-		"/openapi.json": document("application/json", api.JSON),
-		"/healthz":      http.HandlerFunc(health.alive),
-		"/readyz":       http.HandlerFunc(health.ready),
-	}
-}
-
-func document(contentType string, body []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", contentType)
-		w.Write(body)
-	})
 }
 
 // health answers the probes of load balancers and orchestrators.

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+type copyCmd struct {
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of both databases: production or staging."`
+	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use."`
+	To          string               `required:"" placeholder:"URL" help:"The database to copy into, which no server may use if it is a file."`
+}
+
+func (c *copyCmd) Run(ctx context.Context, con *console) error {
+	from, err := openMovable(ctx, storeFlags{Environment: c.Environment, Database: c.From}, toChange)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := openMovable(ctx, storeFlags{Environment: c.Environment, Database: c.To}, toServe)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	var done int64
+	told := time.Now()
+	err = petstore.Copy(ctx, from, to, func(n, total int64) {
+		done = n
+		if now := time.Now(); now.Sub(told) >= progressEvery {
+			told = now
+			fmt.Fprintf(con.stderr, "%d of %d animals (%d %%)\n", n, total, n*100/total)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("%w; what was copied stays, and copying again goes on", err)
+	}
+	fmt.Fprintf(con.stderr, "Copied %d animals, the keys and the idempotency records.\n", done)
+	return nil
+}
+
+// progressEvery is how often a long command says how far it is.
+const progressEvery = time.Second
+
+func openMovable(ctx context.Context, flags storeFlags, why purpose) (petstore.Movable, error) {
+	storage, err := flags.open(ctx, why)
+	if err != nil {
+		return nil, err
+	}
+	return storage.(petstore.Movable), nil
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+type demoCmd struct {
+	Listen string `default:":8080" help:"Where the API and its pages listen."`
+}
+
+// Run serves a temporary store that has something to show; nothing of it stays.
+func (c *demoCmd) Run(ctx context.Context, con *console) error {
+	folder, err := os.MkdirTemp("", "petstore-demo-")
+	if err != nil {
+		return fmt.Errorf("there is no place for a temporary store: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	store := storeFlags{Environment: petstore.Production, Database: "sqlite:" + filepath.Join(folder, "demo.db")}
+	if err := fillDemo(ctx, store); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.stdout, "A demonstration with %d animals. Open the address below in a browser and paste the key; stop it with Ctrl-C.\n\n", len(demoAnimals))
+	serve := serveCmd{storeFlags: store, Listen: c.Listen, AdminListen: "off", RateLimits: "on", LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
+	return serve.Run(ctx, con)
+}
+
+func fillDemo(ctx context.Context, store storeFlags) error {
+	storage, err := store.open(ctx, toServe)
+	if err != nil {
+		return err
+	}
+	defer storage.Close()
+	for _, animal := range demoAnimals {
+		if _, _, err := storage.CreatePet(ctx, animal, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
