@@ -1,0 +1,110 @@
+package ratelimit
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"petstore/internal/petstore"
+)
+
+//go:embed take.lua
+var takeScript string
+
+var takeLua = rueidis.NewLuaScript(takeScript)
+
+// Redis is a Limiter that counts in Redis or Valkey, by its clock: exactly, whatever the number of replicas. A decision
+// is one round trip.
+type Redis struct {
+	client rueidis.Client
+	prefix string
+	clock  func() time.Time // nil means Redis's own
+}
+
+var _ petstore.Limiter = (*Redis)(nil)
+
+// NewRedis connects to the server, the Sentinels or the Cluster of that URL. Environments may share it.
+func NewRedis(url string, env petstore.Environment) (*Redis, error) {
+	option, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	return connect(option, env)
+}
+
+func connect(option rueidis.ClientOption, env petstore.Environment) (*Redis, error) {
+	client, err := rueidis.NewClient(option)
+	if err != nil {
+		if client != nil {
+			client.Close()
+		}
+		return nil, fmt.Errorf("Redis at %v cannot be reached: %w", option.InitAddress, err)
+	}
+	return &Redis{client: client, prefix: "petstore:" + string(env) + ":"}, nil
+}
+
+func parseURL(text string) (rueidis.ClientOption, error) {
+	option, err := rueidis.ParseURL(text)
+	if err != nil {
+		if e := (*url.Error)(nil); errors.As(err, &e) {
+			err = e.Err // without the URL, which may hold a password
+		}
+		return option, fmt.Errorf("the Redis URL cannot be used (%w); write it as redis://user:password@host:6379/0, with ?addr=host:port for each further node of a Cluster, or ?master_set=name for Sentinels", err)
+	}
+	option.DisableCache = true     // nothing is read but by the script
+	option.AlwaysPipelining = true // a request that waits no longer leaves the connection to the others
+	option.Dialer.Timeout = cmp.Or(option.Dialer.Timeout, time.Second)
+	option.ConnWriteTimeout = cmp.Or(option.ConnWriteTimeout, time.Second)
+	option.Sentinel.Dialer = option.Dialer
+	option.Sentinel.TLSConfig = option.TLSConfig
+	option.Sentinel.TopologyRefreshInterval = 5 * time.Second
+	return option, nil
+}
+
+// Take implements petstore.Limiter. It fails when Redis does not answer before ctx ends.
+func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	decision, _, err := r.take(ctx, r.key(ask.Subject), &ask)
+	return decision, err
+}
+
+// take returns the counter after the decision too.
+func (r *Redis) take(ctx context.Context, key string, ask *petstore.Ask) (petstore.Decision, counter, error) {
+	peek, now := "0", ""
+	if ask.Peek {
+		peek = "1"
+	}
+	if r.clock != nil {
+		now = decimal(r.clock().UnixMilli())
+	}
+	args := []string{decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banEnd(ask)), peek, now}
+	answer, err := takeLua.Exec(ctx, r.client, []string{key}, args).AsIntSlice()
+	if err == nil && len(answer) != 6 {
+		err = fmt.Errorf("%d numbers instead of 6", len(answer))
+	}
+	if err != nil {
+		return petstore.Decision{}, counter{}, fmt.Errorf("Redis did not decide: %w", err)
+	}
+	c := counter{minute: answer[2], passed: answer[3], rejected: answer[4], today: answer[5]}
+	return c.describe(petstore.Outcome(answer[1]), ask, answer[0]), c, nil
+}
+
+// probe makes a decision that concerns nobody where those on the subject are made.
+func (r *Redis) probe(ctx context.Context, subject string) error {
+	_, _, err := r.take(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}})
+	return err
+}
+
+// key puts all keys of a subject into one hash slot.
+func (r *Redis) key(subject string) string { return r.prefix + "{" + subject + "}" }
+
+// Close ends the connections.
+func (r *Redis) Close() { r.client.Close() }
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,140 @@
+package ratelimit
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"petstore/internal/conformance"
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
+	t.Helper()
+	r, err := NewRedis(url, petstore.Environment("test-"+rand.Text()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	r.clock = now
+	return r
+}
+
+func TestRedisConforms(t *testing.T) {
+	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+		return openRedis(t, testservice.Redis(t), now)
+	})
+}
+
+func TestMemoryAndRedisDecideAlike(t *testing.T) {
+	var now time.Time
+	clock := func() time.Time { return now }
+	url := testservice.Redis(t)
+	redis := openRedis(t, url, clock)
+	rapid.Check(t, func(rt *rapid.T) {
+		redis.prefix = rand.Text() + ":"
+		memory := NewMemory(clock)
+		walk := newWalk(rt)
+		for range 100 {
+			ask := walk.next(rt)
+			now = walk.now
+			if got, want := take(t, redis, ask), take(t, memory, ask); got != want {
+				rt.Fatalf("%+v at %v:\nRedis decides %+v\n      memory %+v", ask, now, got, want)
+			}
+		}
+	})
+}
+
+func TestRedisGoesByItsOwnClock(t *testing.T) {
+	r := openRedis(t, testservice.Redis(t), nil)
+	before := time.Now().Truncate(time.Millisecond)
+	d := take(t, r, owner)
+	if d.Now.Before(before) || d.Now.After(time.Now()) {
+		t.Errorf("it decided at %v, and it is %v", d.Now, time.Now())
+	}
+	if d.Outcome != petstore.Allowed || d.Remaining != 59 {
+		t.Errorf("the first request gets %+v", d)
+	}
+}
+
+func TestRedisServesSentinelsAndClusters(t *testing.T) {
+	urls := map[string]func(t *testing.T) string{
+		"single":   func(t *testing.T) string { return testservice.Redis(t) },
+		"Sentinel": func(t *testing.T) string { return testservice.StartRedis(t).Sentinel(t) },
+		"Cluster":  func(t *testing.T) string { return testservice.StartRedisCluster(t).URL },
+	}
+	for name, url := range urls {
+		t.Run(name, func(t *testing.T) {
+			r := openRedis(t, url(t), func() time.Time { return morning })
+			for i := range 10 {
+				ask := petstore.Ask{Subject: strings.Repeat("x", i+1), Limits: owner.Limits}
+				take(t, r, ask)
+				if err := r.probe(t.Context(), ask.Subject); err != nil {
+					t.Errorf("probe: %v", err)
+				}
+				if d := take(t, r, ask); d.Remaining != 58 {
+					t.Errorf("the second request gets %+v", d)
+				}
+			}
+		})
+	}
+}
+
+func TestRedisKeepsNothingForEver(t *testing.T) {
+	url := testservice.Redis(t)
+	r := openRedis(t, url, func() time.Time { return morning })
+	for _, c := range []struct {
+		ask  petstore.Ask
+		want time.Duration
+	}{
+		{address, 2 * time.Minute},
+		{owner, 14*time.Hour + 31*time.Minute},
+	} {
+		take(t, r, c.ask)
+		ttl, err := r.client.Do(t.Context(), r.client.B().Pttl().Key(r.key(c.ask.Subject)).Build()).AsInt64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Duration(ttl) * time.Millisecond; left <= c.want-time.Minute || left > c.want {
+			t.Errorf("the counter of %s lives for %v, want about %v", c.ask.Subject, left, c.want)
+		}
+	}
+}
+
+func TestEnvironmentsShareARedisWithoutSharingCounts(t *testing.T) {
+	url := testservice.Redis(t)
+	ask := owner
+	ask.Subject = rand.Text()
+	for _, env := range []petstore.Environment{petstore.Production, petstore.Staging} {
+		r, err := NewRedis(url, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if d := take(t, r, ask); d.Remaining != 59 {
+			t.Errorf("the first request in %s gets %+v", env, d)
+		}
+	}
+}
+
+func TestRedisDecidesAfterItsScriptsAreFlushed(t *testing.T) {
+	r := openRedis(t, testservice.StartRedis(t).URL, nil)
+	take(t, r, owner)
+	if err := r.client.Do(t.Context(), r.client.B().ScriptFlush().Build()).Error(); err != nil {
+		t.Fatal(err)
+	}
+	take(t, r, owner)
+}
+
+func TestAWrongRedisURLIsExplainedWithoutItsPassword(t *testing.T) {
+	for _, url := range []string{"http://localhost", "redis://:secret@local host", "redis://u:secret@localhost/x", "redis://:secret@%zz"} {
+		_, err := NewRedis(url, petstore.Production)
+		if err == nil || !strings.Contains(err.Error(), "redis://user:password@host:6379/0") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
