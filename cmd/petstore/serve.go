@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
@@ -120,7 +120,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
 	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen)
-	return c.serveUntil(ctx, newServer(api, s.tls, log), listener, health, log)
+	return c.serveUntil(ctx, newServer(api, s.tls, log), netutil.LimitListener(listener, maxConns), health, log)
 }
 
 // serveUntil serves until ctx ends, then lets the load balancers look away and finishes what was accepted.
@@ -258,5 +258,3 @@ func purgeOnce(storage petstore.Storage, log *slog.Logger) (stop func()) {
 	}()
 	return func() { cancel(); <-done }
 }
-
-func newRegistry() *prometheus.Registry { return prometheus.NewRegistry() }

@@ -15,6 +15,7 @@ const (
 	writeTimeout  = 60 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxInFlight   = 1024
+	maxConns      = 16384
 )
 
 func newServer(handler http.Handler, cert *certificate, log *slog.Logger) *http.Server {

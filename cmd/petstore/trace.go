@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// endpointVariables are OpenTelemetry's own: with one of them set, requests are traced; with none, nothing is.
+var endpointVariables = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
+
+// newTracer returns nil if no endpoint is set. The exporter reads the endpoint and its other settings from the environment.
+func newTracer(ctx context.Context, con *console, environment string, log *slog.Logger) (trace.Tracer, func(), error) {
+	endpoint := ""
+	for _, name := range endpointVariables {
+		endpoint += con.getenv(name)
+	}
+	if endpoint == "" {
+		return nil, func() {}, nil
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("traces cannot be sent, check OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces could not be sent", "cause", err.Error()) }))
+	about := resource.NewSchemaless(
+		attribute.String("service.name", "petstore"),
+		attribute.String("service.version", versionName()),
+		attribute.String("deployment.environment.name", environment),
+	)
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	stop := func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		provider.Shutdown(ctx)
+	}
+	return provider.Tracer("petstore"), stop, nil
+}
