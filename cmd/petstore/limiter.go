@@ -1,17 +1,38 @@
 package main
 
 import (
-	"context"
 	"log/slog"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"petstore/internal/petstore"
 	"petstore/internal/ratelimit"
 )
 
-// limiter makes what counts requests.
-func (c *serveCmd) limiter(ctx context.Context, log *slog.Logger) (petstore.Limiter, func(), error) {
-	return ratelimit.NewMemory(time.Now), func() {}, nil
+// limiter makes what counts requests: this process, or Redis for all replicas together.
+func (c *serveCmd) limiter(registry *prometheus.Registry, log *slog.Logger) (limiter petstore.Limiter, stop func(), err error) {
+	degraded := func() float64 { return 0 }
+	if c.Redis == "" {
+		limiter, stop = ratelimit.NewMemory(time.Now), func() {}
+	} else {
+		fallback, err := ratelimit.NewFallback(c.Redis, c.Environment, log)
+		if err != nil {
+			return nil, nil, wrongUsage("--redis: %w", err)
+		}
+		limiter, stop = fallback, fallback.Close
+		degraded = func() float64 {
+			if fallback.Degraded() {
+				return 1
+			}
+			return 0
+		}
+	}
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "petstore_limiter_degraded",
+		Help: "1 while Redis is out of reach and this replica counts requests by itself.",
+	}, degraded))
+	return limiter, stop, nil
 }
 
 func (c *serveCmd) describeLimiter() string {

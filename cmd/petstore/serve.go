@@ -83,13 +83,12 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer storage.Close()
-	limiter, closeLimiter, err := c.limiter(ctx, log)
+	registry := newRegistry()
+	limiter, stopLimiter, err := c.limiter(registry, log)
 	if err != nil {
 		return err
 	}
-	defer closeLimiter()
-
-	registry := newRegistry()
+	defer stopLimiter()
 	health := &health{storage: storage}
 	api := httpapi.New(httpapi.Config{
 		Environment:    c.Environment,
