@@ -2,6 +2,7 @@ import { Unreachable, apiKey, firstPage, limits, listPets, patiently } from "./a
 import { card, word } from "./cards.js";
 import { openForm, watchForm } from "./form.js";
 import { Notice } from "./notice.js";
+import { draw } from "./portrait.js";
 
 const byId = (id) => document.getElementById(id);
 const list = byId("animals");
@@ -161,7 +162,7 @@ limits.addEventListener("limits", ({ detail: { limit, remaining, reset } }) => {
   gauge.classList.toggle("low", remaining < limit / 10);
   gauge.querySelector(".left").setAttribute("stroke-dasharray", `${(100 * remaining) / limit} 100`);
   gauge.querySelector("b").textContent = short.format(remaining);
-  gauge.querySelector(".wide").textContent = `of ${short.format(limit)} requests left`;
+  gauge.querySelector(".wide").textContent = `of ${short.format(limit)} requests`;
 });
 
 // The rest of the wiring
@@ -189,5 +190,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   go(link.href);
 });
+
+for (const [i, svg] of document.querySelectorAll(".window svg").entries()) draw(svg, { id: i + 2, categoryId: i + 1 });
 
 open();

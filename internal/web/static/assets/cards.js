@@ -11,7 +11,7 @@ export function card(animal) {
   const name = item.querySelector(".name");
   name.textContent = animal.name;
   name.title = animal.name;
-  item.querySelector(".meta").textContent = `Category ${animal.categoryId} · No. ${animal.id}`;
+  item.querySelector(".meta").textContent = `Category\u00a0${animal.categoryId} · No.\u00a0${animal.id}`;
   item.querySelector(".status span").textContent = word(animal.status);
   item.querySelector(".status use").setAttribute("href", `#${animal.status}`);
   item.dataset.status = animal.status;

@@ -13,10 +13,10 @@ const kinds = [tortoise, dog, cat, rabbit, rodent, bird];
 export function draw(svg, { id, categoryId }) {
   const dice = shuffle(Number(id));
   const kind = kinds[Number(BigInt.asUintN(64, BigInt(categoryId)) % BigInt(kinds.length))];
-  svg.classList.add(`scene-${dice(6)}`);
+  svg.classList.add(`scene-${Number(id) % 6}`);
   svg.append(
     shape("circle", { class: "sun", cx: 28 + 104 * dice(2), cy: 30, r: 12 + dice(8) }),
-    shape("path", { class: "hill", d: `M0 ${92 + dice(8)}q40-${14 + dice(14)} 80-4t80-${4 + dice(10)}v60H0z` }),
+    shape("ellipse", { class: "hill", cx: 20 + dice(120), cy: 230, rx: 260, ry: 126 + dice(22) }),
     ...kind(dice),
   );
 }
@@ -37,6 +37,7 @@ function dog(dice) {
   const ear = shade(coat);
   const pointed = dice(3) === 0;
   return [
+    body(coat),
     ...mirrored(pointed ? "M54 62 50 26q14 4 24 18z" : "M58 44Q40 34 33 54q-6 20 1 34 16 3 21-22z", ear),
     oval(80, 74, 33, 35, coat),
     ...marking(dice, coat),
@@ -51,6 +52,7 @@ function dog(dice) {
 function cat(dice) {
   const coat = pick(fur, dice);
   return [
+    body(coat),
     ...mirrored("M46 66 45 30q18 4 30 18z", coat),
     ...mirrored("M51 54 51 39q8 3 14 9z", rose),
     oval(80, 76, 36, 31, coat),
@@ -67,6 +69,7 @@ function rabbit(dice) {
   const coat = pick(fur, dice);
   const lop = dice(3) === 0;
   return [
+    body(coat),
     ...mirrored(lop ? "M66 54Q44 44 40 70q-2 24 8 30 10-6 12-26z" : "M63 62Q48 30 56 12q10-8 16 12 4 18 3 34z", shade(coat)),
     ...(lop ? [] : mirrored("M65 54Q56 32 60 20q5-4 8 10 2 12 2 24z", rose)),
     oval(80, 80, 30, 29, coat),
@@ -82,6 +85,7 @@ function rabbit(dice) {
 function rodent(dice) {
   const coat = pick(fur, dice);
   return [
+    body(coat),
     oval(50, 52, 12, 12, shade(coat)), oval(110, 52, 12, 12, shade(coat)),
     oval(50, 53, 7, 7, rose), oval(110, 53, 7, 7, rose),
     oval(80, 80, 40, 34, coat),
@@ -135,6 +139,9 @@ function marking(dice, coat) {
 
 const eyes = (left, right, y, r) =>
   [left, right].flatMap((x) => [oval(x, y, r, r, ink), oval(x + r / 3, y - r / 3, r / 3.2, r / 3.2, "#fff")]);
+
+// Shoulders that go on below the picture, however high its frame is.
+const body = (coat) => shape("path", { d: "M42 400V124q2-30 38-30t38 30v276z", fill: shade(coat) });
 
 const pick = (colours, dice) => colours[dice(colours.length)];
 const oval = (cx, cy, rx, ry, fill) => shape("ellipse", { cx, cy, rx, ry, fill });

@@ -1,0 +1,62 @@
+package testservice
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// pagePatience bounds a test in the browser; only a broken page needs it.
+const pagePatience = time.Minute
+
+var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+
+// Browser opens a window of a headless Chromium for the test, with storage, cookies and cache of its own. All tests of
+// a process share one Chromium.
+func Browser(t testing.TB) context.Context {
+	t.Helper()
+	if program(chromiumNames...) == "" {
+		missing(t, "Chromium", "install the package chromium, or Google Chrome")
+	}
+	browser, err := chromium()
+	if err != nil {
+		t.Fatalf("Chromium does not start: %v", err)
+	}
+	window, closeWindow := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(closeWindow)
+	window, cancel := context.WithTimeout(window, pagePatience)
+	t.Cleanup(cancel)
+	return window
+}
+
+// chromium starts the one Chromium of this process. It ends when the process does.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	parent, err := scratch()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(parent, "chromium-")
+	if err != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program(chromiumNames...)),
+		chromedp.UserDataDir(dir),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-domain-reliability", true),
+	)
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // root has no sandbox
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	browser, _ := chromedp.NewContext(allocator)
+	if err := chromedp.Do(browser); err != nil {
+		stop()
+		return nil, err
+	}
+	return browser, nil
+})

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func get(t *testing.T, path string, headers ...string) *http.Response {
+	t.Helper()
+	page := Pages()[path]
+	if page == nil {
+		t.Fatalf("there is no page %s", path)
+	}
+	request := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	page.ServeHTTP(recorder, request)
+	return recorder.Result()
+}
+
+func body(t *testing.T, response *http.Response) []byte {
+	t.Helper()
+	all, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestPagesAreTheseAndNoOthers(t *testing.T) {
+	want := []string{
+		"/", "/assets/api.js", "/assets/app.js", "/assets/cards.js", "/assets/docs.css", "/assets/docs.js", "/assets/form.js",
+		"/assets/notice.js", "/assets/portrait.js", "/assets/style.css", "/assets/swagger-ui-bundle.js", "/assets/swagger-ui.css",
+		"/docs", "/favicon.svg",
+	}
+	if got := slices.Sorted(maps.Keys(Pages())); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEveryPageHasItsTypeAndManners(t *testing.T) {
+	types := map[string]string{"": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
+	for path := range Pages() {
+		_, extension, _ := strings.Cut(path, ".")
+		h := get(t, path).Header
+		for name, want := range map[string]string{
+			"Content-Type":           types[extension],
+			"X-Content-Type-Options": "nosniff",
+			"Referrer-Policy":        "no-referrer",
+			"Cache-Control":          "no-cache",
+		} {
+			if got := h.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
+			}
+		}
+		policy := h.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "connect-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("%s: the policy %q lacks %q", path, policy, want)
+			}
+		}
+		if strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: the policy allows what is unsafe: %q", path, policy)
+		}
+	}
+}
+
+func TestFrontPageStaysSmall(t *testing.T) {
+	total := 0
+	for path := range Pages() {
+		if !strings.Contains(path, "swagger") && !strings.Contains(path, "docs") {
+			total += len(body(t, get(t, path)))
+		}
+	}
+	if total >= 60_000 {
+		t.Errorf("the front page is %d bytes with all it loads, want less than 60,000", total)
+	}
+}
+
+func TestPageThatTheBrowserHasIsNotSentAgain(t *testing.T) {
+	for path := range Pages() {
+		tag := get(t, path, "Accept-Encoding", "gzip").Header.Get("ETag")
+		if tag == "" {
+			t.Errorf("%s has no ETag", path)
+		}
+		again := get(t, path, "Accept-Encoding", "gzip", "If-None-Match", tag)
+		if again.StatusCode != http.StatusNotModified || len(body(t, again)) > 0 {
+			t.Errorf("%s: asked again it answers %d, want 304", path, again.StatusCode)
+		}
+	}
+}
+
+func TestLargeScriptsArePackedForThoseWhoUnpackThem(t *testing.T) {
+	const path = "/assets/swagger-ui-bundle.js"
+	packed, plain := get(t, path, "Accept-Encoding", "br, gzip"), get(t, path)
+	if got := packed.Header.Get("Content-Encoding"); got != "gzip" {
+		t.Fatalf("Content-Encoding is %q, want gzip", got)
+	}
+	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == packed.Header.Get("ETag") {
+		t.Error("the plain form is not told apart from the packed one")
+	}
+	reader, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpacked, err := io.ReadAll(reader)
+	if err != nil || !bytes.Equal(unpacked, body(t, plain)) {
+		t.Errorf("the two forms differ (%v)", err)
+	}
+}
+
+func TestHeadAnswersWithoutABody(t *testing.T) {
+	recorder := httptest.NewRecorder()
+	Pages()["/"].ServeHTTP(recorder, httptest.NewRequest(http.MethodHead, "/", nil))
+	if recorder.Code != http.StatusOK || recorder.Body.Len() > 0 {
+		t.Errorf("got %d with %d bytes", recorder.Code, recorder.Body.Len())
+	}
+}
+
+func TestOwnFilesHaveNoInlineScriptOrStyleAndNameNoOtherHost(t *testing.T) {
+	inline := regexp.MustCompile(`(?i)<style|\bstyle=|<script[^>]*>[^<]|\son\w+=|javascript:|innerHTML|outerHTML|insertAdjacentHTML|document\.write`)
+	host := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9-]+\.[a-z]`)
+	err := fs.WalkDir(files, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := files.ReadFile(name)
+		if found := inline.Find(text); found != nil {
+			t.Errorf("%s has %q", name, found)
+		}
+		for _, found := range host.FindAll(text, -1) {
+			if !bytes.HasPrefix(found, []byte("http://www.w")) { // the name of SVG
+				t.Errorf("%s names another host: %q", name, found)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
