@@ -36,12 +36,13 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	client := peer.Addr().Unmap()
 	forwarded := r.Header["X-Forwarded-For"]
 	for i := len(forwarded) - 1; i >= 0; i-- {
-		hops := strings.Split(forwarded[i], ",")
-		for j := len(hops) - 1; j >= 0; j-- {
+		for hops, more := forwarded[i], true; more; {
 			if !isTrusted(client, trusted) {
 				return client.String()
 			}
-			hop, err := netip.ParseAddr(strings.TrimSpace(hops[j]))
+			var last string
+			hops, last, more = cutLast(hops)
+			hop, err := netip.ParseAddr(strings.TrimSpace(last))
 			if err != nil {
 				return client.String()
 			}
@@ -49,6 +50,12 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 		}
 	}
 	return client.String()
+}
+
+// cutLast cuts the last entry off a list, and says whether others are left.
+func cutLast(list string) (others, last string, more bool) {
+	comma := strings.LastIndexByte(list, ',')
+	return list[:max(0, comma)], list[comma+1:], comma >= 0
 }
 
 func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"petstore/internal/petstore"
 )
@@ -42,7 +43,9 @@ type Config struct {
 	MaxInFlight int64
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer
-	Now         func() time.Time
+	// Tracer makes a span of every request; nil makes none.
+	Tracer trace.Tracer
+	Now    func() time.Time
 }
 
 // API serves the public listener.
@@ -75,7 +78,7 @@ func New(c Config) *API {
 		named:     c.NamedKey != "",
 		namedHash: petstore.HashSecret(c.NamedKey),
 	}
-	a.serve = a.observed(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.admitted(a.dispatched)))))))
+	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.admitted(a.dispatched))))))))
 	return a
 }
 

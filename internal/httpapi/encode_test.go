@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"petstore/internal/petstore"
+)
+
+func TestStringsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
+	check := func(t rapid.TB, s string) {
+		t.Helper()
+		want, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendString(nil, s); string(got) != string(want) {
+			t.Fatalf("%q is written %s, encoding/json writes %s", s, got, want)
+		}
+	}
+	t.Run("every valid string", rapid.MakeCheck(func(t *rapid.T) { check(t, rapid.String().Draw(t, "s")) }))
+	t.Run("any bytes", rapid.MakeCheck(func(t *rapid.T) { check(t, string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))) }))
+	t.Run("every character", func(t *testing.T) {
+		for r := rune(0); r <= 0x10ffff; r++ {
+			if r > 0x3000 && r%0x101 != 0 && r != 0xfffd && r < 0xfff0 {
+				continue
+			}
+			check(t, "a"+string(r)+"z")
+		}
+		for c := range 256 {
+			check(t, "a"+string([]byte{byte(c)})+"z")
+		}
+	})
+}
+
+func TestAnimalsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
+	type document struct {
+		ID         int64  `json:"id"`
+		Name       string `json:"name"`
+		CategoryID int64  `json:"categoryId"`
+		Status     string `json:"status"`
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		documents := []document{}
+		pets := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) petstore.Pet {
+			return petstore.Pet{ID: rapid.Int64().Draw(t, "id"), NewPet: petstore.NewPet{
+				Name:       rapid.String().Draw(t, "name"),
+				CategoryID: rapid.Int64().Draw(t, "category"),
+				Status:     rapid.SampledFrom(petstore.Statuses).Draw(t, "status"),
+			}}
+		}), 0, 5).Draw(t, "pets")
+		for _, p := range pets {
+			documents = append(documents, document{p.ID, p.Name, p.CategoryID, p.Status.String()})
+		}
+		want, err := json.Marshal(documents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendPets(nil, pets); string(got) != string(want) {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	})
+}
+
+func TestNoAnimalsAreAnEmptyArray(t *testing.T) {
+	if got := string(appendPets(nil, nil)); got != "[]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestErrorHasExactlyItsThreeFields(t *testing.T) {
+	got := string(appendError(nil, petstore.Errorf(petstore.NotFound, `There is no "%s".`, "<pet>"), 404))
+	want := `{"code":"not_found","message":"There is no \"\u003cpet\u003e\".","status":404}`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestEveryCodeHasAStatus(t *testing.T) {
+	want := map[petstore.Code]int{
+		petstore.InvalidJSON: 400, petstore.InvalidField: 400, petstore.MissingField: 400, petstore.InvalidParameter: 400,
+		petstore.Unauthorized: 401, petstore.NotFound: 404, petstore.MethodNotAllowed: 405, petstore.IdempotencyConflict: 409,
+		petstore.Gone: 410, petstore.PayloadTooLarge: 413, petstore.UnsupportedMediaType: 415, petstore.RateLimited: 429,
+		petstore.KeyBanned: 429, petstore.InternalError: 500, petstore.Unavailable: 503,
+	}
+	for code, status := range want {
+		if statuses[code] != status {
+			t.Errorf("%s is answered %d, want %d", code, statuses[code], status)
+		}
+	}
+	if len(statuses) != len(want) {
+		t.Errorf("%d codes have a status, want %d", len(statuses), len(want))
+	}
+}

@@ -1,0 +1,60 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"petstore/api"
+)
+
+func TestRouteTableAndDocumentNameTheSameOperations(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var described, routed []string
+	for path, item := range document.Paths.Map() {
+		for method, op := range item.Operations() {
+			described = append(described, fmt.Sprintf("%s: %s %s, deprecated %v", op.OperationID, method, document.Servers[0].URL+path, op.Deprecated))
+		}
+	}
+	for _, op := range operations {
+		routed = append(routed, fmt.Sprintf("%s: %s %s, deprecated %v", op.name, op.method, op.path, op.deprecated))
+	}
+	slices.Sort(described)
+	slices.Sort(routed)
+	if !slices.Equal(described, routed) {
+		t.Errorf("the document has\n\t%s\nthe route table has\n\t%s", strings.Join(described, "\n\t"), strings.Join(routed, "\n\t"))
+	}
+}
+
+func TestPathsAreMatchedToTheLetter(t *testing.T) {
+	table := newRouter(operations)
+	for path, want := range map[string]string{
+		"/v1/pets":         "",
+		"/v1/pets/7":       "7",
+		"/v1/pets/-1":      "-1",
+		"/v1/pets/%31":     "%31",
+		"/v1/pets/..":      "..",
+		"/v1/pets/%2F":     "%2F",
+		"/v1/pets/7%2F8":   "7%2F8",
+		"/v1/pets/ü":       "ü",
+		"/v1/pets/{petId}": "{petId}",
+	} {
+		if res, parameter := table.match(path); res == nil || parameter != want {
+			t.Errorf("%s: got %v with %q, want it to match with %q", path, res, parameter, want)
+		}
+	}
+	for _, path := range []string{
+		"", "/", "*", "/v1", "/v1/", "/v1/pets/", "/v1//pets", "//v1/pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/7/", "/v1/pets/7/8",
+		"/v1/pets//7", "/V1/pets", "/v1/Pets", "/v1/pet", "/v1/petss", "/v1%2Fpets", "/v1/%70ets", "/v1/pets%2F7", "/v1/pets;a=b", "/v2/pets",
+	} {
+		if res, parameter := table.match(path); res != nil {
+			t.Errorf("%s matches %+v with %q", path, res, parameter)
+		}
+	}
+}
