@@ -89,6 +89,11 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer stopLimiter()
+	tracer, stopTracer, err := newTracer(ctx, con, string(c.Environment), log)
+	if err != nil {
+		return err
+	}
+	defer stopTracer()
 	health := &health{storage: storage}
 	api := httpapi.New(httpapi.Config{
 		Environment:    c.Environment,
@@ -103,6 +108,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		MaxInFlight:    maxInFlight,
 		Log:            log,
 		Metrics:        registry,
+		Tracer:         tracer,
 		Now:            time.Now,
 	})
 	stopAdmin, err := c.serveAdmin(registry, health, log)
