@@ -78,7 +78,7 @@ func TestPolicyDecidesLikeAListOfTimestamps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var model history
 		var c counter
-		walk := newWalk(t)
+		walk := newWalk(t, 24*time.Hour)
 		for range 200 {
 			ask := walk.next(t)
 			got, want := c.take(&ask, walk.now.UnixMilli()), model.take(ask, walk.now)
@@ -89,30 +89,41 @@ func TestPolicyDecidesLikeAListOfTimestamps(t *testing.T) {
 	})
 }
 
-// walk is a random sequence of requests of one subject under a random clock.
+// walk is a random sequence of requests of one subject under a random clock, which steps back by so much at most.
 type walk struct {
-	now    time.Time
-	limits petstore.Limits
+	now, latest time.Time
+	back        time.Duration
+	limits      petstore.Limits
 }
 
-func newWalk(t *rapid.T) *walk {
+func newWalk(t *rapid.T, back time.Duration) *walk {
 	perMinute := rapid.Int64Range(1, 40).Draw(t, "per minute")
 	perDay := rapid.SampledFrom([]int64{0, perMinute, 2*perMinute + 1}).Draw(t, "per day")
 	start := time.Date(2026, time.November, 14, 23, 58, 30, 0, time.UTC)
-	return &walk{start, petstore.Limits{PerMinute: perMinute, PerDay: perDay}}
+	return &walk{start, start, back, petstore.Limits{PerMinute: perMinute, PerDay: perDay}}
 }
 
-// clockSteps are as often forwards as backwards, but go farther forwards.
 var clockSteps = rapid.SampledFrom([]time.Duration{
-	time.Millisecond, 999 * time.Millisecond, time.Minute, 7 * time.Hour, -time.Millisecond, -time.Second, -30 * time.Second,
+	time.Millisecond, 999 * time.Millisecond, time.Minute, 7 * time.Hour,
+	-time.Millisecond, -time.Second, -30 * time.Second, -3 * time.Hour,
 })
+
+func (w *walk) step(by time.Duration) {
+	w.now = w.now.Add(by)
+	if w.now.After(w.latest) {
+		w.latest = w.now
+	}
+	if earliest := w.latest.Add(-w.back); w.now.Before(earliest) {
+		w.now = earliest
+	}
+}
 
 // next is the next request; sometimes the clock moves before.
 func (w *walk) next(t *rapid.T) petstore.Ask {
 	ask := petstore.Ask{Subject: "subject", Limits: w.limits}
 	switch rapid.IntRange(0, 24).Draw(t, "kind") {
 	case 0, 1:
-		w.now = w.now.Add(clockSteps.Draw(t, "step"))
+		w.step(clockSteps.Draw(t, "step"))
 	case 2:
 		ask.Peek = true
 	case 3:

@@ -33,12 +33,11 @@ func TestRedisConforms(t *testing.T) {
 func TestMemoryAndRedisDecideAlike(t *testing.T) {
 	var now time.Time
 	clock := func() time.Time { return now }
-	url := testservice.Redis(t)
-	redis := openRedis(t, url, clock)
+	redis := openRedis(t, testservice.Redis(t), clock)
 	rapid.Check(t, func(rt *rapid.T) {
 		redis.prefix = rand.Text() + ":"
 		memory := NewMemory(clock)
-		walk := newWalk(rt)
+		walk := newWalk(rt, graceMinutes*time.Minute)
 		for range 100 {
 			ask := walk.next(rt)
 			now = walk.now

@@ -1,0 +1,163 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	answerTimeout = 250 * time.Millisecond
+	probeInterval = 250 * time.Millisecond
+
+	// maxTimeouts in a row mean that Redis is out of reach. One or two happen to a Redis that is only busy.
+	maxTimeouts = 3
+)
+
+// Fallback is the Limiter of one of several replicas. It counts in Redis; while Redis is out of reach it counts in this
+// process, from the last counts that Redis told it, and returns by itself. It never fails.
+type Fallback struct {
+	connect func() (*Redis, error)
+	memory  *Memory
+	now     func() time.Time
+	timeout time.Duration // bounds how long a request waits for Redis
+	log     *slog.Logger
+
+	redis    atomic.Pointer[Redis] // nil until it was first reached
+	ahead    atomic.Int64          // by how many nanoseconds the clock of Redis is ahead of this one
+	timeouts atomic.Int64          // in a row
+	degraded atomic.Bool
+	lost     chan string // the subject on whose counter Redis failed, each time that degraded becomes true
+
+	stop    context.CancelFunc
+	stopped chan struct{}
+}
+
+var _ petstore.Limiter = (*Fallback)(nil)
+
+// NewFallback makes a Fallback on the Redis of that URL. Only a URL that cannot be used is an error: while nothing
+// answers there, requests are counted in this process.
+func NewFallback(url string, env petstore.Environment, log *slog.Logger) (*Fallback, error) {
+	option, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	f := &Fallback{
+		connect: func() (*Redis, error) { return connect(option, env) },
+		now:     time.Now,
+		timeout: answerTimeout,
+		log:     log,
+		lost:    make(chan string, 1),
+		stop:    stop,
+		stopped: make(chan struct{}),
+	}
+	f.memory = NewMemory(func() time.Time { return f.now().Add(time.Duration(f.ahead.Load())) })
+	if err := f.reach(ctx, ""); err != nil {
+		f.degrade("", err)
+	}
+	go f.watch(ctx)
+	return f, nil
+}
+
+// Take implements petstore.Limiter. It waits for Redis for at most 250 ms, whatever ctx says: a request whose client has
+// gone counts all the same.
+func (f *Fallback) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	if f.degraded.Load() {
+		return f.memory.Take(ctx, ask)
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.timeout)
+	defer cancel()
+	redis := f.redis.Load()
+	decision, c, err := redis.take(bounded, redis.key(ask.Subject), &ask)
+	if err != nil {
+		f.fail(ask.Subject, err)
+		return f.memory.Take(ctx, ask)
+	}
+	f.timeouts.Store(0)
+	f.ahead.Store(int64(decision.Now.Sub(f.now())))
+	f.memory.learn(&ask, c)
+	return decision, nil
+}
+
+// Degraded says whether requests are counted in this process because Redis is out of reach.
+func (f *Fallback) Degraded() bool { return f.degraded.Load() }
+
+// Close ends the connections and the probing.
+func (f *Fallback) Close() {
+	f.stop()
+	<-f.stopped
+	if redis := f.redis.Load(); redis != nil {
+		redis.Close()
+	}
+}
+
+func (f *Fallback) fail(subject string, err error) {
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() && f.timeouts.Add(1) < maxTimeouts {
+		return
+	}
+	f.degrade(subject, err)
+}
+
+func (f *Fallback) degrade(subject string, err error) {
+	if f.degraded.CompareAndSwap(false, true) {
+		f.log.Warn("Redis is out of reach: this replica counts requests by itself until it is back", "error", err)
+		f.lost <- subject
+	}
+}
+
+// watch brings Redis back into use, each time after it was lost.
+func (f *Fallback) watch(ctx context.Context) {
+	defer close(f.stopped)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case subject := <-f.lost:
+			if !f.regain(ctx, subject) {
+				return
+			}
+			f.timeouts.Store(0)
+			f.degraded.Store(false)
+			f.log.Info("Redis is back: requests are counted together with the other replicas again")
+		}
+	}
+}
+
+// regain returns true when Redis decides again, false when ctx ends first. It tries where Redis failed: of a Cluster,
+// only a part may be out of reach.
+func (f *Fallback) regain(ctx context.Context, subject string) bool {
+	ticks := time.NewTicker(probeInterval)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticks.C:
+			if f.reach(ctx, subject) == nil {
+				return true
+			}
+		}
+	}
+}
+
+// reach connects to Redis if it never did and has it decide once.
+func (f *Fallback) reach(ctx context.Context, subject string) error {
+	redis := f.redis.Load()
+	if redis == nil {
+		var err error
+		if redis, err = f.connect(); err != nil {
+			return err
+		}
+		f.redis.Store(redis)
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	return redis.probe(ctx, subject)
+}

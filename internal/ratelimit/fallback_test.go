@@ -1,0 +1,278 @@
+package ratelimit
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// openFallback makes a Fallback for one test. If Redis can be reached, its clock stands still and it waits for Redis for
+// as long as a busy machine may take.
+func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback, *record) {
+	t.Helper()
+	log := &record{}
+	f, err := NewFallback(url, env, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	if redis := f.redis.Load(); redis != nil && !f.Degraded() {
+		f.now = func() time.Time { return morning }
+		f.timeout = time.Minute
+		redis.clock = f.now
+	}
+	return f, log
+}
+
+func TestReplicasCountTogetherWhileRedisAnswers(t *testing.T) {
+	url, env := testservice.Redis(t), petstore.Environment(rand.Text())
+	first, _ := openFallback(t, url, env)
+	second, _ := openFallback(t, url, env)
+	third, _ := openFallback(t, url, env)
+	passed := 0
+	for range 50 {
+		for _, replica := range []*Fallback{first, second, third} {
+			if take(t, replica, owner).Outcome == petstore.Allowed {
+				passed++
+			}
+		}
+	}
+	if passed != 60 {
+		t.Errorf("%d of 150 requests over three replicas passed, want 60", passed)
+	}
+}
+
+func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, log := openFallback(t, server.URL, petstore.Production)
+	other, _ := openFallback(t, server.URL, petstore.Production)
+	for range 39 {
+		take(t, other, owner)
+	}
+	if d := take(t, f, owner); d.Remaining != 20 {
+		t.Fatalf("the 40th request gets %+v", d)
+	}
+
+	server.Stop(t)
+	for want := int64(19); want >= 0; want-- {
+		if d := take(t, f, owner); d.Outcome != petstore.Allowed || d.Remaining != want {
+			t.Fatalf("without Redis a request gets %+v, want %d remaining", d, want)
+		}
+		if !f.Degraded() {
+			t.Fatal("it does not say that it is degraded")
+		}
+	}
+	if d := take(t, f, owner); d.Outcome != petstore.Limited {
+		t.Errorf("the 61st request gets %+v", d)
+	}
+
+	server.Start(t)
+	becomes(t, f, false)
+	if d := take(t, f, owner); d.Remaining != 59 {
+		t.Errorf("the first request of a Redis that has forgotten everything gets %+v", d)
+	}
+	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
+}
+
+func TestItStartsWithoutRedisAndFindsItLater(t *testing.T) {
+	server := testservice.StartRedis(t)
+	server.Stop(t)
+	f, log := openFallback(t, server.URL, petstore.Production)
+	if !f.Degraded() {
+		t.Error("it does not say that it is degraded")
+	}
+	log.says(t, "level=WARN", "out of reach")
+	if d := take(t, f, owner); d.Outcome != petstore.Allowed {
+		t.Errorf("without Redis the first request gets %+v", d)
+	}
+	server.Start(t)
+	becomes(t, f, false)
+	take(t, f, owner)
+	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
+}
+
+func TestOnlyTheThirdTimeoutInARowFallsBack(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, log := openFallback(t, server.URL, petstore.Production)
+	passes := func(degraded bool) {
+		t.Helper()
+		if d := take(t, f, owner); d.Outcome != petstore.Allowed {
+			t.Fatalf("a request gets %+v", d)
+		}
+		if f.Degraded() != degraded {
+			t.Fatalf("degraded is %v, want %v", f.Degraded(), degraded)
+		}
+	}
+	passes(false)
+	server.Pause(t)
+	f.timeout = answerTimeout
+	passes(false)
+	passes(false)
+	server.Resume(t)
+	f.timeout = time.Minute
+	passes(false)
+
+	server.Pause(t)
+	f.timeout = answerTimeout
+	passes(false)
+	passes(false)
+	passes(true)
+	passes(true)
+	server.Resume(t)
+	becomes(t, f, false)
+	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
+}
+
+func TestARedisThatNeverAnswersHoldsNobodyUp(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	f, log := openFallback(t, "redis://"+listener.Addr().String(), petstore.Production)
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			for range 1_000 {
+				take(t, f, petstore.Ask{Subject: "owner", Limits: petstore.FirstKeyLimits})
+			}
+		})
+	}
+	all.Wait() // for an hour, if each of them waited
+	log.says(t, "level=WARN", "out of reach")
+}
+
+func TestARedisThatDoesNotWriteIsOutOfReach(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, log := openFallback(t, server.URL, petstore.Production)
+	take(t, f, owner)
+	redis := f.redis.Load()
+	maxmemory := func(bytes string) {
+		t.Helper()
+		set := redis.client.B().ConfigSet().ParameterValue().ParameterValue("maxmemory", bytes).Build()
+		if err := redis.client.Do(t.Context(), set).Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	maxmemory("1")
+	if d := take(t, f, owner); d.Remaining != 58 || !f.Degraded() {
+		t.Errorf("a request gets %+v, degraded is %v", d, f.Degraded())
+	}
+	if err := redis.probe(t.Context(), owner.Subject); err == nil {
+		t.Error("a probe found nothing wrong")
+	}
+	maxmemory("0")
+	becomes(t, f, false)
+	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
+}
+
+func TestWithoutRedisItGoesOnByTheClockOfRedis(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, _ := openFallback(t, server.URL, petstore.Production)
+	f.redis.Load().clock = func() time.Time { return morning.Add(time.Hour) }
+	take(t, f, owner)
+	server.Stop(t)
+	if d := take(t, f, owner); !d.Now.Equal(morning.Add(time.Hour)) || d.Remaining != 58 {
+		t.Errorf("a request gets %+v, want the time of Redis, which is an hour ahead", d)
+	}
+}
+
+func TestRedisMayComeAndGoUnderLoad(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, _ := openFallback(t, server.URL, petstore.Production)
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := f.Take(ctx, owner); err != nil {
+					t.Errorf("unexpected error: %v", err)
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	for range 2 {
+		server.Stop(t)
+		becomes(t, f, true)
+		server.Start(t)
+		becomes(t, f, false)
+	}
+	stop()
+	all.Wait()
+}
+
+func TestCloseLeavesNothingRunning(t *testing.T) {
+	server := testservice.StartRedis(t)
+	before := runtime.NumGoroutine()
+	for _, stopped := range []bool{false, true} {
+		f, err := NewFallback(server.URL, petstore.Production, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stopped {
+			server.Stop(t)
+		}
+		take(t, f, owner)
+		f.Close()
+	}
+	eventually(t, "all goroutines are gone", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func TestAWrongRedisURLIsTheOnlyErrorAtStart(t *testing.T) {
+	if _, err := NewFallback("http://localhost", petstore.Production, slog.New(slog.DiscardHandler)); err == nil {
+		t.Error("it took http://localhost")
+	}
+}
+
+func becomes(t *testing.T, f *Fallback, degraded bool) {
+	t.Helper()
+	eventually(t, "degraded has changed", func() bool { return f.Degraded() == degraded })
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not after 30 s: %s", what)
+		}
+	}
+}
+
+// record is a log that a test can read.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+// says wants two of the words in each line of the log, in their order, and no line more.
+func (r *record) says(t *testing.T, words ...string) {
+	t.Helper()
+	lines := func() []string {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return strings.Split(strings.TrimSpace(r.text.String()), "\n")
+	}
+	eventually(t, "the log is complete", func() bool { return len(lines()) >= len(words)/2 })
+	for i, line := range lines() {
+		if 2*i >= len(words) || !strings.Contains(line, words[2*i]) || !strings.Contains(line, words[2*i+1]) {
+			t.Errorf("line %d of the log is %q, want %v", i+1, line, words)
+		}
+	}
+}
