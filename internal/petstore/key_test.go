@@ -1,0 +1,172 @@
+package petstore_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+func TestSecretHasTheFormOfItsEnvironment(t *testing.T) {
+	for env, prefix := range map[petstore.Environment]string{petstore.Production: "pets_live_", petstore.Staging: "pets_test_"} {
+		secret := petstore.NewSecret(env)
+		rest, ok := strings.CutPrefix(secret, prefix)
+		if !ok || len(rest) != 27+6 || strings.Trim(rest, alphabet) != "" {
+			t.Errorf("%s: %s is not %s with 33 letters and digits", env, secret, prefix)
+		}
+		if err := petstore.CheckSecret(env, secret); err != nil {
+			t.Errorf("%s: %v", env, err)
+		}
+		if !petstore.IsBearerToken(secret) || petstore.CheckNamedSecret(secret) != nil {
+			t.Errorf("%s cannot be sent as a bearer token", secret)
+		}
+	}
+}
+
+func TestSecretsDiffer(t *testing.T) {
+	seen := make(map[string]bool)
+	for range 1000 {
+		secret := petstore.NewSecret(petstore.Production)
+		if seen[secret] {
+			t.Fatal("the same secret was made twice")
+		}
+		seen[secret] = true
+	}
+}
+
+func TestEveryTypoInASecretIsRefused(t *testing.T) {
+	secret := petstore.NewSecret(petstore.Production)
+	for i := range secret {
+		for _, c := range alphabet + "_- \x00" {
+			if typo := secret[:i] + string(c) + secret[i+1:]; typo != secret {
+				refused(t, petstore.CheckSecret(petstore.Production, typo), "The API key is not valid. Check that it was copied whole.")
+			}
+		}
+		refused(t, petstore.CheckSecret(petstore.Production, secret[:i]), "The API key is not valid. Check that it was copied whole.")
+		refused(t, petstore.CheckSecret(petstore.Production, secret+secret[:i+1]), "The API key is not valid. Check that it was copied whole.")
+	}
+}
+
+func TestSecretOfTheOtherEnvironmentIsRefusedByName(t *testing.T) {
+	refused(t, petstore.CheckSecret(petstore.Production, petstore.NewSecret(petstore.Staging)),
+		"This is a key of the staging environment, and this is production. Use a key of this environment.")
+	refused(t, petstore.CheckSecret(petstore.Staging, petstore.NewSecret(petstore.Production)),
+		"This is a key of the production environment, and this is staging. Use a key of this environment.")
+}
+
+func refused(t *testing.T, err error, message string) {
+	t.Helper()
+	if !petstore.IsCode(err, petstore.Unauthorized) || err.Error() != message {
+		t.Errorf("got %v, want %s", err, message)
+	}
+}
+
+func FuzzCheckSecret(f *testing.F) {
+	f.Fuzz(func(t *testing.T, token string) {
+		production, staging := petstore.CheckSecret(petstore.Production, token), petstore.CheckSecret(petstore.Staging, token)
+		if production == nil && staging == nil {
+			t.Fatalf("%q is a key of both environments", token)
+		}
+		for env, err := range map[petstore.Environment]error{petstore.Production: production, petstore.Staging: staging} {
+			if err != nil {
+				if !petstore.IsCode(err, petstore.Unauthorized) {
+					t.Fatalf("%q is refused with %v", token, err)
+				}
+				continue
+			}
+			for i := range token {
+				if typo := token[:i] + string(rotated(token[i])) + token[i+1:]; petstore.CheckSecret(env, typo) == nil {
+					t.Fatalf("%q and %q are both taken", token, typo)
+				}
+			}
+		}
+	})
+}
+
+// rotated is the next character of the alphabet.
+func rotated(c byte) byte {
+	return alphabet[(strings.IndexByte(alphabet, c)+1)%len(alphabet)]
+}
+
+func TestNamedSecretIsABearerTokenOfDecentLength(t *testing.T) {
+	for secret, allowed := range map[string]bool{
+		strings.Repeat("a", 15):        false,
+		strings.Repeat("a", 16):        true,
+		strings.Repeat("a", 128):       true,
+		strings.Repeat("a", 129):       false,
+		"Az09-._~+/Az09-._~+/==":       true,
+		"a=aaaaaaaaaaaaaaaaaaa":        false,
+		"================":             false,
+		"a secret with spaces":         false,
+		"a-secret-with-ümlauts":        false,
+		"a-secret-with-a-newline\n":    false,
+		"\"a-secret-in-quotation-mark": false,
+	} {
+		if err := petstore.CheckNamedSecret(secret); (err == nil) != allowed {
+			t.Errorf("%.30q: got %v, want it allowed: %v", secret, err, allowed)
+		}
+	}
+}
+
+func TestKeyIsUsableFromItsBirthToItsEnd(t *testing.T) {
+	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	day := petstore.NewKey("ci", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 24*time.Hour)
+	revoked := day
+	revoked.RevokedAt = noon.Add(time.Hour)
+	for _, c := range []struct {
+		behaviour string
+		key       petstore.Key
+		after     time.Duration
+		refusal   string
+	}{
+		{"a new key is usable", day, 0, ""},
+		{"a key is usable until it expires", day, 24*time.Hour - 1, ""},
+		{"a key has expired at its end", day, 24 * time.Hour, "This API key has expired. Use another one."},
+		{"a key without an end never expires", petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, 0), 1e6 * time.Hour, ""},
+		{"a key is usable until it is revoked", revoked, time.Hour - 1, ""},
+		{"a key is revoked from then on", revoked, time.Hour, "This API key was revoked. Use another one."},
+		{"a key that is revoked and expired was revoked", revoked, 48 * time.Hour, "This API key was revoked. Use another one."},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			err := c.key.Usable(noon.Add(c.after))
+			if c.refusal != "" {
+				refused(t, err, c.refusal)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSuccessorInheritsOwnerPlanLimitsAndLifetime(t *testing.T) {
+	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	old := petstore.NewKey("ci", petstore.Pro, petstore.Limits{PerMinute: 300, PerDay: 10_000}, noon, 90*24*time.Hour)
+	old.BannedUntil = noon.Add(time.Hour)
+	old.RevokedAt = noon.Add(time.Hour)
+	later := noon.Add(48 * time.Hour)
+
+	got := old.Successor(later)
+	want := old
+	want.ID, want.CreatedAt, want.ExpiresAt, want.RevokedAt = got.ID, later, later.Add(90*24*time.Hour), time.Time{}
+	if got != want || got.ID == old.ID {
+		t.Errorf("got %+v, want %+v with an id of its own", got, want)
+	}
+}
+
+func TestReplacedKeyLivesForTheOverlapAndNeverLonger(t *testing.T) {
+	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	endless := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, 0)
+	hour := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, time.Hour)
+	for _, c := range []struct {
+		key     petstore.Key
+		overlap time.Duration
+		want    time.Duration
+	}{{endless, 24 * time.Hour, 24 * time.Hour}, {endless, 0, 0}, {hour, 24 * time.Hour, time.Hour}, {hour, time.Minute, time.Minute}} {
+		if got := c.key.RetiredAt(noon, c.overlap).Sub(noon); got != c.want {
+			t.Errorf("an overlap of %v ends after %v, want %v", c.overlap, got, c.want)
+		}
+	}
+}
