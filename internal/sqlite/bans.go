@@ -31,7 +31,7 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (petsto
 			return err
 		}
 		next = last.Next(now.UTC().Truncate(time.Millisecond))
-		return exec(w.conn, putBan, owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
+		return run(w.conn, putBan, owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
 	})
 	if err != nil {
 		return petstore.Ban{}, err
@@ -45,7 +45,7 @@ func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 		if err := checkOwner(w.conn, owner); err != nil {
 			return err
 		}
-		return exec(w.conn, deleteBan, owner)
+		return run(w.conn, deleteBan, owner)
 	})
 }
 

@@ -47,26 +47,26 @@ func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 
 // transaction does work in one transaction that no other writer can come between, or leaves nothing of it.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
-	if err := patiently(ctx, conn, func() error { return exec(conn, "BEGIN IMMEDIATE") }); err != nil {
+	if err := patiently(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
 	defer func() {
 		if !conn.AutocommitEnabled() {
-			exec(conn, "ROLLBACK") // if it fails, so does the next BEGIN, which reports it
+			run(conn, "ROLLBACK") // if it fails, so does the next BEGIN, which reports it
 		}
 	}()
 	if err := work(); err != nil {
 		return err
 	}
-	return exec(conn, "COMMIT")
+	return run(conn, "COMMIT")
 }
 
-// exec runs one statement, which the connection keeps prepared, and drops its rows.
-func exec(conn *sqlite3.Conn, query string, args ...any) error {
+// run executes one statement, which the connection keeps prepared, and drops its rows.
+func run(conn *sqlite3.Conn, query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args})
 }
 
-// query runs one statement, which the connection keeps prepared, and calls row for each of its rows.
+// query executes one statement, which the connection keeps prepared, and calls row for each of its rows.
 func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{
 		Args:       args,

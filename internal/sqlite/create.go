@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -32,10 +33,10 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 		"PRAGMA synchronous = FULL",
 		"PRAGMA fullfsync = ON", // macOS: an ordinary fsync there does not reach the disk
 		"PRAGMA checkpoint_fullfsync = ON",
-		"PRAGMA journal_size_limit = 16777216",
+		fmt.Sprintf("PRAGMA journal_size_limit = %d", logLimit),
 	}
 	for _, setting := range settings {
-		if err := patiently(ctx, conn, func() error { return exec(conn, setting) }); err != nil {
+		if err := patiently(ctx, conn, func() error { return run(conn, setting) }); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +80,7 @@ func (db *DB) commit(batch []create) ([]created, error) {
 		}
 		return nil
 	})
+	db.trimLog()
 	return answers, err
 }
 
@@ -95,7 +97,7 @@ func (w *writer) create(c create) (created, error) {
 		return created{}, err
 	}
 	once := c.once
-	return created{pet: pet}, exec(w.conn, insertOnce, once.Owner, once.Key, once.Fingerprint[:], pet.ID, once.Now.UnixMilli())
+	return created{pet: pet}, run(w.conn, insertOnce, once.Owner, once.Key, once.Fingerprint[:], pet.ID, once.Now.UnixMilli())
 }
 
 func (w *writer) add(pet petstore.NewPet) (petstore.Pet, error) {
@@ -132,7 +134,7 @@ func (db *DB) PurgeOnce(ctx context.Context, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int
 		err := db.write(ctx, func(w *writer) error {
-			err := exec(w.conn, purgeOnce, before.UnixMilli(), purgeStep)
+			err := run(w.conn, purgeOnce, before.UnixMilli(), purgeStep)
 			some = w.conn.Changes()
 			return err
 		})

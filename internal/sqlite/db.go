@@ -4,6 +4,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -30,6 +31,8 @@ type Config struct {
 type DB struct {
 	creates *batch.Writer[create, created]
 	version atomic.Uint64
+	path    string        // without links
+	trimAt  int64         // the size at which the log is trimmed
 	writer  pool[*writer] // of one
 	readers pool[*reader]
 	conns   []*sqlite3.Conn // all of them, the writer's first
@@ -67,23 +70,27 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if _, err := inspect(conn, cfg.Path); err != nil {
 		return err
 	}
+	if db.path, err = filepath.EvalSymlinks(path); err != nil {
+		return err
+	}
 	if cfg.Serve {
-		if db.lock, err = lock(path, cfg.Path); err != nil {
+		if db.lock, err = lock(db.path, cfg.Path); err != nil {
 			return err
 		}
 	}
 	if err := migrate(ctx, conn, cfg); err != nil {
 		return err
 	}
-	if err := db.fillPools(ctx, conn, path); err != nil {
+	if err := db.fillPools(ctx, conn); err != nil {
 		return err
 	}
+	db.trimAt = logLimit
 	db.creates = batch.NewWriter(maxBatch, db.commit)
 	db.close = sync.OnceValue(db.finish)
 	return nil
 }
 
-func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn, path string) error {
+func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	w, err := newWriter(ctx, conn)
 	if err != nil {
 		return err
@@ -92,7 +99,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn, path string) er
 
 	readers := make([]*reader, max(4, runtime.GOMAXPROCS(0)))
 	for i := range readers {
-		conn, err := db.connect(path, false)
+		conn, err := db.connect(db.path, false)
 		if err != nil {
 			return err
 		}
@@ -109,7 +116,7 @@ func (db *DB) Version() uint64 { return db.version.Load() }
 
 // Ping reads the file.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.read(ctx, func(conn *sqlite3.Conn) error { return exec(conn, "SELECT count(*) FROM settings") })
+	return db.read(ctx, func(conn *sqlite3.Conn) error { return run(conn, "SELECT count(*) FROM settings") })
 }
 
 // Close finishes what was accepted and releases the file. Closing again does nothing.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -39,7 +38,7 @@ func refusal(path string, err error) error {
 	case sqlite3.ResultFull:
 		return fmt.Errorf("the disk with %s is full; make room and try again", path)
 	case sqlite3.ResultReadOnly:
-		return fmt.Errorf("the database %s is read-only for petstore; let the user that runs petstore write to it", path)
+		return mayNotWrite(path)
 	case sqlite3.ResultCantOpen, sqlite3.ResultPerm, sqlite3.ResultAuth:
 		return fmt.Errorf("petstore cannot open the database %s; let the user that runs petstore read and write it and its folder", path)
 	case sqlite3.ResultBusy, sqlite3.ResultProtocol:
@@ -49,6 +48,9 @@ func refusal(path string, err error) error {
 }
 
 func mayNotWriteFolder(path string) error {
-	return fmt.Errorf("petstore may not write in the folder %s, where the files of the database %s belong; let the user that runs petstore write there",
-		filepath.Dir(path), filepath.Base(path))
+	return fmt.Errorf("petstore may not make files beside the database %s; let the user that runs petstore write in its folder", path)
+}
+
+func mayNotWrite(path string) error {
+	return fmt.Errorf("petstore may not write to the database %s; let the user that runs petstore read and write it", path)
 }

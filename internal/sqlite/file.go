@@ -31,6 +31,8 @@ func locate(cfg Config) (string, error) {
 		return "", fmt.Errorf("petstore may not look for the database %s; let the user that runs petstore read its folder", cfg.Path)
 	case err != nil:
 		return "", fmt.Errorf("there can be no database %s: %w; choose another --database", cfg.Path, err)
+	case !mayWrite(path): // SQLite would open it for reading, and leave files beside it
+		return "", mayNotWrite(cfg.Path)
 	}
 	return path, nil
 }
@@ -42,18 +44,14 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// lock takes the lock of a server, beside the file that path leads to: the same one by whatever link it is reached. The lock
-// file stays when the lock is released, since to remove it would let two servers hold two locks.
+// lock takes the lock of a server, beside the file itself, so that it is the same one by whatever link the file is reached.
+// The lock file stays when the lock is released: to remove it could let two servers hold two locks.
 func lock(path, name string) (*flock.Flock, error) {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, fmt.Errorf("the links to the database %s cannot be followed: %w", name, err)
-	}
 	lock := flock.New(path + ".lock")
 	held, err := lock.TryLock()
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, mayNotWriteFolder(path)
+		return nil, mayNotWriteFolder(name)
 	case err != nil:
 		return nil, fmt.Errorf("the lock of the database %s cannot be taken: %w", name, err)
 	case !held:

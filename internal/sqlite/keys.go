@@ -85,7 +85,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if err := putKey(w.conn, insertKey, next, hash); err != nil {
 			return err
 		}
-		return exec(w.conn, retireKey, id, millis(old.RetiredAt(now, overlap)))
+		return run(w.conn, retireKey, id, millis(old.RetiredAt(now, overlap)))
 	})
 	if err != nil {
 		return petstore.Key{}, err
@@ -96,7 +96,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 // RevokeKey ends a key for good.
 func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
 	return db.write(ctx, func(w *writer) error {
-		if err := exec(w.conn, revokeKey, id, millis(now)); err != nil {
+		if err := run(w.conn, revokeKey, id, millis(now)); err != nil {
 			return err
 		}
 		if w.conn.Changes() == 0 {
@@ -116,7 +116,7 @@ func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
 }
 
 func putKey(conn *sqlite3.Conn, statement string, k petstore.Key, hash petstore.SecretHash) error {
-	return exec(conn, statement, k.ID, hash[:], k.Name, k.Owner, string(k.Plan), k.Limits.PerMinute, k.Limits.PerDay,
+	return run(conn, statement, k.ID, hash[:], k.Name, k.Owner, string(k.Plan), k.Limits.PerMinute, k.Limits.PerDay,
 		k.CreatedAt.UnixMilli(), k.Lifetime.Milliseconds(), millis(k.ExpiresAt), millis(k.RevokedAt))
 }
 

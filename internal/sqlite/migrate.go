@@ -61,7 +61,7 @@ func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
 			return err
 		}
 		if schema == 0 {
-			return exec(conn, "INSERT INTO settings (name, value) VALUES ('environment', ?1)", string(cfg.Environment))
+			return run(conn, "INSERT INTO settings (name, value) VALUES ('environment', ?1)", string(cfg.Environment))
 		}
 		return checkEnvironment(conn, cfg)
 	})

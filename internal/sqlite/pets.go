@@ -27,7 +27,7 @@ type reader struct {
 }
 
 func newReader(conn *sqlite3.Conn) (*reader, error) {
-	if err := exec(conn, "PRAGMA query_only = ON"); err != nil {
+	if err := run(conn, "PRAGMA query_only = ON"); err != nil {
 		return nil, err
 	}
 	r := &reader{conn: conn}

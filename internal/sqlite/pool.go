@@ -28,9 +28,13 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 	}
 	var open bool
 	select {
-	case member, open = <-p:
-	case <-ctx.Done():
-		return member, petstore.Unreachable(ctx.Err())
+	case member, open = <-p: // as a rule one is there, and to look for it alone is cheaper
+	default:
+		select {
+		case member, open = <-p:
+		case <-ctx.Done():
+			return member, petstore.Unreachable(ctx.Err())
+		}
 	}
 	if !open {
 		return member, petstore.Unreachable(errClosed)
@@ -39,6 +43,14 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 }
 
 func (p pool[T]) give(member T) { p <- member }
+
+// pause does work while no member is lent.
+func (p pool[T]) pause(work func()) {
+	for range cap(p) {
+		defer p.give(<-p)
+	}
+	work()
+}
 
 // drain waits until every member is back and refuses all who come later.
 func (p pool[T]) drain() {

@@ -1,0 +1,68 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Root may write everything, so another user tries it.
+func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
+	cases := []struct {
+		name         string
+		file, folder fs.FileMode
+		want         string
+	}{
+		{"a file that may only be read", 0o444, 0o777,
+			"petstore may not write to the database PATH; let the user that runs petstore read and write it"},
+		{"a file that may not be read", 0o000, 0o777,
+			"petstore may not write to the database PATH; let the user that runs petstore read and write it"},
+		{"a folder that may only be read", 0o666, 0o555,
+			"petstore may not make files beside the database PATH; let the user that runs petstore write in its folder"},
+		{"a folder that may not be entered", 0o666, 0o000,
+			"petstore may not look for the database PATH; let the user that runs petstore read its folder"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "data")
+			path := filepath.Join(folder, "petstore.db")
+			noError(t, os.Mkdir(folder, 0o755))
+			noError(t, openOrCreate(path))
+			before := contents(t, folder)
+			noError(t, os.Chmod(path, c.file))
+			noError(t, os.Chmod(folder, c.folder))
+			t.Cleanup(func() { os.Chmod(folder, 0o755) })
+
+			cmd := otherProcess(t, "open", path)
+			if os.Getuid() == 0 {
+				letIn(t, filepath.Dir(folder))
+				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			}
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Fatal("it was opened")
+			}
+			if got, want := strings.TrimSpace(string(out)), strings.ReplaceAll(c.want, "PATH", path); got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+			noError(t, os.Chmod(folder, 0o755))
+			noError(t, os.Chmod(path, 0o644))
+			if after := contents(t, folder); after != before {
+				t.Errorf("it changed the folder:\nbefore\n%safter\n%s", before, after)
+			}
+		})
+	}
+}
+
+// letIn lets every user into a temporary folder of this test.
+func letIn(t *testing.T, folder string) {
+	t.Helper()
+	for ; folder != filepath.Clean(os.TempDir()); folder = filepath.Dir(folder) {
+		noError(t, os.Chmod(folder, 0o755))
+	}
+}

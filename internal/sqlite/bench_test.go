@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"petstore/internal/petstore"
+)
+
+const benchPets = 100_000
+
+func BenchmarkList(b *testing.B) {
+	db := openFull(b)
+	for name, q := range map[string]petstore.PetQuery{
+		"newest": {Limit: 20},
+		"status": {Limit: 20, Status: petstore.Pending},
+		"deep":   {Limit: 20, Before: benchPets / 2},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if pets, err := db.ListPets(b.Context(), q); err != nil || len(pets) != q.Limit {
+						b.Error(len(pets), err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	db := openFull(b)
+	b.Run("random", func(b *testing.B) {
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := db.GetPet(b.Context(), 1+rand.Int64N(benchPets)); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkCreate reports how many creates shared a commit beside their cost.
+func BenchmarkCreate(b *testing.B) {
+	for _, callers := range []int{1, 64} {
+		b.Run(fmt.Sprintf("%d callers", callers), func(b *testing.B) {
+			db := openNew(b)
+			b.SetParallelism(callers)
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, _, err := db.CreatePet(b.Context(), petstore.NewPet{Name: "Rex", Status: petstore.Sold}, nil); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/float64(db.Version()), "creates/commit")
+		})
+	}
+}
+
+// openFull opens a database with benchPets animals in it.
+func openFull(b *testing.B) *DB {
+	db := openNew(b)
+	for done := 0; done < benchPets; done += maxBatch {
+		batch := make([]create, min(maxBatch, benchPets-done))
+		for i := range batch {
+			batch[i].pet = petstore.NewPet{Name: fmt.Sprintf("Pet number %d", done+i), Status: petstore.Statuses[i%3]}
+		}
+		if _, err := db.commit(batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return db
+}

@@ -1,0 +1,229 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+var (
+	rex = petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}
+	// big takes a page in the table and one in the index.
+	big = petstore.NewPet{Name: strings.Repeat("🐘", petstore.MaxNameLength), Status: petstore.Sold}
+)
+
+func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t, Config{Path: path, Create: true})
+		before := db.Version()
+		w, err := db.writer.take(t.Context())
+		noError(t, err)
+		const many = 400
+		var all sync.WaitGroup
+		for range many {
+			all.Go(func() {
+				if _, _, err := db.CreatePet(t.Context(), rex, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait() // all have come; the first commit waits for the writer with those who came first
+		db.writer.give(w)
+		all.Wait()
+		if commits := db.Version() - before; commits > 2 {
+			t.Errorf("%d creates took %d commits, want 2", many, commits)
+		}
+		if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2 * many}); err != nil || len(pets) != many {
+			t.Errorf("%d animals, %v", len(pets), err)
+		}
+	})
+}
+
+func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
+	db := openNew(t)
+	once := func(key string, body byte) *petstore.Once {
+		return &petstore.Once{Owner: "ann", Key: key, Fingerprint: [32]byte{body}, Now: time.Now()}
+	}
+	answers, err := db.commit([]create{
+		{rex, once("a", 1)}, {rex, nil}, {rex, once("a", 1)}, {big, once("a", 2)}, {big, once("b", 1)},
+	})
+	noError(t, err)
+	want := []created{
+		{pet: petstore.Pet{ID: 1, NewPet: rex}},
+		{pet: petstore.Pet{ID: 2, NewPet: rex}},
+		{pet: petstore.Pet{ID: 1, NewPet: rex}, replayed: true},
+		{conflict: petstore.ConflictOnce()},
+		{pet: petstore.Pet{ID: 3, NewPet: big}},
+	}
+	for i := range want {
+		if answers[i].pet != want[i].pet || answers[i].replayed != want[i].replayed || fmt.Sprint(answers[i].conflict) != fmt.Sprint(want[i].conflict) {
+			t.Errorf("answer %d is %+v, want %+v", i, answers[i], want[i])
+		}
+	}
+}
+
+func TestVersionChangesWithEveryCommit(t *testing.T) {
+	db := openNew(t)
+	for range 3 {
+		before := db.Version()
+		_, _, err := db.CreatePet(t.Context(), rex, nil)
+		noError(t, err)
+		if db.Version() == before {
+			t.Fatal("the version is the same after a create")
+		}
+	}
+	before := db.Version()
+	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || db.Version() != before {
+		t.Errorf("the version changed with a read: %v", err)
+	}
+}
+
+// A database that may not grow is the full disk that can be had everywhere.
+func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
+	db := openNew(t)
+	onWriter(t, db, "PRAGMA max_page_count = 40")
+	var stored []petstore.Pet
+	var err error
+	for err == nil {
+		var pet petstore.Pet
+		if pet, _, err = db.CreatePet(t.Context(), big, nil); err == nil {
+			stored = append(stored, pet)
+		}
+	}
+	if !petstore.IsCode(err, petstore.Unavailable) || sqlite3.ErrCode(errors.Unwrap(err)) != sqlite3.ResultFull {
+		t.Fatalf("got %v, want Unavailable because the database is full", err)
+	}
+
+	before := db.Version()
+	if _, err := db.commit([]create{{rex, nil}, {big, nil}, {rex, nil}}); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Fatalf("got %v, want Unavailable", err)
+	}
+	if db.Version() == before {
+		t.Error("the version is the same after a failed commit")
+	}
+	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 100})
+	noError(t, err)
+	if len(pets) != len(stored) {
+		t.Fatalf("%d animals, %d were acknowledged", len(pets), len(stored))
+	}
+
+	onWriter(t, db, "PRAGMA max_page_count = 4000")
+	pet, _, err := db.CreatePet(t.Context(), big, nil)
+	noError(t, err)
+	if pet.ID <= stored[len(stored)-1].ID {
+		t.Errorf("id %d after %d", pet.ID, stored[len(stored)-1].ID)
+	}
+	checkIntegrity(t, db)
+}
+
+func TestIDsAreNotReused(t *testing.T) {
+	db := openNew(t)
+	first, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	onWriter(t, db, "DELETE FROM pets")
+	second, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	if second.ID <= first.ID {
+		t.Errorf("id %d after %d", second.ID, first.ID)
+	}
+}
+
+func TestIDsStayBelowWhatJavaScriptReadsExactly(t *testing.T) {
+	db := openNew(t)
+	const last = 1<<53 - 1
+	_, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	onWriter(t, db, fmt.Sprintf("UPDATE sqlite_sequence SET seq = %d WHERE name = 'pets'", last-1))
+	pet, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	if pet.ID != last {
+		t.Errorf("id %d, want %d", pet.ID, last)
+	}
+	if pet, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("got %v, %v, want Unavailable", pet, err)
+	}
+}
+
+func TestLogStaysSmallHoweverMuchIsRead(t *testing.T) {
+	db := openNew(t)
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for range 2 * cap(db.readers) {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 20}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	batch := make([]create, 100)
+	for i := range batch {
+		batch[i].pet = big
+	}
+	var largest int64
+	for range 30 { // of 0.8 MiB each
+		_, err := db.commit(batch)
+		noError(t, err)
+		largest = max(largest, db.logSize())
+	}
+	close(stop)
+	all.Wait()
+	if largest > logLimit {
+		t.Errorf("the log grew to %d bytes", largest)
+	}
+}
+
+func TestQueriesUseTheirIndexes(t *testing.T) {
+	db := openNew(t)
+	for statement, want := range map[string]string{
+		selectPets:         "SEARCH pets USING INTEGER PRIMARY KEY (rowid<?)",
+		selectPetsOfStatus: "SEARCH pets USING COVERING INDEX pets_by_status (status=? AND id<?)",
+		selectPet:          "SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)",
+		selectOnce:         "SEARCH idempotency USING PRIMARY KEY (owner=? AND key=?)",
+		selectOwner:        "SEARCH keys USING COVERING INDEX keys_by_owner (owner=?)",
+		selectBan:          "SEARCH bans USING PRIMARY KEY (owner=?)",
+		selectKeyByHash:    "SEARCH keys USING INDEX sqlite_autoindex_keys_2 (hash=?)",
+		selectKeyByID:      "SEARCH keys USING INDEX sqlite_autoindex_keys_1 (id=?)",
+		purgeOnce:          "SEARCH idempotency USING COVERING INDEX idempotency_by_age (created_at<?)",
+	} {
+		var plan []string
+		noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+			stmt, err := conn.Prepare("EXPLAIN QUERY PLAN " + statement)
+			for more := err == nil; more; {
+				if more, err = stmt.Step(); more {
+					plan = append(plan, stmt.GetText("detail"))
+				}
+			}
+			return err
+		}))
+		if got := strings.Join(plan, "\n"); !slices.Contains(plan, want) || strings.Contains(got, "SCAN") {
+			t.Errorf("%s:\n got %s\nwant %s", statement, got, want)
+		}
+	}
+}
+
+// onWriter runs a statement on the connection that writes.
+func onWriter(t *testing.T, db *DB, statement string) {
+	t.Helper()
+	w, err := db.writer.take(t.Context())
+	noError(t, err)
+	defer db.writer.give(w)
+	noError(t, run(w.conn, statement))
+}

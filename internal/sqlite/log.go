@@ -1,0 +1,37 @@
+package sqlite
+
+import (
+	"context"
+	"os"
+)
+
+// logLimit is how large SQLite's write-ahead log may stay. SQLite starts the log anew by itself, but only in a moment in
+// which nobody reads it, and under load there may be none for long.
+const logLimit = 16 << 20
+
+// trimLog makes the readers pause for a moment if the log is too large, and empties it.
+func (db *DB) trimLog() {
+	if db.logSize() < db.trimAt {
+		return
+	}
+	w, err := db.writer.take(context.Background())
+	if err != nil {
+		return
+	}
+	defer db.writer.give(w)
+	db.readers.pause(func() {
+		w.conn.SetBusyTimeout(0)
+		defer w.conn.SetBusyTimeout(patience)
+		run(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the size tells
+	})
+	// A process that reads for long, such as a backup, keeps the log: then do not try again after every commit.
+	db.trimAt = max(logLimit, 2*db.logSize())
+}
+
+func (db *DB) logSize() int64 {
+	info, err := os.Stat(db.path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

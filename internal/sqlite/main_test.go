@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"petstore/internal/petstore"
+)
+
+// roleVariable makes the test binary play a role of its own: the second process of a test.
+const roleVariable = "PETSTORE_TEST_ROLE"
+
+// roles are what another process can be told to do with the database at path.
+var roles = map[string]func(path string) error{
+	"open":      openOnce,
+	"open new":  openOrCreate,
+	"use keys":  useKeys,
+	"keep busy": keepCreating,
+}
+
+func TestMain(m *testing.M) {
+	role, path, found := strings.Cut(os.Getenv(roleVariable), ":")
+	if !found {
+		os.Exit(m.Run())
+	}
+	if err := roles[role](path); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// otherProcess is one that will play a role. It runs the file of this process, whatever its path allows other users.
+func otherProcess(t *testing.T, role, path string) *exec.Cmd {
+	t.Helper()
+	self := "/proc/self/exe"
+	if _, err := os.Stat(self); err != nil {
+		if self, err = os.Executable(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), roleVariable+"="+role+":"+path)
+	return cmd
+}
+
+func openOnce(path string) error {
+	db, err := Open(context.Background(), Config{Path: path, Environment: petstore.Production})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+func openOrCreate(path string) error {
+	db, err := Open(context.Background(), Config{Path: path, Environment: petstore.Production, Create: true})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
