@@ -1,0 +1,187 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func TestHealthAndMetricsNeedNoKey(t *testing.T) {
+	t.Parallel()
+	admin := freeAddress(t)
+	s := startServer(t, "--admin-listen", admin)
+	s.ask(t, "GET", "/v1/pets", "")
+	for _, base := range []string{s.URL, "http://" + admin} {
+		for path, says := range map[string]string{"/healthz": "alive\n", "/readyz": "ready\n"} {
+			if got, err := request(base, "", "GET", path, ""); err != nil || got.status != 200 || got.body != says {
+				t.Errorf("%s%s: %d %q %v", base, path, got.status, got.body, err)
+			}
+		}
+	}
+	metrics, err := request("http://"+admin, "", "GET", "/metrics", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{`petstore_requests_total{route="listPets",status="200"} 1`, `petstore_limiter_degraded 0`, "petstore_build_info{", "go_goroutines"} {
+		if !strings.Contains(metrics.body, line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/"} {
+		if got := s.ask(t, "GET", path, ""); got.status != http.StatusNotFound {
+			t.Errorf("the public listener answers %s with %d", path, got.status)
+		}
+	}
+	if got, err := request("http://"+admin, "", "GET", "/debug/pprof/", ""); err != nil || got.status != 200 {
+		t.Errorf("pprof: %d %v", got.status, err)
+	}
+}
+
+// A load balancer must see the server unready while it still serves, so that nobody is sent to a closed port.
+func TestAStoppingServerIsUnreadyBeforeItCloses(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "--drain-delay", "2s")
+	s.signal(syscall.SIGTERM)
+	eventually(t, "the server is unready", 2*time.Second, func() bool { return s.ask(t, "GET", "/readyz", "").status == 503 })
+	if got := s.ask(t, "GET", "/v1/pets", ""); got.status != 200 {
+		t.Errorf("while draining, a list gets %d", got.status)
+	}
+	<-s.ended
+	if status := s.command.ProcessState.ExitCode(); status != 0 {
+		t.Errorf("ended with %d", status)
+	}
+}
+
+func TestASecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "--drain-delay", "10m")
+	s.signal(syscall.SIGTERM)
+	eventually(t, "the server is unready", 10*time.Second, func() bool { return s.ask(t, "GET", "/readyz", "").status == 503 })
+	s.signal(syscall.SIGTERM)
+	<-s.ended
+}
+
+func TestARequestThatTakesTooLongIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "--shutdown-timeout", "100ms")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+s.Key+"\r\nContent-Length: 100\r\n\r\n{")
+	eventually(t, "the body is waited for", 10*time.Second, func() bool { return s.ask(t, "GET", "/v1/pets", "").status == 200 })
+	if status := s.stop(t); status != 1 || !strings.Contains(s.stderr.String(), "--shutdown-timeout") {
+		t.Errorf("ended with %d:\n%s", status, s.stderr)
+	}
+}
+
+// writeCertificate makes a certificate for 127.0.0.1 with that serial number.
+func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return pool
+}
+
+func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	pool := writeCertificate(t, certFile, keyFile, 1)
+	s := startServer(t, "--tls-cert", certFile, "--tls-key", keyFile)
+	if !strings.HasPrefix(s.URL, "https://") || !strings.Contains(s.stdout.String(), "--cacert "+certFile) {
+		t.Errorf("the first start printed\n%s", s.stdout)
+	}
+	get := func(config *tls.Config) (*http.Response, error) {
+		transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
+		defer transport.CloseIdleConnections()
+		response, err := (&http.Client{Transport: transport}).Get(s.URL + "/healthz")
+		if err == nil {
+			response.Body.Close()
+		}
+		return response, err
+	}
+	response, err := get(&tls.Config{RootCAs: pool})
+	if err != nil || response.ProtoMajor != 2 || response.TLS.PeerCertificates[0].SerialNumber.Int64() != 1 {
+		t.Fatalf("over TLS: %+v, %v", response, err)
+	}
+	if _, err := get(&tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}); err == nil {
+		t.Error("TLS 1.1 is accepted")
+	}
+
+	if err := os.WriteFile(certFile, []byte("half written"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(certificateCheck)
+	if _, err := get(&tls.Config{RootCAs: pool}); err != nil {
+		t.Errorf("while the new certificate is not whole: %v", err)
+	}
+	renewed := writeCertificate(t, certFile, keyFile, 2)
+	eventually(t, "the renewed certificate is used", 10*time.Second, func() bool {
+		response, err := get(&tls.Config{RootCAs: renewed})
+		return err == nil && response.TLS.PeerCertificates[0].SerialNumber.Int64() == 2
+	})
+}
+
+func TestRequestsAreTracedWhenAnEndpointIsSet(t *testing.T) {
+	t.Parallel()
+	var received atomic.Int64
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path == "/v1/traces" && strings.Contains(string(body), "listPets") {
+			received.Add(1)
+		}
+	}))
+	defer collector.Close()
+	command := program(serveArgs(t, nil)...)
+	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_COMPRESSION=none")
+	s := launch(t, command)
+	s.ask(t, "GET", "/v1/pets", "")
+	if status := s.stop(t); status != 0 || received.Load() == 0 {
+		t.Errorf("ended with %d after %d traces:\n%s", status, received.Load(), s.stderr)
+	}
+}
