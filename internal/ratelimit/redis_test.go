@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,20 @@ func TestAWrongRedisURLIsExplainedWithoutItsPassword(t *testing.T) {
 		_, err := NewRedis(url, petstore.Production)
 		if err == nil || !strings.Contains(err.Error(), "redis://user:password@host:6379/0") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestRedisCountsExactlyUpToTheLargestLimit(t *testing.T) {
+	r := openRedis(t, testservice.Redis(t), func() time.Time { return morning })
+	ask := petstore.Ask{Subject: "owner", Limits: petstore.Limits{PerMinute: petstore.MaxLimit, PerDay: petstore.MaxLimit}}
+	almost := fmt.Sprintf("%d %d 0 %d", morning.Unix()/60, petstore.MaxLimit-2, petstore.MaxLimit-2)
+	if err := r.client.Do(t.Context(), r.client.B().Set().Key(r.key(ask.Subject)).Value(almost).Build()).Error(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []petstore.Decision{{Outcome: petstore.Allowed, Remaining: 1}, {Outcome: petstore.Allowed}, {Outcome: petstore.Limited}} {
+		if d := take(t, r, ask); d.Outcome != want.Outcome || d.Remaining != want.Remaining {
+			t.Errorf("got %+v, want outcome %d and %d remaining", d, want.Outcome, want.Remaining)
 		}
 	}
 }
