@@ -11,13 +11,13 @@ import (
 )
 
 // pagePatience bounds a test in the browser; only a broken page needs it.
-const pagePatience = time.Minute
+const pagePatience = 2 * time.Minute
 
 var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
 // Browser opens a window of a headless Chromium for the test, with storage, cookies and cache of its own. All tests of
 // a process share one Chromium.
-func Browser(t testing.TB) context.Context {
+func Browser(t testing.TB) *Page {
 	t.Helper()
 	if program(chromiumNames...) == "" {
 		missing(t, "Chromium", "install the package chromium, or Google Chrome")
@@ -30,7 +30,7 @@ func Browser(t testing.TB) context.Context {
 	t.Cleanup(closeWindow)
 	window, cancel := context.WithTimeout(window, pagePatience)
 	t.Cleanup(cancel)
-	return window
+	return newPage(t, window)
 }
 
 // chromium starts the one Chromium of this process. It ends when the process does.

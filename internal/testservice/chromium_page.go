@@ -1,0 +1,166 @@
+package testservice
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// Page is a window of the browser and what a person does there. What cannot be done ends the test. A test also fails
+// if its page complained in the console or asked a host that it was not opened on.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu    sync.Mutex
+	hosts map[string]bool
+	wrong []string
+}
+
+func newPage(t testing.TB, ctx context.Context) *Page {
+	t.Helper()
+	p := &Page{t: t, ctx: ctx, hosts: make(map[string]bool)}
+	// Windows are many and none is in front: each is to believe that it is.
+	focus := emulation.SetFocusEmulationEnabledParams{Enabled: true}
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, focus); err != nil {
+		t.Fatalf("Chromium opens no window: %v", err)
+	}
+	messages, requests := chromedp.Console(ctx), chromedp.Events(ctx, network.RequestWillBeSent)
+	go func() {
+		for message, err := range messages {
+			if err == nil {
+				p.heard(message)
+			}
+		}
+	}()
+	go func() {
+		for request, err := range requests {
+			if err == nil {
+				p.asked(request.Request.URL)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, wrong := range p.wrong {
+			t.Error(wrong)
+		}
+	})
+	return p
+}
+
+// heard notes a complaint. That the API refused something is no complaint, though the browser prints it as one.
+func (p *Page) heard(message chromedp.ConsoleMessage) {
+	refused := message.Source == "network" && strings.Contains(message.URL, "/v1/")
+	if refused || (message.Type != "error" && message.Type != "warning" && !message.IsException()) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wrong = append(p.wrong, fmt.Sprintf("the console says: %s (%s)", message, message.URL))
+}
+
+func (p *Page) asked(address string) {
+	u, err := url.Parse(address)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil || (u.Host != "" && !p.hosts[u.Host]) {
+		p.wrong = append(p.wrong, "the page asked another host: "+address)
+	}
+}
+
+// Open shows an address.
+func (p *Page) Open(address string) {
+	p.t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.mu.Lock()
+	p.hosts[u.Host] = true
+	p.mu.Unlock()
+	p.do(chromedp.Navigate(address))
+}
+
+// Reload shows the page anew.
+func (p *Page) Reload() {
+	p.t.Helper()
+	p.do(chromedp.Reload())
+}
+
+// Back goes back in the history.
+func (p *Page) Back() {
+	p.t.Helper()
+	p.do(chromedp.NavigateBack())
+}
+
+// Size makes the window that wide and high.
+func (p *Page) Size(width, height int64) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height))
+}
+
+// Scheme sets the colours a person prefers: light or dark.
+func (p *Page) Scheme(scheme string) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Click clicks on the first element of a CSS selector, once it can be seen.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	p.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// Fill replaces what is in an input.
+func (p *Page) Fill(selector, text string) {
+	p.t.Helper()
+	p.do(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// Press sends keys to whatever has the focus.
+func (p *Page) Press(keys string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(keys))
+}
+
+// Wait returns as soon as a JavaScript expression is true.
+func (p *Page) Wait(expression string) {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); !Eval[bool](p, "Boolean("+expression+")"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("after %v this is still not so: %s\nThe page says:\n%s", patience, expression, Eval[string](p, "document.body.innerText"))
+		}
+	}
+}
+
+// Eval is the value of a JavaScript expression on the page.
+func Eval[T any](p *Page, expression string) T {
+	p.t.Helper()
+	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, steps...); err != nil {
+		p.t.Fatal(err)
+	}
+}

@@ -1,0 +1,259 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+// These tests bring the pages into situations that a healthy server rarely gives. What they do together with the real
+// one is tested where that is put together.
+
+// call is what the page sent.
+type call struct {
+	at                               time.Time
+	method, address, key, once, body string
+}
+
+// script is an API that gives prepared answers, one after the other, the last one again and again.
+type script struct {
+	URL string
+
+	mu      sync.Mutex
+	answers []http.HandlerFunc
+	calls   []call
+}
+
+func perform(t *testing.T, answers ...http.HandlerFunc) *script {
+	s := &script{answers: answers}
+	pages := Pages()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/pets" {
+			s.next(r)(w, r)
+		} else if page := pages[r.URL.Path]; page != nil {
+			page.ServeHTTP(w, r)
+		} else {
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	return s
+}
+
+func (s *script) next(r *http.Request) http.HandlerFunc {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, call{time.Now(), r.Method, r.URL.String(), r.Header.Get("Authorization"), r.Header.Get("Idempotency-Key"), string(body)})
+	answer := s.answers[0]
+	if len(s.answers) > 1 {
+		s.answers = s.answers[1:]
+	}
+	return answer
+}
+
+// heard returns every call so far.
+func (s *script) heard() []call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]call(nil), s.calls...)
+}
+
+func says(status int, body string, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-RateLimit-Limit", "60")
+		w.Header().Set("X-RateLimit-Remaining", "41")
+		w.Header().Set("X-RateLimit-Reset", "1924948800")
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+func refuses(status int, code string, headers ...string) http.HandlerFunc {
+	return says(status, fmt.Sprintf(`{"code":%q,"message":"So it is.","status":%d}`, code, status), headers...)
+}
+
+// hangsUp takes the request and is cut off in the middle of its answer.
+func hangsUp(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	w.WriteHeader(http.StatusOK)
+	http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+const olive = `{"id":7,"name":"Olive","categoryId":2,"status":"pending"}`
+
+// visit opens the store front with a key.
+func visit(t *testing.T, s *script) *testservice.Page {
+	t.Helper()
+	page := testservice.Browser(t)
+	page.Open(s.URL + "/")
+	unlock(page)
+	return page
+}
+
+func unlock(page *testservice.Page) {
+	page.Fill("#key", "a-key")
+	page.Press("\r")
+}
+
+func TestWaitIsCountedDownAndEndsByItself(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status     int
+		code, says string
+	}{
+		{429, "rate_limited", "A short pause"},
+		{429, "key_banned", "This key is resting"},
+		{503, "unavailable", "One moment"},
+	} {
+		t.Run(c.code, func(t *testing.T) {
+			t.Parallel()
+			s := perform(t, refuses(c.status, c.code, "Retry-After", "1"), says(200, "["+olive+"]"))
+			page := testservice.Browser(t)
+			page.Open(s.URL + "/")
+			testservice.Eval[bool](page, `(new MutationObserver(() => window.shown ||= notice.textContent).observe(notice, {subtree: true, childList: true}), true)`)
+			unlock(page)
+			page.Wait(`document.querySelector(".card .name")?.textContent === "Olive" && notice.textContent === ""`)
+			if shown := testservice.Eval[string](page, `window.shown`); !strings.HasPrefix(shown, c.says) || !strings.HasSuffix(shown, "0:01") {
+				t.Errorf("the page said %q, want %q and a clock at 0:01", shown, c.says)
+			}
+			calls := s.heard()
+			if wait := calls[len(calls)-1].at.Sub(calls[0].at); len(calls) != 2 || wait < time.Second {
+				t.Errorf("the page asked %d times and waited %v, want twice and a second", len(calls), wait)
+			}
+		})
+	}
+}
+
+func TestGaugeShowsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	page := visit(t, perform(t, says(200, "[]")))
+	page.Wait(`gauge.innerText.replace(/\s+/g, " ") === "41 of 60 requests left"`)
+}
+
+func TestEmptyStoreIsExplained(t *testing.T) {
+	t.Parallel()
+	page := visit(t, perform(t, says(200, "[]")))
+	page.Wait(`empty.innerText.includes("No animals yet") && empty.innerText.includes("Add the first animal")`)
+	page.Click("#empty button")
+	page.Wait(`add.open`)
+}
+
+func TestFailureIsToldWithTheServersWordsAndAButton(t *testing.T) {
+	t.Parallel()
+	page := visit(t, perform(t, refuses(500, "internal_error"), says(200, "["+olive+"]")))
+	page.Wait(`notice.textContent.includes("So it is.")`)
+	page.Click("#notice button")
+	page.Wait(`document.querySelectorAll(".card").length === 1`)
+}
+
+func TestNoAnswerIsACalmMessageWithRetry(t *testing.T) {
+	t.Parallel()
+	page := visit(t, perform(t, hangsUp, says(200, "["+olive+"]")))
+	page.Wait(`notice.textContent.includes("cannot be reached")`)
+	page.Click("#notice button")
+	page.Wait(`document.querySelectorAll(".card").length === 1`)
+}
+
+func TestAnimalIsNeverAddedTwice(t *testing.T) {
+	t.Parallel()
+	s := perform(t, says(200, "[]"), hangsUp, refuses(429, "rate_limited", "Retry-After", "1"), says(201, olive))
+	page := visit(t, s)
+	page.Click("#open-add")
+	page.Fill("#name", "Olive")
+	page.Fill("#categoryId", "2")
+	page.Click("#send-add")
+	page.Wait(`document.getElementById("add-notice").textContent.includes("never added twice")`)
+	page.Click("#send-add")
+	page.Wait(`document.querySelector(".card .name")?.textContent === "Olive" && !add.open`)
+
+	sent := s.heard()[1:]
+	if len(sent) != 3 {
+		t.Fatalf("the page sent %d creates, want 3: one lost, one refused, one done", len(sent))
+	}
+	for _, c := range sent {
+		if c.method != http.MethodPost || len(c.once) < 16 || c.once != sent[0].once || c.body != sent[0].body {
+			t.Errorf("sent again it is another create: %+v", c)
+		}
+	}
+}
+
+func TestEachAnimalHasItsOwnAttempt(t *testing.T) {
+	t.Parallel()
+	s := perform(t, says(200, "[]"), says(201, olive), says(201, strings.Replace(olive, "7", "8", 1)))
+	page := visit(t, s)
+	for range 2 {
+		page.Click("#open-add")
+		page.Fill("#name", "Olive")
+		page.Fill("#categoryId", "2")
+		page.Click("#send-add")
+		page.Wait(`!add.open`)
+	}
+	page.Wait(`document.querySelectorAll(".card").length === 2`)
+	if sent := s.heard()[1:]; len(sent) != 2 || sent[0].once == sent[1].once {
+		t.Errorf("two animals were sent as %+v", sent)
+	}
+}
+
+func TestCategoryKeepsEveryDigit(t *testing.T) {
+	t.Parallel()
+	const digits = "9007199254740993" // 2^53 + 1
+	animal := strings.Replace(olive, `"categoryId":2`, `"categoryId":`+digits, 1)
+	s := perform(t, says(200, "[]"), says(201, animal))
+	page := visit(t, s)
+	page.Click("#open-add")
+	page.Fill("#name", "Olive")
+	page.Fill("#categoryId", digits)
+	page.Click("#send-add")
+	page.Wait(`document.querySelector(".card .meta")?.textContent.includes("` + digits + `")`)
+	if sent := s.heard()[1]; !strings.Contains(sent.body, `"categoryId":`+digits) {
+		t.Errorf("the page sent %s", sent.body)
+	}
+}
+
+func TestLinkIsFollowedOnTheHostThatThePageCameFrom(t *testing.T) {
+	t.Parallel()
+	for _, link := range []string{"/v1/pets?cursor=abc", "https://pets.example.com/v1/pets?cursor=abc"} {
+		s := perform(t, says(200, "["+olive+"]", "Link", "<"+link+`>; rel="next"`), says(200, "["+strings.Replace(olive, "7", "6", 1)+"]"))
+		page := visit(t, s)
+		page.Click("#more")
+		page.Wait(`document.querySelectorAll(".card").length === 2`)
+		if got := s.heard()[1].address; got != "/v1/pets?cursor=abc" {
+			t.Errorf("Link %s was followed to %s", link, got)
+		}
+	}
+}
+
+func TestRefusedKeyWhileAddingKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	s := perform(t, says(200, "[]"), refuses(401, "unauthorized"), says(200, "[]"), says(201, olive))
+	page := visit(t, s)
+	page.Click("#open-add")
+	page.Fill("#name", "Olive")
+	page.Fill("#categoryId", "2")
+	page.Click("#send-add")
+	page.Wait(`!add.open && document.getElementById("key-error").textContent.includes("So it is.")`)
+	page.Fill("#key", "another-key")
+	page.Press("\r")
+	page.Click("#open-add")
+	page.Wait(`document.getElementById("name").value === "Olive"`)
+	page.Click("#send-add")
+	page.Wait(`document.querySelectorAll(".card").length === 1`)
+	calls := s.heard()
+	if last := calls[len(calls)-1]; last.key != "Bearer another-key" {
+		t.Errorf("the last call was made with %q", last.key)
+	}
+}
