@@ -12,7 +12,7 @@ import (
 // BanOwner locks the owner's record, new or old, so that of two bans at once the second meets the first.
 func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next petstore.Ban, err error) {
 	err = db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := known(ctx, tx, owner); err != nil {
+		if err := checkOwner(ctx, tx, owner); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, "INSERT INTO bans VALUES ($1, 0, 0, 0) ON CONFLICT DO NOTHING", owner)
@@ -27,18 +27,21 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next p
 			return err
 		}
 		last.Start, last.Until = moment(&start), moment(&until)
-		next = last.Next(now)
+		next = last.Next(now.UTC().Truncate(time.Millisecond))
 		_, err = tx.Exec(ctx, "UPDATE bans SET started_at = $2, ends_at = $3, streak = $4 WHERE owner = $1",
 			owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
 		return err
 	})
-	return next, err
+	if err != nil {
+		return petstore.Ban{}, err
+	}
+	return next, nil
 }
 
 // UnbanOwner removes the owner's record.
 func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 	return db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := known(ctx, tx, owner); err != nil {
+		if err := checkOwner(ctx, tx, owner); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, "DELETE FROM bans WHERE owner = $1", owner)
@@ -46,11 +49,11 @@ func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 	})
 }
 
-// known refuses an owner who has no key.
-func known(ctx context.Context, tx pgx.Tx, owner string) error {
-	var has bool
-	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM keys WHERE owner = $1)", owner).Scan(&has)
-	if err == nil && !has {
+// checkOwner refuses an owner of no key. An owner is named after its first key, so the refusal can be, too.
+func checkOwner(ctx context.Context, tx pgx.Tx, owner string) error {
+	var known bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM keys WHERE owner = $1)", owner).Scan(&known)
+	if err == nil && !known {
 		return petstore.NoSuchKey(owner)
 	}
 	return err

@@ -18,7 +18,7 @@ import (
 type Config struct {
 	// URL is written postgres://user:password@host:port/name. Several hosts, host:port,host:port, are tried in their
 	// order, and the one that is primary is used: a failover needs no restart. What pgx reads in a URL may be given,
-	// such as pool_max_conns and statement_timeout.
+	// such as sslmode, pool_max_conns and statement_timeout.
 	URL         string
 	Environment petstore.Environment
 }
@@ -28,25 +28,39 @@ type Config struct {
 type DB struct {
 	pool    *pgxpool.Pool
 	creates *batch.Writer[petstore.NewPet, petstore.Pet]
+	gets    *batch.Writer[int64, petstore.Pet]
 	pages   *batch.Shared[petstore.PetQuery, []petstore.Pet]
 }
 
 var _ petstore.Storage = (*DB)(nil)
 
 const (
-	// maxConns is the size of a replica's pool. Grouped creates and shared pages need one connection each, so a few
-	// are enough for the rest, and ten replicas fit into the 100 connections that PostgreSQL allows unless told.
-	maxConns = 9
-	// maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
-	maxBatch = 512
-	// patience bounds every call, the wait for a connection included: a database that hangs makes refusals, not
+	// maxConns is the size of a replica's pool unless pool_max_conns in the URL says another. Grouped calls need one
+	// connection for a whole group, and twelve replicas fit into the 100 connections that PostgreSQL allows by default.
+	maxConns = 8
+	// maxBatch bounds a statement. It is more than ever wait at once, so that a database that hangs keeps nobody for
+	// longer than the group that runs and the next.
+	maxBatch = 4096
+	// patience bounds every call, its wait for a connection included: a database that hangs makes refusals, not
 	// hanging requests.
 	patience = 3 * time.Second
-	// statementTimeout ends on the server, a little earlier, what nobody will wait for.
-	statementTimeout = "2500ms"
 	// connectTimeout bounds the attempt to reach one host, so that there is time for another.
 	connectTimeout = 2 * time.Second
 )
+
+// session is how every connection is set unless the URL says otherwise.
+var session = map[string]string{
+	"application_name": "petstore",
+	// The server gives up a little before patience ends, so that the connection can be used again.
+	"statement_timeout": "2500ms",
+	// If this process vanishes in the middle of a transaction, its locks do not stay.
+	"idle_in_transaction_session_timeout": "10s",
+	// Every query walks an index to a few rows. It is planned once, and no statistics, stale or missing, lead it astray.
+	"plan_cache_mode": "force_generic_plan",
+	"enable_seqscan":  "off",
+	"enable_sort":     "off",
+	"jit":             "off",
+}
 
 // Open connects to the database and brings its schema up to date. What it refuses it leaves as it was, and says what to
 // do.
@@ -65,6 +79,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	db := &DB{pool: pool}
 	db.creates = batch.NewWriter(maxBatch, db.insert)
+	db.gets = batch.NewWriter(maxBatch, db.fetch)
 	db.pages = batch.NewShared(db.page)
 	return db, nil
 }
@@ -84,11 +99,10 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	}
 	// Whatever the URL says, only a primary will do: a replica writes, and reads what was just written.
 	conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	if _, given := conn.RuntimeParams["statement_timeout"]; !given {
-		conn.RuntimeParams["statement_timeout"] = statementTimeout
-	}
-	if _, given := conn.RuntimeParams["application_name"]; !given {
-		conn.RuntimeParams["application_name"] = "petstore"
+	for name, value := range session {
+		if _, given := conn.RuntimeParams[name]; !given {
+			conn.RuntimeParams[name] = value
+		}
 	}
 	config.ShouldPing = func(ctx context.Context, conn pgxpool.ShouldPingParams) bool {
 		return conn.IdleDuration > time.Second || ctx.Value(distrustful{}) != nil
@@ -104,6 +118,7 @@ func (db *DB) Ping(ctx context.Context) error {
 // Close finishes what was accepted and releases the connections. Closing again does nothing.
 func (db *DB) Close() error {
 	db.creates.Close()
+	db.gets.Close()
 	db.pool.Close()
 	return nil
 }

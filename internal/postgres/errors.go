@@ -16,14 +16,14 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The SQLSTATEs that are told apart one by one.
+// The SQLSTATEs that are told apart.
 const (
-	readOnlyTransaction = "25006"
-	uniqueViolation     = "23505"
-	undefinedColumn     = "42703"
-	duplicateTable      = "42P07"
-	adminShutdown       = "57P01"
-	crashShutdown       = "57P02"
+	readOnlyTransaction   = "25006"
+	insufficientPrivilege = "42501"
+	undefinedColumn       = "42703"
+	duplicateTable        = "42P07"
+	adminShutdown         = "57P01"
+	crashShutdown         = "57P02"
 )
 
 func sqlState(err error) string {
@@ -62,21 +62,26 @@ func lost(err error) bool {
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pgconn.ErrConnClosed)
 }
 
-// refusal says in one sentence why a database cannot be opened, naming it without its password.
+// refusal says in one sentence why a database cannot be opened and what to do, naming it without its password.
 func refusal(config *pgx.ConnConfig, err error) error {
-	where := fmt.Sprintf("the PostgreSQL database %s at %s", config.Database, strings.Join(hosts(config), ", "))
+	name := fmt.Sprintf("the PostgreSQL database %s at %s", config.Database, strings.Join(hosts(config), ", "))
 	var unreachable *pgconn.ConnectError
+	var why unusable
 	switch {
 	case errors.As(err, &unreachable):
-		return fmt.Errorf("%s cannot be reached: %s", where, sentence(unreachable.Unwrap()))
+		return fmt.Errorf("%s cannot be reached: %s", name, sentence(unreachable.Unwrap()))
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s does not answer", where)
+		return fmt.Errorf("%s does not answer; check that it runs", name)
+	case errors.As(err, &why):
+		return fmt.Errorf("%s %w", name, why)
 	}
 	switch sqlState(err) {
 	case duplicateTable, undefinedColumn:
-		return fmt.Errorf("%s holds something else than a pet store; give it a database of its own", where)
+		return fmt.Errorf("%s is the database of another program; choose another --database", name)
+	case insufficientPrivilege:
+		return fmt.Errorf("the user %s may not make tables in %s; grant it CREATE on its schema (%w)", config.User, name, err)
 	}
-	return fmt.Errorf("%s %w", where, err)
+	return fmt.Errorf("%s cannot be used (%w)", name, err)
 }
 
 func hosts(config *pgx.ConnConfig) []string {

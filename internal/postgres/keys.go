@@ -25,7 +25,7 @@ func scanKey(row pgx.CollectableRow) (petstore.Key, error) {
 	return key, err
 }
 
-// millis and moment are how a time is stored: in milliseconds, and never as NULL.
+// millis and moment are how a time is stored and read: NULL stands for never.
 func millis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -90,7 +90,7 @@ func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petsto
 		rows, _ := db.pool.Query(ctx, selectKeys+" WHERE hash = $1", hash[:])
 		key, err = pgx.CollectExactlyOneRow(rows, scanKey)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return petstore.Errorf(petstore.NotFound, "there is no key with this hash")
+			return petstore.Errorf(petstore.NotFound, "There is no such API key.")
 		}
 		return err
 	})
@@ -121,7 +121,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if err := old.Usable(now); err != nil {
 			return err
 		}
-		next = old.Successor(now)
+		next = old.Successor(now.UTC().Truncate(time.Millisecond))
 		if _, err := tx.Exec(ctx, insertKey, keyArgs(next, hash)...); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -14,8 +13,15 @@ import (
 	"petstore/internal/petstore"
 )
 
+// migrations are applied in the order of their names; a database's schema is the number of those it has had.
+//
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// unusable is why a database cannot be used: the end of a sentence that begins with its name.
+type unusable string
+
+func (u unusable) Error() string { return string(u) }
 
 // migrating is the lock under which one replica at a time changes the schema: "petstore" in ASCII.
 const migrating = 0x70657473746f7265
@@ -46,28 +52,28 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 }
 
 func upgrade(ctx context.Context, tx pgx.Tx, env petstore.Environment) error {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
+	files, err := migrations.ReadDir("migrations")
 	if err != nil {
 		return err
 	}
-	made, version, err := inspect(ctx, tx)
+	made, schema, err := inspect(ctx, tx)
 	switch {
 	case err != nil:
 		return err
-	case version > len(files):
-		return fmt.Errorf("was made by a newer petstore (its schema is %d, this one knows %d); use that one", version, len(files))
-	case version > 0 && made != env:
-		return fmt.Errorf("belongs to the %s environment, and this is %s; give each environment a database of its own", made, env)
-	case version == len(files):
+	case schema > len(files):
+		return unusable(fmt.Sprintf("was written by a newer petstore (schema %d, this one knows %d); upgrade petstore", schema, len(files)))
+	case schema > 0 && made != env:
+		return unusable(fmt.Sprintf("belongs to the %s environment and this is %s; choose another --database or --environment", made, env))
+	case schema == len(files):
 		return nil
 	}
-	for _, file := range files[version:] {
-		sql, err := migrations.ReadFile(file)
+	for _, file := range files[schema:] {
+		sql, err := migrations.ReadFile("migrations/" + file.Name())
 		if err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, string(sql)); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return fmt.Errorf("%s: %w", file.Name(), err)
 		}
 	}
 	_, err = tx.Exec(ctx, `
@@ -76,17 +82,17 @@ func upgrade(ctx context.Context, tx pgx.Tx, env petstore.Environment) error {
 	return err
 }
 
-// inspect returns the environment and the schema version of the database, 0 if it is empty.
-func inspect(ctx context.Context, tx pgx.Tx) (env petstore.Environment, version int, err error) {
+// inspect returns the environment and the schema of the database, 0 if it is empty.
+func inspect(ctx context.Context, tx pgx.Tx) (env petstore.Environment, schema int, err error) {
 	var ours bool
 	if err := tx.QueryRow(ctx, "SELECT to_regclass('settings') IS NOT NULL").Scan(&ours); err != nil || !ours {
 		return "", 0, err
 	}
 	err = tx.QueryRow(ctx, `
 		SELECT e.value, s.value::integer FROM settings e, settings s WHERE e.name = 'environment' AND s.name = 'schema'`).
-		Scan(&env, &version)
+		Scan(&env, &schema)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", 0, nil
 	}
-	return env, version, err
+	return env, schema, err
 }

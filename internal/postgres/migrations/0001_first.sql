@@ -11,6 +11,8 @@ CREATE TABLE pets (
     status      smallint NOT NULL CHECK (status BETWEEN 1 AND 3) -- available, pending, sold
 );
 
+-- It does not hold the names: 1,000 characters can take 4,000 bytes, an index entry has room for 2,704. A list by status
+-- is as fast without them, since the newest animals stand side by side in the table.
 CREATE INDEX pets_by_status ON pets (status, id);
 
 -- Times are milliseconds since 1970, NULL for never.

@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+func TestTenReplicasStartOnAnEmptyDatabaseAtOnce(t *testing.T) {
+	database := testservice.Postgres(t)
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			db, err := Open(t.Context(), Config{URL: database, Environment: petstore.Production})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer db.Close()
+			if _, _, err := db.CreatePet(t.Context(), rex, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	pets, err := open(t, database).ListPets(t.Context(), petstore.PetQuery{Limit: 100})
+	if err != nil || len(pets) != 10 {
+		t.Errorf("%d animals, %v; want one of each replica", len(pets), err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	cases := []struct {
+		name string
+		sql  string // what was done to the database before
+		env  petstore.Environment
+		want string
+	}{
+		{
+			name: "the database of a newer petstore",
+			sql:  "UPDATE settings SET value = '7' WHERE name = 'schema'",
+			want: "DATABASE was written by a newer petstore (schema 7, this one knows 1); upgrade petstore",
+		}, {
+			name: "the database of the other environment",
+			env:  petstore.Staging,
+			want: "DATABASE belongs to the production environment and this is staging; choose another --database or --environment",
+		}, {
+			name: "the database of another program that has settings too",
+			sql:  "DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE settings (dark_mode boolean)",
+			want: "DATABASE is the database of another program; choose another --database",
+		}, {
+			name: "the database of another program that has pets too",
+			sql:  "DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE pets (bark text)",
+			want: "DATABASE is the database of another program; choose another --database",
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			database := testservice.Postgres(t)
+			open(t, database).Close()
+			execute(t, database, c.sql)
+			if c.env == "" {
+				c.env = petstore.Production
+			}
+			_, err := Open(t.Context(), Config{URL: database, Environment: c.env})
+			u, _ := url.Parse(database)
+			name := "the PostgreSQL database " + strings.TrimPrefix(u.Path, "/") + " at " + u.Host
+			if want := strings.ReplaceAll(c.want, "DATABASE", name); err == nil || err.Error() != want {
+				t.Errorf("got:  %v\nwant: %s", err, want)
+			}
+		})
+	}
+}
+
+func TestADatabaseOutOfReachIsNamedWithoutItsPassword(t *testing.T) {
+	for _, c := range []struct{ name, url, want string }{
+		{
+			"nothing listens there",
+			"postgres://ann:s3cret@127.0.0.1:1/pets",
+			"the PostgreSQL database pets at 127.0.0.1:1 cannot be reached: ",
+		}, {
+			"nothing listens at any of the hosts",
+			"postgres://ann:s3cret@127.0.0.1:1,127.0.0.1:2/pets?sslmode=disable",
+			"the PostgreSQL database pets at 127.0.0.1:1, 127.0.0.1:2 cannot be reached: ",
+		}, {
+			"the URL cannot be read",
+			"postgres://ann:s3cret/x@127.0.0.1:1/pets",
+			"the database URL cannot be read: ",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Open(t.Context(), Config{URL: c.url, Environment: petstore.Production})
+			if err == nil {
+				t.Fatal("it was opened")
+			}
+			text := err.Error()
+			if !strings.HasPrefix(text, c.want) || strings.Contains(text, "s3cret") || strings.Contains(text, "\n") {
+				t.Errorf("got %q, want one line that begins with %q", text, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,224 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// calls are one of each kind: grouped, shared, alone, in a transaction.
+var calls = map[string]func(ctx context.Context, db *DB) error{
+	"list": func(ctx context.Context, db *DB) error {
+		_, err := db.ListPets(ctx, petstore.PetQuery{Limit: 20})
+		return err
+	},
+	"get": func(ctx context.Context, db *DB) error {
+		_, err := db.GetPet(ctx, 1)
+		return err
+	},
+	"keys": func(ctx context.Context, db *DB) error {
+		_, err := db.Keys(ctx)
+		return err
+	},
+	"ping": func(ctx context.Context, db *DB) error { return db.Ping(ctx) },
+	"create": func(ctx context.Context, db *DB) error {
+		_, _, err := db.CreatePet(ctx, rex, nil)
+		return err
+	},
+	"create once": func(ctx context.Context, db *DB) error {
+		_, _, err := db.CreatePet(ctx, rex, &petstore.Once{Owner: "ann", Key: "k"})
+		return err
+	},
+	"ban": func(ctx context.Context, db *DB) error {
+		_, err := db.BanOwner(ctx, "key_a", time.Now())
+		return err
+	},
+}
+
+// openUsed opens the database of a server and uses it, so that its pool has several connections.
+func openUsed(t *testing.T, url string) *DB {
+	t.Helper()
+	db := open(t, url)
+	key := petstore.Key{ID: "key_a", Owner: "key_a", Plan: petstore.Free, CreatedAt: time.Now()}
+	if err := db.CreateKey(t.Context(), key, petstore.SecretHash{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"create", "create once"} {
+		if err := calls[name](t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, err := range callAll(t, db, 10) {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return db
+}
+
+// callAll makes each call some times at once, and returns an error of each.
+func callAll(t *testing.T, db *DB, times int) map[string]error {
+	var mu sync.Mutex
+	results := make(map[string]error)
+	var all sync.WaitGroup
+	for name, call := range calls {
+		for range times {
+			all.Go(func() {
+				err := call(t.Context(), db)
+				mu.Lock()
+				defer mu.Unlock()
+				results[name] = errors.Join(results[name], err)
+			})
+		}
+	}
+	all.Wait()
+	return results
+}
+
+func unavailable(t *testing.T, results map[string]error) {
+	t.Helper()
+	for name, err := range results {
+		if !petstore.IsCode(err, petstore.Unavailable) {
+			t.Errorf("%s: got %v, want a refusal with the code %s", name, err, petstore.Unavailable)
+		}
+	}
+}
+
+// works returns when every call succeeds again.
+func works(t *testing.T, db *DB) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for name, call := range calls {
+		for err := call(t.Context(), db); err != nil; err = call(t.Context(), db) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+func TestReadsDoNotNoticeThatTheirConnectionsWereCut(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := openUsed(t, url)
+	for _, name := range []string{"list", "get", "keys", "ping"} {
+		execute(t, url, `
+			SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		if err := calls[name](t.Context(), db); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		callAll(t, db, 10) // fills the pool again
+	}
+}
+
+func TestAServerThatStopsMakesRefusalsUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	db := openUsed(t, server.URL)
+	server.Stop(t)
+	unavailable(t, callAll(t, db, 3))
+	server.Start(t)
+	works(t, db)
+}
+
+func TestAServerThatHangsMakesRefusalsUntilItAnswers(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	db := openUsed(t, server.URL)
+	server.Pause(t)
+	refused := make(chan map[string]error)
+	go func() { refused <- callAll(t, db, 10) }()
+	select {
+	case results := <-refused:
+		unavailable(t, results)
+	case <-time.After(10 * patience):
+		t.Fatal("a call hangs")
+	}
+	if _, err := Open(t.Context(), Config{URL: server.URL, Environment: petstore.Production}); err == nil {
+		t.Error("a database that hangs was opened")
+	}
+	server.Resume(t)
+	works(t, db)
+}
+
+func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
+	t.Parallel()
+	primary := testservice.StartPostgres(t)
+	standby := primary.Standby(t)
+	db := open(t, fmt.Sprintf("postgres://postgres@%s,%s/postgres?sslmode=disable", primary.Address, standby.Address))
+
+	ctx, stop := context.WithCancel(t.Context())
+	acknowledged := make(chan petstore.Pet)
+	var writers sync.WaitGroup
+	for i := range 8 {
+		writers.Go(func() { createUntil(ctx, t, db, i, acknowledged) })
+	}
+	var pets []petstore.Pet
+	for len(pets) < 300 {
+		pets = append(pets, <-acknowledged)
+	}
+	primary.Kill(t)
+	standby.Promote(t)
+	for before := len(pets); len(pets) < before+300; {
+		pets = append(pets, <-acknowledged)
+	}
+	stop()
+	writers.Wait()
+
+	stored, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID, byName := make(map[int64]petstore.Pet), make(map[string]int)
+	for _, pet := range stored {
+		byID[pet.ID] = pet
+		byName[pet.Name]++
+	}
+	seen := make(map[int64]bool)
+	for _, pet := range pets {
+		if byID[pet.ID] != pet {
+			t.Errorf("%v was acknowledged and is now %v", pet, byID[pet.ID])
+		}
+		if seen[pet.ID] {
+			t.Errorf("the id %d was given twice", pet.ID)
+		}
+		seen[pet.ID] = true
+		if byName[pet.Name] != 1 {
+			t.Errorf("%s was stored %d times", pet.Name, byName[pet.Name])
+		}
+	}
+}
+
+// createUntil creates animals with names of their own until ctx ends. Every other one is created once, and sent again
+// until it is acknowledged.
+func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowledged chan<- petstore.Pet) {
+	for n := 0; ctx.Err() == nil; n++ {
+		pet := petstore.NewPet{Name: fmt.Sprintf("Pet %d of %d", n, writer), Status: petstore.Available}
+		var once *petstore.Once
+		if n%2 == 0 {
+			once = &petstore.Once{Owner: "ann", Key: pet.Name, Now: time.Now()}
+		}
+		created, _, err := db.CreatePet(ctx, pet, once)
+		for once != nil && err != nil && ctx.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+			created, _, err = db.CreatePet(ctx, pet, once)
+		}
+		if err != nil {
+			if !petstore.IsCode(err, petstore.Unavailable) {
+				t.Errorf("got %v, want a refusal with the code %s", err, petstore.Unavailable)
+			}
+			continue
+		}
+		select {
+		case acknowledged <- created:
+		case <-ctx.Done():
+		}
+	}
+}
