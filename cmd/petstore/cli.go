@@ -14,12 +14,13 @@ import (
 
 // cli is the whole command line: every flag, its environment variable and its help come from here.
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
-	Keys    keysCmd    `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
-	Copy    copyCmd    `cmd:"" help:"Copy animals, keys and idempotency records into another database; safe to run again."`
-	Demo    demoCmd    `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Serve      serveCmd      `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
+	Keys       keysCmd       `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
+	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database; safe to run again."`
+	Demo       demoCmd       `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
+	Migrate    migrateCmd    `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 }
 
 // console is the world around a command.

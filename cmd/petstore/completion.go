@@ -1,0 +1,147 @@
+package main
+
+import (
+	"strings"
+	"text/template"
+
+	"github.com/alecthomas/kong"
+)
+
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+func (c *completionCmd) Run(command *kong.Context, con *console) error {
+	return completions.ExecuteTemplate(con.stdout, c.Shell, stepsFrom(command.Model.Node, "", ""))
+}
+
+// step is a command as far as it is typed, and what may follow.
+type step struct {
+	Path  string // such as "keys create"
+	Typed string // the path before its last word, a space, and that word
+	Words []word
+}
+
+// word is a command, an argument or a flag, with the values that a flag may take if they are few.
+type word struct {
+	Text, Help  string
+	Flag, Alone bool
+	Values      []string
+}
+
+func stepsFrom(node *kong.Node, path, typed string) []step {
+	here := step{Path: path, Typed: typed}
+	var further []step
+	for _, child := range node.Children {
+		here.Words = append(here.Words, word{Text: child.Name, Help: child.Help})
+		typed := path + " " + child.Name
+		further = append(further, stepsFrom(child, strings.TrimSpace(typed), typed)...)
+	}
+	for _, argument := range node.Positional {
+		for _, value := range values(argument) {
+			here.Words = append(here.Words, word{Text: value, Help: argument.Help})
+		}
+	}
+	for _, group := range node.AllFlags(true) {
+		for _, flag := range group {
+			here.Words = append(here.Words, word{Text: "--" + flag.Name, Help: flag.Help, Flag: true, Alone: flag.IsBool(), Values: values(flag.Value)})
+		}
+	}
+	return append([]step{here}, further...)
+}
+
+func values(v *kong.Value) []string {
+	if v.Enum == "" {
+		return nil
+	}
+	return v.EnumSlice()
+}
+
+var completions = template.Must(template.New("").Funcs(template.FuncMap{
+	"join": func(words []string) string { return strings.Join(words, " ") },
+	"quote": func(parts ...string) string {
+		return "'" + strings.ReplaceAll(strings.Join(parts, ""), "'", `'\''`) + "'"
+	},
+}).Parse(`
+{{- define "bash" -}}
+# petstore completion bash > /usr/share/bash-completion/completions/petstore
+_petstore() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command="" words="" i
+  if [[ $word == = ]]; then word=""; elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$command ${COMP_WORDS[i]}" in
+{{- range .}}{{if .Path}}
+      {{quote .Typed}}) command={{quote .Path}} ;;
+{{- end}}{{end}}
+    esac
+  done
+  case "$command $before" in
+{{- range $step := .}}{{range .Words}}{{if .Values}}
+    {{quote $step.Path " " .Text}}) words={{quote (join .Values)}} ;;
+{{- end}}{{end}}{{end}}
+    *) case "$command" in
+{{- range .}}
+      {{quote .Path}}) words="{{range .Words}}{{.Text}} {{end}}" ;;
+{{- end}}
+    esac ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _petstore petstore
+{{end}}
+
+{{- define "zsh" -}}
+#compdef petstore
+# petstore completion zsh > "${fpath[1]}/_petstore"
+_petstore() {
+  local command="" word
+  local -a list
+  for word in "${(@)words[2,CURRENT-1]}"; do
+    case "$command $word" in
+{{- range .}}{{if .Path}}
+      {{quote .Typed}}) command={{quote .Path}} ;;
+{{- end}}{{end}}
+    esac
+  done
+  case "$command ${words[CURRENT-1]}" in
+{{- range $step := .}}{{range .Words}}{{if .Values}}
+    {{quote $step.Path " " .Text}}) list=({{join .Values}}) ;;
+{{- end}}{{end}}{{end}}
+    *) case "$command" in
+{{- range .}}
+      {{quote .Path}}) list=(
+{{- range .Words}}
+        {{quote .Text ":" .Help}}
+{{- end}}
+      ) ;;
+{{- end}}
+    esac ;;
+  esac
+  _describe petstore list || _files
+}
+if [[ $funcstack[1] == _petstore ]]; then _petstore "$@"; else compdef _petstore petstore; fi
+{{end}}
+
+{{- define "fish" -}}
+# petstore completion fish > ~/.config/fish/completions/petstore.fish
+function __petstore_at
+    set -l command ''
+    for word in (commandline -opc)[2..-1]
+        switch "$command $word"
+{{- range .}}{{if .Path}}
+            case {{quote .Typed}}
+                set command {{quote .Path}}
+{{- end}}{{end}}
+        end
+    end
+    test "$command" = "$argv"
+end
+complete -c petstore -f
+{{- range $step := .}}{{range .Words}}
+complete -c petstore -n {{quote "__petstore_at " $step.Path}} -d {{quote .Help}}
+{{- if not .Flag}} -a {{.Text}}
+{{- else}} -l {{slice .Text 2}}{{if .Values}} -x -a {{quote (join .Values)}}{{else if not .Alone}} -r -F{{end}}
+{{- end}}
+{{- end}}{{end}}
+{{end}}
+`))

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func completionScript(t *testing.T, shell string) string {
+	t.Helper()
+	script, stderr, status := invoke(t, "completion", shell)
+	if status != 0 {
+		t.Fatalf("completion %s: %s", shell, stderr)
+	}
+	file := filepath.Join(t.TempDir(), "petstore."+shell)
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestCompletionScriptsAreWellFormed(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		file := completionScript(t, shell)
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			t.Logf("%s is not here to read its script", shell)
+			continue
+		}
+		if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", shell, err, out)
+		}
+	}
+}
+
+func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not here")
+	}
+	file := completionScript(t, "bash")
+	for typed, want := range map[string]string{
+		"petstore s":                              "serve",
+		"petstore keys r":                         "revoke rotate",
+		"petstore keys create --pl":               "--plan",
+		"petstore keys create --name serve --per": "--per-day --per-minute",
+		"petstore serve --environment ":           "production staging",
+		"petstore serve --environment = st":       "staging",
+		"petstore serve --listen :8080 --tls":     "--tls-cert --tls-key",
+		"petstore completion z":                   "zsh",
+		"petstore serve nothing":                  "",
+	} {
+		const ask = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petstore; echo "${COMPREPLY[@]}"`
+		args := append([]string{"-c", ask, "bash", file}, strings.Split(typed, " ")...)
+		out, err := exec.Command(bash, args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", typed, err, out)
+		}
+		got := strings.Fields(string(out))
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q completes to %q, want %q", typed, got, want)
+		}
+	}
+}
