@@ -14,31 +14,35 @@ import (
 // Root may write everything, so another user tries it.
 func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 	cases := []struct {
-		name         string
+		name, role   string
 		file, folder fs.FileMode
 		want         string
 	}{
-		{"a file that may only be read", 0o444, 0o777,
+		{"a file that may only be read", "open", 0o444, 0o777,
 			"petstore may not write to the database PATH; let the user that runs petstore read and write it"},
-		{"a file that may not be read", 0o000, 0o777,
+		{"a file that may not be read", "open", 0o000, 0o777,
 			"petstore may not write to the database PATH; let the user that runs petstore read and write it"},
-		{"a folder that may only be read", 0o666, 0o555,
+		{"a folder that may only be read", "open", 0o666, 0o555,
 			"petstore may not make files beside the database PATH; let the user that runs petstore write in its folder"},
-		{"a folder that may not be entered", 0o666, 0o000,
+		{"a folder that may not be entered", "open", 0o666, 0o000,
 			"petstore may not look for the database PATH; let the user that runs petstore read its folder"},
+		{"a new file in a folder that may only be read", "open new", 0, 0o555,
+			"petstore cannot open the database PATH; let the user that runs petstore read and write it and its folder"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "data")
 			path := filepath.Join(folder, "petstore.db")
 			noError(t, os.Mkdir(folder, 0o755))
-			noError(t, openOrCreate(path))
+			if c.role == "open" {
+				noError(t, openOrCreate(path))
+				noError(t, os.Chmod(path, c.file))
+			}
 			before := contents(t, folder)
-			noError(t, os.Chmod(path, c.file))
 			noError(t, os.Chmod(folder, c.folder))
 			t.Cleanup(func() { os.Chmod(folder, 0o755) })
 
-			cmd := otherProcess(t, "open", path)
+			cmd := otherProcess(t, c.role, path)
 			if os.Getuid() == 0 {
 				letIn(t, filepath.Dir(folder))
 				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -51,7 +55,6 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}
 			noError(t, os.Chmod(folder, 0o755))
-			noError(t, os.Chmod(path, 0o644))
 			if after := contents(t, folder); after != before {
 				t.Errorf("it changed the folder:\nbefore\n%safter\n%s", before, after)
 			}

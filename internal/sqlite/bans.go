@@ -30,7 +30,9 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (petsto
 		if err != nil {
 			return err
 		}
-		next = last.Next(now.UTC().Truncate(time.Millisecond))
+		if next = last.Next(now.UTC().Truncate(time.Millisecond)); next == last {
+			return nil
+		}
 		return run(w.conn, putBan, owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
 	})
 	if err != nil {

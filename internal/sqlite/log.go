@@ -7,7 +7,7 @@ import (
 
 // logLimit is how large SQLite's write-ahead log may stay. SQLite starts the log anew by itself, but only in a moment in
 // which nobody reads it, and under load there may be none for long.
-const logLimit = 16 << 20
+const logLimit = 8 << 20
 
 // trimLog makes the readers pause for a moment if the log is too large, and empties it.
 func (db *DB) trimLog() {

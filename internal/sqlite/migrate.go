@@ -19,18 +19,20 @@ var migrations embed.FS
 // applicationID marks a SQLite file as ours: "PETS".
 const applicationID = 0x50455453
 
+// selectState is one statement, so that a database which another process makes at the same time is seen empty or whole.
+const selectState = `
+	SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+	FROM pragma_application_id, pragma_user_version`
+
 // inspect returns the schema of a database, 0 if it is empty, or says why it is none that this program can use. It
 // changes nothing.
 func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
 	var application, tables int
-	for pragma, value := range map[string]*int{
-		"PRAGMA application_id":              &application,
-		"PRAGMA user_version":                &schema,
-		"SELECT count(*) FROM sqlite_schema": &tables,
-	} {
-		if err := query(conn, func(row *sqlite3.Stmt) { *value = row.ColumnInt(0) }, pragma); err != nil {
-			return 0, err
-		}
+	err = query(conn, func(row *sqlite3.Stmt) {
+		application, schema, tables = row.ColumnInt(0), row.ColumnInt(1), row.ColumnInt(2)
+	}, selectState)
+	if err != nil {
+		return 0, err
 	}
 	files, err := migrations.ReadDir("migrations")
 	switch known := len(files); {

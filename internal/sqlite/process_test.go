@@ -21,7 +21,7 @@ import (
 var limits = petstore.Limits{PerMinute: 60, PerDay: 1000}
 
 // keyRounds is how many keys the other process makes, rotates and revokes.
-const keyRounds = 25
+const keyRounds = 12
 
 // useKeys does what the command line does, again and again, each time as a process of its own would.
 func useKeys(path string) error {
