@@ -1,0 +1,247 @@
+package main
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/oasdiff/yaml"
+
+	"petstore/internal/testservice"
+)
+
+const deployDir = "../../deploy"
+
+// deployed returns the files for operators by their paths.
+func deployed(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(deployDir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, deployDir+"/")] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestDeployedFilesAreWellFormed(t *testing.T) {
+	t.Parallel()
+	for path, text := range deployed(t) {
+		switch filepath.Ext(path) {
+		case ".yaml":
+			if _, err := yaml.YAMLToJSON([]byte(text)); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		case ".json":
+			if !json.Valid([]byte(text)) {
+				t.Errorf("%s is not JSON", path)
+			}
+		}
+	}
+	if haproxy, err := exec.LookPath("haproxy"); err == nil {
+		if out, err := exec.Command(haproxy, "-c", "-f", filepath.Join(deployDir, "haproxy.cfg")).CombinedOutput(); err != nil {
+			t.Errorf("haproxy.cfg: %v\n%s", err, out)
+		}
+	}
+}
+
+var (
+	settingName = regexp.MustCompile(`\bPETSTORE_[A-Z_]+\b`)
+	flagName    = regexp.MustCompile(`--[a-z][a-z-]+`)
+)
+
+// flagsOfOthers are those of the programs that the deployed files use besides this one.
+var flagsOfOthers = []string{
+	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--maxmemory", "--maxmemory-policy",
+	"--now", "--platform", "--rm", "--save", "--tags", "--username",
+}
+
+func TestDeployedSettingsExist(t *testing.T) {
+	t.Parallel()
+	variables, flags := map[string]bool{}, map[string]bool{"--help": true}
+	for _, name := range flagsOfOthers {
+		flags[name] = true
+	}
+	for _, command := range commandLine(t).Leaves(true) {
+		for _, f := range command.Flags {
+			variables[variable(f.Name)], flags["--"+f.Name] = true, true
+		}
+	}
+	for path, text := range deployed(t) {
+		for _, name := range settingName.FindAllString(text, -1) {
+			if !variables[name] {
+				t.Errorf("%s sets %s, which no flag of the program reads", path, name)
+			}
+		}
+		for _, name := range flagName.FindAllString(text, -1) {
+			if !flags[name] {
+				t.Errorf("%s names %s, which no command of the program takes", path, name)
+			}
+		}
+	}
+}
+
+var shownCommand = regexp.MustCompile("(?m)(?:`|\\$\\(|^ *)petstore ([a-z][^`\\n#]*)")
+
+func TestDocumentedCommandsExist(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := commandLine(t)
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shown := range shownCommand.FindAllStringSubmatch(string(text), -1) {
+			command, flags := app.Node, map[string]bool{}
+			for _, word := range strings.Fields(shown[1]) {
+				if i := slices.IndexFunc(command.Children, func(n *kong.Node) bool { return n.Name == word }); i >= 0 {
+					command = command.Children[i]
+				}
+			}
+			for _, f := range command.Flags {
+				flags["--"+f.Name] = true
+			}
+			for _, name := range flagName.FindAllString(shown[1], -1) {
+				if !flags[name] {
+					t.Errorf("%s shows petstore %s, which has no %s", filepath.Base(page), shown[1], name)
+				}
+			}
+			if command == app.Node {
+				t.Errorf("%s shows petstore %s, which is no command", filepath.Base(page), shown[1])
+			}
+		}
+	}
+}
+
+var (
+	metricName = regexp.MustCompile(`\b(?:petstore|go|process)_[a-z_]+\b(?:\{([^}]*)\})?`)
+	labelName  = regexp.MustCompile(`([a-z_]+) *=~?"`)
+	grouping   = regexp.MustCompile(`by \(([^)]*)\)`)
+	sample     = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{([^}]*)\})? `)
+)
+
+// exposed returns the metrics of a replica that has done a little of everything, each with its labels.
+func exposed(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	admin := freeAddress(t)
+	s := startServer(t, "--admin-listen", admin, "--database", testservice.Postgres(t), "--redis", testservice.Redis(t))
+	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	s.ask(t, "GET", "/v1/pets", "")
+	s.ask(t, "GET", "/v1/pets/1", "")
+	got, err := request("http://"+admin, "", "GET", "/metrics", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := map[string]map[string]bool{}
+	for _, line := range sample.FindAllStringSubmatch(got.body, -1) {
+		if metrics[line[1]] == nil {
+			metrics[line[1]] = map[string]bool{"instance": true, "job": true} // Prometheus adds these
+		}
+		for _, label := range labelName.FindAllStringSubmatch(line[2], -1) {
+			metrics[line[1]][label[1]] = true
+		}
+	}
+	return metrics
+}
+
+func TestDashboardAlertsAndDocsKnowTheMetrics(t *testing.T) {
+	t.Parallel()
+	metrics := exposed(t)
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := deployed(t)
+	for path, expressions := range map[string][]string{
+		"alerts.yaml":            fields(t, files["alerts.yaml"], "expr"),
+		"grafana-dashboard.json": append(fields(t, files["grafana-dashboard.json"], "expr"), fields(t, files["grafana-dashboard.json"], "query")...),
+	} {
+		for _, expression := range expressions {
+			checkExpression(t, metrics, path, expression)
+		}
+	}
+	for name := range metrics {
+		family := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+		if strings.HasPrefix(name, "petstore_") && !strings.Contains(string(page), "`"+family) {
+			t.Errorf("docs/operations.md does not explain %s", family)
+		}
+	}
+	for _, alert := range fields(t, files["alerts.yaml"], "alert") {
+		if !strings.Contains(string(page), "### "+alert+"\n") {
+			t.Errorf("docs/operations.md does not say what to do about %s", alert)
+		}
+	}
+}
+
+func checkExpression(t *testing.T, metrics map[string]map[string]bool, path, expression string) {
+	t.Helper()
+	labels := map[string]bool{}
+	for _, used := range metricName.FindAllStringSubmatch(expression, -1) {
+		name, _, _ := strings.Cut(used[0], "{")
+		if metrics[name] == nil {
+			t.Errorf("%s uses %s, which the server does not have", path, name)
+			continue
+		}
+		for _, label := range labelName.FindAllStringSubmatch(used[1], -1) {
+			if !metrics[name][label[1]] {
+				t.Errorf("%s uses the label %s, which %s does not have", path, label[1], name)
+			}
+		}
+		maps.Copy(labels, metrics[name])
+	}
+	for _, group := range grouping.FindAllStringSubmatch(expression, -1) {
+		for label := range strings.SplitSeq(group[1], ",") {
+			if !labels[strings.TrimSpace(label)] {
+				t.Errorf("%s groups by %s, which is no label in %s", path, label, expression)
+			}
+		}
+	}
+}
+
+// fields returns every text of that name in a document, however deep.
+func fields(t *testing.T, text, name string) (found []string) {
+	t.Helper()
+	var document any
+	if _, err := yaml.Unmarshal([]byte(text), &document, yaml.DecodeOpts{}); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(any)
+	walk = func(node any) {
+		switch node := node.(type) {
+		case []any:
+			for _, item := range node {
+				walk(item)
+			}
+		case map[string]any:
+			for key, item := range node {
+				if value, ok := item.(string); ok && key == name {
+					found = append(found, value)
+				}
+				walk(item)
+			}
+		}
+	}
+	walk(document)
+	if len(found) == 0 {
+		t.Errorf("no %s was found", name)
+	}
+	return found
+}
