@@ -63,7 +63,7 @@ func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	switch {
 	case now < banEnd(ask):
 		return petstore.Banned
-	case c.shown(ask.Limits).left == 0:
+	case c.passed >= ask.Limits.PerMinute, ask.Limits.PerDay > 0 && c.today >= ask.Limits.PerDay:
 		return petstore.Limited
 	}
 	return petstore.Allowed
