@@ -173,12 +173,12 @@ func TestLogStaysSmallHoweverMuchIsRead(t *testing.T) {
 			}
 		})
 	}
-	batch := make([]create, 500)
+	batch := make([]create, 250)
 	for i := range batch {
 		batch[i].pet = big
 	}
 	var largest int64
-	for range 4 { // of 4 MiB each
+	for range 6 { // of 2 MiB each
 		_, err := db.commit(batch)
 		noError(t, err)
 		largest = max(largest, db.logSize())
