@@ -11,7 +11,7 @@ import (
 
 // BanOwner locks the owner's record, new or old, so that of two bans at once the second meets the first.
 func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next petstore.Ban, err error) {
-	err = db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next p
 
 // UnbanOwner removes the owner's record.
 func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
-	return db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 		names[i], categories[i], statuses[i] = pet.Name, pet.CategoryID, int16(pet.Status)
 	}
 	created := make([]petstore.Pet, 0, len(pets))
-	err := db.attempt(context.Background(), func(ctx context.Context) error {
+	err := db.write(context.Background(), func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, insertPets, names, categories, statuses)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (db *DB) createOnce(ctx context.Context, pet petstore.NewPet, once *petstor
 	created := petstore.Pet{NewPet: pet}
 	var replayed bool
 	var fingerprint []byte
-	err := db.attempt(ctx, func(ctx context.Context) error {
+	err := db.write(ctx, func(ctx context.Context) error {
 		return db.pool.QueryRow(ctx, claimOnce, once.Owner, once.Key, once.Fingerprint[:], once.Now.UnixMilli(),
 			once.Now.Add(-petstore.OnceKept).UnixMilli(), pet.Name, pet.CategoryID, int16(pet.Status)).
 			Scan(&created.ID, &replayed, &fingerprint)
@@ -109,7 +109,7 @@ func (db *DB) createOnce(ctx context.Context, pet petstore.NewPet, once *petstor
 func (db *DB) PurgeOnce(ctx context.Context, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int64
-		err := db.attempt(ctx, func(ctx context.Context) error {
+		err := db.write(ctx, func(ctx context.Context) error {
 			tag, err := db.pool.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
 			some = tag.RowsAffected()
 			return err

@@ -46,6 +46,8 @@ const (
 	patience = 3 * time.Second
 	// connectTimeout bounds the attempt to reach one host, so that there is time for another.
 	connectTimeout = 2 * time.Second
+	// pingTimeout bounds the check of a connection that was idle, so that one call can discard several.
+	pingTimeout = 500 * time.Millisecond
 )
 
 // session is how every connection is set unless the URL says otherwise.
@@ -104,8 +106,8 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 			conn.RuntimeParams[name] = value
 		}
 	}
-	config.ShouldPing = func(ctx context.Context, conn pgxpool.ShouldPingParams) bool {
-		return conn.IdleDuration > time.Second || ctx.Value(distrustful{}) != nil
+	if config.PingTimeout == 0 {
+		config.PingTimeout = pingTimeout
 	}
 	return config, nil
 }

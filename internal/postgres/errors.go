@@ -34,15 +34,18 @@ func sqlState(err error) string {
 	return ""
 }
 
-// failure makes what every caller of a Storage knows of an error of the driver: wrong data, broken constraints and wrong
-// SQL are faults of this program, everything else means that the database cannot do it now.
+// faults are the classes of SQLSTATEs that only a fault of this program brings about: features that are not there, wrong
+// data, broken constraints, wrong SQL, exceeded limits.
+var faults = []string{"0A", "22", "23", "42", "54"}
+
+// failure makes of an error of the driver what every caller of a Storage knows. What is no fault of ours means that the
+// database cannot do it now.
 func failure(err error) error {
-	var refusal *petstore.Error
-	if err == nil || errors.As(err, &refusal) {
+	var refused *petstore.Error
+	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	switch state := sqlState(err); {
-	case strings.HasPrefix(state, "22"), strings.HasPrefix(state, "23"), strings.HasPrefix(state, "42"):
+	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
 		return fmt.Errorf("postgres: %w", err)
 	}
 	return petstore.Unreachable(err)

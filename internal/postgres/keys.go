@@ -54,7 +54,7 @@ func keyArgs(key petstore.Key, hash petstore.SecretHash) []any {
 
 // CreateKey adds a row.
 func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
-	return db.attempt(ctx, func(ctx context.Context) error {
+	return db.write(ctx, func(ctx context.Context) error {
 		_, err := db.pool.Exec(ctx, insertKey, keyArgs(key, hash)...)
 		return err
 	})
@@ -62,7 +62,7 @@ func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 
 // CreateFirstKey keeps every other writer of keys away while it looks whether there is one.
 func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
-	err = db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "LOCK TABLE keys IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 
 // EnsureKey leaves the id, owner and name of a key that is there as they are.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
-	return db.attempt(ctx, func(ctx context.Context) error {
+	return db.write(ctx, func(ctx context.Context) error {
 		_, err := db.pool.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
 			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
 			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`,
@@ -109,7 +109,7 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 
 // RotateKey locks the old key, so that of two rotations at once the second meets what the first one left.
 func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
-	err = db.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, selectKeys+" WHERE id = $1 FOR UPDATE OF keys", id)
 		old, err := pgx.CollectExactlyOneRow(rows, scanKey)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -136,7 +136,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 
 // RevokeKey keeps the time of the first revocation.
 func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
-	return db.attempt(ctx, func(ctx context.Context) error {
+	return db.write(ctx, func(ctx context.Context) error {
 		tag, err := db.pool.Exec(ctx, "UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now.UnixMilli())
 		if err == nil && tag.RowsAffected() == 0 {
 			return petstore.NoSuchKey(id)

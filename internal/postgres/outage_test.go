@@ -196,6 +196,17 @@ func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
 	}
 }
 
+func TestAPrimaryThatBecomesReadOnlyIsLeft(t *testing.T) {
+	t.Parallel()
+	primary := testservice.StartPostgres(t)
+	standby := primary.Standby(t)
+	db := openUsed(t, fmt.Sprintf("postgres://postgres@%s,%s/postgres?sslmode=disable", primary.Address, standby.Address))
+	execute(t, primary.URL, "ALTER SYSTEM SET default_transaction_read_only = on")
+	execute(t, primary.URL, "SELECT pg_reload_conf()")
+	standby.Promote(t)
+	works(t, db)
+}
+
 // createUntil creates animals with names of their own until ctx ends. Every other one is created once, and sent again
 // until it is acknowledged.
 func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowledged chan<- petstore.Pet) {
