@@ -58,9 +58,10 @@ func newPage(t testing.TB, ctx context.Context) *Page {
 	return p
 }
 
-// heard notes a complaint. That the API refused something is no complaint, though the browser prints it as one.
+// heard notes a complaint. That the API refused something, or that there is no server, is none, though the browser
+// prints it as one.
 func (p *Page) heard(message chromedp.ConsoleMessage) {
-	refused := message.Source == "network" && strings.Contains(message.URL, "/v1/")
+	refused := message.Source == "network" && (strings.Contains(message.URL, "/v1/") || strings.Contains(message.Text, "ERR_CONNECTION"))
 	if refused || (message.Type != "error" && message.Type != "warning" && !message.IsException()) {
 		return
 	}
@@ -129,7 +130,9 @@ func (p *Page) Click(selector string) {
 // Fill replaces what is in an input.
 func (p *Page) Fill(selector, text string) {
 	p.t.Helper()
-	p.do(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+	p.do(chromedp.WaitVisible(chromedp.CSS(selector)))
+	Eval[bool](p, fmt.Sprintf("(document.querySelector(%q).select(), true)", selector))
+	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // Press sends keys to whatever has the focus.

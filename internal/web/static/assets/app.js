@@ -1,4 +1,4 @@
-import { Unreachable, apiKey, firstPage, limits, listPets, patiently } from "./api.js";
+import { Refusal, Unreachable, apiKey, firstPage, limits, listPets, patiently } from "./api.js";
 import { card, word } from "./cards.js";
 import { openForm, watchForm } from "./form.js";
 import { Notice } from "./notice.js";
@@ -12,6 +12,7 @@ const statuses = ["available", "pending", "sold"];
 
 let loading = new AbortController(); // aborts the page being fetched
 let nextPage; // the address of the page after those shown
+let view; // the filter of what is shown
 let retry; // fetches again what could not be reached
 
 /** The filter in the address; what is none of the statuses shows all. */
@@ -22,7 +23,7 @@ function filter() {
 
 /** Shows what the address asks for, from its first page. */
 function open() {
-  const status = filter();
+  const status = (view = filter());
   for (const link of document.querySelectorAll(".filter a")) {
     link.ariaCurrent = link.dataset.status === status ? "page" : null;
   }
@@ -70,9 +71,8 @@ function show({ animals, next }, stay) {
 function summarize() {
   const shown = list.childElementCount;
   const status = filter();
-  byId("summary").textContent = shown
-    ? `${shown} ${status} ${shown === 1 ? "animal" : "animals"} shown${nextPage ? ", there are more" : ""}`.replace("  ", " ")
-    : "";
+  const kind = `${status && `${status} `}${shown === 1 ? "animal" : "animals"}`;
+  byId("summary").textContent = shown ? `${shown} ${kind} shown${nextPage ? ", there are more" : ""}` : "";
   byId("empty").hidden = shown > 0;
   if (shown) return;
   const [title, text, button] = byId("empty").querySelectorAll("h2, p, button");
@@ -89,8 +89,10 @@ function explain(error, again) {
   if (error instanceof Unreachable) {
     retry = again;
     notice.say("The store cannot be reached", "Check the connection. Nothing is lost; this page waits.", "Try again", again);
-  } else {
+  } else if (error instanceof Refusal) {
     notice.say("That did not work", error.message, "Try again", again);
+  } else {
+    throw error;
   }
 }
 
@@ -103,10 +105,14 @@ function go(address) {
 // The key
 
 function askForKey(reason = "") {
-  if (reason) apiKey.forget();
+  apiKey.forget();
   list.replaceChildren();
-  for (const id of ["bar", "open-add", "empty", "more"]) byId(id).hidden = true;
+  for (const id of ["bar", "open-add", "empty", "more", "gauge"]) byId(id).hidden = true;
   showKeyPanel(true);
+  complainOfKey(reason);
+}
+
+function complainOfKey(reason) {
   byId("key-error").textContent = reason;
   byId("key").ariaInvalid = reason ? "true" : null;
   byId("key").focus();
@@ -114,7 +120,7 @@ function askForKey(reason = "") {
 
 function unlock() {
   byId("bar").hidden = byId("open-add").hidden = false;
-  if (byId("key-panel").contains(document.activeElement)) list.focus();
+  if (byId("key-panel").contains(document.activeElement)) byId("title").focus();
   showKeyPanel(false);
 }
 
@@ -128,26 +134,23 @@ byId("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const key = byId("key").value.trim();
   if (!/^[!-~]+$/.test(key)) {
-    askForKey(key ? "An API key has only plain letters, digits and signs, and no spaces." : "Paste or type the API key first.");
+    complainOfKey(key ? "An API key has only plain letters, digits and signs, and no spaces." : "Paste or type the API key first.");
     return;
   }
   apiKey.set(key);
   byId("key").value = "";
-  byId("key-error").textContent = "";
+  complainOfKey("");
   open();
 });
 
 byId("change-key").addEventListener("click", () => {
-  if (!apiKey.get()) return byId("key").focus();
-  showKeyPanel(byId("key-panel").hidden);
+  showKeyPanel(byId("key-panel").hidden || !apiKey.get());
   if (!byId("key-panel").hidden) byId("key").focus();
 });
 
 byId("forget-key").addEventListener("click", () => {
-  apiKey.forget();
   loading.abort();
   notice.clear();
-  byId("gauge").hidden = true;
   askForKey();
 });
 
@@ -173,7 +176,6 @@ watchForm(
     const fits = !status || status === animal.status;
     if (fits) list.prepend(card(animal));
     summarize();
-    notice.clear();
     byId("summary").textContent = fits ? `${animal.name} was added` : `${animal.name} was added as ${animal.status}, which this filter hides`;
   },
   (refusal) => askForKey(`${refusal.message} What you typed is kept.`),
@@ -181,7 +183,7 @@ watchForm(
 
 byId("open-add").addEventListener("click", openForm);
 more.addEventListener("click", () => fetchPage(nextPage, { stay: true }));
-window.addEventListener("popstate", open);
+window.addEventListener("popstate", () => filter() === view || open());
 window.addEventListener("online", () => retry?.());
 
 document.addEventListener("click", (event) => {

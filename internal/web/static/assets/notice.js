@@ -53,11 +53,16 @@ function element(name, text) {
   return made;
 }
 
-const digits = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+function digits(seconds) {
+  const two = (n) => String(Math.floor(n) % 60).padStart(2, "0");
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}:${two(seconds)}`;
+  return `${Math.floor(seconds / 3600)}:${two(seconds / 60)}:${two(seconds)}`;
+}
 
 function inWords(seconds) {
-  if (seconds < 100) return seconds === 1 ? "one second" : `${seconds} seconds`;
-  return `${Math.ceil(seconds / 60)} minutes`;
+  const [count, unit] = seconds < 100 ? [seconds, "second"] : seconds < 6000 ? [seconds / 60, "minute"] : [seconds / 3600, "hour"];
+  const whole = Math.ceil(count);
+  return `${whole} ${unit}${whole === 1 ? "" : "s"}`;
 }
 
 function sleep(milliseconds, signal) {
