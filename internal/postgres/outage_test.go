@@ -109,7 +109,7 @@ func TestReadsDoNotNoticeThatTheirConnectionsWereCut(t *testing.T) {
 	db := openUsed(t, url)
 	for _, name := range []string{"list", "get", "keys", "ping"} {
 		execute(t, url, `
-			SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+			SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 		if err := calls[name](t.Context(), db); err != nil {
 			t.Errorf("%s: %v", name, err)
