@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	swagger "github.com/swaggest/swgui/v5/static"
@@ -41,57 +42,57 @@ var contentTypes = map[string]string{
 // Pages maps every path of the pages to the handler of its GET and HEAD.
 func Pages() map[string]http.Handler {
 	pages := make(map[string]http.Handler)
-	static, err := fs.Sub(files, "static")
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
-	err = fs.WalkDir(static, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
+		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
+		for _, name := range names {
+			pages[address(name)] = newPage(name, read(files, name), nil)
 		}
-		body, err := fs.ReadFile(static, name)
-		pages[address(name)] = newPage(name, body, nil)
-		return err
-	})
+	}
 	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js"} {
-		packed, readErr := swagger.FS.ReadFile(name + ".gz")
-		if readErr != nil {
-			err = readErr
-		}
-		pages["/assets/"+name] = newPage(name, nil, packed)
-	}
-	if err != nil {
-		panic(err) // embedded files can be read
+		pages["/assets/"+name] = newPage(name, nil, read(swagger.FS, name+".gz"))
 	}
 	return pages
 }
 
-// address is where a file is served: pages without their extension, the rest as they are named.
+// address is where a file is served: a page without its extension, the rest as it is named.
 func address(name string) string {
-	if name == "index.html" {
+	path := strings.TrimSuffix(strings.TrimPrefix(name, "static"), ".html")
+	if path == "/index" {
 		return "/"
 	}
-	return "/" + strings.TrimSuffix(name, ".html")
+	return path
 }
 
-// page is one file. It is kept plain or packed with gzip, as it was embedded.
+func read(fsys embed.FS, name string) []byte {
+	body, err := fsys.ReadFile(name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return body
+}
+
+// page is one file. Some come packed with gzip and are unpacked when the first client needs them plain.
 type page struct {
-	plain, packed []byte
-	tag           string
-	contentType   string
-	policy        string
+	plain       func() []byte
+	packed      []byte
+	tag         string
+	contentType string
+	policy      string
 }
 
 func newPage(name string, plain, packed []byte) *page {
 	sum := sha256.Sum256(append(plain, packed...))
 	p := &page{
-		plain:       plain,
+		plain:       func() []byte { return plain },
 		packed:      packed,
 		tag:         hex.EncodeToString(sum[:12]),
 		contentType: contentTypes[path.Ext(name)],
 		policy:      frontPolicy,
 	}
-	if name == "docs.html" {
+	if packed != nil {
+		p.plain = sync.OnceValue(func() []byte { return unpack(packed) })
+	}
+	if path.Base(name) == "docs.html" {
 		p.policy = docsPolicy
 	}
 	return p
@@ -105,15 +106,14 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-cache")
-	body, tag := p.plain, p.tag
+	body, tag := p.packed, p.tag+"-gzip"
 	if p.packed != nil {
 		h.Set("Vary", "Accept-Encoding")
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			h.Set("Content-Encoding", "gzip")
-			body, tag = p.packed, tag+"-gzip"
-		} else {
-			body = unpack(p.packed)
-		}
+	}
+	if p.packed != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+	} else {
+		body, tag = p.plain(), p.tag
 	}
 	h.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
