@@ -16,6 +16,8 @@ import (
 type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
 	Keys       keysCmd       `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
+	Backup     backupCmd     `cmd:"" help:"Back up the embedded store to a new file while it serves."`
+	Restore    restoreCmd    `cmd:"" help:"Restore the embedded store from a backup while no server uses it."`
 	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database; safe to run again."`
 	Demo       demoCmd       `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`

@@ -1,0 +1,174 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+)
+
+// Progress is told how much of a long piece of work is done, in bytes.
+type Progress func(done, total int64)
+
+// Backup writes the database as it is at this moment to a new file, while others go on using it.
+func (db *DB) Backup(ctx context.Context, target string, progress Progress) error {
+	if _, err := os.Stat(target); err == nil {
+		return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
+	}
+	w, err := db.writer.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.writer.give(w)
+	return copyInto(ctx, w.conn, target, progress)
+}
+
+// Restore makes the database at cfg.Path from a backup. A database that is there already stays, under the name that is
+// returned, and is replaced only if that is asked for. Nothing changes if the backup is damaged or a server uses the
+// database.
+func Restore(ctx context.Context, cfg Config, backup string, replace bool, progress Progress) (aside string, err error) {
+	if err := checkBackup(ctx, cfg, backup); err != nil {
+		return "", err
+	}
+	cfg.Create = true
+	path, err := locate(cfg)
+	if err != nil {
+		return "", err
+	}
+	exists := false
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path, exists = real, true
+	}
+	held, err := lock(path, cfg.Path)
+	if err != nil {
+		return "", err
+	}
+	defer held.Unlock()
+	if exists && !replace {
+		return "", fmt.Errorf("there is a database %s already; --replace puts the backup in its place and keeps the old one beside it", cfg.Path)
+	}
+
+	conn, err := sqlite3.OpenConn(backup, sqlite3.OpenReadOnly)
+	if err != nil {
+		return "", refusal(backup, err)
+	}
+	defer conn.Close()
+	fresh := path + ".restored"
+	os.Remove(fresh) // of a restore that was broken off
+	if err := copyInto(ctx, conn, fresh, progress); err != nil {
+		return "", err
+	}
+	if exists {
+		aside = path + time.Now().UTC().Format(".before-restore-20060102T150405Z")
+		if err := moveAside(ctx, cfg, path, aside); err != nil {
+			return "", err
+		}
+	}
+	return aside, os.Rename(fresh, path)
+}
+
+// checkBackup refuses what is not a whole database of this environment that this version knows.
+func checkBackup(ctx context.Context, cfg Config, backup string) error {
+	if _, err := os.Stat(backup); err != nil {
+		return fmt.Errorf("there is no backup %s", backup)
+	}
+	conn, err := sqlite3.OpenConn(backup, sqlite3.OpenReadOnly)
+	if err != nil {
+		return refusal(backup, err)
+	}
+	defer conn.Close()
+	conn.SetInterrupt(ctx.Done())
+	schema, err := inspect(conn, backup)
+	if err != nil {
+		return refusal(backup, err)
+	}
+	if schema == 0 {
+		return fmt.Errorf("%s is an empty database and no backup", backup)
+	}
+	verdict := ""
+	err = query(conn, func(row *sqlite3.Stmt) { verdict = row.ColumnText(0) }, "PRAGMA integrity_check(1)")
+	if err == nil && verdict != "ok" {
+		err = errors.New(verdict)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
+	}
+	return checkEnvironment(conn, Config{Path: backup, Environment: cfg.Environment})
+}
+
+// copyInto writes what a connection sees to a new file, which appears under its name only when it is whole and on disk.
+func copyInto(ctx context.Context, conn *sqlite3.Conn, target string, progress Progress) error {
+	partial := target + ".partial"
+	os.Remove(partial) // of a copy that was broken off
+	defer os.Remove(partial)
+	stop := watchSize(conn, partial, progress)
+	old := conn.SetInterrupt(ctx.Done())
+	err := run(conn, "VACUUM INTO ?1", partial)
+	conn.SetInterrupt(old)
+	stop()
+	if err != nil {
+		return refusal(target, err)
+	}
+	if err := flush(partial); err != nil {
+		return fmt.Errorf("%s could not be written to the disk: %w", target, err)
+	}
+	if err := os.Rename(partial, target); err != nil {
+		return err
+	}
+	flush(filepath.Dir(target)) // where a folder cannot be flushed, its file system needs no flush
+	return nil
+}
+
+// watchSize tells how large the file has grown, against the size of the database that it is made of.
+func watchSize(conn *sqlite3.Conn, file string, progress Progress) (stop func()) {
+	var total int64
+	query(conn, func(row *sqlite3.Stmt) { total = row.ColumnInt64(0) }, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for every := time.NewTicker(time.Second); ; {
+			select {
+			case <-quit:
+				every.Stop()
+				return
+			case <-every.C:
+				if info, err := os.Stat(file); err == nil {
+					progress(min(info.Size(), total), total)
+				}
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+func flush(name string) error {
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		if file, err = os.Open(name); err != nil {
+			return err
+		}
+	}
+	defer file.Close()
+	return file.Sync()
+}
+
+// moveAside renames a database. Opening and closing it first brings what is in its log into the file, unless it is too
+// damaged to be opened; then the log goes with it.
+func moveAside(ctx context.Context, cfg Config, path, aside string) error {
+	if db, err := Open(ctx, Config{Path: path, Environment: cfg.Environment}); err == nil {
+		if err := db.Close(); err != nil {
+			return err
+		}
+	}
+	for _, suffix := range []string{"-wal", "-shm", ""} {
+		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the old database could not be put aside: %w", err)
+		}
+	}
+	return nil
+}

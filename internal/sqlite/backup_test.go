@@ -1,0 +1,173 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"petstore/internal/petstore"
+)
+
+func quiet(int64, int64) {}
+
+func production(path string) Config {
+	return Config{Path: path, Environment: petstore.Production}
+}
+
+// backedUp makes a database with that many animals and a backup of it.
+func backedUp(t *testing.T, pets int) (database, backup string) {
+	t.Helper()
+	database, backup = filepath.Join(t.TempDir(), "pets.db"), filepath.Join(t.TempDir(), "backup.db")
+	db := open(t, Config{Path: database, Create: true})
+	fillPets(t, db, pets)
+	if err := db.Backup(t.Context(), backup, quiet); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return database, backup
+}
+
+func fillPets(t *testing.T, db *DB, pets int) {
+	t.Helper()
+	for i := range pets {
+		if _, _, err := db.CreatePet(t.Context(), petstore.NewPet{Name: fmt.Sprintf("Pet %d", i), Status: petstore.Sold}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func countPets(t *testing.T, path string) int64 {
+	t.Helper()
+	db := open(t, production(path))
+	defer db.Close()
+	n, err := db.CountPets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestABackupHoldsWhatWasAcknowledgedBeforeIt(t *testing.T) {
+	database, backup := filepath.Join(t.TempDir(), "pets.db"), filepath.Join(t.TempDir(), "backup.db")
+	server := open(t, Config{Path: database, Create: true, Serve: true})
+	fillPets(t, server, 100)
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				server.CreatePet(ctx, petstore.NewPet{Name: "meanwhile", Status: petstore.Sold}, nil)
+			}
+		})
+	}
+	beside := open(t, production(database))
+	if err := beside.Backup(t.Context(), backup, quiet); err != nil {
+		t.Error(err)
+	}
+	stop()
+	writers.Wait()
+	if n := countPets(t, backup); n < 100 {
+		t.Errorf("the backup has %d animals", n)
+	}
+	if err := beside.Backup(t.Context(), backup, quiet); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("a backup over a file: %v", err)
+	}
+}
+
+func TestARestoreBringsBackWhatWasBackedUp(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	db := open(t, production(database))
+	fillPets(t, db, 3)
+	db.Close()
+
+	if _, err := Restore(t.Context(), production(database), backup, false, quiet); err == nil || !strings.Contains(err.Error(), "--replace") {
+		t.Errorf("a restore over a database, without being told: %v", err)
+	}
+	if n := countPets(t, database); n != 8 {
+		t.Errorf("a refused restore left %d animals of 8", n)
+	}
+	aside, err := Restore(t.Context(), production(database), backup, true, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if restored, old := countPets(t, database), countPets(t, aside); restored != 5 || old != 8 {
+		t.Errorf("restored %d animals of 5; aside are %d of 8", restored, old)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "new.db")
+	if aside, err := Restore(t.Context(), production(elsewhere), backup, false, quiet); err != nil || aside != "" {
+		t.Errorf("a restore to a new place: %q, %v", aside, err)
+	}
+	if n := countPets(t, elsewhere); n != 5 {
+		t.Errorf("at the new place are %d animals", n)
+	}
+}
+
+func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
+	database, backup := backedUp(t, 2000)
+	whole, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, content []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	scrambled := append([]byte{}, whole...)
+	for i := len(scrambled) / 2; i < len(scrambled)/2+8192; i++ {
+		scrambled[i] ^= 0xa5
+	}
+	staging := filepath.Join(t.TempDir(), "staging.db")
+	other, err := Open(t.Context(), Config{Path: staging, Environment: petstore.Staging, Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Close()
+
+	for name, c := range map[string]struct{ backup, says string }{
+		"a missing file":             {filepath.Join(t.TempDir(), "none.db"), "no backup"},
+		"notes":                      {file("notes.db", []byte(strings.Repeat("Dear diary. ", 1000))), "not a SQLite database"},
+		"an empty file":              {file("empty.db", nil), "no backup"},
+		"half a backup":              {file("half.db", whole[:len(whole)/2]), "damaged"},
+		"a scrambled backup":         {file("scrambled.db", scrambled), "damaged"},
+		"one of another environment": {staging, "staging"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Restore(t.Context(), production(database), c.backup, true, quiet); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("said %v, want something about %q", err, c.says)
+			}
+			if n := countPets(t, database); n != 2000 {
+				t.Errorf("the database has %d animals", n)
+			}
+		})
+	}
+}
+
+func TestARestoreIsRefusedWhileAServerHoldsTheDatabase(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	open(t, Config{Path: database, Serve: true})
+	if _, err := Restore(t.Context(), production(database), backup, true, quiet); err == nil || !strings.Contains(err.Error(), "another petstore server") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestADamagedDatabaseCanBeReplaced(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	if err := os.WriteFile(database, []byte(strings.Repeat("damaged ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), production(database), backup, true, quiet); err != nil {
+		t.Fatal(err)
+	}
+	if n := countPets(t, database); n != 5 {
+		t.Errorf("restored %d animals of 5", n)
+	}
+}

@@ -1,0 +1,13 @@
+package sqlite
+
+import (
+	"testing"
+
+	"petstore/internal/conformance"
+	"petstore/internal/petstore"
+)
+
+func TestCopy(t *testing.T) {
+	open := func(t *testing.T) petstore.Movable { return openNew(t) }
+	conformance.Copy(t, open, open)
+}
