@@ -14,12 +14,15 @@ const selectKeys = `
 SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, ends_at
 FROM keys LEFT JOIN bans USING (owner)`
 
-func scanKey(row pgx.CollectableRow) (petstore.Key, error) {
+func scanKey(row pgx.CollectableRow) (petstore.Key, error) { return scanKeyAnd(row) }
+
+// scanKeyAnd scans a key and what follows it in the row.
+func scanKeyAnd(row pgx.CollectableRow, more ...any) (petstore.Key, error) {
 	var key petstore.Key
 	var created, lifetime int64
 	var expires, revoked, banned *int64
-	err := row.Scan(&key.ID, &key.Name, &key.Owner, &key.Plan, &key.Limits.PerMinute, &key.Limits.PerDay,
-		&created, &lifetime, &expires, &revoked, &banned)
+	err := row.Scan(append([]any{&key.ID, &key.Name, &key.Owner, &key.Plan, &key.Limits.PerMinute, &key.Limits.PerDay,
+		&created, &lifetime, &expires, &revoked, &banned}, more...)...)
 	key.CreatedAt, key.Lifetime = moment(&created), time.Duration(lifetime)*time.Millisecond
 	key.ExpiresAt, key.RevokedAt, key.BannedUntil = moment(expires), moment(revoked), moment(banned)
 	return key, err
