@@ -15,12 +15,12 @@ type copyCmd struct {
 }
 
 func (c *copyCmd) Run(ctx context.Context, con *console) error {
-	from, err := openMovable(ctx, storeFlags{Environment: c.Environment, Database: c.From}, toChange)
+	from, err := storeFlags{Environment: c.Environment, Database: c.From}.open(ctx, toChange, nil)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	to, err := openMovable(ctx, storeFlags{Environment: c.Environment, Database: c.To}, toServe)
+	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toServe, nil)
 	if err != nil {
 		return err
 	}
@@ -43,11 +43,3 @@ func (c *copyCmd) Run(ctx context.Context, con *console) error {
 
 // progressEvery is how often a long command says how far it is.
 const progressEvery = time.Second
-
-func openMovable(ctx context.Context, flags storeFlags, why purpose) (petstore.Movable, error) {
-	storage, err := flags.open(ctx, why)
-	if err != nil {
-		return nil, err
-	}
-	return storage.(petstore.Movable), nil
-}

@@ -31,7 +31,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) error {
 }
 
 func fillDemo(ctx context.Context, store storeFlags) error {
-	storage, err := store.open(ctx, toServe)
+	storage, err := store.open(ctx, toServe, nil)
 	if err != nil {
 		return err
 	}

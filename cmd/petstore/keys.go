@@ -36,7 +36,7 @@ func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return wrongUsage("--plan %s: %w", c.Plan, err)
 	}
-	storage, err := c.open(ctx, toManage)
+	storage, err := c.open(ctx, toManage, nil)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ type keysListCmd struct {
 }
 
 func (c *keysListCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange)
+	storage, err := c.open(ctx, toChange, nil)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ type keysRotateCmd struct {
 }
 
 func (c *keysRotateCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange)
+	storage, err := c.open(ctx, toChange, nil)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ type keysRevokeCmd struct {
 }
 
 func (c *keysRevokeCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange)
+	storage, err := c.open(ctx, toChange, nil)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ type keysUnbanCmd struct {
 }
 
 func (c *keysUnbanCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange)
+	storage, err := c.open(ctx, toChange, nil)
 	if err != nil {
 		return err
 	}

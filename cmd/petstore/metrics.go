@@ -5,6 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"petstore/internal/petstore"
 )
 
 // newRegistry holds what the process tells of itself; the parts add what they count.
@@ -18,4 +20,27 @@ func newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry
+}
+
+// countBatches counts how many creates each commit had.
+func countBatches(registry *prometheus.Registry) func(creates int) {
+	sizes := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "petstore_batch_size",
+		Help:    "Creates in one commit.",
+		Buckets: prometheus.ExponentialBuckets(1, 2, 10),
+	})
+	registry.MustRegister(sizes)
+	return func(creates int) { sizes.Observe(float64(creates)) }
+}
+
+// countSharedReads shows how many lists were answered by another's query, if the storage shares them.
+func countSharedReads(registry *prometheus.Registry, storage petstore.Storage) {
+	shared := func() int64 { return 0 }
+	if sharing, ok := storage.(interface{ SharedReads() int64 }); ok {
+		shared = sharing.SharedReads
+	}
+	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "petstore_shared_reads_total",
+		Help: "Lists that shared the query of another one.",
+	}, func() float64 { return float64(shared()) }))
 }

@@ -8,7 +8,7 @@ import (
 type migrateCmd struct{ storeFlags }
 
 func (c *migrateCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toManage)
+	storage, err := c.open(ctx, toManage, nil)
 	if err != nil {
 		return err
 	}

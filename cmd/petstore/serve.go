@@ -78,12 +78,13 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer listener.Close()
-	storage, err := c.open(ctx, toServe)
+	registry := newRegistry()
+	storage, err := c.open(ctx, toServe, countBatches(registry))
 	if err != nil {
 		return err
 	}
 	defer storage.Close()
-	registry := newRegistry()
+	countSharedReads(registry, storage)
 	limiter, stopLimiter, err := c.limiter(registry, log)
 	if err != nil {
 		return err

@@ -25,16 +25,16 @@ const (
 	toChange                // beside a server; the store must be there
 )
 
-// open opens the store that the flags name.
-func (f storeFlags) open(ctx context.Context, why purpose) (petstore.Storage, error) {
+// open opens the store that the flags name. The function batched, if not nil, is told how many creates each commit had.
+func (f storeFlags) open(ctx context.Context, why purpose, batched func(creates int)) (petstore.Movable, error) {
 	kind, path, err := f.database()
 	if err != nil {
 		return nil, err
 	}
 	if kind == "sqlite" {
-		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why != toChange, Serve: why == toServe})
+		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why != toChange, Serve: why == toServe, Batched: batched})
 	}
-	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment})
+	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Batched: batched})
 }
 
 // database splits --database into the kind of store and, of a file, its path.

@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // Shared lets concurrent reads of the same thing share one query, never a stale one: a read joins only a query that
@@ -12,6 +13,7 @@ type Shared[K comparable, V any] struct {
 
 	mu      sync.Mutex
 	flights map[K]*flight[V]
+	joined  atomic.Int64
 }
 
 type flight[V any] struct {
@@ -46,6 +48,7 @@ func (s *Shared[K, V]) Do(ctx context.Context, key K) (V, error) {
 		a = f.next
 	default:
 		a = f.next
+		s.joined.Add(1)
 	}
 	s.mu.Unlock()
 
@@ -57,6 +60,9 @@ func (s *Shared[K, V]) Do(ctx context.Context, key K) (V, error) {
 		return none, ctx.Err()
 	}
 }
+
+// Joined is how many reads so far needed no query of their own.
+func (s *Shared[K, V]) Joined() int64 { return s.joined.Load() }
 
 func (s *Shared[K, V]) run(key K, f *flight[V], a *answer[V]) {
 	for a != nil {

@@ -82,6 +82,9 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 		}
 		return err
 	})
+	if db.batched != nil {
+		db.batched(len(pets))
+	}
 	return created, err
 }
 

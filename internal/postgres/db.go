@@ -21,12 +21,15 @@ type Config struct {
 	// such as sslmode, pool_max_conns and statement_timeout.
 	URL         string
 	Environment petstore.Environment
+	// Batched, if not nil, is told how many creates each statement had.
+	Batched func(creates int)
 }
 
 // DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that what one replica has
 // acknowledged is seen on every other at once.
 type DB struct {
 	pool    *pgxpool.Pool
+	batched func(creates int)
 	creates *batch.Writer[petstore.NewPet, petstore.Pet]
 	gets    *batch.Writer[int64, petstore.Pet]
 	pages   *batch.Shared[petstore.PetQuery, []petstore.Pet]
@@ -79,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		pool.Close()
 		return nil, refusal(config.ConnConfig, err)
 	}
-	db := &DB{pool: pool}
+	db := &DB{pool: pool, batched: cfg.Batched}
 	db.creates = batch.NewWriter(maxBatch, db.insert)
 	db.gets = batch.NewWriter(maxBatch, db.fetch)
 	db.pages = batch.NewShared(db.page)
@@ -111,6 +114,9 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	}
 	return config, nil
 }
+
+// SharedReads is how many lists so far needed no query of their own.
+func (db *DB) SharedReads() int64 { return db.pages.Joined() }
 
 // Ping asks the primary.
 func (db *DB) Ping(ctx context.Context) error {

@@ -81,6 +81,9 @@ func (db *DB) commit(batch []create) ([]created, error) {
 		return nil
 	})
 	db.trimLog()
+	if db.batched != nil {
+		db.batched(len(batch))
+	}
 	return answers, err
 }
 

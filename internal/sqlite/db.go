@@ -25,11 +25,14 @@ type Config struct {
 	Create bool
 	// Serve keeps every other server off the file until Close.
 	Serve bool
+	// Batched, if not nil, is told how many creates each commit had.
+	Batched func(creates int)
 }
 
 // DB is a petstore.Storage in a SQLite file.
 type DB struct {
 	creates *batch.Writer[create, created]
+	batched func(creates int)
 	version atomic.Uint64
 	path    string        // without links
 	trimAt  int64         // the size at which the log is trimmed
@@ -86,6 +89,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	}
 	db.trimAt = logLimit
 	db.creates = batch.NewWriter(maxBatch, db.commit)
+	db.batched = cfg.Batched
 	db.close = sync.OnceValue(db.finish)
 	return nil
 }
