@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -152,13 +153,18 @@ func (s *PostgresServer) Start(t testing.TB) {
 	for _, setting := range append([]string{"listen_addresses=127.0.0.1", "unix_socket_directories="}, s.settings...) {
 		args = append(args, "-c", setting)
 	}
-	p, err := start(s.command("postgres", args...), s.dir)
-	if err == nil {
-		s.process = p
-		err = p.wait(s.answers)
-	}
-	if err != nil {
-		t.Fatalf("PostgreSQL does not start: %v", err)
+	for deadline := time.Now().Add(patience); ; {
+		p, err := start(s.command("postgres", args...), s.dir)
+		if err == nil {
+			s.process = p
+			err = p.wait(s.answers)
+		}
+		switch {
+		case err == nil:
+			return
+		case !strings.Contains(err.Error(), "is still in use") || time.Now().After(deadline): // memory is, after Kill
+			t.Fatalf("PostgreSQL does not start: %v", err)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ package testservice
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -97,14 +96,15 @@ for pid in *.pid; do kill -QUIT "${pid%.pid}"; kill -CONT "${pid%.pid}"; done
 for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" && break; sleep 0.3; done`
 	cmd := exec.Command("sh", "-c", guard, "sh", dir)
 	cmd.SysProcAttr = ownGroup()
-	if guarded, err = cmd.StdinPipe(); err != nil {
+	if _, err := cmd.StdinPipe(); err != nil {
 		return "", err
 	}
-	return dir, cmd.Start()
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	go cmd.Wait() // holds the other end of its standard input for as long as this process lives
+	return dir, nil
 })
-
-// guarded is open for as long as this process lives: it is what the guard reads.
-var guarded io.Closer
 
 // process is a running service.
 type process struct {
