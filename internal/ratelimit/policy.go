@@ -80,7 +80,7 @@ func (c *counter) count(outcome petstore.Outcome) {
 
 // describe is the answer to a request that had that outcome and left the counter as it is.
 func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64) petstore.Decision {
-	w := c.shown(ask.Limits)
+	w := c.shown(outcome, ask.Limits)
 	if outcome == petstore.Banned && (w.left > 0 || w.reset <= banEnd(ask)) {
 		w = window{limit: ask.Limits.PerMinute, reset: banEnd(ask)}
 	}
@@ -104,15 +104,15 @@ func (c counter) provokes(limits petstore.Limits) bool {
 // window is what a client is told of a minute or a day: its limit, what is left of it and when it ends.
 type window struct{ limit, left, reset int64 }
 
-// shown is the window with fewer requests left, the minute when equal. When both are used up it is the one that ends
-// later, because no request passes before.
-func (c counter) shown(limits petstore.Limits) window {
+// shown is the window with fewer requests left, the minute when equal; of a refusal it is the one that refused, and of
+// both the day, because no request passes before it ends.
+func (c counter) shown(outcome petstore.Outcome, limits petstore.Limits) window {
 	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.passed), (c.minute + 1) * millisPerMinute}
 	if limits.PerDay == 0 {
 		return minute
 	}
 	day := window{limits.PerDay, max(0, limits.PerDay-c.today), c.dayEnd()}
-	if day.left < minute.left || (day.left == 0 && day.reset > minute.reset) {
+	if day.left < minute.left || (outcome != petstore.Allowed && day.left == 0) {
 		return day
 	}
 	return minute
