@@ -105,14 +105,14 @@ func (c counter) provokes(limits petstore.Limits) bool {
 type window struct{ limit, left, reset int64 }
 
 // shown is the window with fewer requests left, the minute when equal; of a refusal it is the one that refused, and of
-// both the day, because no request passes before it ends.
+// both the later, because no request passes before it ends.
 func (c counter) shown(outcome petstore.Outcome, limits petstore.Limits) window {
 	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.passed), (c.minute + 1) * millisPerMinute}
 	if limits.PerDay == 0 {
 		return minute
 	}
 	day := window{limits.PerDay, max(0, limits.PerDay-c.today), c.dayEnd()}
-	if day.left < minute.left || (outcome != petstore.Allowed && day.left == 0) {
+	if day.left < minute.left || (outcome != petstore.Allowed && day.left == 0 && day.reset > minute.reset) {
 		return day
 	}
 	return minute

@@ -49,7 +49,7 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 	minuteLeft := max(0, ask.Limits.PerMinute-since(h.passed, minuteStart))
 	dayLeft := max(0, ask.Limits.PerDay-since(h.passed, dayStart))
 	d.Limit, d.Remaining, d.Reset = ask.Limits.PerMinute, minuteLeft, minuteEnd
-	if ask.Limits.PerDay != 0 && (dayLeft < minuteLeft || d.Outcome == petstore.Limited && dayFull) {
+	if ask.Limits.PerDay != 0 && (dayLeft < minuteLeft || d.Outcome == petstore.Limited && dayFull && dayEnd.After(minuteEnd)) {
 		d.Limit, d.Remaining, d.Reset = ask.Limits.PerDay, dayLeft, dayEnd
 	}
 	if d.Outcome == petstore.Banned {
