@@ -16,6 +16,11 @@ import (
 
 func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
 	t.Helper()
+	separator := "?"
+	if strings.Contains(url, "?") {
+		separator = "&"
+	}
+	url += separator + "dial_timeout=30s&write_timeout=30s" // on a busy machine a server may need a while to answer
 	r, err := NewRedis(url, petstore.Environment("test-"+rand.Text()))
 	if err != nil {
 		t.Fatal(err)
