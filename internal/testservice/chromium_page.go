@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
@@ -121,18 +122,27 @@ func (p *Page) Scheme(scheme string) {
 	}
 }
 
-// Click clicks on the first element of a CSS selector, once it can be seen.
+// Click clicks with the mouse on the first element of a CSS selector, once it can be seen.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
-	p.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", selector))
+	centre := Eval[[]float64](p, fmt.Sprintf(`(() => {
+		const element = document.querySelector(%q);
+		element.scrollIntoView({ block: "center", behavior: "instant" });
+		const { x, y, width, height } = element.getBoundingClientRect();
+		return [x + width / 2, y + height / 2];
+	})()`, selector))
+	p.do(chromedp.MouseClickXY(centre[0], centre[1]))
 }
 
-// Fill replaces what is in an input.
+// Fill pastes text over what is in an input.
 func (p *Page) Fill(selector, text string) {
 	p.t.Helper()
-	p.do(chromedp.WaitVisible(chromedp.CSS(selector)))
-	Eval[bool](p, fmt.Sprintf("(document.querySelector(%q).select(), true)", selector))
-	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", selector))
+	Eval[bool](p, fmt.Sprintf("(document.querySelector(%q).focus(), document.querySelector(%[1]q).select(), true)", selector))
+	if _, err := chromedp.Call(p.ctx, input.InsertText, input.InsertTextParams{Text: text}); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // Press sends keys to whatever has the focus.
