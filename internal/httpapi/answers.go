@@ -76,7 +76,7 @@ func (a *answers) generation(version uint64) *generation {
 
 func (g *generation) keep(q petstore.PetQuery, p *page) {
 	const overhead = 256
-	size := len(p.body) + overhead
+	size := cap(p.body) + overhead
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pages[q] == nil && g.bytes+size <= maxAnswers {

@@ -62,7 +62,7 @@ func (a *API) mayLookUp(x *exchange, token string, hash petstore.SecretHash) err
 		return err
 	}
 	if d.Outcome != petstore.Allowed && !a.CountOnly {
-		return petstore.Errorf(petstore.Unauthorized, "The API key was not checked: this address sent too many requests without a valid one.")
+		return refuse(x, d) // nothing is known of the key, so it is not said to be invalid
 	}
 	return nil
 }
@@ -72,14 +72,14 @@ func bearerToken(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	switch {
 	case len(values) == 0:
-		return "", petstore.Errorf(petstore.Unauthorized, "No API key was sent. Send it as Authorization: Bearer <API_KEY>.")
+		return "", petstore.Errorf(petstore.Unauthorized, "No API key was sent. Send it in a header: Authorization: Bearer YOUR_API_KEY.")
 	case len(values) > 1:
 		return "", petstore.Errorf(petstore.Unauthorized, "More than one Authorization header was sent. Send exactly one.")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	token = strings.TrimLeft(token, " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken {
-		return "", petstore.Errorf(petstore.Unauthorized, "The Authorization header is not of the form Bearer <API_KEY>.")
+		return "", petstore.Errorf(petstore.Unauthorized, "The Authorization header is not of the form Bearer YOUR_API_KEY.")
 	}
 	return token, nil
 }
@@ -108,6 +108,7 @@ type keyCache struct {
 
 	mu      sync.RWMutex
 	entries map[petstore.SecretHash]keyEntry
+	bans    int // how many were given here
 }
 
 type keyEntry struct {
@@ -120,11 +121,11 @@ func newKeyCache(storage petstore.Storage, now func() time.Time) *keyCache {
 	c.lookup = batch.NewShared(func(hash petstore.SecretHash) (petstore.Key, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), keyTimeout)
 		defer cancel()
-		asked := now()
+		asked, bans := now(), c.bansGiven()
 		key, err := storage.FindKey(ctx, hash)
 		switch {
 		case err == nil:
-			c.put(hash, keyEntry{key, asked})
+			c.put(hash, keyEntry{key, asked}, bans)
 		case petstore.IsCode(err, petstore.NotFound):
 			c.forget(hash)
 		}
@@ -150,9 +151,13 @@ func (c *keyCache) lookUp(ctx context.Context, hash petstore.SecretHash) (petsto
 	return c.lookup.Do(ctx, hash)
 }
 
-func (c *keyCache) put(hash petstore.SecretHash, e keyEntry) {
+// put keeps what was found of a key, unless a ban was given since the query started, which it may not show.
+func (c *keyCache) put(hash petstore.SecretHash, e keyEntry, bans int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.bans != bans {
+		return
+	}
 	if len(c.entries) >= maxKeys {
 		for other := range c.entries {
 			delete(c.entries, other)
@@ -168,10 +173,17 @@ func (c *keyCache) forget(hash petstore.SecretHash) {
 	delete(c.entries, hash)
 }
 
+func (c *keyCache) bansGiven() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.bans
+}
+
 // ban makes an owner's ban hold here at once.
 func (c *keyCache) ban(owner string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.bans++
 	for hash, e := range c.entries {
 		if e.key.Owner == owner {
 			e.key.BannedUntil = until

@@ -81,6 +81,11 @@ func (x *exchange) respond(status int, body []byte) error {
 	return nil
 }
 
+// needsKey reports whether the request is for a valid key only: all that is under /v1, unless it is open.
+func (x *exchange) needsKey() bool {
+	return x.versioned && (x.operation == nil || !x.operation.open)
+}
+
 // route names the request for logs and metrics, with a bounded number of names.
 func (x *exchange) route() string {
 	switch {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"time"
@@ -33,7 +34,7 @@ func (a *API) limited(next handler) handler {
 		if d.Outcome != petstore.Allowed && !a.CountOnly {
 			return refuse(x, d)
 		}
-		if x.refusal != nil && x.versioned {
+		if x.refusal != nil && x.needsKey() {
 			return x.refusal
 		}
 		return next(x)
@@ -49,10 +50,13 @@ func refuse(x *exchange, d petstore.Decision) error {
 	return petstore.Errorf(petstore.RateLimited, "Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, seconds)
 }
 
-// ban stores the ban that the limiter asks for and decides anew under it. If it cannot be stored, the refusal stands
-// and the limiter will ask again.
+const banTimeout = 5 * time.Second
+
+// ban stores the ban that the limiter asks for, even if the client hangs up, and decides anew under it. If it cannot be
+// stored, the refusal stands and the limiter will ask again.
 func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.Decision {
-	ctx := x.r.Context()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
+	defer cancel()
 	ban, err := a.Storage.BanOwner(ctx, ask.Subject, d.Now)
 	if err != nil {
 		a.Log.ErrorContext(ctx, "a ban could not be stored", "id", x.requestID, "owner", ask.Subject, "cause", err.Error())

@@ -35,10 +35,15 @@ func (a *API) rendered(next handler) handler {
 			switch {
 			case p == nil:
 				return
-			case p == http.ErrAbortHandler || x.status != 0:
+			case p == http.ErrAbortHandler:
 				panic(p)
 			}
-			x.render(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			cause := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			if x.status != 0 {
+				a.Log.ErrorContext(x.r.Context(), "an answer was cut off", "id", x.requestID, "cause", cause.Error())
+				panic(http.ErrAbortHandler)
+			}
+			x.render(cause)
 		}()
 		if err := next(x); err != nil {
 			x.render(err)
@@ -61,25 +66,33 @@ func (a *API) crossOrigin(next handler) handler {
 	return func(x *exchange) error {
 		x.share("Access-Control-Allow-Origin", anyOrigin)
 		x.share("Access-Control-Expose-Headers", exposedHeaders)
-		if x.r.Method == http.MethodOptions && x.r.Header.Get("Access-Control-Request-Method") != "" {
-			x.share("Access-Control-Allow-Methods", allowedMethods)
-			x.share("Access-Control-Allow-Headers", allowedHeaders)
-			x.share("Access-Control-Max-Age", preflightAge)
-			x.WriteHeader(http.StatusNoContent)
-			return nil
-		}
 		return next(x)
 	}
 }
 
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
+func (x *exchange) answerPreflight() {
+	x.share("Access-Control-Allow-Methods", allowedMethods)
+	x.share("Access-Control-Allow-Headers", allowedHeaders)
+	x.share("Access-Control-Max-Age", preflightAge)
+	x.WriteHeader(http.StatusNoContent)
+}
+
 // matched looks the path up in the route table, so that whatever is answered later carries what belongs to the path.
-// Pages need no key and are answered here.
+// Pages and preflights need no key and are answered here.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
 		path := x.r.URL.EscapedPath()
 		x.versioned = path == "/v1" || strings.HasPrefix(path, "/v1/")
 		if x.versioned {
 			x.share("Cache-Control", noStore)
+		}
+		if isPreflight(x.r) {
+			x.answerPreflight()
+			return nil
 		}
 		x.resource, x.parameter = a.router.match(path)
 		if x.resource == nil {
@@ -92,11 +105,6 @@ func (a *API) matched(next handler) handler {
 			x.share("Deprecation", deprecation)
 			x.share("Sunset", sunset)
 			x.share("Link", a.links.deprecated)
-		}
-		if x.r.Method == http.MethodOptions {
-			x.share("Allow", x.resource.allow)
-			x.WriteHeader(http.StatusNoContent)
-			return nil
 		}
 		x.operation = x.resource.operations[x.r.Method]
 		if x.operation != nil && x.operation.page != nil {
@@ -128,6 +136,13 @@ func (a *API) dispatched(x *exchange) error {
 		return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow[0])
 	}
 	return x.operation.handle(a, x)
+}
+
+// options tells the methods of a path.
+func (a *API) options(x *exchange) error {
+	x.share("Allow", x.resource.allow)
+	x.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (a *API) logAnswer(x *exchange, elapsed time.Duration) {

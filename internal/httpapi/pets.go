@@ -113,7 +113,8 @@ func checkMediaType(h http.Header) error {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(types[0])
-	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || (media != "application/json" && !strings.HasSuffix(media, "+json")) {
+	_, subtype, _ := strings.Cut(media, "/")
+	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || (media != "application/json" && !strings.HasSuffix(subtype, "+json")) {
 		return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
 	}
 	return nil

@@ -12,6 +12,7 @@ type operation struct {
 	path       string
 	handle     func(*API, *exchange) error
 	page       http.Handler // instead of handle, for what needs no key
+	open       bool         // needs no key, but is counted
 	deprecated bool
 }
 
@@ -23,6 +24,9 @@ type resource struct {
 	allow      []string
 	deprecated bool
 }
+
+// options is an operation of every resource.
+var options = operation{name: "options", handle: (*API).options, open: true}
 
 // router matches escaped paths to the letter: nothing is cleaned, decoded or redirected.
 type router struct {
@@ -38,7 +42,7 @@ func newRouter(table []operation) router {
 		res := byPath[op.path]
 		if res == nil {
 			prefix, _, parameter := strings.Cut(op.path, "{")
-			res = &resource{prefix: prefix, parameter: parameter, operations: make(map[string]*operation)}
+			res = &resource{prefix: prefix, parameter: parameter, operations: map[string]*operation{http.MethodOptions: &options}}
 			byPath[op.path] = res
 			if parameter {
 				rt.parametric = append(rt.parametric, res)

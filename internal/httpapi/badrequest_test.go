@@ -1,0 +1,204 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"petstore/internal/petstore"
+)
+
+func TestMalformedAuthorizationIsRefused(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	const (
+		nothingSent = `Bearer realm="petstore"`
+		tokenSent   = `Bearer realm="petstore", error="invalid_token"`
+	)
+	for _, c := range []struct {
+		behaviour string
+		headers   []string
+		challenge string
+	}{
+		{"none", nil, nothingSent},
+		{"an empty one", []string{"Authorization:"}, nothingSent},
+		{"a scheme alone", []string{"Authorization: Bearer"}, nothingSent},
+		{"a scheme and spaces", []string{"Authorization: Bearer    "}, nothingSent},
+		{"a key alone", []string{"Authorization: " + key}, nothingSent},
+		{"Basic", []string{"Authorization: Basic cGV0czpwZXRz"}, nothingSent},
+		{"Basic with a key", []string{"Authorization: Basic " + key}, nothingSent},
+		{"Digest", []string{`Authorization: Digest username="a"`}, nothingSent},
+		{"a scheme that begins like the right one", []string{"Authorization: BearerToken " + key}, nothingSent},
+		{"no space after the scheme", []string{"Authorization: Bearer" + key}, nothingSent},
+		{"a colon after the scheme", []string{"Authorization: Bearer: " + key}, nothingSent},
+		{"a tab after the scheme", []string{"Authorization: Bearer\t" + key}, nothingSent},
+		{"a tab before the key", []string{"Authorization: Bearer \t" + key}, tokenSent},
+		{"the scheme twice", []string{"Authorization: Bearer Bearer " + key}, tokenSent},
+		{"two keys", []string{"Authorization: Bearer " + key + " " + key}, tokenSent},
+		{"two keys with a comma", []string{"Authorization: Bearer " + key + "," + key}, tokenSent},
+		{"two headers", []string{"Authorization: Bearer " + key, "Authorization: Bearer " + key}, tokenSent},
+		{"two headers of which one is empty", []string{"Authorization: Bearer " + key, "Authorization:"}, tokenSent},
+		{"two headers of different schemes", []string{"Authorization: Basic cGV0czpwZXRz", "Authorization: Bearer " + key}, tokenSent},
+		{"quotation marks", []string{`Authorization: Bearer "` + key + `"`}, tokenSent},
+		{"angle brackets", []string{"Authorization: Bearer <" + key + ">"}, tokenSent},
+		{"a key that is cut short", []string{"Authorization: Bearer " + key[:len(key)-1]}, tokenSent},
+		{"a key that is too long", []string{"Authorization: Bearer " + key + "0"}, tokenSent},
+		{"a key in capitals", []string{"Authorization: Bearer " + strings.ToUpper(key)}, tokenSent},
+		{"a key of the other environment", []string{"Authorization: Bearer " + petstore.NewSecret(petstore.Staging)}, tokenSent},
+		{"a key that was never made", []string{"Authorization: Bearer " + petstore.NewSecret(petstore.Production)}, tokenSent},
+		{"bytes that are not ASCII", []string{"Authorization: Bearer ü\xff"}, tokenSent},
+		{"SQL", []string{"Authorization: Bearer ' OR 1=1 --"}, tokenSent},
+		{"129 characters", []string{"Authorization: Bearer " + strings.Repeat("a", 129)}, tokenSent},
+		{"100 kB", []string{"Authorization: Bearer " + strings.Repeat("a", 100_000)}, tokenSent},
+		{"100 kB of spaces before a key", []string{"Authorization: Bearer " + strings.Repeat(" ", 100_000) + "x"}, tokenSent},
+		{"a header for proxies", []string{"Proxy-Authorization: Bearer " + key}, nothingSent},
+		{"a header that others use", []string{"X-API-Key: " + key}, nothingSent},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			for _, target := range []string{"/v1/pets", "/v1/pets/1", "/v1/dogs", "/v1/pets?access_token=" + key} {
+				a := s.in(t).get("", target, c.headers...)
+				a.is(t, 401, petstore.Unauthorized)
+				a.has(t, "WWW-Authenticate", c.challenge)
+			}
+			a := s.in(t).post("", `{"name":"Rex","categoryId":1}`, c.headers...)
+			a.is(t, 401, petstore.Unauthorized)
+			a.has(t, "WWW-Authenticate", c.challenge)
+		})
+	}
+	if pets := s.pets(); len(pets) != 0 {
+		t.Errorf("stored all the same: %v", pets)
+	}
+}
+
+func TestWellFormedAuthorizationPasses(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	for _, header := range []string{"Authorization: Bearer ", "authorization: bearer ", "AUTHORIZATION:BEARER ", "Authorization: \t Bearer    "} {
+		s.get("", "/v1/pets", header+key).is(t, 200, "")
+		s.get("", "/v1/pets", header+key+" \t").is(t, 200, "")
+	}
+}
+
+func TestMalformedParameterIsRefused(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	for _, query := range []string{
+		"limit=0", "limit=-1", "limit=101", "limit=1000", "limit=", "limit", "limit=ten", "limit=1.0", "limit=1e1", "limit=0x10", "limit=01",
+		"limit=+5", "limit=%2B5", "limit=%205", "limit=5%20", "limit=5,6", "limit=1_0", "limit=NaN", "limit=null", "limit=%00", "limit=٣",
+		"limit=9223372036854775808", "limit=18446744073709551617", "limit=-9223372036854775809", "limit=" + strings.Repeat("1", 100_000),
+		"limit=5&limit=5", "limit=5&limit=6", "limit=5&li%6Dit=5", "limit=&limit=5",
+		"status=", "status", "status=lost", "status=Available", "status=SOLD", "status=sold%20", "status=available,sold", "status=1", "status=null",
+		"status=sold%00", "status=sold&status=sold", "status=sold&status=available", "status=" + strings.Repeat("sold", 25_000),
+		"cursor=", "cursor", "cursor=0", "cursor=41", "cursor=null", "cursor=AQAAAAAAAAAp&cursor=AQAAAAAAAAAp", "cursor=AQAAAAAAAAA", "cursor=AQAAAAAAAAApA",
+		"cursor=AQAAAAAAAAAp=", "cursor=AQAAAAAAAAAp%3D%3D%3D%3D", "cursor=AAAAAAAAAAAp", "cursor=AgAAAAAAAAAp", "cursor=AQAAAAAAAAAA", "cursor=Af__________",
+		"cursor=AQAA%0AAAAAAAp", "cursor=AQAAAAAAAA%2Bp", "cursor=%FF%FE", "cursor=../../etc/passwd", "cursor='%20OR%201=1", "cursor=" + strings.Repeat("A", 100_000),
+		"%", "%zz", "x=%", "x=%2", "%zz=1", "limit=5&x=%zz", "limit=5;status=sold", "a;b",
+	} {
+		t.Run(query[:min(len(query), 40)], func(t *testing.T) {
+			s.in(t).get(key, "/v1/pets?"+query).is(t, 400, petstore.InvalidParameter)
+			s.in(t).send(request("HEAD", "/v1/pets?"+query, key)).is(t, 400, "")
+		})
+	}
+}
+
+func TestParametersThatAreNotKnownAreIgnored(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	for _, query := range []string{
+		"", "&", "&&&", "=", "=1", "x", "page=2", "x=1&x=2", "Limit=0", "LIMIT=ten", "limit%20=0", "limit[]=0", "Status=lost", "q=%F0%9F%90%95+%00",
+		"limit=100&offset=-1", strings.Repeat("x=1&", 25_000),
+	} {
+		s.get(key, "/v1/pets?"+query).is(t, 200, "")
+	}
+	s.post(key, `{"name":"Rex","categoryId":1}`)
+	s.get(key, "/v1/pets/1?limit=ten&status=lost&%zz").is(t, 200, "")
+	s.send(withBody(request("POST", "/v1/pets?limit=ten&%zz", key), `{"name":"Rex","categoryId":1}`)).is(t, 201, "")
+}
+
+func TestMalformedIDIsNotFound(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
+	s.get(key, "/v1/pets/1").is(t, 200, "")
+	for _, id := range []string{
+		"0", "2", "-1", "-0", "+1", "01", "001", "1.0", "1e0", "0x1", "1_", "%31", "1%20", "%201", "1%00", "%00", "1;", "1,2", "rex", "null", "NaN", "*", ".", "..",
+		"%2e", "%2e%2e", "1%2F", "%2F1", "١", "%D9%A1", "%ff", "{petId}", "9223372036854775807", "9223372036854775808", "18446744073709551617",
+		"-9223372036854775808", strings.Repeat("1", 100_000), "1'%20OR%20'1'='1", "%3Cscript%3E", "pets", "~", "!", "@", ":1",
+	} {
+		t.Run(id[:min(len(id), 40)], func(t *testing.T) {
+			a := s.in(t).get(key, "/v1/pets/"+id)
+			a.is(t, 404, petstore.NotFound)
+			a.has(t, "Deprecation", "@1794700800")
+		})
+	}
+}
+
+func TestOddPathIsNotFound(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	for _, path := range []string{
+		"/v1", "/v1/", "/v1/pets/", "/v1//pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/1/", "/v1/pets/1/2", "/v1/pets//1", "/v1/pets/../pets", "/v1/PETS",
+		"/v1/%70ets", "/v1/pets%2F1", "/v1/pets%2f", "/v1/pets%00", "/v1/pets;x=1", "/v1/pets.json", "/v1/pets%20", "/v1/pets%3Flimit=1", "/v1/pets#x", "/v1/pet",
+		"/v1/orders", "/v1/openapi.yaml", "/v1/" + strings.Repeat("a", 100_000), "/v1/" + strings.Repeat("../", 10_000), "/v1/%C3%BC", "/v1/%ff",
+	} {
+		s.get(key, path).is(t, 404, petstore.NotFound)
+		s.get("", path).is(t, 401, petstore.Unauthorized)
+	}
+	for _, path := range []string{
+		"/", "//", "//v1/pets", "///v1/pets", "/v1%2Fpets", "/%76%31/pets", "/V1/pets", "/v2/pets", "/v1pets", "/v1.", "/pets", "/pets/1", "/./v1/pets", "/../v1/pets",
+		"/favicon.ico", "/robots.txt", "/.env", "/wp-login.php", "/admin", "/metrics", "/debug/pprof/", "/index.html", "/%2e%2e/%2e%2e/etc/passwd",
+	} {
+		s.get(key, path).is(t, 404, petstore.NotFound)
+		s.get("", path).is(t, 404, petstore.NotFound)
+		s.send(withBody(request("POST", path, ""), `{"name":"Rex","categoryId":1}`)).is(t, 404, petstore.NotFound)
+	}
+	s.get(key, "http://elsewhere.example/v1/pets").is(t, 200, "")
+	if pets := s.pets(); len(pets) != 0 {
+		t.Errorf("stored all the same: %v", pets)
+	}
+}
+
+func TestOtherMethodIsNotAllowed(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	for _, method := range []string{"PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND", "QUERY", "get", "Post", "X", strings.Repeat("X", 10_000), "G!#$%&'*+-.^_`|~T"} {
+		s.send(request(method, "/v1/pets", "")).is(t, 401, petstore.Unauthorized)
+		a := s.send(request(method, "/v1/pets", key))
+		a.is(t, 405, petstore.MethodNotAllowed)
+		a.has(t, "Allow", "GET, HEAD, POST, OPTIONS")
+		a = s.send(withBody(request(method, "/v1/pets/1", key), `{"name":"Rex","categoryId":1}`))
+		a.is(t, 405, petstore.MethodNotAllowed)
+		a.has(t, "Allow", "GET, HEAD, OPTIONS")
+		a.has(t, "Deprecation", "@1794700800")
+		s.send(request(method, "/v1/dogs", key)).is(t, 404, petstore.NotFound)
+	}
+	s.send(withBody(request("POST", "/v1/pets/1", key), `{"name":"Rex","categoryId":1}`)).is(t, 405, petstore.MethodNotAllowed)
+	if pets := s.pets(); len(pets) != 0 {
+		t.Errorf("stored all the same: %v", pets)
+	}
+}
+
+func TestMethodOverridesAreNotFollowed(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	for _, header := range []string{"X-HTTP-Method-Override: POST", "X-Original-URL: /v1/dogs", "X-Rewrite-URL: /v1/dogs", "Forwarded: for=1.2.3.4", "X-Forwarded-Prefix: /x"} {
+		s.get(key, "/v1/pets", header).is(t, 200, "")
+	}
+}
+
+func TestRequestIDIsRepeatedOnlyIfItIsSafe(t *testing.T) {
+	s := serve(t)
+	for _, id := range []string{"a", "6f8b2a52-5f0e-4f6e-9c2b-5a0f6b1c7d3e", "A_z.0-9", strings.Repeat("x", 64)} {
+		s.get("", "/v1/pets", "X-Request-Id: "+id).has(t, "X-Request-Id", id)
+	}
+	for _, headers := range [][]string{
+		nil, {"X-Request-Id:"}, {"X-Request-Id: " + strings.Repeat("x", 65)}, {"X-Request-Id: a b"}, {"X-Request-Id: a\tb"}, {`X-Request-Id: a"b`}, {"X-Request-Id: a;b"},
+		{"X-Request-Id: ü"}, {"X-Request-Id: \xff"}, {"X-Request-Id: a\\nb"}, {"X-Request-Id: <script>"}, {"X-Request-Id: a%0d%0ab"}, {"X-Request-Id: a", "X-Request-Id: b"},
+		{"X-Request-Id: a,b"}, {"X-Request-Id: {a}"}, {"X-Request-Id: " + strings.Repeat("x", 100_000)},
+	} {
+		first, second := s.get("", "/v1/pets", headers...), s.get("", "/v1/pets", headers...)
+		made := first.header.Get("X-Request-Id")
+		if len(made) != 16 || made == second.header.Get("X-Request-Id") {
+			t.Errorf("%.80q: got %q and %q, want two that were made", headers, made, second.header.Get("X-Request-Id"))
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/sqlite"
+)
+
+func openStorage(t testing.TB) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// slow is a storage whose answers about keys are on their way until they are let go.
+type slow struct {
+	petstore.Storage
+	found, letGo chan struct{}
+}
+
+func (s slow) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
+	key, err := s.Storage.FindKey(ctx, hash)
+	s.found <- struct{}{}
+	<-s.letGo
+	return key, err
+}
+
+func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
+	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	storage := slow{openStorage(t), make(chan struct{}), make(chan struct{})}
+	key, hash := petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0), petstore.HashSecret("a")
+	if err := storage.CreateKey(t.Context(), key, hash); err != nil {
+		t.Fatal(err)
+	}
+	cache := newKeyCache(storage, func() time.Time { return noon })
+	done := make(chan error)
+	go func() {
+		_, err := cache.lookUp(context.Background(), hash)
+		done <- err
+	}()
+
+	<-storage.found
+	ban, err := storage.BanOwner(t.Context(), key.Owner, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache.ban(key.Owner, ban.Until)
+	storage.letGo <- struct{}{}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if key, _, fresh := cache.cached(hash); fresh && !key.BannedUntil.Equal(ban.Until) {
+		t.Error("a key is relied on that was read before its owner was banned")
+	}
+}
+
+func TestKeyCacheIsBounded(t *testing.T) {
+	cache := newKeyCache(nil, time.Now)
+	for i := range maxKeys + 100 {
+		cache.put(petstore.HashSecret(strconv.Itoa(i)), keyEntry{asked: time.Now()}, 0)
+	}
+	if n := len(cache.entries); n != maxKeys {
+		t.Errorf("%d keys are kept, want %d", n, maxKeys)
+	}
+	last := petstore.HashSecret(strconv.Itoa(maxKeys + 99))
+	if _, known, _ := cache.cached(last); !known {
+		t.Error("the latest key was not kept")
+	}
+}
+
+func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
+	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	now := noon
+	cache := newKeyCache(nil, func() time.Time { return now })
+	hash := petstore.HashSecret("a")
+	cache.put(hash, keyEntry{asked: noon}, 0)
+	for age, want := range map[time.Duration]bool{0: true, 5*time.Second - 1: true, 5 * time.Second: false, time.Hour: false, -1: false} {
+		now = noon.Add(age)
+		if _, known, fresh := cache.cached(hash); !known || fresh != want {
+			t.Errorf("after %v: known %v, fresh %v, want %v", age, known, fresh, want)
+		}
+	}
+}
+
+// counted has a version that tests set.
+type counted struct {
+	petstore.Storage
+	version uint64
+}
+
+func (c *counted) Version() uint64 { return c.version }
+
+func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
+	storage := &counted{version: 1}
+	a := newAnswers(storage)
+	made := 0
+	get := func(q petstore.PetQuery) (*page, bool) {
+		p, reused, err := a.get(q, func() (*page, error) { made++; return &page{}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, reused
+	}
+	first, reused := get(petstore.PetQuery{Limit: 20})
+	if again, reusedAgain := get(petstore.PetQuery{Limit: 20}); reused || !reusedAgain || again != first {
+		t.Error("the same query of the same version was made twice")
+	}
+	if other, reused := get(petstore.PetQuery{Limit: 21}); reused || other == first {
+		t.Error("another query got the same answer")
+	}
+	storage.version++
+	if other, reused := get(petstore.PetQuery{Limit: 20}); reused || other == first {
+		t.Error("an answer outlived its version")
+	}
+	if made != 3 {
+		t.Errorf("%d answers were made, want 3", made)
+	}
+}
+
+func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
+	storage := &counted{version: 1}
+	a := newAnswers(storage)
+	q := petstore.PetQuery{Limit: 20}
+	slowly := func() (*page, error) {
+		storage.version = 2 // a write is acknowledged while the query of version 1 runs
+		_, _, err := a.get(q, func() (*page, error) { return &page{body: []byte("new")}, nil })
+		return &page{body: []byte("old")}, err
+	}
+	if _, _, err := a.get(q, slowly); err != nil {
+		t.Fatal(err)
+	}
+	if p, reused, _ := a.get(q, nil); !reused || string(p.body) != "new" {
+		t.Errorf("got %s", p.body)
+	}
+	storage.version = 1 // as one reads it that was overtaken
+	if _, reused, _ := a.get(q, func() (*page, error) { return &page{}, nil }); reused {
+		t.Error("an answer of another version was reused")
+	}
+}
+
+func TestKeptAnswersAreBoundedInBytes(t *testing.T) {
+	a := newAnswers(&counted{})
+	kept := 0
+	for i := range 100 {
+		body := make([]byte, 10, 1<<20)
+		q := petstore.PetQuery{Before: int64(i + 1)}
+		a.get(q, func() (*page, error) { return &page{body: body}, nil })
+		if _, reused, _ := a.get(q, func() (*page, error) { return &page{body: body}, nil }); reused {
+			kept += cap(body)
+		}
+	}
+	if kept == 0 || kept > maxAnswers {
+		t.Errorf("%d bytes are kept, want at most %d", kept, maxAnswers)
+	}
+}

@@ -1,0 +1,200 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"petstore/api"
+)
+
+var document = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(api.YAML) })
+
+// described returns what in an exchange differs from the published document, nil if nothing does. What the document says
+// in words only is checked here in code: errors of any path, preflights, HEAD, headers that are on every answer.
+func described(raw string, a *answer) error {
+	doc, err := document()
+	if err != nil {
+		return err
+	}
+	request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
+	if err != nil {
+		return fmt.Errorf("the request cannot be read: %w", err)
+	}
+	if err := everyAnswer(request, a); err != nil {
+		return fmt.Errorf("%w\n%s", err, a.raw)
+	}
+	template, petID := templateOf(request.URL.EscapedPath())
+	item := doc.Paths.Value(template)
+	if item == nil || a.status == http.StatusNoContent {
+		return nil
+	}
+	if err := validate(doc, request, template, item, petID, a); err != nil {
+		return fmt.Errorf("%w\n%s", err, a.raw)
+	}
+	return nil
+}
+
+// templateOf is the path of the document that an escaped path belongs to.
+func templateOf(path string) (template, petID string) {
+	if path == "/v1/pets" {
+		return "/pets", ""
+	}
+	if id, ok := strings.CutPrefix(path, "/v1/pets/"); ok && id != "" && !strings.Contains(id, "/") {
+		return "/pets/{petId}", id
+	}
+	return "", ""
+}
+
+// validate compares an answer with the response of its operation, and the request too if it was accepted. A method that the
+// path does not have is answered as its GET would be.
+func validate(doc *openapi3.T, request *http.Request, template string, item *openapi3.PathItem, petID string, a *answer) error {
+	head := request.Method == http.MethodHead
+	if item.GetOperation(request.Method) == nil {
+		request.Method = http.MethodGet
+	}
+	input := &openapi3filter.RequestValidationInput{
+		Request:    request,
+		PathParams: map[string]string{"petId": petID},
+		Route: &routers.Route{
+			Spec: doc, Server: doc.Servers[0], Path: template, PathItem: item,
+			Method: request.Method, Operation: item.GetOperation(request.Method),
+		},
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true,
+			ExcludeResponseBody:   head,
+			AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+			SkipSettingDefaults:   true,
+		},
+	}
+	response := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: a.status, Header: a.header, Options: input.Options}
+	if err := openapi3filter.ValidateResponse(request.Context(), response.SetBodyBytes([]byte(a.body))); err != nil {
+		return fmt.Errorf("the answer is not as the document describes it: %w", err)
+	}
+	if a.status >= 300 || (request.Method == http.MethodPost && request.Header.Get("Content-Type") != "application/json") {
+		return nil
+	}
+	if err := openapi3filter.ValidateRequest(request.Context(), input); err != nil {
+		return fmt.Errorf("the request was accepted and is not as the document describes it: %w", err)
+	}
+	return nil
+}
+
+var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// everyAnswer checks what all answers have in common.
+func everyAnswer(r *http.Request, a *answer) error {
+	switch {
+	case a.status >= 300 && a.status < 400:
+		return errors.New("the answer is a redirect")
+	case !safeID.MatchString(a.header.Get("X-Request-Id")):
+		return errors.New("X-Request-Id is not safe")
+	case a.header.Get("Access-Control-Allow-Origin") != "*" || a.header.Get("Access-Control-Expose-Headers") == "":
+		return errors.New("pages of other origins cannot read the answer")
+	case a.header.Get("Access-Control-Allow-Credentials") != "":
+		return errors.New("a browser would send its own credentials")
+	case isVersioned(r) && a.header.Get("Cache-Control") != "no-store":
+		return errors.New("the answer may be cached")
+	case (a.status == 201) != (a.header.Get("Location") != ""):
+		return errors.New("a Location belongs to a new animal, and only to that")
+	case r.Method == http.MethodHead && a.body != "":
+		return errors.New("the answer to HEAD has a body")
+	case a.status == http.StatusNoContent && (r.Method != http.MethodOptions || a.body != "" || a.header.Get("Content-Type") != ""):
+		return errors.New("an answer without content has some, or is not to OPTIONS")
+	case a.status >= 400 && r.Method != http.MethodHead:
+		return isError(a)
+	}
+	return nil
+}
+
+func isVersioned(r *http.Request) bool {
+	path := r.URL.EscapedPath()
+	return path == "/v1" || strings.HasPrefix(path, "/v1/")
+}
+
+// isError checks that the answer is an Error of exactly its three fields, and headed like one.
+func isError(a *answer) error {
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		if !strings.Contains(a.raw, "\r\n"+name+": ") {
+			return fmt.Errorf("%s is missing, or spelled otherwise", name)
+		}
+	}
+	if a.header.Get("Content-Type") != "application/json" {
+		return errors.New("the error is not JSON by its Content-Type")
+	}
+	doc, err := document()
+	if err != nil {
+		return err
+	}
+	var value any
+	if err := json.Unmarshal([]byte(a.body), &value); err != nil {
+		return fmt.Errorf("the error is not JSON: %w", err)
+	}
+	if err := doc.Components.Schemas["Error"].Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
+		return fmt.Errorf("the error is not an Error: %w", err)
+	}
+	if status := value.(map[string]any)["status"]; status != float64(a.status) {
+		return fmt.Errorf("the Error says %v and the status line %d", status, a.status)
+	}
+	return nil
+}
+
+func TestExchangeThatTheDocumentDoesNotDescribeIsNoticed(t *testing.T) {
+	const (
+		head    = "Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: Link\r\nCache-Control: no-store\r\nX-Request-Id: r\r\n"
+		limits  = "X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: 59\r\nX-RateLimit-Reset: 1794744060\r\n"
+		json    = "Content-Type: application/json\r\n"
+		ok      = "HTTP/1.1 200 OK\r\n" + head + limits + json
+		pet     = `{"id":1,"name":"Rex","categoryId":1,"status":"sold"}`
+		missing = "HTTP/1.1 404 Not Found\r\n" + head + limits + json
+		list    = "GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n"
+		unknown = "GET /v1/dogs HTTP/1.1\r\nHost: a\r\n\r\n"
+	)
+	for _, c := range []struct {
+		behaviour, request, answer string
+		noticed                    bool
+	}{
+		{"an answer as described", list, ok + "\r\n[" + pet + "]", false},
+		{"a status that the operation does not have", list, missing + "\r\n" + `{"code":"not_found","message":"No.","status":404}`, true},
+		{"a status that no operation has", list, strings.Replace(ok, "200 OK", "418 Teapot", 1) + "\r\n" + pet, true},
+		{"a redirect", list, "HTTP/1.1 307 Temporary Redirect\r\n" + head + limits + "Location: /\r\n\r\n", true},
+		{"a header that is missing", list, "HTTP/1.1 200 OK\r\n" + head + json + "\r\n[]", true},
+		{"a header that is no number", list, strings.Replace(ok, "59", "many", 1) + "\r\n[]", true},
+		{"a body that is no array", list, ok + "\r\nnull", true},
+		{"an animal without a field", list, ok + "\r\n" + `[{"id":1,"name":"Rex","categoryId":1}]`, true},
+		{"an animal of an unknown status", list, ok + "\r\n" + strings.Replace("["+pet+"]", "sold", "lost", 1), true},
+		{"another type of content", list, strings.Replace(ok, "application/json", "text/html", 1) + "\r\n[]", true},
+		{"an accepted request that is not as described", strings.Replace(list, "pets", "pets?limit=101", 1), ok + "\r\n[]", true},
+		{"an answer of a deprecated operation that does not say so", strings.Replace(list, "pets", "pets/1", 1), ok + "\r\n" + pet, true},
+		{"an Error as described", unknown, missing + "\r\n" + `{"code":"not_found","message":"No.","status":404}`, false},
+		{"an Error with a fourth field", unknown, missing + "\r\n" + `{"code":"not_found","message":"No.","status":404,"more":1}`, true},
+		{"an Error of another status", unknown, missing + "\r\n" + `{"code":"not_found","message":"No.","status":400}`, true},
+		{"an Error with an unknown code", unknown, missing + "\r\n" + `{"code":"nope","message":"No.","status":404}`, true},
+		{"an Error in HTML", unknown, strings.Replace(missing, "application/json", "text/html", 1) + "\r\n<p>No.</p>", true},
+		{"an Error whose limits are spelled otherwise", unknown, strings.Replace(missing, "RateLimit", "Ratelimit", 3) + "\r\n" + `{"code":"not_found","message":"No.","status":404}`, true},
+		{"an answer that may be cached", list, strings.Replace(ok, "no-store", "no-cache", 1) + "\r\n[]", true},
+		{"an answer that other origins cannot read", list, strings.Replace(ok, "Origin: *", "Origin: null", 1) + "\r\n[]", true},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			response, err := http.ReadResponse(bufio.NewReader(strings.NewReader(c.answer)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, body, _ := strings.Cut(c.answer, "\r\n\r\n")
+			err = described(c.request, &answer{raw: c.answer, status: response.StatusCode, header: response.Header, body: body})
+			if (err != nil) != c.noticed {
+				t.Errorf("noticed: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,179 @@
+package httpapi_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+)
+
+var update = flag.Bool("update", false, "write the answers of testdata/exchanges anew")
+
+// Each file of testdata/exchanges is a conversation with a new service. Of an exchange it has a sentence, the request and
+// the answer, as they are on the wire but for the Date. A name in braces stands for a key, {length} for the length of
+// the body. Before a request the clock may be stepped ("after 10s"), and it may be sent several times ("times 60"), of
+// which the last answer is shown. A file may begin with the flags of the service ("serve --rate-limits=off").
+func TestExchangesAreAsWritten(t *testing.T) {
+	files, err := filepath.Glob("testdata/exchanges/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no exchanges: %v", err)
+	}
+	onEveryStorage(t, func(t *testing.T, open opener) {
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { converse(t, file, open) })
+		}
+	})
+}
+
+func converse(t *testing.T, file string, open opener) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags, talk, err := parseTalk(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, append(flags, on(open(t)))...)
+	keys := make(map[string]string)
+	for i := range talk {
+		s.clock.step(talk[i].after)
+		got := s.repeat(talk[i].raw(s, keys), talk[i].times)
+		if *update {
+			talk[i].response = got
+		} else if got != talk[i].response {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", talk[i].title, got, talk[i].response)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(written(string(text), talk)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var date = regexp.MustCompile(`(?m)^Date: .*\r\n`)
+
+func (s *service) repeat(raw string, times int) (last string) {
+	s.Helper()
+	for range times {
+		a := s.send(raw)
+		last = strings.ReplaceAll(date.ReplaceAllString(a.raw, ""), "\r\n", "\n")
+	}
+	return strings.TrimRight(last, "\n") + "\n"
+}
+
+// turn is one exchange of a talk.
+type turn struct {
+	title    string
+	after    time.Duration
+	times    int
+	request  string
+	response string
+}
+
+var (
+	titled    = regexp.MustCompile(`(?m)^== `)
+	directive = regexp.MustCompile(`^(after|times) (\S+)$`)
+	named     = regexp.MustCompile(`\{(\w+)\}`)
+)
+
+func parseTalk(text string) (flags []func(*httpapi.Config), talk []turn, err error) {
+	parts := titled.Split(text, -1)
+	for _, flag := range strings.Fields(strings.TrimPrefix(parts[0], "serve")) {
+		set, ok := serveFlags[flag]
+		if !ok {
+			return nil, nil, fmt.Errorf("there is no flag %s", flag)
+		}
+		flags = append(flags, set)
+	}
+	for _, part := range parts[1:] {
+		head, rest, _ := strings.Cut(part, "\n-- request\n")
+		request, response, _ := strings.Cut(rest, "\n-- response\n")
+		title, directives, _ := strings.Cut(head, "\n")
+		l := turn{title: title, times: 1, request: request, response: strings.TrimRight(response, "\n") + "\n"}
+		for d := range strings.Lines(directives) {
+			word := directive.FindStringSubmatch(strings.TrimSpace(d))
+			switch {
+			case word == nil:
+				err = fmt.Errorf("%s: what is %q?", title, d)
+			case word[1] == "after":
+				l.after, err = time.ParseDuration(word[2])
+			default:
+				l.times, err = strconv.Atoi(word[2])
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		talk = append(talk, l)
+	}
+	return flags, talk, nil
+}
+
+var serveFlags = map[string]func(*httpapi.Config){
+	"--base-url=https://api.example.com/v1": func(c *httpapi.Config) { c.BaseURL = "https://api.example.com" },
+	"--keep-deprecated":                     func(c *httpapi.Config) { c.KeepDeprecated = true },
+	"--rate-limits=off":                     func(c *httpapi.Config) { c.CountOnly = true },
+}
+
+// written puts the answers into the text of a talk.
+func written(text string, talk []turn) string {
+	parts := titled.Split(text, -1)
+	for i, l := range talk {
+		head, rest, _ := strings.Cut(parts[i+1], "\n-- request\n")
+		request, _, _ := strings.Cut(rest, "\n-- response\n")
+		parts[i+1] = head + "\n-- request\n" + strings.TrimRight(request, "\n") + "\n\n-- response\n" + l.response + "\n"
+	}
+	return strings.TrimRight(strings.Join(parts, "== "), "\n") + "\n"
+}
+
+// raw is the request as it is sent.
+func (l turn) raw(s *service, keys map[string]string) string {
+	head, body, _ := strings.Cut(strings.TrimRight(l.request, "\n")+"\n\n", "\n\n")
+	body = strings.TrimRight(body, "\n")
+	head = named.ReplaceAllStringFunc(head, func(name string) string {
+		if name == "{length}" {
+			return strconv.Itoa(len(body))
+		}
+		if keys[name] == "" {
+			keys[name] = s.keyNamed(strings.Trim(name, "{}"))
+		}
+		return keys[name]
+	})
+	return strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
+}
+
+// keyNamed makes the key that a name in braces stands for.
+func (s *service) keyNamed(name string) string {
+	s.Helper()
+	free, _ := petstore.Free.Limits(0, 0)
+	now := s.clock.now()
+	switch name {
+	case "free", "other":
+		return s.key(petstore.Free)
+	case "hourly":
+		secret, _ := s.keep(petstore.NewKey(name, petstore.Free, free, now, time.Hour))
+		return secret
+	case "revoked":
+		secret, key := s.keep(petstore.NewKey(name, petstore.Free, free, now, 0))
+		if err := s.storage.RevokeKey(s.Context(), key.ID, now); err != nil {
+			s.Fatal(err)
+		}
+		return secret
+	case "unknown":
+		return s.secret(petstore.Production)
+	case "staging":
+		return s.secret(petstore.Staging)
+	}
+	s.Fatalf("there is no key {%s}", name)
+	return ""
+}

@@ -1,0 +1,176 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+)
+
+var errSecret = errors.New("disk /var/lib/secret is on fire")
+
+func TestStorageThatFailsIsAnsweredWithoutInternalText(t *testing.T) {
+	panics := func(context.Context, string) error { panic(errSecret) }
+	fails := func(context.Context, string) error { return errSecret }
+	out := func(context.Context, string) error { return petstore.Unreachable(errSecret) }
+	late := func(context.Context, string) error { return fmt.Errorf("query: %w", context.DeadlineExceeded) }
+	for _, c := range []struct {
+		behaviour string
+		before    func(context.Context, string) error
+		status    int
+		code      petstore.Code
+		retry     string
+	}{
+		{"a panic is an internal error", panics, 500, petstore.InternalError, ""},
+		{"an unknown error is an internal error", fails, 500, petstore.InternalError, ""},
+		{"a storage out of reach is unavailable", out, 503, petstore.Unavailable, "1"},
+		{"a query that takes too long is unavailable", late, 503, petstore.Unavailable, "1"},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			storage := meddle(t)
+			s := serve(t, on(storage))
+			key := s.key(petstore.Free)
+			s.get(key, "/v1/pets").is(t, 200, "")
+			storage.with(c.before)
+			requests := []string{
+				request("GET", "/v1/pets", key, "X-Request-Id: failing"),
+				request("GET", "/v1/pets/1", key),
+				withBody(request("POST", "/v1/pets", key), `{"name":"Rex","categoryId":1}`),
+				withBody(request("POST", "/v1/pets", key, "Idempotency-Key: a"), `{"name":"Rex","categoryId":1}`),
+			}
+			for i, raw := range requests {
+				a := s.send(raw)
+				a.is(t, c.status, c.code)
+				a.has(t, "Retry-After", c.retry)
+				a.told(t, 60, int64(58-i), noon.Add(time.Minute))
+				if strings.Contains(a.raw, "secret") {
+					t.Errorf("the answer tells what is inside:\n%s", a.raw)
+				}
+			}
+			storage.with(nil)
+			if pets := s.pets(); len(pets) != 0 {
+				t.Errorf("stored all the same: %v", pets)
+			}
+			s.get(key, "/v1/pets").is(t, 200, "")
+			if line := s.journal.of("failing"); !strings.Contains(line, `"level":"ERROR"`) || (c.status == 500 && !strings.Contains(line, errSecret.Error())) {
+				t.Errorf("the log does not tell the cause: %s", line)
+			}
+		})
+	}
+}
+
+func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	cached, fresh := s.key(petstore.Free), s.key(petstore.Free)
+	s.get(cached, "/v1/pets").is(t, 200, "")
+	storage.failing("FindKey", petstore.Unreachable(errSecret))
+	s.get(cached, "/v1/pets").is(t, 200, "")
+	a := s.get(fresh, "/v1/pets")
+	a.is(t, 503, petstore.Unavailable)
+	a.has(t, "Retry-After", "1")
+	a.has(t, "WWW-Authenticate", "")
+	a.told(t, 1000, 999, noon.Add(time.Minute))
+	s.get("", "/v1/pets").is(t, 401, petstore.Unauthorized)
+	s.get("garbage", "/v1/pets").is(t, 401, petstore.Unauthorized)
+	s.clock.step(5 * time.Second)
+	s.get(cached, "/v1/pets").is(t, 503, petstore.Unavailable)
+	storage.with(nil)
+	s.get(cached, "/v1/pets").is(t, 200, "")
+	s.get(fresh, "/v1/pets").is(t, 200, "")
+}
+
+func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxInFlight = 1 })
+	key := s.key(petstore.Free)
+	s.get(key, "/v1/pets").is(t, 200, "")
+	working, goOn := make(chan struct{}), make(chan struct{})
+	storage.with(func(_ context.Context, call string) error {
+		if call == "GetPet" {
+			close(working)
+			<-goOn
+		}
+		return nil
+	})
+	first := make(chan error)
+	go func() {
+		a, err := s.try(request("GET", "/v1/pets/1", key))
+		if err == nil && a.status != 404 {
+			err = errors.New(a.raw)
+		}
+		first <- err
+	}()
+	<-working
+	a := s.get(key, "/v1/pets")
+	a.is(t, 503, petstore.Unavailable)
+	a.has(t, "Retry-After", "1")
+	a.told(t, 60, 57, noon.Add(time.Minute))
+	a = s.get(key, "/v1/pets/1")
+	a.is(t, 503, petstore.Unavailable)
+	a.has(t, "Deprecation", "@1794700800")
+	s.get("", "/v1/pets").is(t, 401, petstore.Unauthorized)
+	close(goOn)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	s.get(key, "/v1/pets").is(t, 200, "")
+}
+
+func TestAnswerThatBreaksOffIsCutAndLogged(t *testing.T) {
+	s := serve(t, func(c *httpapi.Config) {
+		c.Pages = map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			w.Write([]byte("half a page"))
+			panic(errSecret)
+		})}
+	})
+	if a, err := exchange(s.address, request("GET", "/page", "", "X-Request-Id: broken")); err == nil {
+		t.Errorf("the answer looks whole:\n%s", a.raw)
+	}
+	s.get("", "/").is(t, 404, petstore.NotFound)
+	if line := s.journal.of("broken"); !strings.Contains(line, `"level":"ERROR"`) || !strings.Contains(line, errSecret.Error()) {
+		t.Errorf("the log does not tell that an answer was cut off: %s", line)
+	}
+}
+
+func TestPageThatPanicsBeforeItWritesIsAnError(t *testing.T) {
+	s := serve(t, func(c *httpapi.Config) {
+		c.Pages = map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { panic(errSecret) })}
+	})
+	a, err := exchange(s.address, request("GET", "/page", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.is(t, 500, petstore.InternalError)
+}
+
+func TestPagesNeedNoKeyAndAreNotCounted(t *testing.T) {
+	s := serve(t, func(c *httpapi.Config) {
+		c.Pages = map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("a page")) })}
+	})
+	for range 3 {
+		a := s.get("", "/page")
+		if a.status != 200 || a.body != "a page" {
+			t.Errorf("got\n%s", a.raw)
+		}
+		a.has(t, "X-RateLimit-Limit", "")
+		a = s.send(request("HEAD", "/page", ""))
+		a.is(t, 200, "")
+		a.has(t, "Content-Length", "6")
+	}
+	a := s.send(withBody(request("POST", "/page", ""), "{}"))
+	a.is(t, 405, petstore.MethodNotAllowed)
+	a.has(t, "Allow", "GET, HEAD, OPTIONS")
+	a.told(t, 1000, 999, noon.Add(time.Minute))
+	a = s.send(request("OPTIONS", "/page", ""))
+	a.is(t, 204, "")
+	a.has(t, "Allow", "GET, HEAD, OPTIONS")
+	s.get("", "/page/").is(t, 404, petstore.NotFound)
+}

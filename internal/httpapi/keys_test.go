@@ -1,0 +1,93 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+)
+
+func TestValidKeyCostsOneQueryIn5Seconds(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	key := s.key(petstore.Enterprise)
+	for range 3 {
+		for range 20 {
+			s.get(key, "/v1/pets").is(t, 200, "")
+			s.clock.step(200 * time.Millisecond)
+		}
+		s.clock.step(time.Second)
+		if n := storage.count("FindKey"); n != 1 {
+			t.Errorf("%d queries in 5 seconds, want 1", n)
+		}
+	}
+}
+
+func TestKeyThatEndsIsRefusedWithin5Seconds(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, open opener) {
+		s := serve(t, on(open(t)))
+		limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
+		revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, 0))
+		old, rotated := s.keep(petstore.NewKey("rotated", petstore.Free, limits, noon, 0))
+		retired, atOnce := s.keep(petstore.NewKey("rotated at once", petstore.Free, limits, noon, 0))
+		short, _ := s.keep(petstore.NewKey("short", petstore.Free, limits, noon, 3*time.Second))
+		for _, secret := range []string{revoked, old, retired, short} {
+			s.get(secret, "/v1/pets").is(t, 200, "")
+		}
+		next, now := s.secret(petstore.Production), s.secret(petstore.Production)
+		if err := s.storage.RevokeKey(t.Context(), key.ID, noon); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.storage.RotateKey(t.Context(), rotated.ID, petstore.HashSecret(next), noon, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.storage.RotateKey(t.Context(), atOnce.ID, petstore.HashSecret(now), noon, 0); err != nil {
+			t.Fatal(err)
+		}
+		s.get(next, "/v1/pets").is(t, 200, "")
+		s.get(now, "/v1/pets").is(t, 200, "")
+
+		s.clock.step(3*time.Second - 1)
+		s.get(short, "/v1/pets").is(t, 200, "")
+		s.clock.step(1)
+		s.get(short, "/v1/pets").is(t, 401, petstore.Unauthorized) // its end was known
+
+		s.clock.step(2 * time.Second)
+		s.get(revoked, "/v1/pets").is(t, 401, petstore.Unauthorized)
+		s.get(retired, "/v1/pets").is(t, 401, petstore.Unauthorized)
+		s.get(old, "/v1/pets").is(t, 200, "")
+		s.clock.step(time.Hour)
+		s.get(old, "/v1/pets").is(t, 401, petstore.Unauthorized)
+		s.get(next, "/v1/pets").is(t, 200, "")
+	})
+}
+
+func TestKeyOfTheOperatorsChoiceNeedNotHaveTheForm(t *testing.T) {
+	const named = "a-key-of-my-own-choice=="
+	storage := meddle(t)
+	s := serve(t, on(storage), func(c *httpapi.Config) { c.NamedKey = named })
+	s.journal.secrets = append(s.journal.secrets, named)
+	s.get(named, "/v1/pets").is(t, 401, petstore.Unauthorized)
+	if err := storage.EnsureKey(t.Context(), petstore.NewKey("named", petstore.Enterprise, petstore.FirstKeyLimits, noon, 0), petstore.HashSecret(named)); err != nil {
+		t.Fatal(err)
+	}
+	s.get(named, "/v1/pets").is(t, 200, "")
+	storage.count("FindKey")
+	s.get(named+"=", "/v1/pets").is(t, 401, petstore.Unauthorized)
+	s.get(strings.ToUpper(named), "/v1/pets").is(t, 401, petstore.Unauthorized)
+	if n := storage.count("FindKey"); n != 0 {
+		t.Errorf("other names cost %d queries", n)
+	}
+}
+
+func TestStagingTakesKeysOfStaging(t *testing.T) {
+	s := serve(t, func(c *httpapi.Config) { c.Environment = petstore.Staging })
+	s.get(s.key(petstore.Free), "/v1/pets").is(t, 401, petstore.Unauthorized)
+	secret := s.secret(petstore.Staging)
+	if err := s.storage.CreateKey(t.Context(), petstore.NewKey("staging", petstore.Pro, petstore.Limits{PerMinute: 300, PerDay: 10_000}, noon, 0), petstore.HashSecret(secret)); err != nil {
+		t.Fatal(err)
+	}
+	s.get(secret, "/v1/pets").is(t, 200, "")
+}

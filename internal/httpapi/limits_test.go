@@ -1,0 +1,356 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
+)
+
+// number reads a header that must be a whole number.
+func (a *answer) number(t testing.TB, name string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(a.header.Get(name), 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v in\n%s", name, err, a.raw)
+	}
+	return n
+}
+
+// told fails the test unless the answer tells these limits.
+func (a *answer) told(t testing.TB, limit, remaining int64, reset time.Time) {
+	t.Helper()
+	a.has(t, "X-RateLimit-Limit", fmt.Sprint(limit))
+	a.has(t, "X-RateLimit-Remaining", fmt.Sprint(remaining))
+	a.has(t, "X-RateLimit-Reset", fmt.Sprint(reset.Unix()))
+}
+
+func TestConcurrentRequestsOfAMinuteAreCountedExactly(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Free)
+	var mu sync.Mutex
+	var left []int64
+	var all sync.WaitGroup
+	statuses := make(map[int]int)
+	for range 8 {
+		all.Go(func() {
+			for range 14 {
+				a, err := s.try(request("GET", "/v1/pets", key))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if statuses[a.status]++; a.status == 200 {
+					left = append(left, a.number(t, "X-RateLimit-Remaining"))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if statuses[200] != 60 || statuses[429] != 8*14-60 {
+		t.Errorf("got %v, want 60 that pass and %d that are refused", statuses, 8*14-60)
+	}
+	slices.Sort(left)
+	for i, n := range left {
+		if n != int64(i) {
+			t.Fatalf("what was told to be left: %v, want each number once", left)
+		}
+	}
+}
+
+func TestClientThatWaitsAsLongAsItIsToldPasses(t *testing.T) {
+	for _, offset := range []time.Duration{0, time.Millisecond, 29*time.Second + 999*time.Millisecond, 59 * time.Second, time.Minute - time.Millisecond, time.Minute - time.Nanosecond} {
+		t.Run(offset.String(), func(t *testing.T) {
+			s := serve(t)
+			s.clock.step(offset)
+			key := s.key(petstore.Free)
+			s.repeat(request("GET", "/v1/pets", key), 60)
+			a := s.get(key, "/v1/pets")
+			a.is(t, 429, petstore.RateLimited)
+			a.told(t, 60, 0, noon.Add(time.Minute))
+
+			wait := time.Duration(a.number(t, "Retry-After")) * time.Second
+			if over := wait - (time.Minute - offset); over < 0 || over >= time.Second+time.Millisecond {
+				t.Errorf("%v before the minute's end the client shall wait %v", time.Minute-offset, wait)
+			}
+			s.clock.step(time.Unix(a.number(t, "X-RateLimit-Reset"), 0).Sub(s.clock.now()))
+			a = s.get(key, "/v1/pets")
+			a.is(t, 200, "")
+			a.told(t, 60, 59, noon.Add(2*time.Minute))
+		})
+	}
+}
+
+func TestDayIsCountedTooAndTheScarcerWindowIsShown(t *testing.T) {
+	s := serve(t)
+	key, _ := s.keep(petstore.NewKey("small", petstore.Enterprise, petstore.Limits{PerMinute: 4, PerDay: 6}, noon, 0))
+	midnight := noon.Add(12 * time.Hour)
+	for remaining := int64(3); remaining >= 0; remaining-- {
+		s.get(key, "/v1/pets").told(t, 4, remaining, noon.Add(time.Minute))
+	}
+	s.get(key, "/v1/pets").is(t, 429, petstore.RateLimited)
+	s.clock.step(time.Minute)
+	s.get(key, "/v1/pets").told(t, 6, 1, midnight)
+	s.get(key, "/v1/pets").told(t, 6, 0, midnight)
+	s.clock.step(time.Hour)
+	a := s.get(key, "/v1/pets")
+	a.is(t, 429, petstore.RateLimited)
+	a.told(t, 6, 0, midnight)
+	a.has(t, "Retry-After", fmt.Sprint(12*3600-60-3600))
+	s.clock.step(12*time.Hour - time.Minute - time.Hour)
+	a = s.get(key, "/v1/pets")
+	a.is(t, 200, "")
+	a.told(t, 4, 3, midnight.Add(time.Minute))
+}
+
+func TestPlansHaveTheirLimits(t *testing.T) {
+	s := serve(t)
+	for plan, limit := range map[petstore.Plan]int64{petstore.Free: 60, petstore.Pro: 300, petstore.Business: 1000, petstore.Enterprise: 100_000_000} {
+		s.get(s.key(plan), "/v1/pets").told(t, limit, limit-1, noon.Add(time.Minute))
+	}
+}
+
+func TestBan(t *testing.T) {
+	storage := openSQLite(t)
+	s := serve(t, on(storage))
+	secret, key := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	ask := request("GET", "/v1/pets", secret)
+	provoke := func(t *testing.T) *answer {
+		t.Helper()
+		s := s.in(t)
+		s.repeat(ask, 60)
+		s.repeat(ask, 59)
+		a := s.send(ask)
+		a.is(t, 429, petstore.KeyBanned)
+		return a
+	}
+
+	t.Run("comes with the 60th refusal, for a minute from then", func(t *testing.T) {
+		s.clock.step(20 * time.Second)
+		a := provoke(t)
+		a.told(t, 60, 0, noon.Add(80*time.Second))
+		a.has(t, "Retry-After", "60")
+	})
+	t.Run("is stored with the owner", func(t *testing.T) {
+		stored, err := storage.FindKey(t.Context(), petstore.HashSecret(secret))
+		if err != nil || !stored.BannedUntil.Equal(noon.Add(80*time.Second)) {
+			t.Errorf("got %v, %v", stored.BannedUntil, err)
+		}
+	})
+	t.Run("holds in a service that starts afterwards", func(t *testing.T) {
+		other := serve(t, on(storage), func(c *httpapi.Config) { c.Now, c.Limiter = s.clock.now, ratelimit.NewMemory(s.clock.now) })
+		other.send(ask).is(t, 429, petstore.KeyBanned)
+	})
+	t.Run("holds for a key that replaces the banned one", func(t *testing.T) {
+		next := s.secret(petstore.Production)
+		if _, err := storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), s.clock.now(), 1000*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		s.in(t).get(next, "/v1/pets").is(t, 429, petstore.KeyBanned)
+	})
+	t.Run("is not prolonged by requests during it", func(t *testing.T) {
+		s.clock.step(30 * time.Second)
+		for range 100 {
+			s.in(t).send(ask).told(t, 60, 0, noon.Add(80*time.Second))
+		}
+	})
+	t.Run("ends as it was said", func(t *testing.T) {
+		s.clock.step(30*time.Second - time.Millisecond)
+		a := s.in(t).send(ask)
+		a.is(t, 429, petstore.KeyBanned)
+		a.has(t, "Retry-After", "1")
+		s.clock.step(time.Millisecond)
+		s.in(t).send(ask).is(t, 200, "")
+	})
+	t.Run("doubles within a day, up to an hour", func(t *testing.T) {
+		for _, minutes := range []int{2, 4, 8, 16, 32, 60, 60} {
+			s.clock.step(time.Hour)
+			provoke(t).has(t, "Retry-After", strconv.Itoa(60*minutes))
+		}
+	})
+	t.Run("is a minute again after a day without one", func(t *testing.T) {
+		s.clock.step(24*time.Hour + time.Minute)
+		provoke(t).has(t, "Retry-After", "60")
+	})
+	t.Run("can be lifted, and that holds within 5 seconds", func(t *testing.T) {
+		if err := storage.UnbanOwner(t.Context(), key.Owner); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.step(5 * time.Second)
+		if a := s.in(t).send(ask); a.status == 429 {
+			a.is(t, 429, petstore.RateLimited)
+		}
+	})
+}
+
+func TestBanThatCannotBeStoredIsAskedForAgain(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	ask := request("GET", "/v1/pets", s.key(petstore.Free))
+	s.repeat(ask, 60)
+	storage.failing("BanOwner", petstore.Unreachable(nil))
+	s.repeat(ask, 59)
+	s.send(ask).is(t, 429, petstore.RateLimited)
+	storage.with(nil)
+	s.repeat(ask, 59)
+	s.send(ask).is(t, 429, petstore.KeyBanned)
+}
+
+func TestBanIsStoredEvenIfItsCauserHangsUp(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	secret := s.key(petstore.Free)
+	ask := request("GET", "/v1/pets", secret)
+	s.repeat(ask, 60)
+	s.repeat(ask, 59)
+
+	banning, gone, fate := make(chan struct{}), make(chan struct{}), make(chan error)
+	storage.with(func(ctx context.Context, call string) error {
+		if call == "BanOwner" {
+			close(banning)
+			<-gone
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond): // in which a server notices that its client is gone
+			}
+			fate <- ctx.Err()
+		}
+		return nil
+	})
+	conn := dial(t, s.address)
+	fmt.Fprint(conn, ask)
+	<-banning
+	conn.Close()
+	close(gone)
+	if err := <-fate; err != nil {
+		t.Errorf("who hangs up is not banned: %v", err)
+	}
+}
+
+func TestRotationDoesNotDoubleTheQuota(t *testing.T) {
+	s := serve(t)
+	secret, key := s.keep(petstore.NewKey("rotated", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	s.repeat(request("GET", "/v1/pets", secret), 40)
+	next := s.secret(petstore.Production)
+	if _, err := s.storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), noon, 24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	s.get(next, "/v1/pets").told(t, 60, 19, noon.Add(time.Minute))
+	s.get(secret, "/v1/pets").told(t, 60, 18, noon.Add(time.Minute))
+}
+
+func TestGarbageCostsNoQuery(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	for _, token := range []string{"", "garbage", petstore.NewSecret(petstore.Staging), petstore.NewSecret(petstore.Production)[:42]} {
+		for range 10 {
+			s.get("", "/v1/pets", "Authorization: Bearer "+token).is(t, 401, petstore.Unauthorized)
+		}
+	}
+	if n := storage.count("FindKey"); n != 0 {
+		t.Errorf("garbage cost %d queries", n)
+	}
+}
+
+func TestAddressThatSentTooMuchCostsNoQuery(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	valid, fresh := s.key(petstore.Free), s.key(petstore.Free)
+	s.get(valid, "/v1/pets").is(t, 200, "")
+	storage.count("FindKey")
+	for range 100 {
+		s.get(petstore.NewSecret(petstore.Production), "/v1/pets").is(t, 401, petstore.Unauthorized)
+	}
+	if n := storage.count("FindKey"); n != 100 {
+		t.Errorf("100 keys that may exist cost %d queries", n)
+	}
+	s.repeat(request("GET", "/", ""), 900)
+	for range 10 {
+		a := s.get(petstore.NewSecret(petstore.Production), "/v1/pets")
+		a.is(t, 429, petstore.RateLimited)
+		a.told(t, 1000, 0, noon.Add(time.Minute))
+		a.has(t, "Retry-After", "60")
+	}
+	s.get(fresh, "/v1/pets").is(t, 429, petstore.RateLimited)
+	s.get("", "/v1/pets").is(t, 429, petstore.RateLimited)
+	s.get("", "/").is(t, 429, petstore.RateLimited)
+	s.get(valid, "/v1/pets").is(t, 200, "")
+	s.clock.step(5 * time.Second)
+	s.get(valid, "/v1/pets").is(t, 200, "")
+	if n := storage.count("FindKey"); n != 1 {
+		t.Errorf("%d queries, want that of the valid key only", n)
+	}
+	s.clock.step(55 * time.Second)
+	s.get(fresh, "/v1/pets").is(t, 200, "")
+}
+
+// turning is a limiter during whose every peek the minute ends.
+type turning struct {
+	petstore.Limiter
+	clock *clock
+}
+
+func (l turning) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	d, err := l.Limiter.Take(ctx, ask)
+	if ask.Peek {
+		l.clock.step(time.Minute)
+	}
+	return d, err
+}
+
+func TestKeyThatWasNotCheckedIsNeverSaidToBeInvalid(t *testing.T) {
+	var s *service
+	s = serve(t, func(c *httpapi.Config) {
+		minutes := new(clock)
+		c.Limiter = turning{ratelimit.NewMemory(minutes.now), minutes}
+	})
+	key := s.key(petstore.Free)
+	s.repeat(request("GET", "/", ""), 1000)
+	a := s.get(key, "/v1/pets")
+	a.is(t, 429, petstore.RateLimited)
+	a.has(t, "Retry-After", "60")
+	s.get(key, "/v1/pets").is(t, 200, "")
+}
+
+func TestClientsBehindTrustedProxiesAreCountedApart(t *testing.T) {
+	left := func(s *service, forwarded ...string) int64 {
+		return s.get("", "/v1/pets", forwarded...).number(s, "X-RateLimit-Remaining")
+	}
+	trusting := serve(t, func(c *httpapi.Config) {
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}
+	})
+	for _, c := range []struct {
+		forwarded []string
+		want      int64
+	}{
+		{[]string{"X-Forwarded-For: 198.51.100.7"}, 999},
+		{[]string{"X-Forwarded-For: 198.51.100.7"}, 998},
+		{[]string{"X-Forwarded-For: 198.51.100.8"}, 999},
+		{[]string{"X-Forwarded-For: 192.0.2.66, 198.51.100.7, 10.1.1.1"}, 997},
+		{[]string{"X-Forwarded-For: 192.0.2.67, 198.51.100.7", "X-Forwarded-For: 10.1.1.1"}, 996},
+		{[]string{"X-Forwarded-For: 2001:db8:1:2::5"}, 999},
+		{[]string{"X-Forwarded-For: 2001:db8:1:2:a:b:c:d"}, 998},
+		{[]string{"X-Forwarded-For: 2001:db8:1:3::5"}, 999},
+		{nil, 999},
+	} {
+		if got := left(trusting, c.forwarded...); got != c.want {
+			t.Errorf("%q: %d are left, want %d", c.forwarded, got, c.want)
+		}
+	}
+	careful := serve(t)
+	for want := int64(999); want > 990; want-- {
+		if got := left(careful, fmt.Sprintf("X-Forwarded-For: 198.51.100.%d", want%256)); got != want {
+			t.Errorf("a stranger's X-Forwarded-For was believed: %d are left, want %d", got, want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package httpapi_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// meddler is a storage that counts its calls, and to which things can be done before one of them.
+type meddler struct {
+	petstore.Storage
+	mu     sync.Mutex
+	calls  map[string]int
+	before func(ctx context.Context, call string) error
+}
+
+func meddle(t testing.TB) *meddler {
+	return &meddler{Storage: openSQLite(t), calls: make(map[string]int)}
+}
+
+// with says what happens before every call from now on. An error is the answer of the call.
+func (m *meddler) with(before func(ctx context.Context, call string) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.before = before
+}
+
+// failing makes a call fail with that error from now on.
+func (m *meddler) failing(call string, err error) {
+	m.with(func(_ context.Context, c string) error {
+		if c == call {
+			return err
+		}
+		return nil
+	})
+}
+
+// count is how often a call was made since the last count.
+func (m *meddler) count(call string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.calls[call]
+	m.calls[call] = 0
+	return n
+}
+
+func (m *meddler) called(ctx context.Context, call string) error {
+	m.mu.Lock()
+	m.calls[call]++
+	before := m.before
+	m.mu.Unlock()
+	if before == nil {
+		return nil
+	}
+	return before(ctx, call)
+}
+
+func (m *meddler) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
+	if err := m.called(ctx, "ListPets"); err != nil {
+		return nil, err
+	}
+	return m.Storage.ListPets(ctx, q)
+}
+
+func (m *meddler) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
+	if err := m.called(ctx, "GetPet"); err != nil {
+		return petstore.Pet{}, err
+	}
+	return m.Storage.GetPet(ctx, id)
+}
+
+func (m *meddler) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Once) (petstore.Pet, bool, error) {
+	if err := m.called(ctx, "CreatePet"); err != nil {
+		return petstore.Pet{}, false, err
+	}
+	return m.Storage.CreatePet(ctx, pet, once)
+}
+
+func (m *meddler) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
+	if err := m.called(ctx, "FindKey"); err != nil {
+		return petstore.Key{}, err
+	}
+	return m.Storage.FindKey(ctx, hash)
+}
+
+func (m *meddler) BanOwner(ctx context.Context, owner string, now time.Time) (petstore.Ban, error) {
+	if err := m.called(ctx, "BanOwner"); err != nil {
+		return petstore.Ban{}, err
+	}
+	return m.Storage.BanOwner(ctx, owner, now)
+}

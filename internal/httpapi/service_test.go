@@ -1,0 +1,327 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+	"petstore/internal/postgres"
+	"petstore/internal/ratelimit"
+	"petstore/internal/sqlite"
+	"petstore/internal/testservice"
+)
+
+// noon is when every test begins, by the service's clock.
+var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+
+// clock stands still until it is stepped.
+type clock struct{ sinceNoon atomic.Int64 }
+
+func (c *clock) now() time.Time       { return noon.Add(time.Duration(c.sinceNoon.Load())) }
+func (c *clock) step(d time.Duration) { c.sinceNoon.Add(int64(d)) }
+
+// service is the API behind a real server on a port of its own, with a real storage and a real limiter.
+type service struct {
+	*testing.T
+	clock   *clock
+	storage petstore.Storage
+	address string
+	journal *journal
+}
+
+// in is the same service in a part of the test.
+func (s *service) in(t *testing.T) *service {
+	part := *s
+	part.T = t
+	return &part
+}
+
+// opener opens a new, empty storage that is closed with the test.
+type opener func(t testing.TB) petstore.Storage
+
+// onEveryStorage runs the same checks on a service with each kind of storage.
+func onEveryStorage(t *testing.T, check func(t *testing.T, open opener)) {
+	t.Run("sqlite", func(t *testing.T) { check(t, openSQLite) })
+	t.Run("postgres", func(t *testing.T) { check(t, openPostgres) })
+}
+
+func openSQLite(t testing.TB) petstore.Storage {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	return closedWith(t, db, err)
+}
+
+func openPostgres(t testing.TB) petstore.Storage {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: testservice.Postgres(t), Environment: petstore.Production})
+	return closedWith(t, db, err)
+}
+
+func closedWith(t testing.TB, storage petstore.Storage, err error) petstore.Storage {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := storage.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return storage
+}
+
+// serve starts a service on SQLite, or on what the settings put in its place.
+func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
+	t.Helper()
+	s := &service{T: t, clock: new(clock), journal: new(journal)}
+	config := httpapi.Config{
+		Environment: petstore.Production,
+		Log:         slog.New(slog.NewJSONHandler(s.journal, nil)),
+		Metrics:     prometheus.NewRegistry(),
+		Now:         s.clock.now,
+		Limiter:     ratelimit.NewMemory(s.clock.now),
+	}
+	for _, set := range settings {
+		set(&config)
+	}
+	if config.Storage == nil {
+		config.Storage = openSQLite(t)
+	}
+	s.storage = config.Storage
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.address = listener.Addr().String()
+	server := &http.Server{
+		Handler:                      httpapi.New(config),
+		MaxHeaderBytes:               128 << 10,
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(slog.NewTextHandler(s.journal, nil), slog.LevelError),
+	}
+	go server.Serve(listener)
+	t.Cleanup(func() {
+		server.Close()
+		s.journal.keepsSecrets(t)
+	})
+	return s
+}
+
+func on(storage petstore.Storage) func(*httpapi.Config) {
+	return func(c *httpapi.Config) { c.Storage = storage }
+}
+
+// key makes a key of that plan and returns its secret.
+func (s *service) key(plan petstore.Plan) string {
+	s.Helper()
+	limits, err := plan.Limits(0, 0)
+	if plan == petstore.Enterprise {
+		limits, err = petstore.FirstKeyLimits, nil
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	secret, _ := s.keep(petstore.NewKey("test", plan, limits, s.clock.now(), 0))
+	return secret
+}
+
+// keep stores a key under a new secret.
+func (s *service) keep(key petstore.Key) (string, petstore.Key) {
+	s.Helper()
+	secret := s.secret(petstore.Production)
+	if err := s.storage.CreateKey(s.Context(), key, petstore.HashSecret(secret)); err != nil {
+		s.Fatal(err)
+	}
+	return secret, key
+}
+
+// secret makes a secret that must never be logged.
+func (s *service) secret(env petstore.Environment) string {
+	secret := petstore.NewSecret(env)
+	s.journal.secrets = append(s.journal.secrets, secret)
+	return secret
+}
+
+// pets lists what is stored.
+func (s *service) pets() []petstore.Pet {
+	s.Helper()
+	pets, err := s.storage.ListPets(s.Context(), petstore.PetQuery{Limit: 10_000})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return pets
+}
+
+// get and post send a plain request with that key.
+func (s *service) get(key, target string, headers ...string) *answer {
+	s.Helper()
+	return s.send(request("GET", target, key, headers...))
+}
+
+func (s *service) post(key, body string, headers ...string) *answer {
+	s.Helper()
+	return s.send(withBody(request("POST", "/v1/pets", key, headers...), body))
+}
+
+// request writes the head of a request, without a key if that is empty.
+func request(method, target, key string, headers ...string) string {
+	lines := []string{method + " " + target + " HTTP/1.1", "Host: petstore.test"}
+	if key != "" {
+		lines = append(lines, "Authorization: Bearer "+key)
+	}
+	return strings.Join(append(lines, headers...), "\r\n") + "\r\n\r\n"
+}
+
+// withBody gives the head of a request a body of known length, of JSON unless it says otherwise.
+func withBody(head, body string) string {
+	head = strings.TrimSuffix(head, "\r\n")
+	if !strings.Contains(head, "\r\nContent-Type:") {
+		head += "Content-Type: application/json\r\n"
+	}
+	return head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
+}
+
+// answer is what came back, to the last byte.
+type answer struct {
+	raw    string
+	status int
+	header http.Header
+	body   string
+}
+
+// send writes a request as it is and reads the answer, which must be the only one and be described by the document.
+func (s *service) send(raw string) *answer {
+	s.Helper()
+	a, err := s.try(raw)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a
+}
+
+// try is send for goroutines that may not end the test.
+func (s *service) try(raw string) (*answer, error) {
+	a, err := exchange(s.address, raw)
+	if err == nil {
+		err = described(raw, a)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%.300s\n%w", raw, err)
+	}
+	return a, nil
+}
+
+func exchange(address, raw string) (*answer, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := io.WriteString(conn, raw); err != nil {
+		return nil, fmt.Errorf("the server does not read what it is sent: %w", err)
+	}
+	method, _, _ := strings.Cut(raw, " ")
+	return readAnswer(conn.(*net.TCPConn), method)
+}
+
+// readAnswer reads one answer and makes sure that nothing follows it.
+func readAnswer(conn *net.TCPConn, method string) (*answer, error) {
+	var raw bytes.Buffer
+	reader := bufio.NewReader(io.TeeReader(conn, &raw))
+	response, err := http.ReadResponse(reader, &http.Request{Method: method})
+	if err != nil {
+		return nil, fmt.Errorf("the answer cannot be read: %w\n%s", err, raw.String())
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("the answer's body cannot be read: %w\n%s", err, raw.String())
+	}
+	conn.CloseWrite()
+	if rest, _ := io.ReadAll(reader); len(rest) > 0 {
+		return nil, fmt.Errorf("after the answer comes %.200q", rest)
+	}
+	return &answer{raw: raw.String(), status: response.StatusCode, header: response.Header, body: string(body)}, nil
+}
+
+// refusal is the code and the message of an Error, empty if the answer is none.
+func (a *answer) refusal() (code petstore.Code, message string) {
+	var e struct {
+		Code    petstore.Code
+		Message string
+	}
+	json.Unmarshal([]byte(a.body), &e)
+	return e.Code, e.Message
+}
+
+// is fails the test unless the answer has that status and, as an Error, that code.
+func (a *answer) is(t testing.TB, status int, code petstore.Code) {
+	t.Helper()
+	if got, _ := a.refusal(); a.status != status || got != code {
+		t.Fatalf("want %d %s, got\n%s", status, code, a.raw)
+	}
+}
+
+// has fails the test unless the answer has that header with that value; an empty one means that it must not be there.
+func (a *answer) has(t testing.TB, name, value string) {
+	t.Helper()
+	if got := strings.Join(a.header.Values(name), " | "); got != value {
+		t.Errorf("%s is %q, want %q, in\n%s", name, got, value, a.raw)
+	}
+}
+
+// journal is what was logged, and what must not be.
+type journal struct {
+	mu      sync.Mutex
+	text    strings.Builder
+	secrets []string
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// of waits for the line about a request, which is written after its answer.
+func (j *journal) of(requestID string) string {
+	for range 1000 {
+		for line := range strings.Lines(j.String()) {
+			if strings.Contains(line, `"id":"`+requestID+`"`) {
+				return line
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return ""
+}
+
+func (j *journal) keepsSecrets(t testing.TB) {
+	text := j.String()
+	for _, secret := range j.secrets {
+		if strings.Contains(text, secret) {
+			t.Errorf("the log tells the secret %s", secret)
+		}
+	}
+}
