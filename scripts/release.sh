@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Builds what a release offers into dist/: an archive for each system, and SHA256SUMS.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=${VERSION:-$(git describe --tags --always --dirty)}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+rm -rf dist
+mkdir -p dist
+
+go run ./cmd/petstore completion bash > "$work/petstore.bash"
+go run ./cmd/petstore completion zsh > "$work/_petstore"
+go run ./cmd/petstore completion fish > "$work/petstore.fish"
+
+for system in linux darwin windows; do
+  for machine in amd64 arm64; do
+    name=petstore-$version-$system-$machine
+    folder=$work/$name
+    mkdir -p "$folder/completions"
+    binary=petstore
+    [ $system = windows ] && binary=petstore.exe
+    echo "$name" >&2
+    CGO_ENABLED=0 GOOS=$system GOARCH=$machine \
+      go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$folder/$binary" ./cmd/petstore
+    cp README.md CHANGELOG.md "$folder"
+    cp "$work/petstore.bash" "$work/_petstore" "$work/petstore.fish" "$folder/completions"
+    [ $system = linux ] && cp deploy/petstore.service "$folder"
+    tar --create --gzip --owner 0 --group 0 --directory "$work" --file "dist/$name.tar.gz" "$name"
+  done
+done
+
+cd dist
+sha256sum -- * > SHA256SUMS
+cat SHA256SUMS
