@@ -68,20 +68,20 @@ func TestAcknowledgedAnimalIsInTheNextList(t *testing.T) {
 		s.atOnce(5, func(i int) error {
 			if i >= 3 { // readers, who fill whatever is kept of answers
 				for writing.Load() > 0 {
-					if _, err := s.idsOf(request("GET", "/v1/pets?limit=100", key)); err != nil {
+					if _, err := s.idsOf(request("GET", "/v1/pets?limit=36", key)); err != nil {
 						return err
 					}
 				}
 				return nil
 			}
 			defer writing.Add(-1)
-			for n := range 25 {
+			for n := range 12 {
 				status := petstore.Statuses[n%3]
 				made, err := s.idsOf(withBody(request("POST", "/v1/pets", key), fmt.Sprintf(`{"name":"Rex","categoryId":%d,"status":%q}`, i, status)))
 				if err != nil {
 					return err
 				}
-				for _, target := range []string{"/v1/pets?limit=100", fmt.Sprintf("/v1/pets?limit=99&status=%s", status), fmt.Sprintf("/v1/pets/%d", made[0])} {
+				for _, target := range []string{"/v1/pets?limit=36", fmt.Sprintf("/v1/pets?limit=37&status=%s", status), fmt.Sprintf("/v1/pets/%d", made[0])} {
 					listed, err := s.idsOf(request("GET", target, key))
 					if err != nil {
 						return err
@@ -102,7 +102,7 @@ func TestConcurrentCreatesLoseNothingAndShareNoID(t *testing.T) {
 		key := s.key(petstore.Enterprise)
 		var mu sync.Mutex
 		made := make(map[int64]string)
-		s.atOnce(300, func(i int) error {
+		s.atOnce(200, func(i int) error {
 			name := fmt.Sprintf("Pet %d", i)
 			ids, err := s.idsOf(withBody(request("POST", "/v1/pets", key), fmt.Sprintf(`{"name":%q,"categoryId":%d}`, name, i)))
 			if err != nil {
