@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"petstore/bench/baseline"
+	"petstore/bench/load"
+)
+
+// The bench starts itself again as each of these, so that what is measured, what it is compared with and the load are
+// processes of their own.
+var children = map[string]func(args []string) error{
+	"load":              runLoad,
+	"bare":              runBare,
+	"one-commit-sqlite": runOneCommit(baseline.OneCommitSQLite),
+	"one-commit-pgx":    runOneCommit(baseline.OneCommitPostgres),
+}
+
+// again is the command that makes this program a child.
+func again(child string, args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	return exec.Command(self, append([]string{child}, args...)...), err
+}
+
+// runLoad reads a job and writes its result.
+func runLoad([]string) error {
+	var job load.Job
+	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
+		return err
+	}
+	result, err := load.Run(job)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(result)
+}
+
+// runBare serves, at the address given first, the answers in the folder given next.
+func runBare(args []string) error {
+	list, err1 := os.ReadFile(filepath.Join(args[1], "list"))
+	get, err2 := os.ReadFile(filepath.Join(args[1], "get"))
+	created, err3 := os.ReadFile(filepath.Join(args[1], "created"))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], baseline.Bare(baseline.Bodies{List: list, Get: get, Created: created}))
+}
+
+func runOneCommit(open func(string) (http.Handler, error)) func([]string) error {
+	return func(args []string) error {
+		handler, err := open(args[1])
+		if err != nil {
+			return err
+		}
+		return http.ListenAndServe(args[0], handler)
+	}
+}
+
+// drive runs one job in a process of its own, on one processor at a time.
+func drive(job load.Job) (load.Result, error) {
+	cmd, err := again("load")
+	if err != nil {
+		return load.Result{}, err
+	}
+	in, err := json.Marshal(job)
+	if err != nil {
+		return load.Result{}, err
+	}
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return load.Result{}, fmt.Errorf("the load on %s: %w", job.Address, err)
+	}
+	var result load.Result
+	return result, json.Unmarshal(out, &result)
+}

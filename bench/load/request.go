@@ -1,0 +1,147 @@
+package load
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Request is a kind of request, ready to be sent but for a number in it.
+type Request struct {
+	// Share is how many requests of a mix are of this kind, relative to the others.
+	Share int
+	// Head and Tail are the bytes before and after the number.
+	Head, Tail string
+	Numbers    *Numbers
+	// Status is that of the right answer.
+	Status int
+}
+
+// Numbers says which numbers requests ask for, and how they are written.
+type Numbers struct {
+	First, Last int64
+	// Each asks for every number once before any comes again, in no order that a cache could like; otherwise they are
+	// drawn at random.
+	Each bool
+	Form Form
+}
+
+// Form is how a number stands in a request.
+type Form string
+
+// The forms that the services know.
+const (
+	Decimal Form = "decimal"
+	Cursor  Form = "cursor" // of petstore, which gives it out as an opaque text; the check before timing compares the two
+	Padded  Form = "padded" // to 15 digits, as PocketBase's identifiers are long
+)
+
+// NewRequest makes a Request of a path or body in which {} stands for the number.
+func NewRequest(method, path, key, body string, numbers *Numbers, status int) Request {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n", method, path)
+	if key != "" {
+		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", key)
+	}
+	if body != "" {
+		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+	}
+	b.WriteString("\r\n" + body)
+	r := Request{Share: 1, Head: b.String(), Numbers: numbers, Status: status}
+	if numbers != nil {
+		r.Head, r.Tail, _ = strings.Cut(r.Head, "{}")
+	}
+	return r
+}
+
+// append writes a number.
+func (f Form) append(b []byte, n int64) []byte {
+	switch f {
+	case Cursor:
+		raw := [9]byte{1}
+		binary.BigEndian.PutUint64(raw[1:], uint64(n))
+		return base64.RawURLEncoding.AppendEncode(b, raw[:])
+	case Padded:
+		return fmt.Appendf(b, "%015d", n)
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// Text is a number in this form.
+func (f Form) Text(n int64) string { return string(f.append(nil, n)) }
+
+// Ask sends one request, with this number, and returns the answer and its body: the same bytes as under load, with time
+// to look at what comes back.
+func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(grace))
+	out := []byte(r.Head)
+	if r.Numbers != nil {
+		out = append(r.Numbers.Form.append(out, n), r.Tail...)
+	}
+	if _, err := conn.Write(out); err != nil {
+		return nil, nil, err
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != r.Status {
+		err = fmt.Errorf("status %d instead of %d: %s", answer.StatusCode, r.Status, body)
+	}
+	return answer, body, err
+}
+
+// source makes the requests of one kind, one after another.
+type source struct {
+	Request
+	random *rand.Rand
+	at     int64
+	stride int64
+}
+
+func newSource(r Request, random *rand.Rand) *source {
+	s := &source{Request: r, random: random}
+	if r.Numbers != nil {
+		n := r.Numbers.Last - r.Numbers.First + 1
+		s.at = random.Int64N(n)
+		for s.stride = n*618/1000 + 1; gcd(s.stride, n) != 1; s.stride++ {
+		}
+	}
+	return s
+}
+
+func (s *source) append(b []byte) []byte {
+	b = append(b, s.Head...)
+	if s.Numbers == nil {
+		return b
+	}
+	n := s.Numbers.Last - s.Numbers.First + 1
+	if s.Numbers.Each {
+		s.at = (s.at + s.stride) % n // a stride that has no divisor in common with n meets every number
+	} else {
+		s.at = s.random.Int64N(n)
+	}
+	b = s.Numbers.Form.append(b, s.Numbers.First+s.at)
+	return append(b, s.Tail...)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience bounds every wait for a service; only a broken one needs it.
+const patience = 60 * time.Second
+
+// process is a running service, which ends with the bench at the latest.
+type process struct {
+	*os.Process
+	log    *os.File // what it writes on both outputs
+	exited chan struct{}
+}
+
+// start runs a command in a folder, where its log is too.
+func start(cmd *exec.Cmd, dir string) (*process, error) {
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pdeathsig = true, syscall.SIGINT
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	p := &process{Process: cmd.Process, log: log, exited: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // how it ended is in its log
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// wait returns when the service is ready, or says why it will not be.
+func (p *process) wait(ready func() error) error {
+	for deadline := time.Now().Add(patience); ; {
+		err := ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return errors.New("it ended: " + p.lastWords())
+		case <-time.After(time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it was not ready after %v: %w; %s", patience, err, p.lastWords())
+		}
+	}
+}
+
+// stop ends the process as an operator does.
+func (p *process) stop() {
+	if p == nil {
+		return
+	}
+	p.Signal(syscall.SIGINT)
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.Kill()
+		<-p.exited
+	}
+	p.log.Close()
+}
+
+// emptyLog forgets what was logged, so that a long run does not fill the disk, nor a later measurement wait for it.
+func (p *process) emptyLog() error { return p.log.Truncate(0) }
+
+func (p *process) lastWords() string {
+	text, _ := os.ReadFile(p.log.Name())
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+}
+
+// freeAddress gives an address that nothing listens on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// folder makes a folder of its own for a service.
+func folder(parent, name string) (string, error) {
+	dir := filepath.Join(parent, name)
+	return dir, os.Mkdir(dir, 0o755)
+}
