@@ -138,7 +138,7 @@ func newKeyID() string {
 // Usable returns nil while the key may be used, else the refusal.
 func (k Key) Usable(now time.Time) error {
 	switch {
-	case !k.RevokedAt.IsZero() && !now.Before(k.RevokedAt):
+	case !k.RevokedAt.IsZero(): // whatever the clocks of who revoked it and of who asks say
 		return Errorf(Unauthorized, "This API key was revoked. Use another one.")
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return Errorf(Unauthorized, "This API key has expired. Use another one.")
