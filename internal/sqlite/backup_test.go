@@ -171,3 +171,23 @@ func TestADamagedDatabaseCanBeReplaced(t *testing.T) {
 		t.Errorf("restored %d animals of 5", n)
 	}
 }
+
+// A database that was killed and deleted by hand often leaves its log, which SQLite would take for that of the next file.
+func TestARestoreIsNotMixedWithTheLogOfADeletedDatabase(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	db := open(t, production(database))
+	fillPets(t, db, 30)
+	log, err := os.ReadFile(database + "-wal")
+	noError(t, err)
+	noError(t, db.Close())
+	noError(t, os.Remove(database))
+	noError(t, os.WriteFile(database+"-wal", log, 0o600))
+
+	_, err = Restore(t.Context(), production(database), backup, false, quiet)
+	noError(t, err)
+	restored := open(t, production(database))
+	checkIntegrity(t, restored)
+	if n, err := restored.CountPets(t.Context()); err != nil || n != 5 {
+		t.Errorf("restored %d animals of 5, %v", n, err)
+	}
+}
