@@ -3,10 +3,8 @@ package httpapi_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"petstore/internal/petstore"
 )
@@ -291,44 +289,4 @@ func TestBodyWithoutEndIsNotReadForEver(t *testing.T) {
 			t.Errorf("the server has read %d MiB and goes on", sent)
 		}
 	}
-}
-
-func TestClientThatAsksFirstIsSparedItsBody(t *testing.T) {
-	s := serve(t)
-	key := s.key(petstore.Enterprise)
-	conn := dial(t, s.address)
-	io.WriteString(conn, request("POST", "/v1/pets", "", "Content-Type: application/json", "Content-Length: 500", "Expect: 100-continue"))
-	a, err := readAnswer(conn, "POST")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.is(t, 401, petstore.Unauthorized)
-
-	conn = dial(t, s.address)
-	io.WriteString(conn, request("POST", "/v1/pets", key, "Content-Type: application/json", "Content-Length: 29", "Expect: 100-continue"))
-	const goOn = "HTTP/1.1 100 Continue\r\n\r\n"
-	if got := make([]byte, len(goOn)); !readsFull(conn, got) || string(got) != goOn {
-		t.Fatalf("the server does not ask for the body: %q", got)
-	}
-	io.WriteString(conn, `{"name":"Rex","categoryId":1}`)
-	if a, err = readAnswer(conn, "POST"); err != nil {
-		t.Fatal(err)
-	}
-	a.is(t, 201, "")
-}
-
-func readsFull(r io.Reader, b []byte) bool {
-	_, err := io.ReadFull(r, b)
-	return err == nil
-}
-
-func dial(t *testing.T, address string) *net.TCPConn {
-	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn.SetDeadline(time.Now().Add(time.Minute))
-	t.Cleanup(func() { conn.Close() })
-	return conn.(*net.TCPConn)
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func described(raw string, a *answer) error {
 	if err := everyAnswer(request, a); err != nil {
 		return fmt.Errorf("%w\n%s", err, a.raw)
 	}
-	alike := raw + stable(a.raw)
+	alike := sha256.Sum256([]byte(raw + stable(a.raw)))
 	if _, known := accepted.Load(alike); known {
 		return nil
 	}
@@ -48,9 +49,7 @@ func described(raw string, a *answer) error {
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, a.raw)
 	}
-	if len(alike) < 10_000 {
-		accepted.Store(alike, true)
-	}
+	accepted.Store(alike, true)
 	return nil
 }
 

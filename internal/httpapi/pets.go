@@ -63,7 +63,7 @@ func (a *API) createPet(x *exchange) error {
 	if err := checkMediaType(x.r.Header); err != nil {
 		return err
 	}
-	body, err := readBody(x.r)
+	body, err := x.readBody()
 	if err != nil {
 		return err
 	}
@@ -120,17 +120,19 @@ func checkMediaType(h http.Header) error {
 	return nil
 }
 
-func readBody(r *http.Request) ([]byte, error) {
-	if r.ContentLength > maxBody {
+func (x *exchange) readBody() ([]byte, error) {
+	length := x.r.ContentLength
+	if length > maxBody {
 		return nil, tooLarge()
 	}
 	var body []byte
 	var err error
-	if r.ContentLength > 0 {
-		body = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(r.Body, body)
+	x.wanted = true
+	if length > 0 {
+		body = make([]byte, length)
+		_, err = io.ReadFull(x.r.Body, body)
 	} else {
-		body, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+		body, err = io.ReadAll(io.LimitReader(x.r.Body, maxBody+1))
 	}
 	switch {
 	case err != nil:

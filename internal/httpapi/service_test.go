@@ -40,6 +40,7 @@ type service struct {
 	*testing.T
 	clock   *clock
 	storage petstore.Storage
+	api     *httpapi.API
 	address string
 	journal *journal
 }
@@ -102,14 +103,14 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	if config.Storage == nil {
 		config.Storage = openSQLite(t)
 	}
-	s.storage = config.Storage
+	s.storage, s.api = config.Storage, httpapi.New(config)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.address = listener.Addr().String()
 	server := &http.Server{
-		Handler:                      httpapi.New(config),
+		Handler:                      s.api,
 		MaxHeaderBytes:               128 << 10,
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(slog.NewTextHandler(s.journal, nil), slog.LevelError),

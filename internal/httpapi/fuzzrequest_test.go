@@ -1,0 +1,57 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
+)
+
+// FuzzRequest sends whatever the server's own parser lets through, and wants an answer as the document describes it.
+func FuzzRequest(f *testing.F) {
+	const key = "a-key-that-seeds-know"
+	storage := openSQLite(f)
+	if err := storage.EnsureKey(f.Context(), petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, noon, 0), petstore.HashSecret(key)); err != nil {
+		f.Fatal(err)
+	}
+	api := httpapi.New(httpapi.Config{
+		Environment: petstore.Production,
+		Storage:     storage,
+		NamedKey:    key,
+		Limiter:     ratelimit.NewMemory(time.Now),
+		CountOnly:   true,
+		Log:         slog.New(slog.DiscardHandler),
+		Metrics:     prometheus.NewRegistry(),
+		Now:         func() time.Time { return noon },
+	})
+	f.Fuzz(func(t *testing.T, raw string) {
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
+		if err != nil {
+			return
+		}
+		r.RemoteAddr = "203.0.113.5:4711"
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, r)
+		var head strings.Builder
+		w.Header().Write(&head)
+		a := &answer{raw: "\r\n" + head.String() + "\r\n" + w.Body.String(), status: w.Code, header: make(http.Header), body: w.Body.String()}
+		for name, values := range w.Header() {
+			a.header[http.CanonicalHeaderKey(name)] = values
+		}
+		if a.status == http.StatusInternalServerError {
+			t.Fatalf("%q breaks the service: %s", raw, a.raw)
+		}
+		if err := described(raw, a); err != nil {
+			t.Fatalf("%q: %v", raw, err)
+		}
+	})
+}
