@@ -37,6 +37,51 @@ func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Movable) {
 		}
 		sameContent(t, from, to)
 	})
+	t.Run("what changed of a key meanwhile comes over with the next copy", func(t *testing.T) {
+		keys, err := from.Keys(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			if !key.BannedUntil.IsZero() {
+				err = from.UnbanOwner(ctx, key.Owner)
+			} else {
+				err = from.RevokeKey(ctx, key.ID, epoch)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := petstore.Copy(ctx, from, to, progress); err != nil {
+			t.Fatal(err)
+		}
+		sameContent(t, from, to)
+	})
+	t.Run("a create that is done meanwhile comes over whole or not at all", func(t *testing.T) {
+		n := 0
+		err := petstore.Copy(ctx, from, to, func(int64, int64) {
+			n++
+			if _, _, err := from.CreatePet(ctx, rex, once(fmt.Sprint("meanwhile ", n), 1)); err != nil {
+				t.Error(err)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, err := to.DumpOnce(ctx, petstore.StoredOnce{}, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range records {
+			if _, err := to.GetPet(ctx, r.PetID); err != nil {
+				t.Errorf("the record of %s came over without its animal: %v", r.Key, err)
+			}
+		}
+		if err := petstore.Copy(ctx, from, to, progress); err != nil {
+			t.Fatal(err)
+		}
+		sameContent(t, from, to)
+	})
 	t.Run("a new animal gets an id of its own there", func(t *testing.T) {
 		last, err := from.ListPets(ctx, petstore.PetQuery{Limit: 1})
 		if err != nil {

@@ -88,6 +88,16 @@ var banCases = []storageCase{
 		t.same("the other's ban", t.find("b").BannedUntil, ban.Until)
 		t.same("the next ban's streak", t.ban(key.Owner, epoch.Add(time.Minute)).Streak, 1)
 	}},
+	{"bans that are given and lifted at once do not fail each other", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		t.atOnce(40, func(i int) error {
+			if i%2 == 0 {
+				return t.UnbanOwner(t.Context(), key.Owner)
+			}
+			_, err := t.BanOwner(t.Context(), key.Owner, epoch)
+			return err
+		})
+	}},
 	{"lifting the ban of an owner who has none changes nothing", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		t.noError(t.UnbanOwner(t.Context(), key.Owner))

@@ -3,6 +3,7 @@ package petstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -44,20 +45,38 @@ type StoredOnce struct {
 // copyStep is how many records are moved at a time.
 const copyStep = 1000
 
-// Copy moves everything from one storage into another, keys first, and tells how far the animals are. Run again, it
-// brings over what was added meanwhile.
+// Copy moves everything from one storage into another and tells how far the animals are. They come last: of what is
+// created meanwhile, no idempotency record comes over without its animal. Run again, it brings over what was added.
 func Copy(ctx context.Context, from, to Movable, progress func(done, total int64)) error {
 	keys, err := from.DumpKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("the keys could not be read: %w", err)
 	}
-	if err := to.LoadKeys(ctx, keys); err != nil {
-		return fmt.Errorf("the keys could not be stored: %w", err)
+	for some := range slices.Chunk(keys, copyStep) {
+		if err := to.LoadKeys(ctx, some); err != nil {
+			return fmt.Errorf("the keys could not be stored: %w", err)
+		}
 	}
-	if err := copyPets(ctx, from, to, progress); err != nil {
+	if err := copyOnce(ctx, from, to); err != nil {
 		return err
 	}
-	return copyOnce(ctx, from, to)
+	return copyPets(ctx, from, to, progress)
+}
+
+func copyOnce(ctx context.Context, from, to Movable) error {
+	for after := (StoredOnce{}); ; {
+		records, err := from.DumpOnce(ctx, after, copyStep)
+		if err != nil {
+			return fmt.Errorf("the idempotency records could not be read: %w", err)
+		}
+		if len(records) == 0 {
+			return nil
+		}
+		if err := to.LoadOnce(ctx, records); err != nil {
+			return fmt.Errorf("the idempotency records could not be stored: %w", err)
+		}
+		after = records[len(records)-1]
+	}
 }
 
 func copyPets(ctx context.Context, from, to Movable, progress func(done, total int64)) error {
@@ -80,21 +99,5 @@ func copyPets(ctx context.Context, from, to Movable, progress func(done, total i
 		done += int64(len(pets))
 		progress(done, max(done, total))
 		query.Before = pets[len(pets)-1].ID
-	}
-}
-
-func copyOnce(ctx context.Context, from, to Movable) error {
-	for after := (StoredOnce{}); ; {
-		records, err := from.DumpOnce(ctx, after, copyStep)
-		if err != nil {
-			return fmt.Errorf("the idempotency records could not be read: %w", err)
-		}
-		if len(records) == 0 {
-			return nil
-		}
-		if err := to.LoadOnce(ctx, records); err != nil {
-			return fmt.Errorf("the idempotency records could not be stored: %w", err)
-		}
-		after = records[len(records)-1]
 	}
 }

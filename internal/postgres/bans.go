@@ -9,20 +9,25 @@ import (
 	"petstore/internal/petstore"
 )
 
-// BanOwner locks the owner's record, new or old, so that of two bans at once the second meets the first.
+const (
+	// It updates a record that is there to lock it, so that of two bans at once the second meets the first.
+	lockBan = `
+		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, 0, 0, 0)
+		ON CONFLICT (owner) DO UPDATE SET streak = bans.streak
+		RETURNING started_at, ends_at, streak`
+
+	deleteBan = "DELETE FROM bans WHERE owner = $1"
+)
+
+// BanOwner locks the owner's record, new or old, and writes the next ban into it.
 func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next petstore.Ban, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "INSERT INTO bans VALUES ($1, 0, 0, 0) ON CONFLICT DO NOTHING", owner)
-		if err != nil {
-			return err
-		}
 		var start, until int64
 		var last petstore.Ban
-		err = tx.QueryRow(ctx, "SELECT started_at, ends_at, streak FROM bans WHERE owner = $1 FOR UPDATE", owner).
-			Scan(&start, &until, &last.Streak)
+		err := tx.QueryRow(ctx, lockBan, owner).Scan(&start, &until, &last.Streak)
 		if err != nil {
 			return err
 		}
@@ -44,7 +49,7 @@ func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "DELETE FROM bans WHERE owner = $1", owner)
+		_, err := tx.Exec(ctx, deleteBan, owner)
 		return err
 	})
 }

@@ -127,27 +127,28 @@ func (db *DB) LoadPets(ctx context.Context, pets []petstore.Pet) error {
 
 // LoadKeys stores keys with their hashes and bans.
 func (db *DB) LoadKeys(ctx context.Context, keys []petstore.StoredKey) error {
-	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		for _, k := range keys {
-			if _, err := tx.Exec(ctx, loadKey, keyArgs(k.Key, k.Hash)...); err != nil {
-				return err
-			}
-			if k.Ban.Streak == 0 {
-				continue
-			}
-			if _, err := tx.Exec(ctx, loadBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak); err != nil {
-				return err
-			}
+	batch := &pgx.Batch{}
+	for _, k := range keys {
+		batch.Queue(loadKey, keyArgs(k.Key, k.Hash)...)
+		if k.Ban == (petstore.Ban{}) {
+			batch.Queue(deleteBan, k.Owner)
+		} else {
+			batch.Queue(loadBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak)
 		}
-		return nil
-	})
+	}
+	return db.load(ctx, batch)
 }
 
-// LoadOnce stores idempotency records, all in one round trip.
+// LoadOnce stores idempotency records.
 func (db *DB) LoadOnce(ctx context.Context, records []petstore.StoredOnce) error {
 	batch := &pgx.Batch{}
 	for _, r := range records {
 		batch.Queue(loadOnce, r.Owner, r.Key, r.Fingerprint[:], r.PetID, r.MadeAt.UnixMilli())
 	}
+	return db.load(ctx, batch)
+}
+
+// load sends statements in one round trip: each in its own would take longer than a call may, to a server far away.
+func (db *DB) load(ctx context.Context, batch *pgx.Batch) error {
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
 }

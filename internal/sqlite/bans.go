@@ -33,7 +33,7 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (petsto
 		if next = last.Next(now.UTC().Truncate(time.Millisecond)); next == last {
 			return nil
 		}
-		return run(w.conn, putBan, owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
+		return setBan(w.conn, owner, next)
 	})
 	if err != nil {
 		return petstore.Ban{}, err
@@ -47,8 +47,15 @@ func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 		if err := checkOwner(w.conn, owner); err != nil {
 			return err
 		}
-		return run(w.conn, deleteBan, owner)
+		return setBan(w.conn, owner, petstore.Ban{})
 	})
+}
+
+func setBan(conn *sqlite3.Conn, owner string, ban petstore.Ban) error {
+	if ban == (petstore.Ban{}) {
+		return run(conn, deleteBan, owner)
+	}
+	return run(conn, putBan, owner, ban.Start.UnixMilli(), ban.Until.UnixMilli(), ban.Streak)
 }
 
 // checkOwner refuses an owner of no key. An owner is named after its first key, so the refusal can be, too.

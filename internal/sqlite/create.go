@@ -12,7 +12,7 @@ import (
 
 const (
 	insertPet  = "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)"
-	selectOnce = "SELECT pet_id, fingerprint FROM idempotency WHERE owner = ?1 AND key = ?2 AND created_at > ?3"
+	selectOnce = "SELECT id, category_id, status, name, fingerprint FROM idempotency JOIN pets ON id = pet_id WHERE owner = ?1 AND key = ?2 AND created_at > ?3"
 	insertOnce = "INSERT OR REPLACE INTO idempotency (owner, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)"
 	purgeOnce  = "DELETE FROM idempotency WHERE (owner, key) IN (SELECT owner, key FROM idempotency WHERE created_at < ?1 LIMIT ?2)"
 )
@@ -116,20 +116,15 @@ func (w *writer) add(pet petstore.NewPet) (petstore.Pet, error) {
 
 // recall answers a create that was met before.
 func (w *writer) recall(once *petstore.Once) (first created, met bool, err error) {
-	var id int64
 	var fingerprint [32]byte
 	err = query(w.conn, func(row *sqlite3.Stmt) {
-		met, id = true, row.ColumnInt64(0)
-		row.ColumnBytes(1, fingerprint[:])
+		first, met = created{pet: scanPet(row), replayed: true}, true
+		row.ColumnBytes(4, fingerprint[:])
 	}, selectOnce, once.Owner, once.Key, once.Now.Add(-petstore.OnceKept).UnixMilli())
-	switch {
-	case !met || err != nil:
-		return created{}, met, err
-	case fingerprint != once.Fingerprint:
-		return created{conflict: petstore.ConflictOnce()}, true, nil
+	if met && fingerprint != once.Fingerprint {
+		first = created{conflict: petstore.ConflictOnce()}
 	}
-	pet, err := getPet(w.get, id)
-	return created{pet: pet, replayed: true}, true, err
+	return first, met, err
 }
 
 // PurgeOnce forgets old idempotency records, a few at a time.

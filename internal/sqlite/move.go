@@ -83,10 +83,7 @@ func (db *DB) LoadKeys(ctx context.Context, keys []petstore.StoredKey) error {
 			if err := putKey(w.conn, loadKey, k.Key, k.Hash); err != nil {
 				return err
 			}
-			if k.Ban.Streak == 0 {
-				continue
-			}
-			if err := run(w.conn, putBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak); err != nil {
+			if err := setBan(w.conn, k.Owner, k.Ban); err != nil {
 				return err
 			}
 		}
