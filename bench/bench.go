@@ -23,35 +23,42 @@ type bench struct {
 	run      *result.Run
 }
 
-// newBench builds petstore and starts the stores.
+// newBench makes a run ready: petstore is built and the stores are started.
 func newBench(ctx context.Context, o options) (*bench, error) {
 	b := &bench{options: o, ctx: ctx}
-	var err error
-	if b.root, err = filepath.Abs(o.root); err != nil {
+	if err := b.prepare(); err != nil {
+		b.close()
 		return nil, err
 	}
-	if b.scratch, err = os.MkdirTemp(o.dir, "petstore-bench-"); err != nil {
-		return nil, err
+	return b, nil
+}
+
+func (b *bench) prepare() (err error) {
+	if b.root, err = filepath.Abs(b.root); err != nil {
+		return err
+	}
+	if b.scratch, err = os.MkdirTemp(b.dir, "petstore-bench-"); err != nil {
+		return err
 	}
 	if err := os.Chmod(b.scratch, 0o711); err != nil { // PostgreSQL may be another user
-		return nil, err
+		return err
 	}
 	if b.run, err = b.newRun(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := b.build(); err != nil {
-		return nil, err
+		return err
 	}
 	if b.postgres, err = startPostgres(b.scratch); err != nil {
 		b.postgres = nil
 		b.leaveOut("PostgreSQL", err)
-		return b, nil
+		return nil
 	}
 	if b.redis, err = startRedis(b.scratch); err != nil {
 		b.redis = nil
 		b.leaveOut("Redis", err)
 	}
-	return b, nil
+	return nil
 }
 
 func (b *bench) newRun() (*result.Run, error) {

@@ -49,18 +49,18 @@ func parse() (o options) {
 	flag.BoolVar(&o.quick, "quick", false, "a short run, to see that everything works; its figures are in bench/results/quick")
 	flag.BoolVar(&o.peers, "peers", false, "measure other services too, from the package registries")
 	flag.IntVar(&o.rounds, "rounds", 0, "how often everything is measured (5, quick 2)")
-	flag.Float64Var(&o.seconds, "seconds", 0, "how long one measurement takes (2, quick 0.5)")
+	flag.Float64Var(&o.seconds, "seconds", 0, "how long one measurement takes (1.5, quick 0.5)")
 	flag.StringVar(&o.root, "root", "..", "the folder of petstore's module")
 	flag.StringVar(&o.dir, "dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
 	flag.StringVar(&o.binary, "binary", "", "a petstore that is already built")
 	flag.StringVar(&o.from, "page", "", "measure nothing, and write the page of this file of results anew")
-	flag.StringVar(&o.profile, "profile", "", "measure nothing, and write a processor profile of every line into this folder")
+	flag.StringVar(&o.profile, "profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
 	flag.Parse()
 	if o.rounds == 0 {
 		o.rounds = pick(o.quick, 2, 5)
 	}
 	if o.seconds == 0 {
-		o.seconds = pick(o.quick, 0.5, 2)
+		o.seconds = pick(o.quick, 0.5, 1.5)
 	}
 	return o
 }

@@ -7,8 +7,8 @@ import (
 	"petstore/bench/result"
 )
 
-// postgresPool is the number of connections on which creates are committed one by one: the one that was best for that,
-// so that sharing commits is compared with the best that can be done without.
+// postgresPool is the number of connections on which creates are committed one by one: fewer than 16 and more than 32 do
+// worse, and sharing commits is to be compared with the best that can be done without.
 const postgresPool = 16
 
 // addOneCommit starts what shows the gain of shared commits: a service without it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,8 +13,8 @@ import (
 	"petstore/bench/result"
 )
 
-// profile writes, for every line at many connections, a processor profile of petstore taken under load, and the top of
-// it as text.
+// profile writes, for every line at many connections, what petstore spends its processor time on under load and what it
+// allocates: the profiles, and the top of each as text.
 func (b *bench) profile(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -26,7 +27,7 @@ func (b *bench) profile(dir string) error {
 			continue
 		}
 		for _, line := range result.Lines {
-			if err := b.profileLine(dir, s, line.ID); err != nil {
+			if err := b.profileLine(filepath.Join(dir, s.ID+"-"+line.ID), s, line.ID); err != nil {
 				return err
 			}
 		}
@@ -34,26 +35,37 @@ func (b *bench) profile(dir string) error {
 	return nil
 }
 
-func (b *bench) profileLine(dir string, s *server, line string) error {
-	name := filepath.Join(dir, s.ID+"-"+line)
-	fetched := make(chan error, 1)
-	go func() {
-		time.Sleep(b.run.Settings.Warmup)
-		fetched <- fetch(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%.0f", s.admin, max(1, b.seconds)), name+".pprof")
-	}()
+func (b *bench) profileLine(name string, s *server, line string) error {
+	fetched := make(chan error, 2)
+	for _, kind := range []string{"profile", "allocs"} {
+		go func() {
+			time.Sleep(b.run.Settings.Warmup)
+			fetched <- fetch(fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%.0f", s.admin, kind, max(1, b.seconds)), name+"."+kind)
+		}()
+	}
 	shot, err := b.shoot(s, line, result.Busy, 0)
-	if err := <-fetched; err != nil {
+	if err := errors.Join(err, <-fetched, <-fetched); err != nil {
 		return err
 	}
+	fmt.Printf("%s: %d requests\n", name, shot.Requests)
+	return errors.Join(
+		top(name+".profile"), top(name+".profile", "-cum"),
+		top(name+".allocs", "-sample_index=alloc_space"), top(name+".allocs", "-sample_index=alloc_objects"))
+}
+
+// top appends the heaviest of a profile to the text beside it.
+func top(file string, options ...string) error {
+	args := append([]string{"tool", "pprof", "-top", "-nodecount=60"}, options...)
+	text, err := exec.Command("go", append(args, file)...).Output()
 	if err != nil {
 		return err
 	}
-	top, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=40", name+".pprof").Output()
+	out, err := os.OpenFile(file+".txt", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d requests, in %s.pprof and %s.txt\n", name, shot.Requests, name, name)
-	return os.WriteFile(name+".txt", top, 0o644)
+	_, err = out.Write(text)
+	return errors.Join(err, out.Close())
 }
 
 func fetch(url, file string) error {

@@ -54,7 +54,7 @@ func render(r *result.Run) (string, error) {
 		"day":      func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
 		"verdict":  verdict,
 		"goal":     goal,
-		"duration": func(d time.Duration) string { return d.String() },
+		"duration": func(d time.Duration) string { return d.Round(time.Microsecond).String() },
 	}).Parse(source)
 	if err != nil {
 		return "", err
@@ -70,8 +70,11 @@ func span(f result.Figures, format func(float64) string) string {
 }
 
 func decimals(v float64) string {
-	if v >= 10 {
+	switch {
+	case v >= 10:
 		return fmt.Sprintf("%.1f", v)
+	case v > 0 && v < 0.01:
+		return fmt.Sprintf("%.4f", v)
 	}
 	return fmt.Sprintf("%.2f", v)
 }
