@@ -120,123 +120,6 @@ func TestPlansHaveTheirLimits(t *testing.T) {
 	}
 }
 
-func TestBan(t *testing.T) {
-	storage := openSQLite(t)
-	s := serve(t, on(storage))
-	secret, key := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
-	ask := request("GET", "/v1/pets", secret)
-	provoke := func(t *testing.T) *answer {
-		t.Helper()
-		s := s.in(t)
-		s.repeat(ask, 60)
-		s.repeat(ask, 59)
-		a := s.send(ask)
-		a.is(t, 429, petstore.KeyBanned)
-		return a
-	}
-
-	t.Run("comes with the 60th refusal, for a minute from then", func(t *testing.T) {
-		s.clock.step(20 * time.Second)
-		a := provoke(t)
-		a.told(t, 60, 0, noon.Add(80*time.Second))
-		a.has(t, "Retry-After", "60")
-	})
-	t.Run("is stored with the owner", func(t *testing.T) {
-		stored, err := storage.FindKey(t.Context(), petstore.HashSecret(secret))
-		if err != nil || !stored.BannedUntil.Equal(noon.Add(80*time.Second)) {
-			t.Errorf("got %v, %v", stored.BannedUntil, err)
-		}
-	})
-	t.Run("holds in a service that starts afterwards", func(t *testing.T) {
-		other := serve(t, on(storage), func(c *httpapi.Config) { c.Now, c.Limiter = s.clock.now, ratelimit.NewMemory(s.clock.now) })
-		other.send(ask).is(t, 429, petstore.KeyBanned)
-	})
-	t.Run("holds for a key that replaces the banned one", func(t *testing.T) {
-		next := s.secret(petstore.Production)
-		if _, err := storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), s.clock.now(), 1000*time.Hour); err != nil {
-			t.Fatal(err)
-		}
-		s.in(t).get(next, "/v1/pets").is(t, 429, petstore.KeyBanned)
-	})
-	t.Run("is not prolonged by requests during it", func(t *testing.T) {
-		s.clock.step(30 * time.Second)
-		for range 100 {
-			s.in(t).send(ask).told(t, 60, 0, noon.Add(80*time.Second))
-		}
-	})
-	t.Run("ends as it was said", func(t *testing.T) {
-		s.clock.step(30*time.Second - time.Millisecond)
-		a := s.in(t).send(ask)
-		a.is(t, 429, petstore.KeyBanned)
-		a.has(t, "Retry-After", "1")
-		s.clock.step(time.Millisecond)
-		s.in(t).send(ask).is(t, 200, "")
-	})
-	t.Run("doubles within a day, up to an hour", func(t *testing.T) {
-		for _, minutes := range []int{2, 4, 8, 16, 32, 60, 60} {
-			s.clock.step(time.Hour)
-			provoke(t).has(t, "Retry-After", strconv.Itoa(60*minutes))
-		}
-	})
-	t.Run("is a minute again after a day without one", func(t *testing.T) {
-		s.clock.step(24*time.Hour + time.Minute)
-		provoke(t).has(t, "Retry-After", "60")
-	})
-	t.Run("can be lifted, and that holds within 5 seconds", func(t *testing.T) {
-		if err := storage.UnbanOwner(t.Context(), key.Owner); err != nil {
-			t.Fatal(err)
-		}
-		s.clock.step(5 * time.Second)
-		if a := s.in(t).send(ask); a.status == 429 {
-			a.is(t, 429, petstore.RateLimited)
-		}
-	})
-}
-
-func TestBanThatCannotBeStoredIsAskedForAgain(t *testing.T) {
-	storage := meddle(t)
-	s := serve(t, on(storage))
-	ask := request("GET", "/v1/pets", s.key(petstore.Free))
-	s.repeat(ask, 60)
-	storage.failing("BanOwner", petstore.Unreachable(nil))
-	s.repeat(ask, 59)
-	s.send(ask).is(t, 429, petstore.RateLimited)
-	storage.with(nil)
-	s.repeat(ask, 59)
-	s.send(ask).is(t, 429, petstore.KeyBanned)
-}
-
-func TestBanIsStoredEvenIfItsCauserHangsUp(t *testing.T) {
-	storage := meddle(t)
-	s := serve(t, on(storage))
-	secret := s.key(petstore.Free)
-	ask := request("GET", "/v1/pets", secret)
-	s.repeat(ask, 60)
-	s.repeat(ask, 59)
-
-	banning, gone, fate := make(chan struct{}), make(chan struct{}), make(chan error)
-	storage.with(func(ctx context.Context, call string) error {
-		if call == "BanOwner" {
-			close(banning)
-			<-gone
-			select {
-			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond): // in which a server notices that its client is gone
-			}
-			fate <- ctx.Err()
-		}
-		return nil
-	})
-	conn := dial(t, s.address)
-	fmt.Fprint(conn, ask)
-	<-banning
-	conn.Close()
-	close(gone)
-	if err := <-fate; err != nil {
-		t.Errorf("who hangs up is not banned: %v", err)
-	}
-}
-
 func TestRotationDoesNotDoubleTheQuota(t *testing.T) {
 	s := serve(t)
 	secret, key := s.keep(petstore.NewKey("rotated", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
@@ -309,8 +192,7 @@ func (l turning) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision,
 }
 
 func TestKeyThatWasNotCheckedIsNeverSaidToBeInvalid(t *testing.T) {
-	var s *service
-	s = serve(t, func(c *httpapi.Config) {
+	s := serve(t, func(c *httpapi.Config) {
 		minutes := new(clock)
 		c.Limiter = turning{ratelimit.NewMemory(minutes.now), minutes}
 	})

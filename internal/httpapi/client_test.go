@@ -1,0 +1,134 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// get and post send a plain request with that key.
+func (s *service) get(key, target string, headers ...string) *answer {
+	s.Helper()
+	return s.send(request("GET", target, key, headers...))
+}
+
+func (s *service) post(key, body string, headers ...string) *answer {
+	s.Helper()
+	return s.send(withBody(request("POST", "/v1/pets", key, headers...), body))
+}
+
+// request writes the head of a request, without a key if that is empty.
+func request(method, target, key string, headers ...string) string {
+	lines := []string{method + " " + target + " HTTP/1.1", "Host: petstore.test"}
+	if key != "" {
+		lines = append(lines, "Authorization: Bearer "+key)
+	}
+	return strings.Join(append(lines, headers...), "\r\n") + "\r\n\r\n"
+}
+
+// withBody gives the head of a request a body of known length, of JSON unless it says otherwise.
+func withBody(head, body string) string {
+	head = strings.TrimSuffix(head, "\r\n")
+	if !strings.Contains(head, "\r\nContent-Type:") {
+		head += "Content-Type: application/json\r\n"
+	}
+	return head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
+}
+
+// answer is what came back, to the last byte.
+type answer struct {
+	raw    string
+	status int
+	header http.Header
+	body   string
+}
+
+// send writes a request as it is and reads the answer, which must be the only one and be described by the document.
+func (s *service) send(raw string) *answer {
+	s.Helper()
+	a, err := s.try(raw)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a
+}
+
+// try is send for goroutines that may not end the test.
+func (s *service) try(raw string) (*answer, error) {
+	a, err := exchange(s.address, raw)
+	if err == nil {
+		err = described(raw, a)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%.300s\n%w", raw, err)
+	}
+	return a, nil
+}
+
+func exchange(address, raw string) (*answer, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := io.WriteString(conn, raw); err != nil {
+		return nil, fmt.Errorf("the server does not read what it is sent: %w", err)
+	}
+	method, _, _ := strings.Cut(raw, " ")
+	return readAnswer(conn.(*net.TCPConn), method)
+}
+
+// readAnswer reads one answer and makes sure that nothing follows it.
+func readAnswer(conn *net.TCPConn, method string) (*answer, error) {
+	var raw bytes.Buffer
+	reader := bufio.NewReader(io.TeeReader(conn, &raw))
+	response, err := http.ReadResponse(reader, &http.Request{Method: method})
+	if err != nil {
+		return nil, fmt.Errorf("the answer cannot be read: %w\n%s", err, raw.String())
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("the answer's body cannot be read: %w\n%s", err, raw.String())
+	}
+	conn.CloseWrite()
+	if rest, _ := io.ReadAll(reader); len(rest) > 0 {
+		return nil, fmt.Errorf("after the answer comes %.200q", rest)
+	}
+	return &answer{raw: raw.String(), status: response.StatusCode, header: response.Header, body: string(body)}, nil
+}
+
+// refusal is the code and the message of an Error, empty if the answer is none.
+func (a *answer) refusal() (code petstore.Code, message string) {
+	var e struct {
+		Code    petstore.Code
+		Message string
+	}
+	json.Unmarshal([]byte(a.body), &e)
+	return e.Code, e.Message
+}
+
+// is fails the test unless the answer has that status and, as an Error, that code.
+func (a *answer) is(t testing.TB, status int, code petstore.Code) {
+	t.Helper()
+	if got, _ := a.refusal(); a.status != status || got != code {
+		t.Fatalf("want %d %s, got\n%s", status, code, a.raw)
+	}
+}
+
+// has fails the test unless the answer has that header with that value; an empty one means that it must not be there.
+func (a *answer) has(t testing.TB, name, value string) {
+	t.Helper()
+	if got := strings.Join(a.header.Values(name), " | "); got != value {
+		t.Errorf("%s is %q, want %q, in\n%s", name, got, value, a.raw)
+	}
+}
