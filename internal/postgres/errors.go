@@ -46,7 +46,7 @@ func failure(err error) error {
 		return err
 	}
 	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
-		return fmt.Errorf("postgres: %w", err)
+		return err
 	}
 	return petstore.Unreachable(err)
 }

@@ -32,7 +32,8 @@ const (
 		WHERE (loaded.name, loaded.category_id, loaded.status) IS DISTINCT FROM (pets.name, pets.category_id, pets.status)
 		LIMIT 1`
 
-	raiseSequence = "SELECT setval('pets_id', greatest($1, (SELECT last_value FROM pets_id)))"
+	// Where nothing is to be raised nothing is set: a new animal may be given the next id at this very moment.
+	raiseSequence = "SELECT setval('pets_id', $1) FROM pets_id WHERE last_value < $1 OR NOT is_called"
 
 	loadKey = insertKey + ` ON CONFLICT (hash) DO UPDATE SET
 		name = excluded.name, owner = excluded.owner, plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,

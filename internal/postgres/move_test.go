@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"petstore/internal/conformance"
@@ -23,4 +24,30 @@ func TestCopy(t *testing.T) {
 	}
 	t.Run("from SQLite", func(t *testing.T) { conformance.Copy(t, file, here) })
 	t.Run("to SQLite", func(t *testing.T) { conformance.Copy(t, here, file) })
+}
+
+func TestLoadingWhatIsThereDoesNotDisturbCreates(t *testing.T) {
+	db := open(t, testservice.Postgres(t))
+	first, _, err := db.CreatePet(t.Context(), rex, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 5 {
+		all.Go(func() {
+			for range 200 {
+				var err error
+				if i == 0 {
+					err = db.LoadPets(t.Context(), []petstore.Pet{first})
+				} else {
+					_, _, err = db.CreatePet(t.Context(), rex, nil)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
