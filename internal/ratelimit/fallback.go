@@ -43,6 +43,10 @@ var _ petstore.Limiter = (*Fallback)(nil)
 // NewFallback makes a Fallback on the Redis of that URL. Only a URL that cannot be used is an error: while nothing
 // answers there, requests are counted in this process.
 func NewFallback(url string, env petstore.Environment, log *slog.Logger) (*Fallback, error) {
+	return newFallback(url, env, log, answerTimeout)
+}
+
+func newFallback(url string, env petstore.Environment, log *slog.Logger, timeout time.Duration) (*Fallback, error) {
 	option, err := parseURL(url)
 	if err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func NewFallback(url string, env petstore.Environment, log *slog.Logger) (*Fallb
 	f := &Fallback{
 		connect: func() (*Redis, error) { return connect(option, env) },
 		now:     time.Now,
-		timeout: answerTimeout,
+		timeout: timeout,
 		log:     log,
 		lost:    make(chan string, 1),
 		stop:    stop,

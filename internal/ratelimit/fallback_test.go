@@ -16,19 +16,18 @@ import (
 	"petstore/internal/testservice"
 )
 
-// openFallback makes a Fallback for one test. If Redis can be reached, its clock stands still and it waits for Redis for
-// as long as a busy machine may take.
+// openFallback makes a Fallback for one test that waits for Redis for as long as a busy machine may take. If Redis can be
+// reached, its clock stands still.
 func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback, *record) {
 	t.Helper()
 	log := &record{}
-	f, err := NewFallback(url, env, slog.New(slog.NewTextHandler(log, nil)))
+	f, err := newFallback(patient(url), env, slog.New(slog.NewTextHandler(log, nil)), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Close)
-	if redis := f.redis.Load(); redis != nil && !f.Degraded() {
+	if redis := f.redis.Load(); redis != nil {
 		f.now = func() time.Time { return morning }
-		f.timeout = time.Minute
 		redis.clock = f.now
 	}
 	return f, log
@@ -139,7 +138,12 @@ func TestARedisThatNeverAnswersHoldsNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	f, log := openFallback(t, "redis://"+listener.Addr().String(), petstore.Production)
+	log := &record{}
+	f, err := NewFallback("redis://"+listener.Addr().String(), petstore.Production, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {

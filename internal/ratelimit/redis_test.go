@@ -14,14 +14,18 @@ import (
 	"petstore/internal/testservice"
 )
 
-func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
-	t.Helper()
+// patient is a URL that grants the server the time to answer that it may need on a busy machine.
+func patient(url string) string {
 	separator := "?"
 	if strings.Contains(url, "?") {
 		separator = "&"
 	}
-	url += separator + "dial_timeout=30s&write_timeout=30s" // on a busy machine a server may need a while to answer
-	r, err := NewRedis(url, petstore.Environment("test-"+rand.Text()))
+	return url + separator + "dial_timeout=30s&write_timeout=30s"
+}
+
+func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
+	t.Helper()
+	r, err := NewRedis(patient(url), petstore.Environment("test-"+rand.Text()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +119,7 @@ func TestEnvironmentsShareARedisWithoutSharingCounts(t *testing.T) {
 	ask := owner
 	ask.Subject = rand.Text()
 	for _, env := range []petstore.Environment{petstore.Production, petstore.Staging} {
-		r, err := NewRedis(url, env)
+		r, err := NewRedis(patient(url), env)
 		if err != nil {
 			t.Fatal(err)
 		}
