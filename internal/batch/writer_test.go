@@ -205,11 +205,10 @@ func TestWriterCloseFinishesWhatWasAccepted(t *testing.T) {
 }
 
 func TestWriterUnderLoadAnswersEachWithItsOwn(t *testing.T) {
-	var running, commits int // the race detector sees whether one commit runs at a time
+	var running int // the race detector sees whether one commit runs at a time
 	w := NewWriter(16, func(ins []int) ([]int, error) {
 		running++
 		defer func() { running-- }()
-		commits++
 		if running != 1 || len(ins) > 16 {
 			t.Errorf("%d commits at once, of %d writes", running, len(ins))
 		}
@@ -233,9 +232,5 @@ func TestWriterUnderLoadAnswersEachWithItsOwn(t *testing.T) {
 		if err := <-errs; err != nil {
 			t.Error(err)
 		}
-	}
-	w.Close()
-	if commits > callers*each {
-		t.Errorf("%d commits of %d writes", commits, callers*each)
 	}
 }
