@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
@@ -113,7 +114,7 @@ func (w *Writer[In, Out]) run() {
 func guard[V any](f func() (V, error)) (v V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("batch: panic: %v", p)
+			err = fmt.Errorf("batch: panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	return f()
