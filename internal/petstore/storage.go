@@ -8,7 +8,7 @@ import (
 // Storage keeps animals, keys and idempotency records. Every method is safe for concurrent use. What a writing method
 // has acknowledged by returning nil is durable and seen by every read that starts afterwards, here and in every other
 // process on the same database. A method that cannot do its work returns an Error with the code Unavailable and has
-// then stored nothing.
+// then stored nothing; only where the connection broke before the answer came, it may have stored everything.
 type Storage interface {
 	// ListPets returns at most q.Limit animals, newest first.
 	ListPets(ctx context.Context, q PetQuery) ([]Pet, error)
@@ -37,7 +37,8 @@ type Storage interface {
 	// RevokeKey ends a key for good; revoking it again changes nothing. NotFound if there is no such key.
 	RevokeKey(ctx context.Context, id string, now time.Time) error
 
-	// BanOwner starts the owner's next ban and returns it. During a ban it returns that one unchanged.
+	// BanOwner starts the owner's next ban and returns it. During a ban it returns that one unchanged. NotFound if no
+	// key has that owner, as with UnbanOwner.
 	BanOwner(ctx context.Context, owner string, now time.Time) (Ban, error)
 	// UnbanOwner lifts the owner's ban and forgets the earlier ones.
 	UnbanOwner(ctx context.Context, owner string) error
