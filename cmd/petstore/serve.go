@@ -106,7 +106,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		TrustedProxies: s.proxies,
 		CountOnly:      c.RateLimits == "off",
 		KeepDeprecated: c.KeepDeprecated,
-		MaxInFlight:    maxInFlight,
+		MaxWorking:     maxWorking,
 		Log:            log,
 		Metrics:        registry,
 		Tracer:         tracer,

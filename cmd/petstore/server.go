@@ -14,7 +14,7 @@ const (
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 60 * time.Second
 	idleTimeout   = 2 * time.Minute
-	maxInFlight   = 1024
+	maxWorking    = 1024
 	maxConns      = 16384
 )
 

@@ -18,7 +18,7 @@ import (
 // The operations of the published interface. A contract test compares them with api/openapi.yaml, both ways.
 var operations = []operation{
 	{name: "listPets", method: http.MethodGet, path: "/v1/pets", handle: (*API).listPets},
-	{name: "createPet", method: http.MethodPost, path: "/v1/pets", handle: (*API).createPet},
+	{name: "createPet", method: http.MethodPost, path: "/v1/pets", handle: (*API).createPet, takesBody: true},
 	{name: "getPet", method: http.MethodGet, path: "/v1/pets/{petId}", handle: (*API).getPet, deprecated: true},
 }
 
@@ -39,10 +39,10 @@ type Config struct {
 	CountOnly bool
 	// KeepDeprecated serves getPet beyond its sunset.
 	KeepDeprecated bool
-	// MaxInFlight is how many requests may be worked on at once; more are refused early.
-	MaxInFlight int64
-	Log         *slog.Logger
-	Metrics     prometheus.Registerer
+	// MaxWorking is how many requests may be worked on at once; more are refused early. Zero means any number.
+	MaxWorking int64
+	Log        *slog.Logger
+	Metrics    prometheus.Registerer
 	// Tracer makes a span of every request; nil makes none.
 	Tracer trace.Tracer
 	Now    func() time.Time
@@ -78,7 +78,7 @@ func New(c Config) *API {
 		named:     c.NamedKey != "",
 		namedHash: petstore.HashSecret(c.NamedKey),
 	}
-	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.admitted(a.dispatched))))))))
+	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.received(a.admitted(a.performed))))))))))
 	return a
 }
 

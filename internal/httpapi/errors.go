@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -75,14 +74,4 @@ func appendError(b []byte, e *petstore.Error, status int) []byte {
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	return append(b, '}')
-}
-
-// discardLimit is how much of a refused request's body is read so that a client that sends before it reads gets its answer.
-const discardLimit = 16 << 20
-
-func (x *exchange) discardBody() {
-	if x.r.Body == nil || x.r.Body == http.NoBody || (x.r.Header.Get("Expect") != "" && !x.wanted) {
-		return
-	}
-	io.CopyN(io.Discard, x.r.Body, discardLimit)
 }

@@ -22,6 +22,7 @@ type exchange struct {
 	key       petstore.Key // zero without a valid one
 	refusal   error        // why there is no valid key
 	address   string
+	body      []byte
 	wanted    bool // a client that asked whether to send its body was told to
 
 	status int

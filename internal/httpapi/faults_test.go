@@ -1,9 +1,11 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,7 +90,7 @@ func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
 
 func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
 	storage := meddle(t)
-	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxInFlight = 1 })
+	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxWorking = 1 })
 	key := s.key(petstore.Free)
 	s.get(key, "/v1/pets").is(t, 200, "")
 	working, goOn := make(chan struct{}), make(chan struct{})
@@ -173,4 +175,16 @@ func TestPagesNeedNoKeyAndAreNotCounted(t *testing.T) {
 	a.is(t, 204, "")
 	a.has(t, "Allow", "GET, HEAD, OPTIONS")
 	s.get("", "/page/").is(t, 404, petstore.NotFound)
+}
+
+// A body may arrive as slowly as the client likes: it keeps nobody out meanwhile.
+func TestSlowBodyTakesNoPlaceFromOthers(t *testing.T) {
+	s := serve(t, func(c *httpapi.Config) { c.MaxWorking = 1 })
+	key := s.key(petstore.Enterprise)
+	slow := dial(t, s.address)
+	io.WriteString(slow, request("POST", "/v1/pets", key, "Content-Type: application/json", "Content-Length: 29", "Expect: 100-continue"))
+	if line, err := bufio.NewReader(slow).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the body is not waited for: %q, %v", line, err)
+	}
+	s.get(key, "/v1/pets").is(t, 200, "")
 }

@@ -115,28 +115,46 @@ func (a *API) matched(next handler) handler {
 	}
 }
 
-// admitted refuses early what would only wait: more work than can be done makes everything slow.
+// routed refuses a path or a method that there is not.
+func (a *API) routed(next handler) handler {
+	return func(x *exchange) error {
+		switch {
+		case x.resource == nil:
+			return petstore.Errorf(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
+		case x.operation == nil:
+			x.share("Allow", x.resource.allow)
+			return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow[0])
+		}
+		return next(x)
+	}
+}
+
+// received waits for the body, if the operation takes one.
+func (a *API) received(next handler) handler {
+	return func(x *exchange) error {
+		if x.operation.takesBody {
+			if err := x.readBody(); err != nil {
+				return err
+			}
+		}
+		return next(x)
+	}
+}
+
+// admitted refuses early what would only wait: more work than can be done makes everything slow. What comes before it
+// waits for nobody but the client, who so cannot keep others out.
 func (a *API) admitted(next handler) handler {
 	return func(x *exchange) error {
 		defer a.working.Add(-1)
-		if a.working.Add(1) > a.MaxInFlight && a.MaxInFlight > 0 {
+		if a.working.Add(1) > a.MaxWorking && a.MaxWorking > 0 {
 			return petstore.Errorf(petstore.Unavailable, "The service has more to do than it can right now. Nothing was stored; try again shortly.")
 		}
 		return next(x)
 	}
 }
 
-// dispatched hands the request to its operation.
-func (a *API) dispatched(x *exchange) error {
-	switch {
-	case x.resource == nil:
-		return petstore.Errorf(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
-	case x.operation == nil:
-		x.share("Allow", x.resource.allow)
-		return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow[0])
-	}
-	return x.operation.handle(a, x)
-}
+// performed does what was asked for.
+func (a *API) performed(x *exchange) error { return x.operation.handle(a, x) }
 
 // options tells the methods of a path.
 func (a *API) options(x *exchange) error {

@@ -3,18 +3,12 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
-	"io"
-	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"petstore/internal/petstore"
 )
-
-// maxBody is the largest body of a create.
-const maxBody = 1 << 20
 
 // When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write it.
 var (
@@ -60,18 +54,11 @@ func (a *API) listPage(ctx context.Context, q petstore.PetQuery) (*page, error) 
 }
 
 func (a *API) createPet(x *exchange) error {
-	if err := checkMediaType(x.r.Header); err != nil {
-		return err
-	}
-	body, err := x.readBody()
+	once, err := onceOf(x)
 	if err != nil {
 		return err
 	}
-	once, err := onceOf(x, body)
-	if err != nil {
-		return err
-	}
-	fresh, err := decodeNewPet(body)
+	fresh, err := decodeNewPet(x.body)
 	if err != nil {
 		return err
 	}
@@ -103,52 +90,8 @@ func (a *API) getPet(x *exchange) error {
 	return x.respond(http.StatusOK, appendPet(make([]byte, 0, 96+len(pet.Name)), pet))
 }
 
-// checkMediaType lets JSON pass, and a body that does not say what it is.
-func checkMediaType(h http.Header) error {
-	types := h["Content-Type"]
-	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return petstore.Errorf(petstore.UnsupportedMediaType, "The body is encoded. Send it as plain application/json.")
-	}
-	if len(types) == 0 || (len(types) == 1 && (types[0] == "application/json" || types[0] == "")) {
-		return nil
-	}
-	media, _, err := mime.ParseMediaType(types[0])
-	_, subtype, _ := strings.Cut(media, "/")
-	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || (media != "application/json" && !strings.HasSuffix(subtype, "+json")) {
-		return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
-	}
-	return nil
-}
-
-func (x *exchange) readBody() ([]byte, error) {
-	length := x.r.ContentLength
-	if length > maxBody {
-		return nil, tooLarge()
-	}
-	var body []byte
-	var err error
-	x.wanted = true
-	if length > 0 {
-		body = make([]byte, length)
-		_, err = io.ReadFull(x.r.Body, body)
-	} else {
-		body, err = io.ReadAll(io.LimitReader(x.r.Body, maxBody+1))
-	}
-	switch {
-	case err != nil:
-		return nil, &petstore.Error{Code: petstore.InvalidJSON, Message: "The body did not arrive whole. Send it again.", Cause: err}
-	case len(body) > maxBody:
-		return nil, tooLarge()
-	}
-	return body, nil
-}
-
-func tooLarge() error {
-	return petstore.Errorf(petstore.PayloadTooLarge, "The body is larger than 1 MiB. Send less.")
-}
-
 // onceOf reads the Idempotency-Key, nil if there is none. The fingerprint is of the body's bytes.
-func onceOf(x *exchange, body []byte) (*petstore.Once, error) {
+func onceOf(x *exchange) (*petstore.Once, error) {
 	keys := x.r.Header["Idempotency-Key"]
 	if len(keys) == 0 {
 		return nil, nil
@@ -156,7 +99,7 @@ func onceOf(x *exchange, body []byte) (*petstore.Once, error) {
 	if len(keys) > 1 || !isPrintable(keys[0]) || len(keys[0]) < 1 || len(keys[0]) > 255 {
 		return nil, petstore.Errorf(petstore.InvalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
 	}
-	return &petstore.Once{Owner: x.key.Owner, Key: keys[0], Fingerprint: sha256.Sum256(body), Now: x.start}, nil
+	return &petstore.Once{Owner: x.key.Owner, Key: keys[0], Fingerprint: sha256.Sum256(x.body), Now: x.start}, nil
 }
 
 func isPrintable(s string) bool {

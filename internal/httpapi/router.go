@@ -13,6 +13,7 @@ type operation struct {
 	handle     func(*API, *exchange) error
 	page       http.Handler // instead of handle, for what needs no key
 	open       bool         // needs no key, but is counted
+	takesBody  bool
 	deprecated bool
 }
 

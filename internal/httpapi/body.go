@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"petstore/internal/petstore"
+)
+
+// maxBody is the largest body that is read.
+const maxBody = 1 << 20
+
+// checkMediaType lets JSON pass, and a body that does not say what it is.
+func checkMediaType(h http.Header) error {
+	types := h["Content-Type"]
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return petstore.Errorf(petstore.UnsupportedMediaType, "The body is encoded. Send it as plain application/json.")
+	}
+	if len(types) == 0 || (len(types) == 1 && (types[0] == "application/json" || types[0] == "")) {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(types[0])
+	_, subtype, _ := strings.Cut(media, "/")
+	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || (media != "application/json" && !strings.HasSuffix(subtype, "+json")) {
+		return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
+	}
+	return nil
+}
+
+// readBody reads a JSON body of at most maxBody bytes.
+func (x *exchange) readBody() (err error) {
+	if err := checkMediaType(x.r.Header); err != nil {
+		return err
+	}
+	length := x.r.ContentLength
+	if length > maxBody {
+		return tooLarge()
+	}
+	x.wanted = true
+	if length > 0 {
+		x.body = make([]byte, length)
+		_, err = io.ReadFull(x.r.Body, x.body)
+	} else {
+		x.body, err = io.ReadAll(io.LimitReader(x.r.Body, maxBody+1))
+	}
+	switch {
+	case err != nil:
+		return &petstore.Error{Code: petstore.InvalidJSON, Message: "The body did not arrive whole. Send it again.", Cause: err}
+	case len(x.body) > maxBody:
+		return tooLarge()
+	}
+	return nil
+}
+
+func tooLarge() error {
+	return petstore.Errorf(petstore.PayloadTooLarge, "The body is larger than 1 MiB. Send less.")
+}
+
+// discardLimit is how much of a refused request's body is read so that a client that sends before it reads gets its answer.
+const discardLimit = 16 << 20
+
+func (x *exchange) discardBody() {
+	if x.r.Body == nil || x.r.Body == http.NoBody || (x.r.Header.Get("Expect") != "" && !x.wanted) {
+		return
+	}
+	io.CopyN(io.Discard, x.r.Body, discardLimit)
+}
