@@ -51,13 +51,20 @@ func program(names ...string) string {
 	return ""
 }
 
-// freePort gives a port that nothing listens on. It lies below those given to outgoing connections, so that none of
-// them takes it while its service is stopped.
+// freePort gives a port that nothing listens on, for a service that may be stopped and started again: it lies below
+// those given to outgoing connections, and its UDP twin is held until the test is over, so that no test of another
+// process is given the same.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 20000 + rand.IntN(10000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		twin, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { twin.Close() })
+		l, err := net.Listen("tcp", address)
 		if err == nil {
 			l.Close()
 			return port
