@@ -1,10 +1,10 @@
 #!/bin/sh
 # Compares the micro-benchmarks of this work tree with those of another revision.
-# Usage: bench/compare.sh REVISION   (COUNT=10 and BENCH=. may be set)
+# Usage: bench/compare.sh REVISION   (COUNT=6 and BENCH=. may be set)
 set -eu
 
 revision=${1:?"name a git revision to compare with, such as HEAD~1 or v1.0.0"}
-count=${COUNT:-10}
+count=${COUNT:-6}
 pattern=${BENCH:-.}
 root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 scratch=$(mktemp -d)

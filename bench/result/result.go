@@ -146,7 +146,7 @@ func Load(path string) (*Run, error) {
 
 // Save writes the run into a file.
 func (r *Run) Save(path string) error {
-	text, err := json.MarshalIndent(r, "", " ")
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
