@@ -184,7 +184,7 @@ var onceCases = []storageCase{
 		t.same("purged", purged, int64(0))
 	}},
 	{"a purge forgets however many records there are", func(t storageTest) {
-		const callers, each = 12, 100
+		const callers, each = 100, 12
 		t.atOnce(callers, func(i int) (err error) {
 			for j := 0; j < each && err == nil; j++ {
 				_, _, err = t.CreatePet(t.Context(), rex, once(fmt.Sprint(i, j), 1))

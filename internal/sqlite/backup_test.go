@@ -35,11 +35,12 @@ func backedUp(t *testing.T, pets int) (database, backup string) {
 
 func fillPets(t *testing.T, db *DB, pets int) {
 	t.Helper()
-	for i := range pets {
-		if _, _, err := db.CreatePet(t.Context(), petstore.NewPet{Name: fmt.Sprintf("Pet %d", i), Status: petstore.Sold}, nil); err != nil {
-			t.Fatal(err)
-		}
+	batch := make([]create, pets)
+	for i := range batch {
+		batch[i].pet = petstore.NewPet{Name: fmt.Sprintf("Pet %d", i), Status: petstore.Sold}
 	}
+	_, err := db.commit(batch)
+	noError(t, err)
 }
 
 func countPets(t *testing.T, path string) int64 {
