@@ -19,17 +19,16 @@ for system in linux darwin windows; do
     folder=$work/$name
     mkdir -p "$folder/completions"
     binary=petstore
-    [ $system = windows ] && binary=petstore.exe
+    if [ $system = windows ]; then binary=petstore.exe; fi
     echo "$name" >&2
     CGO_ENABLED=0 GOOS=$system GOARCH=$machine \
       go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$folder/$binary" ./cmd/petstore
     cp README.md CHANGELOG.md "$folder"
     cp "$work/petstore.bash" "$work/_petstore" "$work/petstore.fish" "$folder/completions"
-    [ $system = linux ] && cp deploy/petstore.service "$folder"
-    tar --create --gzip --owner 0 --group 0 --directory "$work" --file "dist/$name.tar.gz" "$name"
+    if [ $system = linux ]; then cp deploy/petstore.service "$folder"; fi
+    tar -czf "dist/$name.tar.gz" -C "$work" "$name"
   done
 done
 
 cd dist
-sha256sum -- * > SHA256SUMS
-cat SHA256SUMS
+{ command -v sha256sum > /dev/null && sha256sum -- *.tar.gz || shasum -a 256 -- *.tar.gz; } | tee SHA256SUMS

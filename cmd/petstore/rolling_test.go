@@ -120,11 +120,17 @@ func startBalancer(t *testing.T, replicas []string) (url string) {
 	return "http://" + public
 }
 
-// stableAddress is free, and stays so while nothing listens there: outgoing connections use higher ports.
+// stableAddress is free, and stays so while nothing listens there: outgoing connections use higher ports, and its UDP
+// twin, held until the test is over, keeps it from being given twice.
 func stableAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(10000))
+		twin, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { twin.Close() })
 		if listener, err := net.Listen("tcp", address); err == nil {
 			listener.Close()
 			return address
