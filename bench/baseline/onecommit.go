@@ -24,8 +24,8 @@ var statuses = map[string]int64{"available": 1, "pending": 2, "sold": 3}
 // insert stores an animal in a commit of its own and returns its id when that is durable.
 type insert func(ctx context.Context, p pet) (int64, error)
 
-// oneCommitEach answers creates and nothing else: like Bare it has no key, limit or log, so that what it lacks
-// against petstore is the sharing of commits alone.
+// oneCommitEach answers creates and nothing else. Like Bare it has no key, limit or log: it has less to do than petstore,
+// and what petstore gains on it by sharing commits is after the cost of all that.
 func oneCommitEach(store insert) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var p pet
