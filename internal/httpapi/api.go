@@ -52,9 +52,10 @@ type Config struct {
 type API struct {
 	Config
 	router  router
-	pages   map[string]*resource
+	open    map[string]*resource // what needs no key, by path
 	keys    *keyCache
-	answers *answers
+	pages   *answers[petstore.PetQuery]
+	pets    *answers[int64]
 	metrics *metrics
 	links   links
 	// namedHash is of NamedKey, which need not have the form of the keys that are made here.
@@ -69,9 +70,10 @@ func New(c Config) *API {
 	a := &API{
 		Config:  c,
 		router:  newRouter(operations),
-		pages:   newPages(c.Pages),
+		open:    newPages(c.Pages),
 		keys:    newKeyCache(c.Storage, c.Now),
-		answers: newAnswers(c.Storage),
+		pages:   newAnswers[petstore.PetQuery](c.Storage),
+		pets:    newAnswers[int64](c.Storage),
 		metrics: newMetrics(c.Metrics),
 		links:   newLinks(c.BaseURL),
 

@@ -101,10 +101,10 @@ func (c *counted) Version() uint64 { return c.version }
 
 func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
 	storage := &counted{version: 1}
-	a := newAnswers(storage)
+	a := newAnswers[petstore.PetQuery](storage)
 	made := 0
-	get := func(q petstore.PetQuery) (*page, bool) {
-		p, reused, err := a.get(q, func() (*page, error) { made++; return &page{}, nil })
+	get := func(q petstore.PetQuery) (*answer, bool) {
+		p, reused, err := a.get(q, func() (*answer, error) { made++; return &answer{}, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,12 +128,12 @@ func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
 
 func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	storage := &counted{version: 1}
-	a := newAnswers(storage)
+	a := newAnswers[petstore.PetQuery](storage)
 	q := petstore.PetQuery{Limit: 20}
-	slowly := func() (*page, error) {
+	slowly := func() (*answer, error) {
 		storage.version = 2 // a write is acknowledged while the query of version 1 runs
-		_, _, err := a.get(q, func() (*page, error) { return &page{body: []byte("new")}, nil })
-		return &page{body: []byte("old")}, err
+		_, _, err := a.get(q, func() (*answer, error) { return &answer{body: []byte("new")}, nil })
+		return &answer{body: []byte("old")}, err
 	}
 	if _, _, err := a.get(q, slowly); err != nil {
 		t.Fatal(err)
@@ -142,19 +142,19 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 		t.Errorf("got %s", p.body)
 	}
 	storage.version = 1 // as one reads it that was overtaken
-	if _, reused, _ := a.get(q, func() (*page, error) { return &page{}, nil }); reused {
+	if _, reused, _ := a.get(q, func() (*answer, error) { return &answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
 	}
 }
 
 func TestKeptAnswersAreBoundedInBytes(t *testing.T) {
-	a := newAnswers(&counted{})
+	a := newAnswers[petstore.PetQuery](&counted{})
 	kept := 0
 	for i := range 100 {
 		body := make([]byte, 10, 1<<20)
 		q := petstore.PetQuery{Before: int64(i + 1)}
-		a.get(q, func() (*page, error) { return &page{body: body}, nil })
-		if _, reused, _ := a.get(q, func() (*page, error) { return &page{body: body}, nil }); reused {
+		a.get(q, func() (*answer, error) { return &answer{body: body}, nil })
+		if _, reused, _ := a.get(q, func() (*answer, error) { return &answer{body: body}, nil }); reused {
 			kept += cap(body)
 		}
 	}

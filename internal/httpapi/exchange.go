@@ -74,8 +74,13 @@ var jsonType = []string{"application/json"}
 
 // respond sends a JSON body that is already encoded. A failed write means that the client is gone.
 func (x *exchange) respond(status int, body []byte) error {
-	x.share("Content-Type", jsonType)
 	x.set("Content-Length", strconv.Itoa(len(body)))
+	return x.send(status, body)
+}
+
+// send is respond with the Content-Length already set.
+func (x *exchange) send(status int, body []byte) error {
+	x.share("Content-Type", jsonType)
 	x.WriteHeader(status)
 	if x.r.Method != http.MethodHead {
 		x.Write(body)

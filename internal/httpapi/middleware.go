@@ -96,7 +96,7 @@ func (a *API) matched(next handler) handler {
 		}
 		x.resource, x.parameter = a.router.match(path)
 		if x.resource == nil {
-			x.resource = a.pages[path]
+			x.resource = a.open[path]
 		}
 		if x.resource == nil {
 			return next(x)

@@ -23,34 +23,32 @@ func (a *API) listPets(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	p, reused, err := a.answers.get(q, func() (*page, error) { return a.listPage(x.r.Context(), q) })
+	page, reused, err := a.pages.get(q, func() (*answer, error) { return a.listPage(x.r.Context(), q) })
 	if err != nil {
 		return err
 	}
 	if reused {
 		a.metrics.answersReused.Inc()
 	}
-	if p.link != nil {
-		x.share("Link", p.link)
-	}
-	return x.respond(http.StatusOK, p.body)
+	return x.respondWith(page)
 }
 
 // listPage asks for one animal more than the page holds, to know whether another page follows.
-func (a *API) listPage(ctx context.Context, q petstore.PetQuery) (*page, error) {
+func (a *API) listPage(ctx context.Context, q petstore.PetQuery) (*answer, error) {
 	more := q
 	more.Limit++
 	pets, err := a.Storage.ListPets(ctx, more)
 	if err != nil {
 		return nil, err
 	}
-	p := &page{}
+	var link []string
 	if len(pets) > q.Limit {
 		pets = pets[:q.Limit]
-		p.link = []string{a.links.next(q, pets[q.Limit-1].ID)}
+		link = []string{a.links.next(q, pets[q.Limit-1].ID)}
 	}
-	p.body = appendPets(make([]byte, 0, 2+96*len(pets)), pets)
-	return p, nil
+	page := newAnswer(appendPets(make([]byte, 0, 2+96*len(pets)), pets))
+	page.link = link
+	return page, nil
 }
 
 func (a *API) createPet(x *exchange) error {
@@ -72,7 +70,7 @@ func (a *API) createPet(x *exchange) error {
 		a.metrics.created.Inc()
 	}
 	x.set("Location", a.links.pets+"/"+strconv.FormatInt(pet.ID, 10))
-	return x.respond(http.StatusCreated, appendPet(make([]byte, 0, 96+len(pet.Name)), pet))
+	return x.respond(http.StatusCreated, encodePet(pet))
 }
 
 func (a *API) getPet(x *exchange) error {
@@ -83,11 +81,22 @@ func (a *API) getPet(x *exchange) error {
 	if !ok {
 		return petstore.NoSuchPet()
 	}
-	pet, err := a.Storage.GetPet(x.r.Context(), id)
+	found, reused, err := a.pets.get(id, func() (*answer, error) { return a.onePet(x.r.Context(), id) })
 	if err != nil {
 		return err
 	}
-	return x.respond(http.StatusOK, appendPet(make([]byte, 0, 96+len(pet.Name)), pet))
+	if reused {
+		a.metrics.answersReused.Inc()
+	}
+	return x.respondWith(found)
+}
+
+func (a *API) onePet(ctx context.Context, id int64) (*answer, error) {
+	pet, err := a.Storage.GetPet(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return newAnswer(encodePet(pet)), nil
 }
 
 // onceOf reads the Idempotency-Key, nil if there is none. The fingerprint is of the body's bytes.
