@@ -2,7 +2,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test lint fuzz
+.PHONY: run build test lint fuzz release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -25,3 +25,6 @@ fuzz: ## every fuzz target for FUZZTIME
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 	  done; \
 	done
+
+release: ## static binaries for six systems, with checksums, in dist/
+	VERSION=$(VERSION) scripts/release.sh

@@ -53,7 +53,7 @@ type testServer struct {
 	Key string
 
 	command *exec.Cmd
-	stdout  *transcript
+	stdout  printed
 	stderr  *transcript
 	ended   chan struct{}
 }
@@ -90,10 +90,15 @@ var printedKey = regexp.MustCompile(`pets_(live|test)_[0-9A-Za-z]+`)
 // launch starts a prepared server and waits until it serves.
 func launch(t *testing.T, command *exec.Cmd) *testServer {
 	t.Helper()
-	s := &testServer{command: command, stdout: &transcript{}, stderr: &transcript{}, ended: make(chan struct{})}
+	s := &testServer{command: command, stdout: printed(filepath.Join(t.TempDir(), "stdout")), stderr: &transcript{}, ended: make(chan struct{})}
+	stdout, err := os.Create(string(s.stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
 	serving := make(chan string, 1)
 	logs, logWriter := io.Pipe()
-	command.Stdout, command.Stderr = s.stdout, io.MultiWriter(s.stderr, logWriter)
+	command.Stdout, command.Stderr = stdout, io.MultiWriter(s.stderr, logWriter)
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -219,6 +224,17 @@ func (s *testServer) everyPet(t *testing.T) []pet {
 		}
 	}
 	return all
+}
+
+// printed is a file that a process writes to: what it printed before it does something else is there when that is seen.
+type printed string
+
+func (p printed) String() string {
+	text, err := os.ReadFile(string(p))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // transcript keeps what a process prints while tests read it.
