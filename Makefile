@@ -2,7 +2,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test lint fuzz release
+.PHONY: run build test lint fuzz bench bench-peers bench-compare release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -25,6 +25,15 @@ fuzz: ## every fuzz target for FUZZTIME
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 	  done; \
 	done
+
+bench: ## petstore beside a bare handler, in one run; writes docs/performance.md
+	go -C bench run .
+
+bench-peers: ## the same, with other services beside it
+	go -C bench run . -peers
+
+bench-compare: ## the benchmarks of the packages against REV, such as HEAD~1
+	bench/compare.sh $(REV)
 
 release: ## static binaries for six systems, with checksums, in dist/
 	VERSION=$(VERSION) scripts/release.sh
