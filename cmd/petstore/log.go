@@ -9,11 +9,19 @@ import (
 	"time"
 )
 
-// newLog makes the log: text for a person at a terminal, else JSON through a buffer, which flush empties for good.
-func newLog(out io.Writer, level slog.Level, format string) (log *slog.Logger, flush func()) {
-	options := &slog.HandlerOptions{Level: level}
+// logs are where the server writes what it does.
+type logs struct {
+	*slog.Logger
+	// access takes a line of JSON for every request; nil leaves them to the Logger.
+	access io.Writer
+	// flush writes what is still in a buffer, for good.
+	flush func()
+}
+
+// newLogs writes text for a person at a terminal, else JSON through a buffer.
+func newLogs(out io.Writer, level slog.Level, format string) logs {
+	flush := func() {}
 	if isTerminal(out) {
-		flush = func() {}
 		if format == "auto" {
 			format = "text"
 		}
@@ -21,10 +29,15 @@ func newLog(out io.Writer, level slog.Level, format string) (log *slog.Logger, f
 		buffered := newBufferedWriter(out)
 		out, flush = buffered, buffered.Close
 	}
+	options := &slog.HandlerOptions{Level: level}
 	if format == "text" {
-		return slog.New(slog.NewTextHandler(out, options)), flush
+		return logs{slog.New(slog.NewTextHandler(out, options)), nil, flush}
 	}
-	return slog.New(slog.NewJSONHandler(out, options)), flush
+	made := logs{slog.New(slog.NewJSONHandler(out, options)), nil, flush}
+	if level <= slog.LevelInfo {
+		made.access = out
+	}
+	return made
 }
 
 func isTerminal(w io.Writer) bool {

@@ -70,8 +70,8 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	log, flush := newLog(con.stderr, c.LogLevel, c.LogFormat)
-	defer flush()
+	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
+	defer log.flush()
 
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
@@ -85,12 +85,12 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer storage.Close()
 	countSharedReads(registry, storage)
-	limiter, stopLimiter, err := c.limiter(registry, log)
+	limiter, stopLimiter, err := c.limiter(registry, log.Logger)
 	if err != nil {
 		return err
 	}
 	defer stopLimiter()
-	tracer, stopTracer, err := newTracer(ctx, con, string(c.Environment), log)
+	tracer, stopTracer, err := newTracer(ctx, con, string(c.Environment), log.Logger)
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,13 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		CountOnly:      c.RateLimits == "off",
 		KeepDeprecated: c.KeepDeprecated,
 		MaxWorking:     maxWorking,
-		Log:            log,
+		Log:            log.Logger,
+		Access:         log.access,
 		Metrics:        registry,
 		Tracer:         tracer,
 		Now:            time.Now,
 	})
-	stopAdmin, err := c.serveAdmin(registry, health, log)
+	stopAdmin, err := c.serveAdmin(registry, health, log.Logger)
 	if err != nil {
 		return err
 	}
@@ -121,12 +122,12 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil)); err != nil {
 		return err
 	}
-	stopPurge := purgeOnce(storage, log)
+	stopPurge := purgeOnce(storage, log.Logger)
 	defer stopPurge()
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
 	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen)
-	return c.serveUntil(ctx, newServer(api, s.tls, log), netutil.LimitListener(listener, maxConns), health, log)
+	return c.serveUntil(ctx, newServer(api, s.tls, log.Logger), netutil.LimitListener(listener, maxConns), health, log.Logger)
 }
 
 // serveUntil serves until ctx ends, then lets the load balancers look away and finishes what was accepted.

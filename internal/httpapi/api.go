@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -42,7 +43,9 @@ type Config struct {
 	// MaxWorking is how many requests may be worked on at once; more are refused early. Zero means any number.
 	MaxWorking int64
 	Log        *slog.Logger
-	Metrics    prometheus.Registerer
+	// Access takes a line of JSON for every request, a Write a line; nil leaves them to Log.
+	Access  io.Writer
+	Metrics prometheus.Registerer
 	// Tracer makes a span of every request; nil makes none.
 	Tracer trace.Tracer
 	Now    func() time.Time

@@ -17,10 +17,10 @@ type exchange struct {
 	requestID string
 	resource  *resource // nil for a path that is not in the route table
 	parameter string
-	operation *operation   // nil for a method that the resource does not have
-	versioned bool         // the path is under /v1
-	key       petstore.Key // zero without a valid one
-	refusal   error        // why there is no valid key
+	operation *operation    // nil for a method that the resource does not have
+	versioned bool          // the path is under /v1
+	key       *petstore.Key // shared; nobody's where none was recognized
+	refusal   error         // why there is no valid key
 	address   string
 	body      []byte
 	wanted    bool // a client that asked whether to send its body was told to
@@ -33,8 +33,10 @@ type exchange struct {
 	store  [10]string
 }
 
+var nobodys petstore.Key
+
 func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
-	x := &exchange{w: w, r: r, start: now}
+	x := &exchange{w: w, r: r, start: now, key: &nobodys}
 	x.single = x.store[:0]
 	return x
 }
@@ -92,6 +94,8 @@ func (x *exchange) send(status int, body []byte) error {
 func (x *exchange) needsKey() bool {
 	return x.versioned && (x.operation == nil || !x.operation.open)
 }
+
+func (x *exchange) isDeprecated() bool { return x.resource != nil && x.resource.deprecated }
 
 // route names the request for logs and metrics, with a bounded number of names.
 func (x *exchange) route() string {

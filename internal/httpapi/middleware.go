@@ -2,12 +2,10 @@ package httpapi
 
 import (
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"petstore/internal/petstore"
 )
@@ -161,38 +159,6 @@ func (a *API) options(x *exchange) error {
 	x.share("Allow", x.resource.allow)
 	x.WriteHeader(http.StatusNoContent)
 	return nil
-}
-
-func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
-	level := slog.LevelInfo
-	if x.status >= http.StatusInternalServerError {
-		level = slog.LevelError
-	}
-	ctx := x.r.Context()
-	if !a.Log.Enabled(ctx, level) {
-		return
-	}
-	attrs := make([]slog.Attr, 0, 12)
-	attrs = append(attrs,
-		slog.String("id", x.requestID),
-		slog.String("method", x.r.Method),
-		slog.String("path", x.r.URL.EscapedPath()),
-		slog.String("route", x.route()),
-		slog.Int("status", x.status),
-		slog.Int("bytes", x.size),
-		slog.Duration("duration", elapsed),
-		slog.String("client", a.clientOf(x)),
-	)
-	if x.key.ID != "" {
-		attrs = append(attrs, slog.String("key", x.key.ID))
-	}
-	if x.resource != nil && x.resource.deprecated {
-		attrs = append(attrs, slog.Bool("deprecated", true))
-	}
-	if x.cause != nil {
-		attrs = append(attrs, slog.String("cause", x.cause.Error()))
-	}
-	a.Log.LogAttrs(ctx, level, "request", attrs...)
 }
 
 // requestID takes the client's name for the request if it is safe to repeat, else makes one.

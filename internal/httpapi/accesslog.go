@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// lines are buffers for access lines.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
+// logAnswer writes the request's line: to Access if there is one, else to the log.
+func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
+	if a.Access != nil {
+		line := lines.Get().(*[]byte)
+		*line = a.appendLine((*line)[:0], x, elapsed)
+		a.Access.Write(*line)
+		lines.Put(line)
+		return
+	}
+	if ctx, level := x.r.Context(), levelOf(x); a.Log.Enabled(ctx, level) {
+		a.Log.LogAttrs(ctx, level, "request", a.attributes(x, elapsed)...)
+	}
+}
+
+func levelOf(x *exchange) slog.Level {
+	if x.status >= http.StatusInternalServerError {
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
+	attrs := append(make([]slog.Attr, 0, 12),
+		slog.String("id", x.requestID),
+		slog.String("method", x.r.Method),
+		slog.String("path", x.r.URL.EscapedPath()),
+		slog.String("route", x.route()),
+		slog.Int("status", x.status),
+		slog.Int("bytes", x.size),
+		slog.Duration("duration", elapsed),
+		slog.String("client", a.clientOf(x)),
+	)
+	if x.key.ID != "" {
+		attrs = append(attrs, slog.String("key", x.key.ID))
+	}
+	if x.isDeprecated() {
+		attrs = append(attrs, slog.Bool("deprecated", true))
+	}
+	if x.cause != nil {
+		attrs = append(attrs, slog.String("cause", x.cause.Error()))
+	}
+	return attrs
+}
+
+// appendLine appends what slog's JSON handler makes of the attributes, at a third of the cost: a line is written for
+// every request.
+func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
+	b = append(b, `{"time":"`...)
+	b = x.start.Add(elapsed).AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","level":"`...)
+	b = append(b, levelOf(x).String()...)
+	b = append(b, `","msg":"request","id":`...)
+	b = appendString(b, x.requestID)
+	b = append(b, `,"method":`...)
+	b = appendString(b, x.r.Method)
+	b = append(b, `,"path":`...)
+	b = appendString(b, x.r.URL.EscapedPath())
+	b = append(b, `,"route":`...)
+	b = appendString(b, x.route())
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(x.status), 10)
+	b = append(b, `,"bytes":`...)
+	b = strconv.AppendInt(b, int64(x.size), 10)
+	b = append(b, `,"duration":`...)
+	b = strconv.AppendInt(b, int64(elapsed), 10)
+	b = append(b, `,"client":`...)
+	b = appendString(b, a.clientOf(x))
+	if x.key.ID != "" {
+		b = append(b, `,"key":`...)
+		b = appendString(b, x.key.ID)
+	}
+	if x.isDeprecated() {
+		b = append(b, `,"deprecated":true`...)
+	}
+	if x.cause != nil {
+		b = append(b, `,"cause":`...)
+		b = appendString(b, x.cause.Error())
+	}
+	return append(b, "}\n"...)
+}

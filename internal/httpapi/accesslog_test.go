@@ -1,0 +1,54 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// The appended line and the one of slog are read by the same people and programs.
+func TestAppendedLineIsWhatSlogWrites(t *testing.T) {
+	for name, change := range map[string]func(*exchange){
+		"a list":               func(*exchange) {},
+		"a deprecated call":    func(x *exchange) { x.resource = &resource{deprecated: true} },
+		"a failure":            func(x *exchange) { x.status, x.cause = 503, errors.New("the \"disk\" is\nfull ☹") },
+		"no key":               func(x *exchange) { x.key = &nobodys },
+		"a path with escapes":  func(x *exchange) { x.r.URL.Path, x.r.URL.RawPath = "/v1/ä<b>", "/v1/%C3%A4%3Cb%3E" },
+		"a method of its own":  func(x *exchange) { x.r.Method = "BREW" },
+		"an address of IPv6":   func(x *exchange) { x.r.RemoteAddr = "[2001:db8::1]:1234" },
+		"a request id by hand": func(x *exchange) { x.requestID = "a-b_c.9" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newExchange(nil, httptest.NewRequest("GET", "/v1/pets?limit=3", nil), time.Date(2026, 11, 15, 12, 0, 0, 123456789, time.UTC))
+			x.requestID, x.status, x.size, x.key = "0123456789abcdef", 200, 1612, &petstore.Key{ID: "key_1"}
+			change(x)
+			const elapsed = 1234567 * time.Nanosecond
+			a := &API{}
+
+			var log bytes.Buffer
+			record := slog.NewRecord(x.start.Add(elapsed), levelOf(x), "request", 0)
+			record.AddAttrs(a.attributes(x, elapsed)...)
+			if err := slog.NewJSONHandler(&log, nil).Handle(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := fieldsOf(t, a.appendLine(nil, x, elapsed)), fieldsOf(t, log.Bytes()); !reflect.DeepEqual(got, want) {
+				t.Errorf("appended:\n%v\nslog:\n%v", got, want)
+			}
+		})
+	}
+}
+
+func fieldsOf(t *testing.T, line []byte) (fields map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal(line, &fields); err != nil || !bytes.HasSuffix(line, []byte("}\n")) || bytes.Count(line, []byte("\n")) != 1 {
+		t.Fatalf("%q is not a line of JSON: %v", line, err)
+	}
+	return fields
+}
