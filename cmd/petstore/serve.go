@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -73,6 +74,9 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
 	defer log.flush()
 
+	if con.getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
 		return err
