@@ -155,7 +155,7 @@ func TestSharedQueryOutlivesTheReaderWhoLeaves(t *testing.T) {
 
 func wantNoFlights(t *testing.T, s *Shared[string, int]) {
 	t.Helper()
-	if len(s.flights) != 0 {
-		t.Errorf("%d entries are left behind", len(s.flights))
+	if len(s.queries.flights) != 0 {
+		t.Errorf("%d entries are left behind", len(s.queries.flights))
 	}
 }

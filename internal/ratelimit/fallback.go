@@ -78,7 +78,7 @@ func (f *Fallback) Take(ctx context.Context, ask petstore.Ask) (petstore.Decisio
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.timeout)
 	defer cancel()
 	redis := f.redis.Load()
-	decision, c, err := redis.take(bounded, redis.key(ask.Subject), &ask)
+	decision, c, err := redis.take(bounded, &ask)
 	if err != nil {
 		f.fail(ask.Subject, err)
 		return f.memory.Take(ctx, ask)

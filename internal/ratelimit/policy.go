@@ -59,6 +59,22 @@ func (c counter) merge(other counter) counter {
 	}
 }
 
+// after is the counter after n requests like ask.
+func (c counter) after(n int64, ask *petstore.Ask, now int64) counter {
+	if ask.Peek || now < banEnd(ask) {
+		return c
+	}
+	left := ask.Limits.PerMinute - c.passed
+	if ask.Limits.PerDay > 0 {
+		left = min(left, ask.Limits.PerDay-c.today)
+	}
+	passed := max(0, min(n, left))
+	c.passed += passed
+	c.today += passed
+	c.rejected += n - passed
+	return c
+}
+
 func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	switch {
 	case now < banEnd(ask):

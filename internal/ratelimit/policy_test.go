@@ -136,3 +136,26 @@ func (w *walk) next(t *rapid.T) petstore.Ask {
 	}
 	return ask
 }
+
+func TestManyRequestsAtOnceCountLikeOneAfterTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk := newWalk(t, 0)
+		c := counter{
+			minute:   walk.now.UnixMilli() / millisPerMinute,
+			passed:   rapid.Int64Range(0, 50).Draw(t, "passed"),
+			rejected: rapid.Int64Range(0, 50).Draw(t, "rejected"),
+			today:    rapid.Int64Range(0, 50).Draw(t, "today"),
+		}
+		ask := walk.next(t)
+		now := max(walk.now.UnixMilli(), c.minute*millisPerMinute)
+		c = c.at(now / millisPerMinute)
+		n := rapid.Int64Range(0, 100).Draw(t, "requests")
+		one := c
+		for range n {
+			one.take(&ask, now)
+		}
+		if all := c.after(n, &ask, now); all != one {
+			t.Fatalf("%d of %+v on %+v: %+v, and one after the other %+v", n, ask, c, all, one)
+		}
+	})
+}

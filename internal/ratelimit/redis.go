@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"petstore/internal/batch"
 	"petstore/internal/petstore"
 )
 
@@ -21,11 +22,12 @@ var takeScript string
 var takeLua = rueidis.NewLuaScript(takeScript)
 
 // Redis is a Limiter that counts in Redis or Valkey, by its clock: exactly, whatever the number of replicas. A decision
-// is one round trip.
+// is one round trip, for all requests of the same kind that wait for it together.
 type Redis struct {
 	client rueidis.Client
 	prefix string
 	clock  func() time.Time // nil means Redis's own
+	asks   *batch.Grouped[petstore.Ask, state]
 }
 
 var _ petstore.Limiter = (*Redis)(nil)
@@ -47,7 +49,9 @@ func connect(option rueidis.ClientOption, env petstore.Environment) (*Redis, err
 		}
 		return nil, fmt.Errorf("Redis at %v cannot be reached: %w", option.InitAddress, err)
 	}
-	return &Redis{client: client, prefix: "petstore:" + string(env) + ":"}, nil
+	r := &Redis{client: client, prefix: "petstore:" + string(env) + ":"}
+	r.asks = batch.NewGrouped(r.decide)
+	return r, nil
 }
 
 func parseURL(text string) (rueidis.ClientOption, error) {
@@ -70,12 +74,39 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 
 // Take implements petstore.Limiter. It fails when Redis does not answer before ctx ends.
 func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	decision, _, err := r.take(ctx, r.key(ask.Subject), &ask)
+	decision, _, err := r.take(ctx, &ask)
 	return decision, err
 }
 
-// take returns the counter after the decision too.
-func (r *Redis) take(ctx context.Context, key string, ask *petstore.Ask) (petstore.Decision, counter, error) {
+// take returns the counter after the decision too. Requests of the same kind that come at the same time are decided
+// together.
+func (r *Redis) take(ctx context.Context, ask *petstore.Ask) (petstore.Decision, counter, error) {
+	found, place, err := r.asks.Do(ctx, *ask)
+	if err != nil {
+		return petstore.Decision{}, counter{}, fmt.Errorf("Redis did not decide: %w", err)
+	}
+	c := found.counter.after(int64(place), ask, found.now)
+	decision := c.take(ask, found.now)
+	return decision, c, nil
+}
+
+// state is what a counter was when requests were decided on it.
+type state struct {
+	now     int64
+	counter counter
+}
+
+// groupTimeout bounds a decision that nobody waits for any more.
+const groupTimeout = 2 * time.Second
+
+func (r *Redis) decide(ask petstore.Ask, n int) (state, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancel()
+	return r.run(ctx, r.key(ask.Subject), &ask, n)
+}
+
+// run counts n requests and returns what was there before them.
+func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (state, error) {
 	peek, now := "0", ""
 	if ask.Peek {
 		peek = "1"
@@ -83,21 +114,20 @@ func (r *Redis) take(ctx context.Context, key string, ask *petstore.Ask) (petsto
 	if r.clock != nil {
 		now = decimal(r.clock().UnixMilli())
 	}
-	args := []string{decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banEnd(ask)), peek, now}
+	args := []string{decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banEnd(ask)), peek, now, strconv.Itoa(n)}
 	answer, err := takeLua.Exec(ctx, r.client, []string{key}, args).AsIntSlice()
-	if err == nil && len(answer) != 6 {
-		err = fmt.Errorf("%d numbers instead of 6", len(answer))
+	if err == nil && len(answer) != 5 {
+		err = fmt.Errorf("%d numbers instead of 5", len(answer))
 	}
 	if err != nil {
-		return petstore.Decision{}, counter{}, fmt.Errorf("Redis did not decide: %w", err)
+		return state{}, err
 	}
-	c := counter{minute: answer[2], passed: answer[3], rejected: answer[4], today: answer[5]}
-	return c.describe(petstore.Outcome(answer[1]), ask, answer[0]), c, nil
+	return state{answer[0], counter{minute: answer[1], passed: answer[2], rejected: answer[3], today: answer[4]}}, nil
 }
 
 // probe makes a decision that concerns nobody where those on the subject are made.
 func (r *Redis) probe(ctx context.Context, subject string) error {
-	_, _, err := r.take(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}})
+	_, err := r.run(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1)
 	return err
 }
 

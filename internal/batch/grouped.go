@@ -1,0 +1,84 @@
+package batch
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// Grouped makes one call of concurrent requests for the same thing: what arrives while a call for a key runs goes into
+// the next one together. So for each key one call runs and at most one waits.
+type Grouped[K comparable, V any] struct {
+	call func(key K, n int) (V, error)
+
+	mu      sync.Mutex
+	flights map[K]*flight[V]
+	joined  atomic.Int64
+}
+
+type flight[V any] struct {
+	next *group[V] // who came while the call runs; nil if nobody did
+}
+
+type group[V any] struct {
+	members int
+	value   V
+	err     error
+	done    chan struct{}
+}
+
+// NewGrouped makes a Grouped. The function call is told how many it is for. It belongs to none of them, so it sets its
+// own deadline; what it returns is given to all and must not be changed by them.
+func NewGrouped[K comparable, V any](call func(key K, n int) (V, error)) *Grouped[K, V] {
+	return &Grouped[K, V]{call: call, flights: make(map[K]*flight[V])}
+}
+
+// Do returns the answer of a call for key that started after Do was called, and the caller's place among those it was
+// for, from 0 on. When ctx ends first, the call happens all the same.
+func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err error) {
+	mine, place := g.join(key)
+	select {
+	case <-mine.done:
+		return mine.value, place, mine.err
+	case <-ctx.Done():
+		return value, place, ctx.Err()
+	}
+}
+
+func (g *Grouped[K, V]) join(key K) (mine *group[V], place int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f, running := g.flights[key]
+	if !running {
+		f, mine = &flight[V]{}, newGroup[V]()
+		g.flights[key] = f
+		go g.run(key, f, mine)
+		return mine, 0
+	}
+	if f.next == nil {
+		f.next = newGroup[V]()
+		return f.next, 0
+	}
+	g.joined.Add(1)
+	f.next.members++
+	return f.next, f.next.members - 1
+}
+
+func newGroup[V any]() *group[V] { return &group[V]{members: 1, done: make(chan struct{})} }
+
+// Joined is how many requests so far needed no call of their own.
+func (g *Grouped[K, V]) Joined() int64 { return g.joined.Load() }
+
+func (g *Grouped[K, V]) run(key K, f *flight[V], now *group[V]) {
+	for now != nil {
+		now.value, now.err = guard(func() (V, error) { return g.call(key, now.members) })
+		close(now.done)
+
+		g.mu.Lock()
+		now, f.next = f.next, nil
+		if now == nil {
+			delete(g.flights, key)
+		}
+		g.mu.Unlock()
+	}
+}

@@ -1,0 +1,49 @@
+package batch
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+func TestGroupIsToldItsSizeAndEachItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		goOn := make(chan struct{})
+		g := NewGrouped(func(key string, n int) (string, error) {
+			sizes = append(sizes, n)
+			<-goOn
+			return key, nil
+		})
+		var mu sync.Mutex
+		var places []int
+		var callers sync.WaitGroup
+		ask := func() {
+			callers.Go(func() {
+				value, place, err := g.Do(t.Context(), "pets")
+				if value != "pets" || err != nil {
+					t.Errorf("got %q, %v", value, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				places = append(places, place)
+			})
+		}
+		ask()
+		synctest.Wait()
+		for range 5 {
+			ask()
+		}
+		synctest.Wait()
+		close(goOn)
+		callers.Wait()
+		slices.Sort(places)
+		if !slices.Equal(sizes, []int{1, 5}) || !slices.Equal(places, []int{0, 0, 1, 2, 3, 4}) {
+			t.Errorf("the groups had %v members, in the places %v", sizes, places)
+		}
+		if g.Joined() != 4 {
+			t.Errorf("%d needed no call of their own", g.Joined())
+		}
+	})
+}
