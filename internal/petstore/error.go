@@ -43,7 +43,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 func Unreachable(cause error) *Error {
 	return &Error{
 		Code:    Unavailable,
-		Message: "The store cannot do this right now. Nothing was changed that was not acknowledged; try again shortly.",
+		Message: "The store cannot do this right now. Try again shortly; with an Idempotency-Key a create happens once only.",
 		Cause:   cause,
 	}
 }
