@@ -76,10 +76,24 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return usageError{fmt.Errorf("%w (petstore --help tells more)", err)}
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	return command.Run(&console{getenv, stdout, stderr})
+	err = command.Run(&console{getenv, stdout, stderr})
+	name, _, _ := strings.Cut(command.Command(), " ")
+	if left, ok := leftBehind[name]; ok && err != nil && ctx.Err() != nil {
+		return errors.New("stopped; " + left)
+	}
+	return err
 }
 
 type exit int
+
+// leftBehind is what becomes of a command's work when a signal ends it. A server says that itself.
+var leftBehind = map[string]string{
+	"backup":  "nothing was written",
+	"restore": "nothing was written",
+	"copy":    "what was copied stays, and copying again goes on",
+	"keys":    "petstore keys list shows what was done",
+	"migrate": "nothing is half done; run it again",
+}
 
 // fromEnvironment resolves the flags that are not given; an empty variable counts as not set.
 func fromEnvironment(getenv func(string) string) kong.Resolver {
