@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"io"
 	"log/slog"
 	"os"
@@ -49,19 +48,23 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// flushEvery is how long a line may stay in the buffer.
-const flushEvery = 100 * time.Millisecond
+const (
+	flushEvery = 100 * time.Millisecond // how long a line may stay in the buffer
+	bufferSize = 64 << 10
+)
 
-// bufferedWriter makes one write of the many lines of a busy moment.
+// bufferedWriter makes one write of the many lines of a busy moment. Lines that cannot be written are lost, and the next
+// ones are tried anew, which a bufio.Writer would not do.
 type bufferedWriter struct {
+	out    io.Writer
 	mu     sync.Mutex
-	buffer *bufio.Writer
+	buffer []byte
 	stop   chan struct{}
 	done   chan struct{}
 }
 
 func newBufferedWriter(out io.Writer) *bufferedWriter {
-	w := &bufferedWriter{buffer: bufio.NewWriterSize(out, 64<<10), stop: make(chan struct{}), done: make(chan struct{})}
+	w := &bufferedWriter{out: out, buffer: make([]byte, 0, bufferSize), stop: make(chan struct{}), done: make(chan struct{})}
 	go w.flushRegularly()
 	return w
 }
@@ -83,14 +86,25 @@ func (w *bufferedWriter) flushRegularly() {
 func (w *bufferedWriter) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.buffer.Flush()
+	w.empty()
 }
 
 // Write takes a line into the buffer.
 func (w *bufferedWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.buffer.Write(line)
+	if len(w.buffer)+len(line) > bufferSize {
+		w.empty()
+	}
+	w.buffer = append(w.buffer, line...)
+	return len(line), nil
+}
+
+func (w *bufferedWriter) empty() {
+	if len(w.buffer) > 0 {
+		w.out.Write(w.buffer)
+		w.buffer = w.buffer[:0]
+	}
 }
 
 // Close writes what is left.
