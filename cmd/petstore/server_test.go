@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	get := func(size int) (answer, error) { return request(s.URL, strings.Repeat("k", size), "GET", "/v1/pets", "") }
+	if got, err := get(maxHeader - 1024); err != nil || got.status != http.StatusUnauthorized {
+		t.Errorf("an oversized key gets %d, %v", got.status, err)
+	}
+	if got, err := get(maxHeader + 16<<10); err == nil && got.status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("headers beyond the limit get %d", got.status)
+	}
+}
+
+// The times are a hundredth of those in use; one that was not set would stay without end.
+func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
+	t.Parallel()
+	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}), nil, slog.New(slog.DiscardHandler))
+	server.ReadHeaderTimeout /= 100
+	server.ReadTimeout /= 100
+	server.IdleTimeout /= 100
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go server.Serve(listener)
+	t.Cleanup(func() { server.Close() })
+	for _, c := range []struct{ when, sends, gets string }{
+		{"before its first byte", "", ""},
+		{"within its headers", "GET / HTTP/1.1\r\nHost: x\r\n", ""},
+		{"within its body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", "HTTP/1.1 400 "},
+		{"after an answer", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 "},
+	} {
+		t.Run(c.when, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(time.Minute))
+			fmt.Fprint(conn, c.sends)
+			if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), c.gets) {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
