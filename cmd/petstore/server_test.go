@@ -14,7 +14,9 @@ import (
 func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	get := func(size int) (answer, error) { return request(s.URL, strings.Repeat("k", size), "GET", "/v1/pets", "") }
+	get := func(size int) (answer, error) {
+		return request(s.URL, strings.Repeat("k", size), "GET", "/v1/pets", "")
+	}
 	if got, err := get(maxHeader - 1024); err != nil || got.status != http.StatusUnauthorized {
 		t.Errorf("an oversized key gets %d, %v", got.status, err)
 	}
