@@ -69,9 +69,8 @@ function explain(error, refused) {
     dialog.close();
     refused(error);
   } else {
-    attempt = undefined;
     const rest = placeErrors(error.message);
-    if (rest) notice.say("It was not added", rest);
+    if (rest) notice.say("That did not work", rest);
   }
 }
 
