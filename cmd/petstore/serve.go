@@ -185,11 +185,11 @@ func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.S
 	if c.APIKey == "" {
 		fmt.Fprintf(con.stdout, "Your API key, shown this once: %s\n\n", secret)
 	}
-	insecure := ""
+	trusting := ""
 	if c.TLSCert != "" {
-		insecure = "--cacert " + c.TLSCert + " "
+		trusting = "--cacert " + c.TLSCert + " "
 	}
-	fmt.Fprintf(con.stdout, "List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", insecure, shown, address)
+	fmt.Fprintf(con.stdout, "List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trusting, shown, address)
 	return nil
 }
 

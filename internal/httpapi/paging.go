@@ -23,11 +23,9 @@ func parseListQuery(raw string) (petstore.PetQuery, error) {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
 		name, value, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(name)
-		if err != nil || strings.Contains(pair, ";") {
-			return q, petstore.Errorf(petstore.InvalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
-		}
-		if value, err = url.QueryUnescape(value); err != nil {
+		name, nameErr := url.QueryUnescape(name)
+		value, valueErr := url.QueryUnescape(value)
+		if nameErr != nil || valueErr != nil || strings.Contains(pair, ";") {
 			return q, petstore.Errorf(petstore.InvalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
 		}
 		which, ok := 0, true
