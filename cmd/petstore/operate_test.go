@@ -160,6 +160,7 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	if _, err := get(&tls.Config{RootCAs: pool}); err != nil {
 		t.Errorf("while the new certificate is not whole: %v", err)
 	}
+	eventually(t, "the log tells of it", 10*time.Second, func() bool { return strings.Contains(s.stderr.String(), "the one before stays in use") })
 	renewed := writeCertificate(t, certFile, keyFile, 2)
 	eventually(t, "the renewed certificate is used", 10*time.Second, func() bool {
 		response, err := get(&tls.Config{RootCAs: renewed})

@@ -34,7 +34,10 @@ func newServer(handler http.Handler, cert *certificate, log *slog.Logger) *http.
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	if cert != nil {
-		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cert.current}
+		server.TLSConfig = &tls.Config{
+			MinVersion:     tls.VersionTLS12,
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert.current(log), nil },
+		}
 	}
 	return server
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ type certificate struct {
 	mu      sync.Mutex
 	loaded  *tls.Certificate
 	stamp   string
+	refused string // the stamp of files that could not be used
 	checked time.Time
 }
 
@@ -34,16 +36,24 @@ func newCertificate(certFile, keyFile string) (*certificate, error) {
 }
 
 // current returns the certificate. While new files are half written or wrong, the old one stays in use.
-func (c *certificate) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (c *certificate) current(log *slog.Logger) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := time.Now(); now.Sub(c.checked) >= certificateCheck {
 		c.checked = now
 		if stamp, err := c.stampNow(); err == nil && stamp != c.stamp {
-			c.load(stamp)
+			c.renew(stamp, log)
 		}
 	}
-	return c.loaded, nil
+	return c.loaded
+}
+
+// renew tells once of files that cannot be used, and tries them again until they can.
+func (c *certificate) renew(stamp string, log *slog.Logger) {
+	if err := c.load(stamp); err != nil && stamp != c.refused {
+		c.refused = stamp
+		log.Warn("the new certificate cannot be used and the one before stays in use", "file", c.certFile, "cause", err.Error())
+	}
 }
 
 func (c *certificate) load(stamp string) error {
