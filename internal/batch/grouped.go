@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -73,6 +74,7 @@ func (g *Grouped[K, V]) run(key K, f *flight[V], now *group[V]) {
 	for now != nil {
 		now.value, now.err = guard(func() (V, error) { return g.call(key, now.members) })
 		close(now.done)
+		runtime.Gosched() // those who are about to ask make the next group larger
 
 		g.mu.Lock()
 		now, f.next = f.next, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"runtime"
 	"sync"
 )
 
@@ -107,6 +108,7 @@ func (w *Writer[In, Out]) run() {
 			}
 			close(c.done)
 		}
+		runtime.Gosched() // those who are about to ask make the next commit larger
 	}
 }
 
