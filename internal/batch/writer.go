@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"runtime"
+	"runtime/debug"
 	"sync"
 )
 
