@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"petstore/internal/petstore"
 )
 
 // cli is the whole command line: every flag, its environment variable and its help come from here.
@@ -80,6 +82,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	name, _, _ := strings.Cut(command.Command(), " ")
 	if left, ok := leftBehind[name]; ok && err != nil && ctx.Err() != nil {
 		return errors.New("stopped; " + left)
+	}
+	var refused *petstore.Error
+	if errors.As(err, &refused) && refused.Code == petstore.Unavailable && refused.Cause != nil {
+		return fmt.Errorf("the database cannot do this right now: %w", refused.Cause) // its message is for clients of the API
 	}
 	return err
 }

@@ -25,7 +25,7 @@ type keysCreateCmd struct {
 	Plan      petstore.Plan `enum:"free,pro,business,enterprise" default:"free" help:"free, pro, business or enterprise."`
 	PerMinute int64         `placeholder:"N" help:"Requests per minute; enterprise only."`
 	PerDay    int64         `placeholder:"N" help:"Requests per day; enterprise only."`
-	Expires   duration      `placeholder:"90d" help:"How long the key works; without it, until it is revoked."`
+	Expires   *duration     `placeholder:"90d" help:"How long the key works; without it, until it is revoked."`
 }
 
 func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
@@ -36,13 +36,20 @@ func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return wrongUsage("--plan %s: %w", c.Plan, err)
 	}
+	var lifetime time.Duration
+	if c.Expires != nil {
+		lifetime = time.Duration(*c.Expires)
+		if lifetime == 0 {
+			return wrongUsage("--expires is 0: such a key would never work; leave it out for one that works until it is revoked")
+		}
+	}
 	storage, err := c.open(ctx, toManage, nil)
 	if err != nil {
 		return err
 	}
 	defer storage.Close()
 	secret := petstore.NewSecret(c.Environment)
-	key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), time.Duration(c.Expires))
+	key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), lifetime)
 	if err := storage.CreateKey(ctx, key, petstore.HashSecret(secret)); err != nil {
 		return err
 	}

@@ -87,6 +87,7 @@ func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
 		{"create --name x --plan enterprise --per-minute=-5 --per-day=4", 2, "from 1"},
 		{"create --name x --plan gold", 2, "free"},
 		{"create --name x --expires soon", 2, "90d"},
+		{"create --name x --expires 0d", 2, "never work"},
 		{"create", 2, "--name"},
 		{"rotate key_none", 1, "key_none"},
 		{"revoke key_none", 1, "key_none"},

@@ -56,6 +56,9 @@ func (c *serveCmd) settings() (s settings, err error) {
 			return s, wrongUsage("--api-key: %w", err)
 		}
 	}
+	if c.ShutdownTimeout < 0 || c.DrainDelay < 0 {
+		return s, wrongUsage("--shutdown-timeout and --drain-delay are lengths of time such as 30s, not negative ones")
+	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")
 	}

@@ -196,6 +196,7 @@ func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
 		{"a base URL that is none", []string{"--base-url", "example.com"}, 2, "--base-url"},
 		{"a proxy that is none", []string{"--trusted-proxies", "10.0.0.0/8,home"}, 2, "home"},
 		{"a key that is too short", []string{"--api-key", "short"}, 2, "16 to 128"},
+		{"a negative length of time", []string{"--drain-delay=-1s"}, 2, "--drain-delay"},
 		{"half of a certificate", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
 		{"a certificate that is not there", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
 		{"an unknown environment", []string{"--environment", "moon"}, 2, "production"},

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"io"
 	"mime"
 	"net/http"
@@ -39,12 +40,10 @@ func (x *exchange) readBody() (err error) {
 		return tooLarge()
 	}
 	x.wanted = true
-	if length > 0 {
-		x.body = make([]byte, length)
-		_, err = io.ReadFull(x.r.Body, x.body)
-	} else {
-		x.body, err = io.ReadAll(io.LimitReader(x.r.Body, maxBody+1))
-	}
+	// Room for what is announced, but no more than comes at once as a rule: an announcement costs the client nothing.
+	buffer := bytes.NewBuffer(make([]byte, 0, min(max(0, length), 16<<10)+bytes.MinRead))
+	_, err = buffer.ReadFrom(io.LimitReader(x.r.Body, maxBody+1))
+	x.body = buffer.Bytes()
 	switch {
 	case err != nil:
 		return &petstore.Error{Code: petstore.InvalidJSON, Message: "The body did not arrive whole. Send it again.", Cause: err}

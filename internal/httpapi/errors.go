@@ -28,6 +28,9 @@ var statuses = map[petstore.Code]int{
 	petstore.Unavailable:          http.StatusServiceUnavailable,
 }
 
+// hungUp stands in logs and metrics for a request that was given up because its client was gone: no fault of the store.
+const hungUp = 499
+
 // retryUnavailable is the Retry-After of a 503, in seconds.
 var retryUnavailable = []string{"1"}
 
@@ -64,6 +67,9 @@ func (x *exchange) render(err error) {
 	}
 	x.discardBody()
 	x.respond(status, appendError(nil, e, status))
+	if status == http.StatusServiceUnavailable && x.r.Context().Err() != nil {
+		x.status = hungUp
+	}
 }
 
 func appendError(b []byte, e *petstore.Error, status int) []byte {

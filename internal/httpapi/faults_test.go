@@ -188,3 +188,26 @@ func TestSlowBodyTakesNoPlaceFromOthers(t *testing.T) {
 	}
 	s.get(key, "/v1/pets").is(t, 200, "")
 }
+
+// A client that is gone says nothing about the store: operators are not woken for it.
+func TestClientThatHangsUpIsNoFaultOfTheStore(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	key := s.key(petstore.Enterprise)
+	working := make(chan struct{})
+	storage.with(func(ctx context.Context, call string) error {
+		if call != "GetPet" {
+			return nil
+		}
+		close(working)
+		<-ctx.Done()
+		return petstore.Unreachable(ctx.Err())
+	})
+	conn := dial(t, s.address)
+	io.WriteString(conn, request("GET", "/v1/pets/1", key, "X-Request-Id: gone"))
+	<-working
+	conn.Close()
+	if line := s.journal.of("gone"); !strings.Contains(line, `"status":499`) || !strings.Contains(line, `"level":"INFO"`) {
+		t.Errorf("the log says %s", line)
+	}
+}

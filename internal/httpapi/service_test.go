@@ -184,7 +184,7 @@ func (j *journal) String() string {
 
 // of waits for the line about a request, which is written after its answer.
 func (j *journal) of(requestID string) string {
-	for range 1000 {
+	for range 30_000 {
 		for line := range strings.Lines(j.String()) {
 			if strings.Contains(line, `"id":"`+requestID+`"`) {
 				return line
