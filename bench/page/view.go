@@ -1,6 +1,10 @@
 package page
 
-import "petstore/bench/result"
+import (
+	"fmt"
+
+	"petstore/bench/result"
+)
 
 // view is the run as the template sees it.
 type view struct{ *result.Run }
@@ -91,6 +95,15 @@ func (v view) Score() (s struct{ Reached, All int }) {
 func (v view) Wrong() int64 {
 	n, _ := v.Failures()
 	return n
+}
+
+// PeersWrong says how many answers of peers were wrong and names the first, "" if none was.
+func (v view) PeersWrong() string {
+	n, first := v.PeerFailures()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d answers of peers were wrong, the first: %s.", n, first)
 }
 
 // LoadCost is what the load itself takes of the processors for a request, beside what it measures.

@@ -114,8 +114,24 @@ func (r *Run) Subject(id string) (Subject, bool) {
 
 // Failures counts the answers that were not the right ones, and tells the first.
 func (r *Run) Failures() (n int64, first string) {
+	return r.failures(func(s Subject) bool { return !s.Peer })
+}
+
+// PeerFailures counts the wrong answers of what others have made.
+func (r *Run) PeerFailures() (n int64, first string) {
+	return r.failures(func(s Subject) bool { return s.Peer })
+}
+
+func (r *Run) failures(of func(Subject) bool) (n int64, first string) {
+	counted := map[string]bool{}
+	for _, s := range r.Subjects {
+		counted[s.ID] = of(s)
+	}
 	for _, shots := range [][]Shot{r.Shots, r.Growth} {
 		for _, s := range shots {
+			if !counted[s.Subject] {
+				continue
+			}
 			if n += s.Failed; first == "" && s.Failed > 0 {
 				first = s.Subject + ", " + s.Line + ": " + s.Failure
 			}
