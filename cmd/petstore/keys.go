@@ -43,18 +43,15 @@ func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
 			return wrongUsage("--expires is 0: such a key would never work; leave it out for one that works until it is revoked")
 		}
 	}
-	storage, err := c.open(ctx, toManage, nil)
-	if err != nil {
-		return err
-	}
-	defer storage.Close()
-	secret := petstore.NewSecret(c.Environment)
-	key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), lifetime)
-	if err := storage.CreateKey(ctx, key, petstore.HashSecret(secret)); err != nil {
-		return err
-	}
-	con.showSecret(secret, key)
-	return nil
+	return c.with(ctx, toManage, func(storage petstore.Storage) error {
+		secret := petstore.NewSecret(c.Environment)
+		key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), lifetime)
+		if err := storage.CreateKey(ctx, key, petstore.HashSecret(secret)); err != nil {
+			return err
+		}
+		con.showSecret(secret, key)
+		return nil
+	})
 }
 
 // showSecret prints a new key alone on standard output, so that a script can take it, and the rest beside it.
@@ -74,19 +71,16 @@ type keysListCmd struct {
 }
 
 func (c *keysListCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange, nil)
-	if err != nil {
-		return err
-	}
-	defer storage.Close()
-	keys, err := storage.Keys(ctx)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return con.listJSON(keys)
-	}
-	return con.listText(keys, time.Now())
+	return c.with(ctx, toChange, func(storage petstore.Storage) error {
+		keys, err := storage.Keys(ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return con.listJSON(keys, time.Now())
+		}
+		return con.listText(keys, time.Now())
+	})
 }
 
 // listedKey is a key as keys list --json shows it.
@@ -103,9 +97,12 @@ type listedKey struct {
 	BannedUntil *time.Time    `json:"bannedUntil"`
 }
 
-func (con *console) listJSON(keys []petstore.Key) error {
+func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
+		if !now.Before(k.BannedUntil) {
+			k.BannedUntil = time.Time{} // a ban that is over is none
+		}
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay,
 			k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt), optional(k.BannedUntil)}
 	}
@@ -160,26 +157,23 @@ type keysRotateCmd struct {
 }
 
 func (c *keysRotateCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange, nil)
-	if err != nil {
-		return err
-	}
-	defer storage.Close()
-	if c.Now {
-		c.Overlap = 0
-	}
-	secret := petstore.NewSecret(c.Environment)
-	key, err := storage.RotateKey(ctx, c.ID, petstore.HashSecret(secret), time.Now(), time.Duration(c.Overlap))
-	if err != nil {
-		return err
-	}
-	con.showSecret(secret, key)
-	if c.Now {
-		fmt.Fprintf(con.stderr, "Key %s has ended.\n", c.ID)
-	} else {
-		fmt.Fprintf(con.stderr, "Key %s works for another %s at the most.\n", c.ID, time.Duration(c.Overlap))
-	}
-	return nil
+	return c.with(ctx, toChange, func(storage petstore.Storage) error {
+		if c.Now {
+			c.Overlap = 0
+		}
+		secret := petstore.NewSecret(c.Environment)
+		key, err := storage.RotateKey(ctx, c.ID, petstore.HashSecret(secret), time.Now(), time.Duration(c.Overlap))
+		if err != nil {
+			return err
+		}
+		con.showSecret(secret, key)
+		if c.Now {
+			fmt.Fprintf(con.stderr, "Key %s has ended.\n", c.ID)
+		} else {
+			fmt.Fprintf(con.stderr, "Key %s works for another %s at the most.\n", c.ID, time.Duration(c.Overlap))
+		}
+		return nil
+	})
 }
 
 type keysRevokeCmd struct {
@@ -188,16 +182,13 @@ type keysRevokeCmd struct {
 }
 
 func (c *keysRevokeCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange, nil)
-	if err != nil {
-		return err
-	}
-	defer storage.Close()
-	if err := storage.RevokeKey(ctx, c.ID, time.Now()); err != nil {
-		return err
-	}
-	fmt.Fprintf(con.stderr, "Key %s is revoked; every server refuses it within 5 seconds.\n", c.ID)
-	return nil
+	return c.with(ctx, toChange, func(storage petstore.Storage) error {
+		if err := storage.RevokeKey(ctx, c.ID, time.Now()); err != nil {
+			return err
+		}
+		fmt.Fprintf(con.stderr, "Key %s is revoked; every server refuses it within 5 seconds.\n", c.ID)
+		return nil
+	})
 }
 
 type keysUnbanCmd struct {
@@ -206,24 +197,21 @@ type keysUnbanCmd struct {
 }
 
 func (c *keysUnbanCmd) Run(ctx context.Context, con *console) error {
-	storage, err := c.open(ctx, toChange, nil)
-	if err != nil {
-		return err
-	}
-	defer storage.Close()
-	keys, err := storage.Keys(ctx)
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if k.ID != c.ID {
-			continue
-		}
-		if err := storage.UnbanOwner(ctx, k.Owner); err != nil {
+	return c.with(ctx, toChange, func(storage petstore.Storage) error {
+		keys, err := storage.Keys(ctx)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(con.stderr, "The owner of key %s is not banned any more; every server knows within 5 seconds.\n", c.ID)
-		return nil
-	}
-	return petstore.NoSuchKey(c.ID)
+		for _, k := range keys {
+			if k.ID != c.ID {
+				continue
+			}
+			if err := storage.UnbanOwner(ctx, k.Owner); err != nil {
+				return err
+			}
+			fmt.Fprintf(con.stderr, "The owner of key %s is not banned any more; every server knows within 5 seconds.\n", c.ID)
+			return nil
+		}
+		return petstore.NoSuchKey(c.ID)
+	})
 }

@@ -77,16 +77,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 // startBalancer runs HAProxy as deploy/ configures it, on other addresses.
 func startBalancer(t *testing.T, replicas []string) (url string) {
 	t.Helper()
-	haproxy, err := exec.LookPath("haproxy")
-	if err != nil {
-		haproxy = "/usr/sbin/haproxy" // which is not everybody's path
-	}
-	if _, err := os.Stat(haproxy); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("HAProxy is needed and not here: install the package haproxy")
-		}
-		t.Skip("HAProxy is not here: install the package haproxy")
-	}
+	haproxy := testservice.Program(t, "haproxy", "install the package haproxy")
 	text, err := os.ReadFile(filepath.Join(deployDir, "haproxy.cfg"))
 	if err != nil {
 		t.Fatal(err)

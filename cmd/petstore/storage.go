@@ -37,6 +37,16 @@ func (f storeFlags) open(ctx context.Context, why purpose, batched func(creates 
 	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Batched: batched})
 }
 
+// with does work on the store that the flags name, beside a server.
+func (f storeFlags) with(ctx context.Context, why purpose, work func(petstore.Storage) error) error {
+	storage, err := f.open(ctx, why, nil)
+	if err != nil {
+		return err
+	}
+	defer storage.Close()
+	return work(storage)
+}
+
 // database splits --database into the kind of store and, of a file, its path.
 func (f storeFlags) database() (kind, path string, err error) {
 	url := f.Database

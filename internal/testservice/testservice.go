@@ -36,6 +36,16 @@ var wellKnown = []string{
 	"/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
 }
 
+// Program finds a program that a test starts by itself, or ends the test.
+func Program(t testing.TB, name, how string) string {
+	t.Helper()
+	path := program(name)
+	if path == "" {
+		missing(t, name, how)
+	}
+	return path
+}
+
 // program finds the first of these programs that is on the machine, or "".
 func program(names ...string) string {
 	for _, name := range names {
