@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ type serveCmd struct {
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
 	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
 	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
+
+	// conns bounds the connections; tests ask for fewer than maxConns.
+	conns int
 }
 
 // settings are the flags in the form in which they are used.
@@ -134,7 +138,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
 	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen)
-	return c.serveUntil(ctx, newServer(api, s.tls, log.Logger), netutil.LimitListener(listener, maxConns), health, log.Logger)
+	return c.serveUntil(ctx, newServer(api, s.tls, log.Logger), netutil.LimitListener(listener, cmp.Or(c.conns, maxConns)), health, log.Logger)
 }
 
 // serveUntil serves until ctx ends, then lets the load balancers look away and finishes what was accepted.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 )
 
 func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
@@ -61,5 +64,60 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
+	}
+}
+
+// Connections beyond the bound wait in the system's queue; one that goes makes room for the next.
+func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	const bound = 3
+	var commands cli
+	parser, err := kong.New(&commands)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := freeAddress(t)
+	if _, err := parser.Parse(serveArgs(t, []string{"--listen", listen})); err != nil {
+		t.Fatal(err)
+	}
+	commands.Serve.conns = bound
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- commands.Serve.Run(ctx, &console{func(string) string { return "" }, io.Discard, io.Discard})
+	}()
+
+	open := func() net.Conn {
+		var conn net.Conn
+		eventually(t, "the server listens", time.Minute, func() (listens bool) {
+			conn, err = net.Dial("tcp", listen)
+			return err == nil
+		})
+		t.Cleanup(func() { conn.Close() })
+		io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		return conn
+	}
+	answers := func(conn net.Conn, within time.Duration) bool {
+		conn.SetReadDeadline(time.Now().Add(within))
+		n, _ := conn.Read(make([]byte, 1))
+		return n == 1
+	}
+	var last net.Conn
+	for range bound {
+		if last = open(); !answers(last, time.Minute) {
+			t.Fatal("a connection within the bound gets no answer")
+		}
+	}
+	beyond := open()
+	if answers(beyond, 200*time.Millisecond) {
+		t.Error("a connection beyond the bound gets an answer")
+	}
+	last.Close()
+	if !answers(beyond, time.Minute) {
+		t.Error("the connection beyond the bound gets no answer when another goes")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
