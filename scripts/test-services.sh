@@ -23,6 +23,7 @@ missing() {
 	found redis-server valkey-server || echo redis-server
 	found chromium chromium-browser google-chrome google-chrome-stable || echo chromium
 	found haproxy || echo haproxy
+	for shell in bash zsh fish; do found $shell || echo $shell; done
 }
 
 # as_root runs a command as root, without asking for a password.

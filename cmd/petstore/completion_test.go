@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"petstore/internal/testservice"
 )
 
 func completionScript(t *testing.T, shell string) string {
@@ -25,24 +27,19 @@ func completionScript(t *testing.T, shell string) string {
 func TestCompletionScriptsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		file := completionScript(t, shell)
-		path, err := exec.LookPath(shell)
-		if err != nil {
-			t.Logf("%s is not here to read its script", shell)
-			continue
-		}
-		if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", shell, err, out)
-		}
+		t.Run(shell, func(t *testing.T) {
+			file := completionScript(t, shell)
+			path := testservice.Program(t, shell, "install the package "+shell)
+			if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 
 func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not here")
-	}
+	bash := testservice.Program(t, "bash", "install the package bash")
 	file := completionScript(t, "bash")
 	for typed, want := range map[string]string{
 		"petstore s":                              "serve",

@@ -218,6 +218,15 @@ func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
 	}
 }
 
+func TestARefusedDatabaseDoesNotShowItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"mysql://user:hunter2@localhost/pets", "postgres://user:hunter2@localhost:nine/pets", "postgres://user:hunter2@127.0.0.1:1/pets"} {
+		if _, stderr, status := invoke(t, serveArgs(t, []string{"--database", url})...); status == 0 || strings.Contains(stderr, "hunter2") {
+			t.Errorf("%s: %d %s", url, status, stderr)
+		}
+	}
+}
+
 func TestAKeyNamedByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	const secret = "a-key-of-my-own-choice"

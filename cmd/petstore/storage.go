@@ -63,5 +63,6 @@ func (f storeFlags) database() (kind, path string, err error) {
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
 		return "postgres", "", nil
 	}
-	return "", "", wrongUsage("--database is %q; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", url)
+	// The rest of it may hold a password.
+	return "", "", wrongUsage("--database begins with %q; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", scheme)
 }

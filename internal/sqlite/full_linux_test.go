@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"petstore/internal/petstore"
+	"petstore/internal/testservice"
 )
 
 // smallDisk mounts a file system of 4 MiB.
@@ -17,7 +18,7 @@ func smallDisk(t *testing.T) string {
 	folder := t.TempDir()
 	err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=4m")
 	if errors.Is(err, syscall.EPERM) {
-		t.Skip("only root can mount a small disk")
+		testservice.Missing(t, "a small disk", "run the tests as root, who can mount one")
 	}
 	noError(t, err)
 	t.Cleanup(func() { noError(t, syscall.Unmount(folder, 0)) })

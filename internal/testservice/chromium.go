@@ -20,7 +20,7 @@ var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome", "g
 func Browser(t testing.TB) *Page {
 	t.Helper()
 	if program(chromiumNames...) == "" {
-		missing(t, "Chromium", "install the package chromium, or Google Chrome")
+		Missing(t, "Chromium", "install the package chromium, or Google Chrome")
 	}
 	browser, err := chromium()
 	if err != nil {

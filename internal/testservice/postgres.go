@@ -104,7 +104,7 @@ func newPostgres(t testing.TB, settings ...string) *PostgresServer {
 	t.Helper()
 	initdb := program("initdb")
 	if initdb == "" {
-		missing(t, "a PostgreSQL server", "install it (Debian: apt-get install postgresql) or name one in PETSTORE_TEST_POSTGRES")
+		Missing(t, "a PostgreSQL server", "install it (Debian: apt-get install postgresql) or name one in PETSTORE_TEST_POSTGRES")
 	}
 	initdb, err := filepath.EvalSymlinks(initdb) // the other programs are where it really is
 	if err != nil {
@@ -112,7 +112,7 @@ func newPostgres(t testing.TB, settings ...string) *PostgresServer {
 	}
 	attr, err := unprivileged()
 	if err != nil {
-		missing(t, "a user to run PostgreSQL as", err.Error())
+		Missing(t, "a user to run PostgreSQL as", err.Error())
 	}
 	s := &PostgresServer{programs: filepath.Dir(initdb), dir: folder(t, "postgres"), settings: settings, attr: attr}
 	if err := give(s.dir, attr); err != nil {

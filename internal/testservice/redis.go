@@ -100,7 +100,7 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 	t.Helper()
 	path := program("redis-server", "valkey-server")
 	if path == "" {
-		missing(t, "a Redis or Valkey server", "install one (Debian: apt-get install redis-server) or name one in PETSTORE_TEST_REDIS")
+		Missing(t, "a Redis or Valkey server", "install one (Debian: apt-get install redis-server) or name one in PETSTORE_TEST_REDIS")
 	}
 	s := &RedisServer{program: path, dir: folder(t, "redis"), Address: fmt.Sprintf("127.0.0.1:%d", freePort(t))}
 	s.URL = "redis://" + s.Address

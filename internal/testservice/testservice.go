@@ -20,8 +20,8 @@ import (
 // patience bounds every wait for a service; only a broken one needs it.
 const patience = 30 * time.Second
 
-// missing ends a test that needs what is not on this machine: it is skipped, and fails where nothing may be skipped.
-func missing(t testing.TB, what, how string) {
+// Missing ends a test that needs what is not on this machine: it is skipped, and fails where nothing may be skipped.
+func Missing(t testing.TB, what, how string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is needed and not here: %s", what, how)
@@ -41,7 +41,7 @@ func Program(t testing.TB, name, how string) string {
 	t.Helper()
 	path := program(name)
 	if path == "" {
-		missing(t, name, how)
+		Missing(t, name, how)
 	}
 	return path
 }
