@@ -138,7 +138,8 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
 	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen)
-	return c.serveUntil(ctx, newServer(api, s.tls, log.Logger), netutil.LimitListener(listener, cmp.Or(c.conns, maxConns)), health, log.Logger)
+	listener = thriftyListener{netutil.LimitListener(listener, cmp.Or(c.conns, maxConns)), headerTimeout}
+	return c.serveUntil(ctx, newServer(api, s.tls, log.Logger), listener, health, log.Logger)
 }
 
 // serveUntil serves until ctx ends, then lets the load balancers look away and finishes what was accepted.

@@ -4,20 +4,16 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 )
-
-// lines are buffers for access lines.
-var lines = sync.Pool{New: func() any { return new([]byte) }}
 
 // logAnswer writes the request's line: to Access if there is one, else to the log.
 func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	if a.Access != nil {
-		line := lines.Get().(*[]byte)
+		line := buffers.Get().(*[]byte)
 		*line = a.appendLine((*line)[:0], x, elapsed)
 		a.Access.Write(*line)
-		lines.Put(line)
+		buffers.Put(line)
 		return
 	}
 	if ctx, level := x.r.Context(), levelOf(x); a.Log.Enabled(ctx, level) {

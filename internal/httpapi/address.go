@@ -29,6 +29,9 @@ func (a *API) subjectOf(x *exchange) string {
 // clientAddress is the peer's address or, while that is a trusted proxy's, what the proxy says in X-Forwarded-For,
 // read from right to left: the first address that no trusted proxy has is the client's.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
+	if host, port, _ := strings.Cut(r.RemoteAddr, ":"); len(trusted) == 0 && host != "" && port != "" && host[0] != '[' {
+		return host // IPv4, and nobody to ask who is behind it: nothing to parse
+	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

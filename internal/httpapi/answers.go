@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"net/http"
-	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -10,26 +10,17 @@ import (
 )
 
 // maxAnswers bounds what is kept of encoded answers of one kind, in bytes.
-const maxAnswers = 32 << 20
+const maxAnswers = 16 << 20
 
-// answer is an encoded body with the headers that go with it. It is shared and never changed.
-type answer struct {
-	body   []byte
-	length []string
-	link   []string
-}
-
-func newAnswer(body []byte) *answer {
-	return &answer{body: body, length: []string{strconv.Itoa(len(body))}}
-}
+// answer is an encoded body with the Link that goes with it, if any.
+type answer struct{ body, link string }
 
 // respondWith sends an answer that others may be sent too.
-func (x *exchange) respondWith(a *answer) error {
-	if a.link != nil {
-		x.share("Link", a.link)
+func (x *exchange) respondWith(a answer) error {
+	if a.link != "" {
+		x.set("Link", a.link)
 	}
-	x.share("Content-Length", a.length)
-	return x.send(http.StatusOK, a.body)
+	return x.respond(http.StatusOK, a.body)
 }
 
 // answers reuses encoded answers while the storage's version stays the same. An answer is filed under the version that
@@ -40,30 +31,19 @@ type answers[K comparable] struct {
 	current   atomic.Pointer[generation[K]]
 }
 
-// generation holds the answers of one version.
-type generation[K comparable] struct {
-	version uint64
-	mu      sync.RWMutex
-	answers map[K]*answer
-	bytes   int
-}
-
 func newAnswers[K comparable](storage petstore.Storage) *answers[K] {
 	versioned, _ := storage.(petstore.Versioned)
 	return &answers[K]{versioned: versioned}
 }
 
 // get returns the answer to a question, and whether it was made before.
-func (a *answers[K]) get(question K, make func() (*answer, error)) (*answer, bool, error) {
+func (a *answers[K]) get(question K, make func() (answer, error)) (answer, bool, error) {
 	if a.versioned == nil {
 		made, err := make()
 		return made, false, err
 	}
 	g := a.generation(a.versioned.Version())
-	g.mu.RLock()
-	kept := g.answers[question]
-	g.mu.RUnlock()
-	if kept != nil {
+	if kept, ok := g.find(question); ok {
 		return kept, true, nil
 	}
 	made, err := make()
@@ -80,7 +60,7 @@ func (a *answers[K]) generation(version uint64) *generation[K] {
 		if g != nil && g.version == version {
 			return g
 		}
-		fresh := &generation[K]{version: version, answers: map[K]*answer{}}
+		fresh := &generation[K]{version: version, places: map[K]place{}}
 		if g != nil && g.version > version {
 			return fresh
 		}
@@ -90,13 +70,59 @@ func (a *answers[K]) generation(version uint64) *generation[K] {
 	}
 }
 
-func (g *generation[K]) keep(question K, made *answer) {
-	const overhead = 192
-	size := cap(made.body) + overhead
+// generation holds the answers of one version, one behind the other in a few long texts: a hundred thousand texts of
+// their own would have to be followed by every garbage collection.
+type generation[K comparable] struct {
+	version uint64
+	mu      sync.RWMutex
+	texts   []*strings.Builder // each with all the room it will have
+	places  map[K]place
+	bytes   int
+}
+
+// place says which text an answer is in, and where its body, its link and what follows them begin.
+type place struct{ text, body, link, end uint32 }
+
+// maxText is the most room that is made at once.
+const maxText = 64 << 10
+
+func (g *generation[K]) find(question K) (answer, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	p, ok := g.places[question]
+	if !ok {
+		return answer{}, false
+	}
+	text := g.texts[p.text].String()
+	return answer{body: text[p.body:p.link], link: text[p.link:p.end]}, true
+}
+
+func (g *generation[K]) keep(question K, a answer) {
+	const overhead = 64
+	size := len(a.body) + len(a.link)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.answers[question] == nil && g.bytes+size <= maxAnswers {
-		g.answers[question] = made
-		g.bytes += size
+	if _, kept := g.places[question]; kept || g.bytes+size+overhead > maxAnswers {
+		return
 	}
+	text := g.textWithRoomFor(size)
+	body := text.Len()
+	text.WriteString(a.body)
+	text.WriteString(a.link)
+	g.places[question] = place{uint32(len(g.texts) - 1), uint32(body), uint32(body + len(a.body)), uint32(text.Len())}
+	g.bytes += size + overhead
+}
+
+// textWithRoomFor begins a new text if the last one is full, so that none ever moves. They grow with what is kept: many
+// versions live too short for more than one answer.
+func (g *generation[K]) textWithRoomFor(size int) *strings.Builder {
+	if n := len(g.texts); n > 0 {
+		if last := g.texts[n-1]; last.Cap()-last.Len() >= size {
+			return last
+		}
+	}
+	text := new(strings.Builder)
+	text.Grow(max(size, min(g.bytes, maxText)))
+	g.texts = append(g.texts, text)
+	return text
 }

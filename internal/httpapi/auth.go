@@ -23,7 +23,7 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 		return &nobodys, err
 	}
 	hash := petstore.HashSecret(token)
-	key, known, fresh := a.keys.cached(hash)
+	key, known, fresh := a.keys.cached(hash, x.start)
 	if fresh {
 		a.metrics.keysCached.Inc()
 		return key, key.Usable(x.start)

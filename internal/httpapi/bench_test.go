@@ -26,6 +26,8 @@ func (n *null) Header() http.Header         { return n.header }
 func (n *null) Write(b []byte) (int, error) { return len(b), nil }
 func (n *null) WriteHeader(status int)      { n.status = status }
 
+func (n *null) WriteString(s string) (int, error) { return len(s), nil }
+
 // BenchmarkRequest is a request's whole way through the API, without the server and the network.
 func BenchmarkRequest(b *testing.B) {
 	storage := openSQLite(b)

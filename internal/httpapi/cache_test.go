@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,7 +60,7 @@ func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if key, _, fresh := cache.cached(hash); fresh && !key.BannedUntil.Equal(ban.Until) {
+	if key, _, fresh := cache.cached(hash, noon); fresh && !key.BannedUntil.Equal(ban.Until) {
 		t.Error("a key is relied on that was read before its owner was banned")
 	}
 }
@@ -72,20 +74,18 @@ func TestKeyCacheIsBounded(t *testing.T) {
 		t.Errorf("%d keys are kept, want %d", n, maxKeys)
 	}
 	last := petstore.HashSecret(strconv.Itoa(maxKeys + 99))
-	if _, known, _ := cache.cached(last); !known {
+	if _, known, _ := cache.cached(last, time.Now()); !known {
 		t.Error("the latest key was not kept")
 	}
 }
 
 func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
-	now := noon
-	cache := newKeyCache(nil, func() time.Time { return now })
+	cache := newKeyCache(nil, nil)
 	hash := petstore.HashSecret("a")
 	cache.put(hash, keyEntry{asked: noon}, 0)
 	for age, want := range map[time.Duration]bool{0: true, 5*time.Second - 1: true, 5 * time.Second: false, time.Hour: false, -1: false} {
-		now = noon.Add(age)
-		if _, known, fresh := cache.cached(hash); !known || fresh != want {
+		if _, known, fresh := cache.cached(hash, noon.Add(age)); !known || fresh != want {
 			t.Errorf("after %v: known %v, fresh %v, want %v", age, known, fresh, want)
 		}
 	}
@@ -103,8 +103,8 @@ func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
 	storage := &counted{version: 1}
 	a := newAnswers[petstore.PetQuery](storage)
 	made := 0
-	get := func(q petstore.PetQuery) (*answer, bool) {
-		p, reused, err := a.get(q, func() (*answer, error) { made++; return &answer{}, nil })
+	get := func(q petstore.PetQuery) (answer, bool) {
+		p, reused, err := a.get(q, func() (answer, error) { made++; return answer{body: strconv.Itoa(made), link: "next"}, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,35 +130,59 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	storage := &counted{version: 1}
 	a := newAnswers[petstore.PetQuery](storage)
 	q := petstore.PetQuery{Limit: 20}
-	slowly := func() (*answer, error) {
+	slowly := func() (answer, error) {
 		storage.version = 2 // a write is acknowledged while the query of version 1 runs
-		_, _, err := a.get(q, func() (*answer, error) { return &answer{body: []byte("new")}, nil })
-		return &answer{body: []byte("old")}, err
+		_, _, err := a.get(q, func() (answer, error) { return answer{body: "new"}, nil })
+		return answer{body: "old"}, err
 	}
 	if _, _, err := a.get(q, slowly); err != nil {
 		t.Fatal(err)
 	}
-	if p, reused, _ := a.get(q, nil); !reused || string(p.body) != "new" {
+	if p, reused, _ := a.get(q, nil); !reused || p.body != "new" {
 		t.Errorf("got %s", p.body)
 	}
 	storage.version = 1 // as one reads it that was overtaken
-	if _, reused, _ := a.get(q, func() (*answer, error) { return &answer{}, nil }); reused {
+	if _, reused, _ := a.get(q, func() (answer, error) { return answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
 	}
 }
 
 func TestKeptAnswersAreBoundedInBytes(t *testing.T) {
 	a := newAnswers[petstore.PetQuery](&counted{})
-	kept := 0
+	kept, body := 0, strings.Repeat(".", 1<<20)
 	for i := range 100 {
-		body := make([]byte, 10, 1<<20)
+		large := func() (answer, error) { return answer{body: body}, nil }
 		q := petstore.PetQuery{Before: int64(i + 1)}
-		a.get(q, func() (*answer, error) { return &answer{body: body}, nil })
-		if _, reused, _ := a.get(q, func() (*answer, error) { return &answer{body: body}, nil }); reused {
-			kept += cap(body)
+		a.get(q, large)
+		if _, reused, _ := a.get(q, large); reused {
+			kept += len(body)
 		}
 	}
 	if kept == 0 || kept > maxAnswers {
 		t.Errorf("%d bytes are kept, want at most %d", kept, maxAnswers)
+	}
+}
+
+// Answers of all lengths lie side by side, and new ones come while others are read.
+func TestKeptAnswersStayAsTheyWere(t *testing.T) {
+	a := newAnswers[int64](&counted{})
+	made := func(i int64) answer {
+		return answer{body: strings.Repeat(strconv.FormatInt(i, 10), int(i%700)), link: strings.Repeat("<", int(i%3))}
+	}
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for i := range int64(3000) {
+				a.get(i, func() (answer, error) { return made(i), nil })
+				if got, _, _ := a.get(i/2, func() (answer, error) { return made(i / 2), nil }); got != made(i/2) {
+					t.Errorf("answer %d became %q", i/2, got)
+					return
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if g := a.current.Load(); len(g.places) != 3000 || len(g.texts) > 100 {
+		t.Errorf("%d answers are kept in %d texts", len(g.places), len(g.texts))
 	}
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"petstore/internal/petstore"
@@ -20,9 +21,6 @@ func appendPet(b []byte, p petstore.Pet) []byte {
 	return append(b, `"}`...)
 }
 
-// encodePet is the JSON of one animal, with hardly more room than it takes.
-func encodePet(p petstore.Pet) []byte { return appendPet(make([]byte, 0, 80+len(p.Name)), p) }
-
 // appendPets appends a JSON array, empty rather than null.
 func appendPets(b []byte, pets []petstore.Pet) []byte {
 	b = append(b, '[')
@@ -33,6 +31,17 @@ func appendPets(b []byte, pets []petstore.Pet) []byte {
 		b = appendPet(b, p)
 	}
 	return append(b, ']')
+}
+
+// buffers are for texts that are soon written or copied.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// encoded is the text that fill appends, in exactly the room that it takes.
+func encoded(fill func([]byte) []byte) string {
+	b := buffers.Get().(*[]byte)
+	defer buffers.Put(b)
+	*b = fill((*b)[:0])
+	return string(*b)
 }
 
 const hexDigits = "0123456789abcdef"

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -74,18 +75,19 @@ func (x *exchange) share(name string, values []string) { x.w.Header()[name] = va
 
 var jsonType = []string{"application/json"}
 
-// respond sends a JSON body that is already encoded. A failed write means that the client is gone.
-func (x *exchange) respond(status int, body []byte) error {
-	x.set("Content-Length", strconv.Itoa(len(body)))
-	return x.send(status, body)
-}
+// measured is the size of a body up to which net/http adds its length by itself, for less than a header costs.
+const measured = 2 << 10
 
-// send is respond with the Content-Length already set.
-func (x *exchange) send(status int, body []byte) error {
+// respond sends a JSON body that is already encoded. A failed write means that the client is gone.
+func (x *exchange) respond(status int, body string) error {
+	if len(body) > measured || x.r.Method == http.MethodHead {
+		x.set("Content-Length", strconv.Itoa(len(body)))
+	}
 	x.share("Content-Type", jsonType)
 	x.WriteHeader(status)
 	if x.r.Method != http.MethodHead {
-		x.Write(body)
+		n, _ := io.WriteString(x.w, body)
+		x.size += n
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package httpapi_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +89,22 @@ func TestHeadersAreSpelledAsPublished(t *testing.T) {
 			if strings.Count(a.raw, "\r\n"+name+": ") != 1 {
 				t.Errorf("%s is not there once, spelled so, in\n%s", name, a.raw)
 			}
+		}
+	}
+}
+
+// Around the size up to which net/http measures a body by itself.
+func TestEveryAnswerTellsItsLength(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Business)
+	for size := 1900; size < 2100; size += 7 {
+		created := s.post(key, fmt.Sprintf(`{"name":"%s%s","categoryId":1}`, strings.Repeat("\U0001f415", 475), strings.Repeat("x", size-1900)))
+		created.is(t, 201, "")
+		created.has(t, "Content-Length", strconv.Itoa(len(created.body)))
+		for _, target := range []string{created.header.Get("Location"), "/v1/pets?limit=1", "/v1/pets", "/v1/pets?limit=0"} {
+			got := s.get(key, target)
+			got.has(t, "Content-Length", strconv.Itoa(len(got.body)))
+			s.send(request("HEAD", target, key)).has(t, "Content-Length", strconv.Itoa(len(got.body)))
 		}
 	}
 }

@@ -17,7 +17,6 @@ const (
 
 // keyCache remembers valid keys, so that they cost no query, for as long as a revoked one may still work.
 type keyCache struct {
-	now    func() time.Time
 	lookup *batch.Shared[petstore.SecretHash, *petstore.Key]
 
 	mu      sync.RWMutex
@@ -31,7 +30,7 @@ type keyEntry struct {
 }
 
 func newKeyCache(storage petstore.Storage, now func() time.Time) *keyCache {
-	c := &keyCache{now: now, entries: make(map[petstore.SecretHash]keyEntry)}
+	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry)}
 	c.lookup = batch.NewShared(func(hash petstore.SecretHash) (*petstore.Key, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), keyTimeout)
 		defer cancel()
@@ -48,15 +47,15 @@ func newKeyCache(storage petstore.Storage, now func() time.Time) *keyCache {
 	return c
 }
 
-// cached returns a key that was valid when it was last looked up, and whether that is recent enough to rely on.
-func (c *keyCache) cached(hash petstore.SecretHash) (key *petstore.Key, known, fresh bool) {
+// cached returns a key that was valid when it was last looked up, and whether that is recent enough to rely on now.
+func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstore.Key, known, fresh bool) {
 	c.mu.RLock()
 	e, known := c.entries[hash]
 	c.mu.RUnlock()
 	if !known {
 		return nil, false, false
 	}
-	age := c.now().Sub(e.asked)
+	age := now.Sub(e.asked)
 	return e.key, true, age >= 0 && age < keyTTL
 }
 

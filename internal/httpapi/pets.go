@@ -23,7 +23,7 @@ func (a *API) listPets(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	page, reused, err := a.pages.get(q, func() (*answer, error) { return a.listPage(x.r.Context(), q) })
+	page, reused, err := a.pages.get(q, func() (answer, error) { return a.listPage(x.r.Context(), q) })
 	if err != nil {
 		return err
 	}
@@ -34,20 +34,19 @@ func (a *API) listPets(x *exchange) error {
 }
 
 // listPage asks for one animal more than the page holds, to know whether another page follows.
-func (a *API) listPage(ctx context.Context, q petstore.PetQuery) (*answer, error) {
+func (a *API) listPage(ctx context.Context, q petstore.PetQuery) (answer, error) {
 	more := q
 	more.Limit++
 	pets, err := a.Storage.ListPets(ctx, more)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	var link []string
+	var page answer
 	if len(pets) > q.Limit {
 		pets = pets[:q.Limit]
-		link = []string{a.links.next(q, pets[q.Limit-1].ID)}
+		page.link = a.links.next(q, pets[q.Limit-1].ID)
 	}
-	page := newAnswer(appendPets(make([]byte, 0, 2+96*len(pets)), pets))
-	page.link = link
+	page.body = encoded(func(b []byte) []byte { return appendPets(b, pets) })
 	return page, nil
 }
 
@@ -70,7 +69,7 @@ func (a *API) createPet(x *exchange) error {
 		a.metrics.created.Inc()
 	}
 	x.set("Location", a.links.pets+"/"+strconv.FormatInt(pet.ID, 10))
-	return x.respond(http.StatusCreated, encodePet(pet))
+	return x.respond(http.StatusCreated, encoded(func(b []byte) []byte { return appendPet(b, pet) }))
 }
 
 func (a *API) getPet(x *exchange) error {
@@ -81,7 +80,7 @@ func (a *API) getPet(x *exchange) error {
 	if !ok {
 		return petstore.NoSuchPet()
 	}
-	found, reused, err := a.pets.get(id, func() (*answer, error) { return a.onePet(x.r.Context(), id) })
+	found, reused, err := a.pets.get(id, func() (answer, error) { return a.onePet(x.r.Context(), id) })
 	if err != nil {
 		return err
 	}
@@ -91,12 +90,12 @@ func (a *API) getPet(x *exchange) error {
 	return x.respondWith(found)
 }
 
-func (a *API) onePet(ctx context.Context, id int64) (*answer, error) {
+func (a *API) onePet(ctx context.Context, id int64) (answer, error) {
 	pet, err := a.Storage.GetPet(ctx, id)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	return newAnswer(encodePet(pet)), nil
+	return answer{body: encoded(func(b []byte) []byte { return appendPet(b, pet) })}, nil
 }
 
 // onceOf reads the Idempotency-Key, nil if there is none. The fingerprint is of the body's bytes.
