@@ -12,15 +12,22 @@ const benchPets = 100_000
 
 func BenchmarkList(b *testing.B) {
 	db := openFull(b)
-	for name, q := range map[string]petstore.PetQuery{
-		"newest": {Limit: 20},
-		"status": {Limit: 20, Status: petstore.Pending},
-		"deep":   {Limit: 20, Before: benchPets / 2},
+	newest := func() int64 { return 0 }
+	random := func() int64 { return 21 + rand.Int64N(benchPets-20) }
+	for _, c := range []struct {
+		name   string
+		status petstore.Status
+		before func() int64
+	}{
+		{"newest", 0, newest},
+		{"newest of a status", petstore.Pending, newest},
+		{"random", 0, random},
 	} {
-		b.Run(name, func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
+					q := petstore.PetQuery{Limit: 20, Status: c.status, Before: c.before()}
 					if pets, err := db.ListPets(b.Context(), q); err != nil || len(pets) != q.Limit {
 						b.Error(len(pets), err)
 					}

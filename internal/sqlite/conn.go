@@ -73,3 +73,12 @@ func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), query string, args ...an
 		ResultFunc: func(stmt *sqlite3.Stmt) error { row(stmt); return nil },
 	})
 }
+
+func prepare(conn *sqlite3.Conn, stmts map[string]**sqlite3.Stmt) (err error) {
+	for query, stmt := range stmts {
+		if *stmt, err = conn.Prepare(query); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -44,6 +44,16 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 	return w, prepare(conn, map[string]**sqlite3.Stmt{insertPet: &w.insert, selectPet: &w.get})
 }
 
+// write lends the writer, in a transaction.
+func (db *DB) write(ctx context.Context, work func(*writer) error) error {
+	w, err := db.writer.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.writer.give(w)
+	return unreachable(transaction(ctx, w.conn, func() error { return work(w) }))
+}
+
 type create struct {
 	pet  petstore.NewPet
 	once *petstore.Once

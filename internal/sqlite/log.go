@@ -19,7 +19,10 @@ func (db *DB) trimLog() {
 		return
 	}
 	defer db.writer.give(w)
-	db.readers.pause(func() {
+	db.readers.pause(func(readers []*reader) {
+		for _, r := range readers {
+			r.letGo()
+		}
 		w.conn.SetBusyTimeout(0)
 		defer w.conn.SetBusyTimeout(patience)
 		run(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the size tells

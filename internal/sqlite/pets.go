@@ -18,43 +18,16 @@ const (
 // maxPage is more than any page has: how much room a list makes beforehand.
 const maxPage = 128
 
-// reader is a connection that only reads, with the statements that every request needs.
-type reader struct {
-	conn         *sqlite3.Conn
-	list         *sqlite3.Stmt
-	listOfStatus *sqlite3.Stmt
-	get          *sqlite3.Stmt
-}
-
-func newReader(conn *sqlite3.Conn) (*reader, error) {
-	if err := run(conn, "PRAGMA query_only = ON"); err != nil {
-		return nil, err
-	}
-	r := &reader{conn: conn}
-	return r, prepare(conn, map[string]**sqlite3.Stmt{
-		selectPets:         &r.list,
-		selectPetsOfStatus: &r.listOfStatus,
-		selectPet:          &r.get,
-	})
-}
-
-func prepare(conn *sqlite3.Conn, stmts map[string]**sqlite3.Stmt) (err error) {
-	for query, stmt := range stmts {
-		if *stmt, err = conn.Prepare(query); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // ListPets returns at most q.Limit animals, newest first.
-func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
-	r, err := db.readers.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer db.readers.give(r)
+func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstore.Pet, err error) {
+	err = db.readPets(ctx, func(r *reader) error {
+		pets, err = r.listPets(q)
+		return err
+	})
+	return pets, err
+}
 
+func (r *reader) listPets(q petstore.PetQuery) ([]petstore.Pet, error) {
 	stmt := r.list
 	if q.Status != 0 {
 		stmt = r.listOfStatus
@@ -66,13 +39,13 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet
 	}
 	stmt.BindInt64(1, before)
 	stmt.BindInt64(2, int64(q.Limit))
-	defer stmt.Reset() // ends the read: one left open would keep the log from being reused
+	defer stmt.Reset()
 
 	pets := make([]petstore.Pet, 0, min(q.Limit, maxPage))
 	for {
 		row, err := stmt.Step()
 		if err != nil {
-			return nil, petstore.Unreachable(err)
+			return nil, err
 		}
 		if !row {
 			return pets, nil
@@ -82,14 +55,12 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet
 }
 
 // GetPet returns one animal.
-func (db *DB) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
-	r, err := db.readers.take(ctx)
-	if err != nil {
-		return petstore.Pet{}, err
-	}
-	defer db.readers.give(r)
-	pet, err := getPet(r.get, id)
-	return pet, unreachable(err)
+func (db *DB) GetPet(ctx context.Context, id int64) (pet petstore.Pet, err error) {
+	err = db.readPets(ctx, func(r *reader) error {
+		pet, err = getPet(r.get, id)
+		return err
+	})
+	return pet, err
 }
 
 func getPet(stmt *sqlite3.Stmt, id int64) (petstore.Pet, error) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	sqlite3 "zombiezen.com/go/sqlite"
-
 	"petstore/internal/petstore"
 )
 
@@ -45,11 +43,14 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 func (p pool[T]) give(member T) { p <- member }
 
 // pause does work while no member is lent.
-func (p pool[T]) pause(work func()) {
+func (p pool[T]) pause(work func(members []T)) {
+	members := make([]T, 0, cap(p))
 	for range cap(p) {
-		defer p.give(<-p)
+		m := <-p
+		defer p.give(m)
+		members = append(members, m)
 	}
-	work()
+	work(members)
 }
 
 // drain waits until every member is back and refuses all who come later.
@@ -58,24 +59,4 @@ func (p pool[T]) drain() {
 		<-p
 	}
 	close(p)
-}
-
-// read lends a reading connection.
-func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) error {
-	r, err := db.readers.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.readers.give(r)
-	return unreachable(work(r.conn))
-}
-
-// write lends the writer, in a transaction.
-func (db *DB) write(ctx context.Context, work func(*writer) error) error {
-	w, err := db.writer.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.writer.give(w)
-	return unreachable(transaction(ctx, w.conn, func() error { return work(w) }))
 }

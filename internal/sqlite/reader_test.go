@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// hold makes every reader hold a transaction, as they do under load.
+func hold(t *testing.T, db *DB) {
+	t.Helper()
+	for range 2 * cap(db.readers) {
+		_, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1})
+		noError(t, err)
+	}
+	db.readers.pause(func(readers []*reader) {
+		for _, r := range readers {
+			if !r.holds() {
+				t.Error("a reader holds nothing")
+			}
+		}
+	})
+}
+
+func TestEveryReaderShowsWhatWasStored(t *testing.T) {
+	db := openNew(t)
+	for range 3 {
+		hold(t, db)
+		pet, _, err := db.CreatePet(t.Context(), rex, nil)
+		noError(t, err)
+		for range cap(db.readers) {
+			pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1})
+			noError(t, err)
+			if len(pets) != 1 || pets[0] != pet {
+				t.Fatalf("%v was stored, %v is shown", pet, pets)
+			}
+			if got, err := db.GetPet(t.Context(), pet.ID); err != nil || got != pet {
+				t.Fatalf("%v was stored, %v is shown, %v", pet, got, err)
+			}
+		}
+	}
+}
+
+func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
+	db := openNew(t)
+	other := open(t, Config{Path: db.path})
+	key, hash := petstore.NewKey("ci", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, time.Now(), 0), petstore.HashSecret("a")
+	hold(t, db)
+	noError(t, other.CreateKey(t.Context(), key, hash))
+	hold(t, db)
+	noError(t, other.RevokeKey(t.Context(), key.ID, time.Now()))
+	for range cap(db.readers) {
+		if found, err := db.FindKey(t.Context(), hash); err != nil || found.RevokedAt.IsZero() {
+			t.Errorf("a revoked key is found as %+v, %v", found, err)
+		}
+	}
+}
+
+// A command beside the server is not told of what the server writes.
+func TestAnotherProcessShowsWhatTheServerStored(t *testing.T) {
+	db := openNew(t)
+	other := open(t, Config{Path: db.path})
+	for n := range 3 {
+		for range 2 * cap(other.readers) {
+			if pets, err := other.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); err != nil || len(pets) != n {
+				t.Fatalf("%d animals are shown of %d, %v", len(pets), n, err)
+			}
+		}
+		_, _, err := db.CreatePet(t.Context(), rex, nil)
+		noError(t, err)
+	}
+}
+
+func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
+	db := openNew(t)
+	batch := make([]create, 250)
+	for i := range batch {
+		batch[i].pet = big
+	}
+	for range 6 { // of 2 MiB each
+		hold(t, db)
+		_, err := db.commit(batch)
+		noError(t, err)
+		if size := db.logSize(); size > logLimit {
+			t.Fatalf("the log grew to %d bytes", size)
+		}
+	}
+}
+
+func TestAReaderThatFailedShowsNothingOld(t *testing.T) {
+	db := openNew(t)
+	hold(t, db)
+	_, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	interrupted := make(chan struct{})
+	close(interrupted)
+	db.readers.pause(func(readers []*reader) {
+		for _, r := range readers {
+			r.conn.SetInterrupt(interrupted)
+		}
+	})
+	for range cap(db.readers) {
+		if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); !petstore.IsCode(err, petstore.Unavailable) {
+			t.Errorf("got %v", err)
+		}
+	}
+	db.readers.pause(func(readers []*reader) {
+		for _, r := range readers {
+			r.conn.SetInterrupt(nil)
+		}
+	})
+	for range cap(db.readers) {
+		if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); err != nil || len(pets) != 1 {
+			t.Errorf("%d animals are shown of 1, %v", len(pets), err)
+		}
+	}
+}
