@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -11,20 +13,24 @@ import (
 )
 
 const (
-	insertPet  = "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)"
+	insertPets = "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)" // and as many more as there are rows
 	selectOnce = "SELECT id, category_id, status, name, fingerprint FROM idempotency JOIN pets ON id = pet_id WHERE owner = ?1 AND key = ?2 AND created_at > ?3"
 	insertOnce = "INSERT OR REPLACE INTO idempotency (owner, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)"
 	purgeOnce  = "DELETE FROM idempotency WHERE (owner, key) IN (SELECT owner, key FROM idempotency WHERE created_at < ?1 LIMIT ?2)"
 )
+
+// maxRows is how many animals one statement stores at most. The work that a statement does besides its rows costs as much
+// as half a row; beyond these few there is little left to gain.
+const maxRows = 16
 
 // purgeStep is how many records are purged in one transaction, so that creates need not wait for all of them.
 const purgeStep = 500
 
 // writer is the one connection that writes, with the statements that every create needs.
 type writer struct {
-	conn   *sqlite3.Conn
-	insert *sqlite3.Stmt
-	get    *sqlite3.Stmt
+	conn    *sqlite3.Conn
+	inserts [maxRows]*sqlite3.Stmt // of one row, of two, and so on
+	get     *sqlite3.Stmt
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
@@ -41,7 +47,11 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 		}
 	}
 	w := &writer{conn: conn}
-	return w, prepare(conn, map[string]**sqlite3.Stmt{insertPet: &w.insert, selectPet: &w.get})
+	statements := map[string]**sqlite3.Stmt{selectPet: &w.get}
+	for more := range w.inserts {
+		statements[insertPets+strings.Repeat(", (?, ?, ?)", more)] = &w.inserts[more]
+	}
+	return w, prepare(conn, statements)
 }
 
 // write lends the writer, in a transaction.
@@ -82,14 +92,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore
 func (db *DB) commit(batch []create) ([]created, error) {
 	defer db.version.Add(1) // after a failure too: who knows what reached the disk
 	answers := make([]created, len(batch))
-	err := db.write(context.Background(), func(w *writer) (err error) {
-		for i, c := range batch {
-			if answers[i], err = w.create(c); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := db.write(context.Background(), func(w *writer) error { return w.create(batch, answers) })
 	db.trimLog()
 	if db.batched != nil {
 		db.batched(len(batch))
@@ -97,31 +100,57 @@ func (db *DB) commit(batch []create) ([]created, error) {
 	return answers, err
 }
 
-func (w *writer) create(c create) (created, error) {
-	if c.once == nil {
-		pet, err := w.add(c.pet)
-		return created{pet: pet}, err
+// create stores those that have no Idempotency-Key several at a time, and the others one by one.
+func (w *writer) create(batch []create, answers []created) (err error) {
+	plain := make([]int, 0, len(batch)) // their places in the batch
+	for i, c := range batch {
+		if c.once == nil {
+			plain = append(plain, i)
+		} else if answers[i], err = w.createOnce(c.pet, c.once); err != nil {
+			return err
+		}
 	}
-	if first, met, err := w.recall(c.once); met || err != nil {
+	pets := make([]petstore.NewPet, 0, maxRows)
+	for places := range slices.Chunk(plain, maxRows) {
+		pets = pets[:0]
+		for _, i := range places {
+			pets = append(pets, batch[i].pet)
+		}
+		id, err := w.add(pets...)
+		if err != nil {
+			return err
+		}
+		for n, i := range places {
+			answers[i].pet = petstore.Pet{ID: id + int64(n), NewPet: pets[n]}
+		}
+	}
+	return nil
+}
+
+func (w *writer) createOnce(pet petstore.NewPet, once *petstore.Once) (created, error) {
+	if first, met, err := w.recall(once); met || err != nil {
 		return first, err
 	}
-	pet, err := w.add(c.pet)
+	id, err := w.add(pet)
 	if err != nil {
 		return created{}, err
 	}
-	once := c.once
-	return created{pet: pet}, run(w.conn, insertOnce, once.Owner, once.Key, once.Fingerprint[:], pet.ID, once.Now.UnixMilli())
+	return created{pet: petstore.Pet{ID: id, NewPet: pet}}, run(w.conn, insertOnce, once.Owner, once.Key, once.Fingerprint[:], id, once.Now.UnixMilli())
 }
 
-func (w *writer) add(pet petstore.NewPet) (petstore.Pet, error) {
-	w.insert.BindText(1, pet.Name)
-	w.insert.BindInt64(2, pet.CategoryID)
-	w.insert.BindInt64(3, int64(pet.Status))
-	defer w.insert.Reset()
-	if _, err := w.insert.Step(); err != nil {
-		return petstore.Pet{}, err
+// add stores at most maxRows animals and returns the id of the first; the others' follow it one by one.
+func (w *writer) add(pets ...petstore.NewPet) (first int64, err error) {
+	insert := w.inserts[len(pets)-1]
+	for i, pet := range pets {
+		insert.BindText(3*i+1, pet.Name)
+		insert.BindInt64(3*i+2, pet.CategoryID)
+		insert.BindInt64(3*i+3, int64(pet.Status))
 	}
-	return petstore.Pet{ID: w.conn.LastInsertRowID(), NewPet: pet}, nil
+	defer insert.Reset()
+	if _, err := insert.Step(); err != nil {
+		return 0, err
+	}
+	return w.conn.LastInsertRowID() - int64(len(pets)-1), nil
 }
 
 // recall answers a create that was met before.

@@ -61,14 +61,35 @@ func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
 	noError(t, err)
 	want := []created{
 		{pet: petstore.Pet{ID: 1, NewPet: rex}},
-		{pet: petstore.Pet{ID: 2, NewPet: rex}},
+		{pet: petstore.Pet{ID: 3, NewPet: rex}},
 		{pet: petstore.Pet{ID: 1, NewPet: rex}, replayed: true},
 		{conflict: petstore.ConflictOnce()},
-		{pet: petstore.Pet{ID: 3, NewPet: big}},
+		{pet: petstore.Pet{ID: 2, NewPet: big}},
 	}
 	for i := range want {
 		if answers[i].pet != want[i].pet || answers[i].replayed != want[i].replayed || fmt.Sprint(answers[i].conflict) != fmt.Sprint(want[i].conflict) {
 			t.Errorf("answer %d is %+v, want %+v", i, answers[i], want[i])
+		}
+	}
+}
+
+func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
+	db := openNew(t)
+	for size := 1; size <= 3*maxRows+1; size++ {
+		batch := make([]create, size)
+		for i := range batch {
+			batch[i].pet = petstore.NewPet{Name: fmt.Sprintf("%d of %d", i, size), CategoryID: int64(i), Status: petstore.Statuses[i%3]}
+			if i%5 == 4 {
+				batch[i].once = &petstore.Once{Owner: "ann", Key: batch[i].pet.Name, Now: time.Now()}
+			}
+		}
+		answers, err := db.commit(batch)
+		noError(t, err)
+		for i, c := range batch {
+			stored, err := db.GetPet(t.Context(), answers[i].pet.ID)
+			if err != nil || stored != answers[i].pet || stored.NewPet != c.pet {
+				t.Fatalf("create %d of %d was answered %v, stored is %v, %v", i, size, answers[i], stored, err)
+			}
 		}
 	}
 }
