@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -25,8 +26,7 @@ func decodeNewPet(body []byte) (petstore.NewPet, error) {
 				name.problem = "must be a string"
 				return
 			}
-			text, _ := jsontext.AppendUnquote(nil, value)
-			pet.Name = string(text)
+			pet.Name = unquoted(value)
 		case "categoryId":
 			category.seen = true
 			n, ok := parseWhole(value)
@@ -38,8 +38,7 @@ func decodeNewPet(body []byte) (petstore.NewPet, error) {
 			status.seen = true
 			pet.Status = 0
 			if value.Kind() == '"' {
-				text, _ := jsontext.AppendUnquote(nil, value)
-				pet.Status, _ = petstore.ParseStatus(string(text))
+				pet.Status, _ = petstore.ParseStatus(unquoted(value))
 			}
 		}
 	})
@@ -69,9 +68,21 @@ func (f field) check(faults *petstore.Faults, name string) {
 	}
 }
 
+// unquoted is the text of a JSON string, which the decoder has found to be one.
+func unquoted(value jsontext.Value) string {
+	return appended(func(b []byte) []byte {
+		b, _ = jsontext.AppendUnquote(b, value)
+		return b
+	})
+}
+
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
 // eachMember calls visit with every member of the one JSON object that body must be.
 func eachMember(body []byte, visit func(name string, value jsontext.Value)) error {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	dec := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(dec)
+	dec.Reset(bytes.NewBuffer(body))
 	start, err := dec.ReadToken()
 	switch {
 	case errors.Is(err, io.EOF):

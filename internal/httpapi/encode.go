@@ -36,8 +36,8 @@ func appendPets(b []byte, pets []petstore.Pet) []byte {
 // buffers are for texts that are soon written or copied.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// encoded is the text that fill appends, in exactly the room that it takes.
-func encoded(fill func([]byte) []byte) string {
+// appended is the text that fill appends, in exactly the room that it takes.
+func appended(fill func([]byte) []byte) string {
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
 	*b = fill((*b)[:0])

@@ -66,7 +66,7 @@ func (x *exchange) render(err error) {
 		x.set("WWW-Authenticate", challenge)
 	}
 	x.discardBody()
-	x.respond(status, encoded(func(b []byte) []byte { return appendError(b, e, status) }))
+	x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
 	if status == http.StatusServiceUnavailable && x.r.Context().Err() != nil {
 		x.status = hungUp
 	}

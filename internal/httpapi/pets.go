@@ -46,7 +46,7 @@ func (a *API) listPage(ctx context.Context, q petstore.PetQuery) (answer, error)
 		pets = pets[:q.Limit]
 		page.link = a.links.next(q, pets[q.Limit-1].ID)
 	}
-	page.body = encoded(func(b []byte) []byte { return appendPets(b, pets) })
+	page.body = appended(func(b []byte) []byte { return appendPets(b, pets) })
 	return page, nil
 }
 
@@ -69,7 +69,7 @@ func (a *API) createPet(x *exchange) error {
 		a.metrics.created.Inc()
 	}
 	x.set("Location", a.links.pets+"/"+strconv.FormatInt(pet.ID, 10))
-	return x.respond(http.StatusCreated, encoded(func(b []byte) []byte { return appendPet(b, pet) }))
+	return x.respond(http.StatusCreated, appended(func(b []byte) []byte { return appendPet(b, pet) }))
 }
 
 func (a *API) getPet(x *exchange) error {
@@ -95,7 +95,7 @@ func (a *API) onePet(ctx context.Context, id int64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{body: encoded(func(b []byte) []byte { return appendPet(b, pet) })}, nil
+	return answer{body: appended(func(b []byte) []byte { return appendPet(b, pet) })}, nil
 }
 
 // onceOf reads the Idempotency-Key, nil if there is none. The fingerprint is of the body's bytes.
