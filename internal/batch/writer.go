@@ -2,7 +2,6 @@
 package batch
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -41,9 +40,9 @@ func NewWriter[In, Out any](max int, commit func([]In) ([]Out, error)) *Writer[I
 	return w
 }
 
-// Do returns when the commit that in was part of is over. When ctx ends first, the write happens all the same and
-// only its answer is lost.
-func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
+// Do returns when the commit that in was part of is over. Who finds no commit running makes one, without waiting for
+// another goroutine to do it.
+func (w *Writer[In, Out]) Do(in In) (Out, error) {
 	c := &call[In, Out]{in: in, done: make(chan struct{})}
 	w.mu.Lock()
 	if w.closed {
@@ -51,19 +50,15 @@ func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 		return c.out, ErrClosed
 	}
 	w.waiting = append(w.waiting, c)
-	if !w.running {
-		w.running = true
-		go w.run()
-	}
+	first := !w.running
+	w.running = true
 	w.mu.Unlock()
 
-	select {
-	case <-c.done:
-		return c.out, c.err
-	case <-ctx.Done():
-		var none Out
-		return none, ctx.Err()
+	if first && w.next() {
+		go w.run()
 	}
+	<-c.done
+	return c.out, c.err
 }
 
 // Close lets what was accepted be committed and refuses the rest.
@@ -77,39 +72,45 @@ func (w *Writer[In, Out]) Close() {
 }
 
 func (w *Writer[In, Out]) run() {
-	for {
-		w.mu.Lock()
-		if len(w.waiting) == 0 {
-			w.running = false
-			w.idle.Broadcast()
-			w.mu.Unlock()
-			return
-		}
-		batch := w.waiting
-		if len(batch) > w.max {
-			batch = batch[:w.max:w.max]
-		}
-		w.waiting = w.waiting[len(batch):]
-		w.mu.Unlock()
-
-		ins := make([]In, len(batch))
-		for i, c := range batch {
-			ins[i] = c.in
-		}
-		outs, err := guard(func() ([]Out, error) { return w.commit(ins) })
-		if err == nil && len(outs) != len(ins) {
-			err = fmt.Errorf("batch: %d answers to %d writes", len(outs), len(ins))
-		}
-		for i, c := range batch {
-			if err != nil {
-				c.err = err
-			} else {
-				c.out = outs[i]
-			}
-			close(c.done)
-		}
+	for more := true; more; more = w.next() {
 		runtime.Gosched() // those who are about to ask make the next commit larger
 	}
+}
+
+// next commits what waits and reports whether more came meanwhile.
+func (w *Writer[In, Out]) next() (more bool) {
+	batch := w.take()
+	ins := make([]In, len(batch))
+	for i, c := range batch {
+		ins[i] = c.in
+	}
+	outs, err := guard(func() ([]Out, error) { return w.commit(ins) })
+	if err == nil && len(outs) != len(ins) {
+		err = fmt.Errorf("batch: %d answers to %d writes", len(outs), len(ins))
+	}
+	for i, c := range batch {
+		if err != nil {
+			c.err = err
+		} else {
+			c.out = outs[i]
+		}
+		close(c.done)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting) == 0 {
+		w.running = false
+		w.idle.Broadcast()
+	}
+	return w.running
+}
+
+func (w *Writer[In, Out]) take() []*call[In, Out] {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	batch := w.waiting[:min(len(w.waiting), w.max):min(len(w.waiting), w.max)]
+	w.waiting = w.waiting[len(batch):]
+	return batch
 }
 
 // guard makes an error of a panic, so that all who wait are answered.

@@ -81,7 +81,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore
 		return petstore.Pet{}, false, petstore.Unreachable(err)
 	}
 	// Whoever has been accepted waits for the outcome, even if ctx ends: a refusal always means that nothing was stored.
-	answer, err := db.creates.Do(context.Background(), create{pet, once})
+	answer, err := db.creates.Do(create{pet, once})
 	if err != nil {
 		return petstore.Pet{}, false, unreachable(err)
 	}
