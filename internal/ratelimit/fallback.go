@@ -32,6 +32,7 @@ type Fallback struct {
 	ahead    atomic.Int64          // by how many nanoseconds the clock of Redis is ahead of this one
 	timeouts atomic.Int64          // in a row
 	degraded atomic.Bool
+	bounds   atomic.Pointer[bound]
 	lost     chan string // the subject on whose counter Redis failed, each time that degraded becomes true
 
 	stop    context.CancelFunc
@@ -75,10 +76,8 @@ func (f *Fallback) Take(ctx context.Context, ask petstore.Ask) (petstore.Decisio
 	if f.degraded.Load() {
 		return f.memory.Take(ctx, ask)
 	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.timeout)
-	defer cancel()
 	redis := f.redis.Load()
-	decision, c, err := redis.take(bounded, &ask)
+	decision, c, err := redis.take(f.bound(), &ask)
 	if err != nil {
 		f.fail(ask.Subject, err)
 		return f.memory.Take(ctx, ask)
@@ -87,6 +86,24 @@ func (f *Fallback) Take(ctx context.Context, ask petstore.Ask) (petstore.Decisio
 	f.ahead.Store(int64(decision.Now.Sub(f.now())))
 	f.memory.learn(&ask, c)
 	return decision, nil
+}
+
+// bound ends when a request that comes now has waited long enough for Redis. Requests that come together share it: a
+// timer for each would cost as much as its share of the decision.
+func (f *Fallback) bound() context.Context {
+	now := time.Now()
+	if b := f.bounds.Load(); b != nil && now.Before(b.until) {
+		return b
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), f.timeout)
+	_ = cancel // time ends it
+	f.bounds.Store(&bound{ctx, now.Add(f.timeout / 10)})
+	return ctx
+}
+
+type bound struct {
+	context.Context
+	until time.Time // for requests up to then
 }
 
 // Degraded says whether requests are counted in this process because Redis is out of reach.
