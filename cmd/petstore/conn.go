@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// thriftyListener makes the deadlines of its connections cheap. For every request net/http sets six of them, each a
-// timer of the runtime, and nearly always to a later time than before.
+// thriftyListener makes the deadlines of its connections cheap. For every request net/http sets seven of them, each a
+// timer of the runtime, nearly always to a later time than before and while nobody waits.
 type thriftyListener struct {
 	net.Listener
 	// horizon is how far ahead a timer is set at most. Beyond it, deadlines come and go at no cost.
@@ -32,23 +32,28 @@ type thriftyConn struct {
 	reading, writing deadline
 }
 
-func (c *thriftyConn) Read(b []byte) (int, error) {
-	for {
-		n, err := c.Conn.Read(b)
-		if err == nil || n > 0 || !c.reading.isEarly(err) {
-			return n, err
+func (c *thriftyConn) Read(b []byte) (n int, err error) {
+	for again := true; again; {
+		if err = c.reading.begin(); err != nil {
+			return 0, err
 		}
+		n, err = c.Conn.Read(b)
+		again = c.reading.end(err) && n == 0
 	}
+	return n, err
 }
 
 func (c *thriftyConn) Write(b []byte) (written int, err error) {
-	for {
-		n, err := c.Conn.Write(b[written:])
-		written += n
-		if err == nil || !c.writing.isEarly(err) {
+	for again := true; again; {
+		if err = c.writing.begin(); err != nil {
 			return written, err
 		}
+		var n int
+		n, err = c.Conn.Write(b[written:])
+		written += n
+		again = c.writing.end(err)
 	}
+	return written, err
 }
 
 func (c *thriftyConn) SetReadDeadline(t time.Time) error  { return c.reading.want(t) }
@@ -57,15 +62,16 @@ func (c *thriftyConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.reading.want(t), c.writing.want(t))
 }
 
-// deadline sets a timer only for what is earlier than the one that runs. So that one may expire before it is wanted;
-// whoever meets that sets it anew and goes on.
+// deadline sets a timer only when a call is about to wait, and only if none runs that expires before. So the one that
+// runs may expire before it is wanted; then the call is made again, with another.
 type deadline struct {
 	set     func(time.Time) error
 	horizon time.Duration
 
-	mu     sync.Mutex
-	wanted time.Time // the zero time for never
-	timer  time.Time // not later than wanted; the zero time if none runs
+	mu      sync.Mutex
+	wanted  time.Time // the zero time for never
+	timer   time.Time // not later than wanted while a call waits; the zero time if it has to be set anew
+	waiting int       // calls
 }
 
 // longAgo is later than the time to which net/http sets a deadline to cut a read short.
@@ -75,33 +81,44 @@ func (d *deadline) want(t time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.wanted = t
-	switch {
-	case t.IsZero(), !d.timer.IsZero() && !t.Before(d.timer):
+	if d.waiting == 0 || t.IsZero() || !t.Before(d.timer) {
 		return nil
-	case t.Before(longAgo):
-		d.timer = time.Time{}
-		return d.set(t)
 	}
-	return d.start(t)
+	return d.start()
 }
 
-// isEarly reports whether err is of a timer that is not wanted, or not yet, and sets it anew.
-func (d *deadline) isEarly(err error) bool {
-	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		return false
-	}
+// begin is called before a call that may wait.
+func (d *deadline) begin() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.wanted.IsZero() && !time.Now().Before(d.wanted) {
-		return false
+	if !d.wanted.IsZero() && d.wanted.Before(longAgo) {
+		return os.ErrDeadlineExceeded
 	}
-	return d.start(d.wanted) == nil
+	if d.timer.IsZero() || !d.wanted.IsZero() && d.wanted.Before(d.timer) {
+		if err := d.start(); err != nil {
+			return err
+		}
+	}
+	d.waiting++
+	return nil
 }
 
-func (d *deadline) start(t time.Time) error {
-	if limit := time.Now().Add(d.horizon); t.IsZero() || t.After(limit) {
-		t = limit
+// end is called after it, and reports whether it only met a timer that was not wanted yet.
+func (d *deadline) end(err error) (again bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting--
+	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
 	}
-	d.timer = t
-	return d.set(t)
+	d.timer = time.Time{}
+	return d.wanted.IsZero() || time.Now().Before(d.wanted)
+}
+
+func (d *deadline) start() error {
+	d.timer = d.wanted
+	if limit := time.Now().Add(d.horizon); d.wanted.IsZero() || d.wanted.After(limit) {
+		d.timer = limit
+	}
+	return d.set(d.timer)
 }
