@@ -19,6 +19,7 @@ import (
 var children = map[string]func(args []string) error{
 	"load":              runLoad,
 	"bare":              runBare,
+	"dressed":           runDressed,
 	"one-commit-sqlite": runOneCommit(baseline.OneCommitSQLite),
 	"one-commit-pgx":    runOneCommit(baseline.OneCommitPostgres),
 }
@@ -44,13 +45,36 @@ func runLoad([]string) error {
 
 // runBare serves, at the address given first, the answers in the folder given next.
 func runBare(args []string) error {
-	list, err1 := os.ReadFile(filepath.Join(args[1], "list"))
-	get, err2 := os.ReadFile(filepath.Join(args[1], "get"))
-	created, err3 := os.ReadFile(filepath.Join(args[1], "created"))
-	if err := errors.Join(err1, err2, err3); err != nil {
+	bodies, err := readBodies(args[1])
+	if err != nil {
 		return err
 	}
-	return http.ListenAndServe(args[0], baseline.Bare(baseline.Bodies{List: list, Get: get, Created: created}))
+	return http.ListenAndServe(args[0], baseline.Bare(bodies))
+}
+
+// runDressed is runBare with the headers that are in the folder too.
+func runDressed(args []string) error {
+	bodies, err := readBodies(args[1])
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(args[1], "headers"))
+	if err != nil {
+		return err
+	}
+	var headers http.Header
+	if err := json.Unmarshal(text, &headers); err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], baseline.Dressed(baseline.Bare(bodies), headers))
+}
+
+func readBodies(dir string) (b baseline.Bodies, err error) {
+	var errs [3]error
+	b.List, errs[0] = os.ReadFile(filepath.Join(dir, "list"))
+	b.Get, errs[1] = os.ReadFile(filepath.Join(dir, "get"))
+	b.Created, errs[2] = os.ReadFile(filepath.Join(dir, "created"))
+	return b, errors.Join(errs[:]...)
 }
 
 func runOneCommit(open func(string) (http.Handler, error)) func([]string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -119,7 +120,37 @@ func (b *bench) startBare(petstore *server) error {
 		return err
 	}
 	b.add(s)
-	return checkBare(s, bodies)
+	if err := checkBare(s, bodies); err != nil {
+		return err
+	}
+	return b.startDressed(petstore, dir)
+}
+
+// startDressed gives another one the headers of petstore's hot page too.
+func (b *bench) startDressed(petstore *server, dir string) error {
+	lines := only(petstore.lines, result.Hot)
+	list, _, err := lines[result.Hot][0].Ask(petstore.address, 0)
+	if err != nil {
+		return err
+	}
+	headers := list.Header.Clone()
+	for _, name := range []string{"Date", "Content-Length"} {
+		headers.Del(name) // net/http adds them by itself
+	}
+	text, err := json.Marshal(headers)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "headers"), text, 0o644); err != nil {
+		return err
+	}
+	s, err := b.startChild(result.Subject{ID: result.Dressed, Name: "bare, with petstore's headers",
+		Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, "dressed", dir, dir, lines)
+	if err != nil {
+		return err
+	}
+	b.add(s)
+	return nil
 }
 
 // measureLines measures every line at every number of connections, round by round and in turn, so that whatever else
@@ -146,7 +177,7 @@ func (b *bench) measureLines() error {
 	return nil
 }
 
-// forgetEvery is less time than any petstore needs for as many pages as the smallest store has.
+// forgetEvery is less time than any petstore needs for as many answers as the smallest store has animals.
 const forgetEvery = 100 * time.Millisecond
 
 // shoot takes one measurement.
@@ -155,7 +186,7 @@ func (b *bench) shoot(s *server, line string, connections, round int) (result.Sh
 	if err := b.ctx.Err(); err != nil {
 		return shot, errors.New("interrupted")
 	}
-	if line == result.Distinct && s.admin != "" {
+	if s.admin != "" && s.lines[line][0].Numbers != nil && s.lines[line][0].Numbers.Each {
 		defer s.keepForgetting()()
 	}
 	var err error
@@ -183,8 +214,8 @@ func (b *bench) shoot(s *server, line string, connections, round int) (result.Sh
 	return shot, nil
 }
 
-// keepForgetting makes petstore forget the pages that it keeps encoded, by a create now and then: so every page of the
-// line is made from the store, however few there are.
+// keepForgetting makes petstore forget the answers that it keeps encoded, by a create now and then: so on a line that asks
+// for each thing once before any comes again, every answer is made from the store, however small that is.
 func (s *server) keepForgetting() (stop func()) {
 	done := make(chan struct{})
 	var working sync.WaitGroup

@@ -10,6 +10,17 @@ import (
 // Bodies are answers of petstore, byte for byte.
 type Bodies struct{ List, Get, Created []byte }
 
+// Dressed is a handler whose answers have these headers too.
+func Dressed(handler http.Handler, headers http.Header) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		for name, values := range headers {
+			h[name] = values
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
 // Bare writes those bytes and does nothing else: no key, no limit, no log, no store. It is as much as net/http can do.
 func Bare(b Bodies) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -106,6 +106,11 @@ func (v view) PeersWrong() string {
 	return fmt.Sprintf("%d answers of peers were wrong, the first: %s.", n, first)
 }
 
+// OfBare is the share of bare that a subject does of a line.
+func (v view) OfBare(subject, line string) result.Figures {
+	return v.Ratio(subject, result.Bare, line, result.Busy)
+}
+
 // LoadCost is what the load itself takes of the processors for a request, beside what it measures.
 func (v view) LoadCost() result.Figures {
 	cell, _ := v.Cell(result.Bare, result.Hot, result.Busy)

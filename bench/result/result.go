@@ -56,6 +56,7 @@ type Subject struct {
 // The subjects that the page tells about by name.
 const (
 	Bare              = "bare"
+	Dressed           = "dressed"
 	SQLite            = "sqlite"
 	Postgres          = "postgres"
 	OneCommitSQLite   = "one-commit-sqlite"
