@@ -28,9 +28,7 @@ func (a *API) limited(next handler) handler {
 			d = a.ban(x, ask, d)
 		}
 		a.metrics.decided(d.Outcome)
-		x.set("X-RateLimit-Limit", strconv.FormatInt(d.Limit, 10))
-		x.set("X-RateLimit-Remaining", strconv.FormatInt(d.Remaining, 10))
-		x.set("X-RateLimit-Reset", strconv.FormatInt(unixUp(d.Reset), 10))
+		x.tellLimits(d)
 		if d.Outcome != petstore.Allowed && !a.CountOnly {
 			return refuse(x, d)
 		}
@@ -39,6 +37,19 @@ func (a *API) limited(next handler) handler {
 		}
 		return next(x)
 	}
+}
+
+// tellLimits sets the headers that every answer has, with one text for all three.
+func (x *exchange) tellLimits(d petstore.Decision) {
+	var room [64]byte
+	b := strconv.AppendInt(room[:0], d.Limit, 10)
+	limit := len(b)
+	b = strconv.AppendInt(b, d.Remaining, 10)
+	remaining := len(b)
+	text := string(strconv.AppendInt(b, unixUp(d.Reset), 10))
+	x.set("X-RateLimit-Limit", text[:limit])
+	x.set("X-RateLimit-Remaining", text[limit:remaining])
+	x.set("X-RateLimit-Reset", text[remaining:])
 }
 
 func refuse(x *exchange, d petstore.Decision) error {
