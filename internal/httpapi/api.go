@@ -92,5 +92,7 @@ type handler func(*exchange) error
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.serve(newExchange(w, r, a.Now()))
+	x := newExchange(w, r, a.Now())
+	a.serve(x)
+	x.release()
 }

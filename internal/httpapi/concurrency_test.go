@@ -280,3 +280,32 @@ func TestIdempotencyKeyOfEveryLengthAndCharacter(t *testing.T) {
 		t.Errorf("%d animals are stored, want %d", n, len(taken))
 	}
 }
+
+// Whatever requests share inside, none is told what belongs to another.
+func TestConcurrentAnswersAreNotMixedUp(t *testing.T) {
+	s := serve(t)
+	const clients, rounds = 16, 30
+	var keys, names [clients]string
+	for i := range clients {
+		keys[i], names[i] = s.key(petstore.Free), fmt.Sprintf("Pet of client %d", i)
+	}
+	s.atOnce(clients, func(i int) error {
+		for round := range rounds {
+			id := fmt.Sprintf("%d-%d", i, round)
+			created, err := s.try(withBody(request("POST", "/v1/pets", keys[i], "X-Request-Id: a-"+id), `{"name":"`+names[i]+`","categoryId":1}`))
+			if err != nil {
+				return err
+			}
+			got, err := s.try(request("GET", created.header.Get("Location"), keys[i], "X-Request-Id: b-"+id))
+			if err != nil {
+				return err
+			}
+			for a, want := range map[*answer][2]string{created: {"a-" + id, fmt.Sprint(59 - 2*round)}, got: {"b-" + id, fmt.Sprint(58 - 2*round)}} {
+				if a.header.Get("X-Request-Id") != want[0] || a.header.Get("X-RateLimit-Remaining") != want[1] || !strings.Contains(a.body, names[i]) {
+					return fmt.Errorf("client %d in round %d should have been told %v of %s, got\n%s", i, round, want, names[i], a.raw)
+				}
+			}
+		}
+		return nil
+	})
+}
