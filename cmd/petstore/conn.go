@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// thriftyListener makes the deadlines of its connections cheap. For every request net/http sets seven of them, each a
-// timer of the runtime, nearly always to a later time than before and while nobody waits.
+// thriftyListener makes the deadlines of its connections cheap. For every request net/http moves them eight times, and the
+// runtime its timers, nearly always to a later time than before and while nobody waits.
 type thriftyListener struct {
 	net.Listener
 	// horizon is how far ahead a timer is set at most. Beyond it, deadlines come and go at no cost.
@@ -74,8 +74,8 @@ type deadline struct {
 	waiting int       // calls
 }
 
-// longAgo is later than the time to which net/http sets a deadline to cut a read short.
-var longAgo = time.Unix(1<<30, 0)
+// longAgo is the time to which net/http sets a deadline to cut a read short.
+var longAgo = time.Unix(1, 0)
 
 func (d *deadline) want(t time.Time) error {
 	d.mu.Lock()
@@ -91,7 +91,7 @@ func (d *deadline) want(t time.Time) error {
 func (d *deadline) begin() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.wanted.IsZero() && d.wanted.Before(longAgo) {
+	if d.wanted.Equal(longAgo) {
 		return os.ErrDeadlineExceeded
 	}
 	if d.timer.IsZero() || !d.wanted.IsZero() && d.wanted.Before(d.timer) {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +45,7 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go server.Serve(listener)
+	go server.Serve(thriftyListener{listener, headerTimeout / 100})
 	t.Cleanup(func() { server.Close() })
 	for _, c := range []struct{ when, sends, gets string }{
 		{"before its first byte", "", ""},
@@ -64,6 +66,36 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
+	}
+}
+
+// The answer has no end, so only the server's patience ends it.
+func TestAClientThatTakesNothingIsSentAway(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 1)
+	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}), nil, slog.New(slog.DiscardHandler))
+	server.WriteTimeout /= 100
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go server.Serve(thriftyListener{listener, headerTimeout / 100})
+	t.Cleanup(func() { server.Close() })
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
 	}
 }
 

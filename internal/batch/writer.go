@@ -2,6 +2,7 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -32,8 +33,8 @@ type call[In, Out any] struct {
 }
 
 // NewWriter makes a Writer of at most max writes a commit. The function commit gets them in the order in which they
-// came and returns an answer for each, or an error for all; it runs in one goroutine at a time and belongs to no
-// caller, so it sets its own deadline.
+// came and returns an answer for each, or an error for all; it runs in one goroutine at a time and sets its own
+// deadline, for it works for more than one caller.
 func NewWriter[In, Out any](max int, commit func([]In) ([]Out, error)) *Writer[In, Out] {
 	w := &Writer[In, Out]{commit: commit, max: max}
 	w.idle.L = &w.mu
@@ -41,8 +42,9 @@ func NewWriter[In, Out any](max int, commit func([]In) ([]Out, error)) *Writer[I
 }
 
 // Do returns when the commit that in was part of is over. Who finds no commit running makes one, without waiting for
-// another goroutine to do it.
-func (w *Writer[In, Out]) Do(in In) (Out, error) {
+// another goroutine to do it. When ctx ends before another's commit does, that happens all the same and only the answer
+// is lost.
+func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := &call[In, Out]{in: in, done: make(chan struct{})}
 	w.mu.Lock()
 	if w.closed {
@@ -57,8 +59,13 @@ func (w *Writer[In, Out]) Do(in In) (Out, error) {
 	if first && w.next() {
 		go w.run()
 	}
-	<-c.done
-	return c.out, c.err
+	select {
+	case <-c.done:
+		return c.out, c.err
+	case <-ctx.Done():
+		var none Out
+		return none, ctx.Err()
+	}
 }
 
 // Close lets what was accepted be committed and refuses the rest.

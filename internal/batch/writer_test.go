@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -43,13 +44,13 @@ type result struct {
 }
 
 // do starts one Do after the other, so that the order in which they come is known.
-func do(w *Writer[int, int], ins ...int) []*result {
+func do(ctx context.Context, w *Writer[int, int], ins ...int) []*result {
 	results := make([]*result, len(ins))
 	for i, in := range ins {
 		r := new(result)
 		results[i] = r
 		go func() {
-			r.out, r.err = w.Do(in)
+			r.out, r.err = w.Do(ctx, in)
 			r.done = true
 		}()
 		synctest.Wait()
@@ -77,7 +78,7 @@ func TestWriterCommitsALoneWriteAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		w := NewWriter(10, d.commit)
-		results := do(w, 1)
+		results := do(t.Context(), w, 1)
 		wantCommits(t, d, []int{1})
 		wantResults(t, results, result{})
 		d.let(tenfold)
@@ -89,12 +90,12 @@ func TestWriterGathersWhatComesDuringACommitInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		w := NewWriter(10, d.commit)
-		results := do(w, 1, 2, 3, 4)
+		results := do(t.Context(), w, 1, 2, 3, 4)
 		d.let(tenfold)
 		wantCommits(t, d, []int{1}, []int{2, 3, 4})
 		wantResults(t, results, result{true, 10, nil}, result{}, result{}, result{})
 
-		later := do(w, 5)
+		later := do(t.Context(), w, 5)
 		d.let(tenfold)
 		wantResults(t, results, result{true, 10, nil}, result{true, 20, nil}, result{true, 30, nil}, result{true, 40, nil})
 		d.let(tenfold)
@@ -107,7 +108,7 @@ func TestWriterKeepsToItsMaximum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		w := NewWriter(2, d.commit)
-		do(w, 1, 2, 3, 4, 5, 6)
+		do(t.Context(), w, 1, 2, 3, 4, 5, 6)
 		for range 4 {
 			d.let(tenfold)
 		}
@@ -120,12 +121,12 @@ func TestWriterGivesAnErrorToAllOfItsCommitAndNoOther(t *testing.T) {
 		full := errors.New("disk full")
 		d := newDesk()
 		w := NewWriter(10, d.commit)
-		results := do(w, 1, 2, 3)
+		results := do(t.Context(), w, 1, 2, 3)
 		d.let(tenfold)
 		d.let(func(ins []int) ([]int, error) { return ins, full })
 		wantResults(t, results, result{true, 10, nil}, result{true, 0, full}, result{true, 0, full})
 
-		later := do(w, 4)
+		later := do(t.Context(), w, 4)
 		d.let(tenfold)
 		wantResults(t, later, result{true, 40, nil})
 		wantCommits(t, d, []int{1}, []int{2, 3}, []int{4})
@@ -136,7 +137,7 @@ func TestWriterAnswersAllAfterAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		w := NewWriter(10, d.commit)
-		results := do(w, 1, 2, 3)
+		results := do(t.Context(), w, 1, 2, 3)
 		d.let(tenfold)
 		d.let(func([]int) ([]int, error) { panic("the ceiling fell") })
 		for _, r := range results[1:] {
@@ -144,7 +145,7 @@ func TestWriterAnswersAllAfterAPanic(t *testing.T) {
 				t.Errorf("got %+v, want the panic as an error", *r)
 			}
 		}
-		later := do(w, 4)
+		later := do(t.Context(), w, 4)
 		d.let(tenfold)
 		wantResults(t, later, result{true, 40, nil})
 	})
@@ -154,7 +155,7 @@ func TestWriterRefusesAWrongNumberOfAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		w := NewWriter(10, d.commit)
-		results := do(w, 1)
+		results := do(t.Context(), w, 1)
 		d.let(func([]int) ([]int, error) { return []int{1, 2}, nil })
 		if !results[0].done || results[0].err == nil {
 			t.Errorf("got %+v, want an error", *results[0])
@@ -162,16 +163,32 @@ func TestWriterRefusesAWrongNumberOfAnswers(t *testing.T) {
 	})
 }
 
+func TestWriterWritesEvenIfTheCallerLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk()
+		w := NewWriter(10, d.commit)
+		do(t.Context(), w, 1)
+		ctx, leave := context.WithCancel(t.Context())
+		results := do(ctx, w, 2)
+		leave()
+		synctest.Wait()
+		wantResults(t, results, result{true, 0, context.Canceled})
+		d.let(tenfold)
+		d.let(tenfold)
+		wantCommits(t, d, []int{1}, []int{2})
+	})
+}
+
 func TestWriterCloseFinishesWhatWasAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		w := NewWriter(1, d.commit)
-		results := do(w, 1, 2)
+		results := do(t.Context(), w, 1, 2)
 		closed := false
 		go func() { w.Close(); closed = true }()
 		synctest.Wait()
 
-		refused := do(w, 3)
+		refused := do(t.Context(), w, 3)
 		wantResults(t, refused, result{true, 0, ErrClosed})
 		d.let(tenfold)
 		if closed {
@@ -203,7 +220,7 @@ func TestWriterUnderLoadAnswersEachWithItsOwn(t *testing.T) {
 		go func() {
 			for i := range each {
 				in := c*each + i
-				if out, err := w.Do(in); err != nil || out != 10*in {
+				if out, err := w.Do(t.Context(), in); err != nil || out != 10*in {
 					errs <- errors.Join(err, errors.New("a wrong answer"))
 					return
 				}

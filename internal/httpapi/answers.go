@@ -98,31 +98,38 @@ func (g *generation[K]) find(question K) (answer, bool) {
 }
 
 func (g *generation[K]) keep(question K, a answer) {
-	const overhead = 64
-	size := len(a.body) + len(a.link)
+	const overhead = 64 // in the map
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, kept := g.places[question]; kept || g.bytes+size+overhead > maxAnswers {
+	if _, kept := g.places[question]; kept || g.bytes+overhead > maxAnswers {
 		return
 	}
-	text := g.textWithRoomFor(size)
+	text := g.textWithRoomFor(len(a.body) + len(a.link))
+	if text == nil {
+		return
+	}
 	body := text.Len()
 	text.WriteString(a.body)
 	text.WriteString(a.link)
 	g.places[question] = place{uint32(len(g.texts) - 1), uint32(body), uint32(body + len(a.body)), uint32(text.Len())}
-	g.bytes += size + overhead
+	g.bytes += overhead
 }
 
-// textWithRoomFor begins a new text if the last one is full, so that none ever moves. They grow with what is kept: many
-// versions live too short for more than one answer.
+// textWithRoomFor begins a new text if the last one is full, so that none ever moves; nil if no more may be kept. They
+// grow with what is kept: many versions live too short for more than one answer.
 func (g *generation[K]) textWithRoomFor(size int) *strings.Builder {
 	if n := len(g.texts); n > 0 {
 		if last := g.texts[n-1]; last.Cap()-last.Len() >= size {
 			return last
 		}
 	}
+	room := max(size, min(g.bytes, maxText))
+	if g.bytes+room > maxAnswers {
+		return nil
+	}
 	text := new(strings.Builder)
-	text.Grow(max(size, min(g.bytes, maxText)))
+	text.Grow(room)
 	g.texts = append(g.texts, text)
+	g.bytes += text.Cap()
 	return text
 }

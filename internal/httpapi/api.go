@@ -92,7 +92,5 @@ type handler func(*exchange) error
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := newExchange(w, r, a.Now())
-	a.serve(x)
-	x.release()
+	a.serve(newExchange(w, r, a.Now()))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -76,13 +77,19 @@ func unquoted(value jsontext.Value) string {
 	})
 }
 
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+var (
+	decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+	nothing  = strings.NewReader("")
+)
 
 // eachMember calls visit with every member of the one JSON object that body must be.
 func eachMember(body []byte, visit func(name string, value jsontext.Value)) error {
 	dec := decoders.Get().(*jsontext.Decoder)
-	defer decoders.Put(dec)
 	dec.Reset(bytes.NewBuffer(body))
+	defer func() {
+		dec.Reset(nothing) // lets go of the body
+		decoders.Put(dec)
+	}()
 	start, err := dec.ReadToken()
 	switch {
 	case errors.Is(err, io.EOF):

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"petstore/internal/petstore"
@@ -37,21 +36,10 @@ type exchange struct {
 
 var nobodys petstore.Key
 
-var exchanges = sync.Pool{New: func() any { return new(exchange) }}
-
-// newExchange reuses one that was released, if there is one.
 func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
-	x := exchanges.Get().(*exchange)
-	*x = exchange{w: w, r: r, start: now, key: &nobodys}
+	x := &exchange{w: w, r: r, start: now, key: &nobodys}
 	x.single = x.store[:0]
 	return x
-}
-
-// release lets another request have the exchange. Once the status is written the server has its own copy of the headers.
-func (x *exchange) release() {
-	if x.status != 0 {
-		exchanges.Put(x)
-	}
 }
 
 // Header is the header of the answer.

@@ -39,7 +39,7 @@ func (a *API) limited(next handler) handler {
 	}
 }
 
-// tellLimits sets the headers that every answer has, with one text for all three.
+// tellLimits sets the headers that tell the client what is left, with one text for all three.
 func (x *exchange) tellLimits(d petstore.Decision) {
 	var room [64]byte
 	b := strconv.AppendInt(room[:0], d.Limit, 10)

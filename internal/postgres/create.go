@@ -61,7 +61,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore
 		return db.createOnce(ctx, pet, once)
 	}
 	// Who has been accepted waits for the outcome, even if ctx ends.
-	created, err := db.creates.Do(pet)
+	created, err := db.creates.Do(context.Background(), pet)
 	return created, false, failure(err)
 }
 

@@ -73,7 +73,7 @@ func (db *DB) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	if err := ctx.Err(); err != nil {
 		return petstore.Pet{}, failure(err)
 	}
-	pet, err := db.gets.Do(id)
+	pet, err := db.gets.Do(ctx, id)
 	if err == nil && pet.ID == 0 {
 		err = petstore.NoSuchPet()
 	}

@@ -54,13 +54,14 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 	return w, prepare(conn, statements)
 }
 
-// write lends the writer, in a transaction.
+// write lends the writer, in a transaction, and keeps the log small.
 func (db *DB) write(ctx context.Context, work func(*writer) error) error {
 	w, err := db.writer.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.writer.give(w)
+	defer db.trimLog(w)
 	return unreachable(transaction(ctx, w.conn, func() error { return work(w) }))
 }
 
@@ -81,7 +82,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore
 		return petstore.Pet{}, false, petstore.Unreachable(err)
 	}
 	// Whoever has been accepted waits for the outcome, even if ctx ends: a refusal always means that nothing was stored.
-	answer, err := db.creates.Do(create{pet, once})
+	answer, err := db.creates.Do(context.Background(), create{pet, once})
 	if err != nil {
 		return petstore.Pet{}, false, unreachable(err)
 	}
@@ -93,7 +94,6 @@ func (db *DB) commit(batch []create) ([]created, error) {
 	defer db.version.Add(1) // after a failure too: who knows what reached the disk
 	answers := make([]created, len(batch))
 	err := db.write(context.Background(), func(w *writer) error { return w.create(batch, answers) })
-	db.trimLog()
 	if db.batched != nil {
 		db.batched(len(batch))
 	}

@@ -1,24 +1,16 @@
 package sqlite
 
-import (
-	"context"
-	"os"
-)
+import "os"
 
 // logLimit is how large SQLite's write-ahead log may stay. SQLite starts the log anew by itself, but only in a moment in
-// which nobody reads it, and under load there may be none for long.
+// which nobody reads it, and there may be none for long.
 const logLimit = 8 << 20
 
 // trimLog makes the readers pause for a moment if the log is too large, and empties it.
-func (db *DB) trimLog() {
+func (db *DB) trimLog(w *writer) {
 	if db.logSize() < db.trimAt {
 		return
 	}
-	w, err := db.writer.take(context.Background())
-	if err != nil {
-		return
-	}
-	defer db.writer.give(w)
 	db.readers.pause(func(readers []*reader) {
 		for _, r := range readers {
 			r.letGo()

@@ -20,7 +20,7 @@ const maxPage = 128
 
 // ListPets returns at most q.Limit animals, newest first.
 func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstore.Pet, err error) {
-	err = db.readPets(ctx, func(r *reader) error {
+	err = db.readPets(ctx, func(r *reader) (err error) {
 		pets, err = r.listPets(q)
 		return err
 	})
@@ -56,7 +56,7 @@ func (r *reader) listPets(q petstore.PetQuery) ([]petstore.Pet, error) {
 
 // GetPet returns one animal.
 func (db *DB) GetPet(ctx context.Context, id int64) (pet petstore.Pet, err error) {
-	err = db.readPets(ctx, func(r *reader) error {
+	err = db.readPets(ctx, func(r *reader) (err error) {
 		pet, err = getPet(r.get, id)
 		return err
 	})

@@ -35,7 +35,7 @@ func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
 		return err
 	}
 	defer db.readers.give(r)
-	if db.lock != nil {
+	if db.lock != nil { // else another process writes animals
 		if err := r.show(db.Version()); err != nil {
 			return unreachable(err)
 		}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -85,6 +86,24 @@ func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 		if size := db.logSize(); size > logLimit {
 			t.Fatalf("the log grew to %d bytes", size)
 		}
+	}
+}
+
+func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {
+	db := openNew(t)
+	batch := make([]create, maxBatch)
+	for n := range 24 {
+		for i := range batch {
+			batch[i] = create{rex, &petstore.Once{Owner: "ann", Key: fmt.Sprintf("%0200d", n*maxBatch+i), Now: time.Now()}}
+		}
+		_, err := db.commit(batch)
+		noError(t, err)
+	}
+	hold(t, db)
+	purged, err := db.PurgeOnce(t.Context(), time.Now().Add(time.Hour))
+	noError(t, err)
+	if size := db.logSize(); size > logLimit || purged != 24*maxBatch {
+		t.Errorf("%d records were purged, and the log has %d bytes", purged, size)
 	}
 }
 
