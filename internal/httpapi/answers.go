@@ -74,7 +74,7 @@ func (a *answers[K]) generation(version uint64) *generation[K] {
 // their own would have to be followed by every garbage collection.
 type generation[K comparable] struct {
 	version uint64
-	mu      sync.RWMutex
+	mu      sync.Mutex
 	texts   []*strings.Builder // each with all the room it will have
 	places  map[K]place
 	bytes   int
@@ -87,8 +87,8 @@ type place struct{ text, body, link, end uint32 }
 const maxText = 64 << 10
 
 func (g *generation[K]) find(question K) (answer, bool) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	p, ok := g.places[question]
 	if !ok {
 		return answer{}, false
