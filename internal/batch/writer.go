@@ -79,13 +79,13 @@ func (w *Writer[In, Out]) Close() {
 }
 
 func (w *Writer[In, Out]) run() {
-	for more := true; more; more = w.next() {
-		runtime.Gosched() // those who are about to ask make the next commit larger
+	for w.next() {
 	}
 }
 
 // next commits what waits and reports whether more came meanwhile.
 func (w *Writer[In, Out]) next() (more bool) {
+	runtime.Gosched() // those who are about to ask make the commit larger
 	batch := w.take()
 	ins := make([]In, len(batch))
 	for i, c := range batch {
