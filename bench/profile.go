@@ -36,6 +36,11 @@ func (b *bench) profile(dir string) error {
 }
 
 func (b *bench) profileLine(name string, s *server, line string) error {
+	for _, text := range []string{name + ".profile.txt", name + ".allocs.txt"} {
+		if err := os.RemoveAll(text); err != nil { // of a run before
+			return err
+		}
+	}
 	fetched := make(chan error, 2)
 	for _, kind := range []string{"profile", "allocs"} {
 		go func() {

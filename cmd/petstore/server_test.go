@@ -30,6 +30,18 @@ func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
 	}
 }
 
+// serveHastily serves as serve does, with timers of a hundredth of the time in use.
+func serveHastily(t *testing.T, server *http.Server) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go server.Serve(thriftyListener{listener, headerTimeout / 100})
+	t.Cleanup(func() { server.Close() })
+	return listener.Addr().String()
+}
+
 // The times are a hundredth of those in use; one that was not set would stay without end.
 func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	t.Parallel()
@@ -41,12 +53,7 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	server.ReadHeaderTimeout /= 100
 	server.ReadTimeout /= 100
 	server.IdleTimeout /= 100
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go server.Serve(thriftyListener{listener, headerTimeout / 100})
-	t.Cleanup(func() { server.Close() })
+	address := serveHastily(t, server)
 	for _, c := range []struct{ when, sends, gets string }{
 		{"before its first byte", "", ""},
 		{"within its headers", "GET / HTTP/1.1\r\nHost: x\r\n", ""},
@@ -55,7 +62,7 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	} {
 		t.Run(c.when, func(t *testing.T) {
 			t.Parallel()
-			conn, err := net.Dial("tcp", listener.Addr().String())
+			conn, err := net.Dial("tcp", address)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,13 +89,7 @@ func TestAClientThatTakesNothingIsSentAway(t *testing.T) {
 		}
 	}), nil, slog.New(slog.DiscardHandler))
 	server.WriteTimeout /= 100
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go server.Serve(thriftyListener{listener, headerTimeout / 100})
-	t.Cleanup(func() { server.Close() })
-	conn, err := net.Dial("tcp", listener.Addr().String())
+	conn, err := net.Dial("tcp", serveHastily(t, server))
 	if err != nil {
 		t.Fatal(err)
 	}

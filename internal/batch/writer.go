@@ -115,8 +115,9 @@ func (w *Writer[In, Out]) next() (more bool) {
 func (w *Writer[In, Out]) take() []*call[In, Out] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	batch := w.waiting[:min(len(w.waiting), w.max):min(len(w.waiting), w.max)]
-	w.waiting = w.waiting[len(batch):]
+	n := min(len(w.waiting), w.max)
+	batch := w.waiting[:n:n]
+	w.waiting = w.waiting[n:]
 	return batch
 }
 

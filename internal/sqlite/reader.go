@@ -44,7 +44,7 @@ func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
 }
 
 // show makes the reader show that version of the animals, of which this process is the only writer. To begin and end a
-// transaction costs as much as finding an animal, so one that is asked about the same version again holds it open.
+// transaction costs nearly as much as finding an animal, so one that is asked about the same version again holds it open.
 func (r *reader) show(version uint64) error {
 	if r.version != version {
 		if err := r.letGo(); err != nil {
