@@ -21,6 +21,10 @@ func appendPet(b []byte, p petstore.Pet) []byte {
 	return append(b, `"}`...)
 }
 
+func encodePet(p petstore.Pet) string {
+	return appended(func(b []byte) []byte { return appendPet(b, p) })
+}
+
 // appendPets appends a JSON array, empty rather than null.
 func appendPets(b []byte, pets []petstore.Pet) []byte {
 	b = append(b, '[')

@@ -69,7 +69,7 @@ func (a *API) createPet(x *exchange) error {
 		a.metrics.created.Inc()
 	}
 	x.set("Location", a.links.pets+"/"+strconv.FormatInt(pet.ID, 10))
-	return x.respond(http.StatusCreated, appended(func(b []byte) []byte { return appendPet(b, pet) }))
+	return x.respond(http.StatusCreated, encodePet(pet))
 }
 
 func (a *API) getPet(x *exchange) error {
@@ -95,7 +95,7 @@ func (a *API) onePet(ctx context.Context, id int64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{body: appended(func(b []byte) []byte { return appendPet(b, pet) })}, nil
+	return answer{body: encodePet(pet)}, nil
 }
 
 // onceOf reads the Idempotency-Key, nil if there is none. The fingerprint is of the body's bytes.
