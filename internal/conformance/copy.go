@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -73,7 +74,11 @@ func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Movable) {
 			t.Fatal(err)
 		}
 		for _, r := range records {
-			if _, err := to.GetPet(ctx, r.PetID); err != nil {
+			var made petstore.Pet
+			if err := json.Unmarshal([]byte(r.Answer), &made); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := to.GetPet(ctx, made.ID); err != nil {
 				t.Errorf("the record of %s came over without its animal: %v", r.Key, err)
 			}
 		}

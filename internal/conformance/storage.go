@@ -23,6 +23,11 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
 		cases []storageCase
 	}{
 		{"pets", petCases},
+		{"changes of pets", changeCases},
+		{"inventory", inventoryCases},
+		{"categories", categoryCases},
+		{"orders", orderCases},
+		{"ends of orders", expiryCases},
 		{"once", onceCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},

@@ -16,15 +16,17 @@ func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Durat
 }
 
 var rotationCases = []storageCase{
-	{"a rotation keeps the owner, name, plan and limits", func(t storageTest) {
-		old := t.addKey(petstore.NewKey("old", petstore.Enterprise, otherLimits, epoch, 0))
+	{"a rotation keeps the owner, name, plan, limits and access", func(t storageTest) {
+		fresh := petstore.NewKey("old", petstore.Enterprise, otherLimits, epoch, 0)
+		fresh.Access = petstore.ReadOnly
+		old := t.addKey(fresh)
 		now := epoch.Add(time.Hour)
 		next := t.rotate(old.ID, "new", now, time.Hour)
 		if next.ID == old.ID || next.ID == "" {
 			t.Fatalf("the new key has the id %q, the old one %q", next.ID, old.ID)
 		}
 		t.same("new key", next, petstore.Key{
-			ID: next.ID, Name: old.Name, Owner: old.Owner, Plan: old.Plan, Limits: old.Limits, CreatedAt: now,
+			ID: next.ID, Name: old.Name, Owner: old.Owner, Plan: old.Plan, Limits: old.Limits, Access: petstore.ReadOnly, CreatedAt: now,
 		})
 		t.same("found", t.find("new"), next)
 	}},
@@ -32,7 +34,7 @@ var rotationCases = []storageCase{
 		old := t.addKey(newKey("old"))
 		now := epoch.Add(time.Hour)
 		next := t.rotate(old.ID, "new", now, 24*time.Hour)
-		old.ExpiresAt = now.Add(24 * time.Hour)
+		old.ExpiresAt, old.RotatedAt = now.Add(24*time.Hour), now
 		t.same("old key", t.find("old"), old)
 		t.same("listed", t.keys(), []petstore.Key{old, next})
 	}},
@@ -56,7 +58,8 @@ var rotationCases = []storageCase{
 	}},
 	{"an overlap never prolongs a key", func(t storageTest) {
 		old := t.addKey(petstore.NewKey("old", petstore.Free, limits, epoch, time.Hour))
-		t.rotate(old.ID, "new", epoch.Add(30*time.Minute), 24*time.Hour)
+		old.RotatedAt = epoch.Add(30 * time.Minute)
+		t.rotate(old.ID, "new", old.RotatedAt, 24*time.Hour)
 		t.same("old key", t.find("old"), old)
 	}},
 	{"a key that is not usable cannot be rotated", func(t storageTest) {

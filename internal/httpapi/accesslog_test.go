@@ -17,7 +17,7 @@ import (
 func TestAppendedLineIsWhatSlogWrites(t *testing.T) {
 	for name, change := range map[string]func(*exchange){
 		"a list":               func(*exchange) {},
-		"a deprecated call":    func(x *exchange) { x.resource = &resource{deprecated: true} },
+		"a deprecated call":    func(x *exchange) { x.operation = &operation{name: "getPet", deprecated: true} },
 		"a failure":            func(x *exchange) { x.status, x.cause = 503, errors.New("the \"disk\" is\nfull ☹") },
 		"no key":               func(x *exchange) { x.key = &nobodys },
 		"a path with escapes":  func(x *exchange) { x.r.URL.Path, x.r.URL.RawPath = "/v1/ä<b>", "/v1/%C3%A4%3Cb%3E" },

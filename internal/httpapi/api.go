@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,11 +17,26 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The operations of the published interface. A contract test compares them with api/openapi.yaml, both ways.
+// The operations of the interface. A contract test compares them with api/openapi.yaml, both ways.
 var operations = []operation{
 	{name: "listPets", method: http.MethodGet, path: "/v1/pets", handle: (*API).listPets},
-	{name: "createPet", method: http.MethodPost, path: "/v1/pets", handle: (*API).createPet, takesBody: true},
+	{name: "createPet", method: http.MethodPost, path: "/v1/pets", handle: (*API).createPet, body: jsonBody},
 	{name: "getPet", method: http.MethodGet, path: "/v1/pets/{petId}", handle: (*API).getPet, deprecated: true},
+	{name: "updatePet", method: http.MethodPatch, path: "/v1/pets/{petId}", handle: (*API).updatePet, body: patchBody},
+	{name: "deletePet", method: http.MethodDelete, path: "/v1/pets/{petId}", handle: (*API).deletePet},
+	{name: "getInventory", method: http.MethodGet, path: "/v1/inventory", handle: (*API).getInventory},
+
+	{name: "listCategories", method: http.MethodGet, path: "/v1/categories", handle: (*API).listCategories},
+	{name: "createCategory", method: http.MethodPost, path: "/v1/categories", handle: (*API).createCategory, body: jsonBody},
+	{name: "getCategory", method: http.MethodGet, path: "/v1/categories/{categoryId}", handle: (*API).getCategory},
+	{name: "nameCategory", method: http.MethodPut, path: "/v1/categories/{categoryId}", handle: (*API).nameCategory, body: jsonBody},
+	{name: "deleteCategory", method: http.MethodDelete, path: "/v1/categories/{categoryId}", handle: (*API).deleteCategory},
+
+	{name: "listOrders", method: http.MethodGet, path: "/v1/orders", handle: (*API).listOrders},
+	{name: "placeOrder", method: http.MethodPost, path: "/v1/orders", handle: (*API).placeOrder, body: jsonBody},
+	{name: "getOrder", method: http.MethodGet, path: "/v1/orders/{orderId}", handle: (*API).getOrder},
+	{name: "completeOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/complete", handle: (*API).completeOrder, body: ignoredBody},
+	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
 }
 
 // Config is what the API works with and on.
@@ -38,6 +54,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// CountOnly counts requests but refuses none of them for its number.
 	CountOnly bool
+	// OrderHold is how long an order holds its animal unless it says otherwise; zero means petstore.DefaultHold.
+	OrderHold time.Duration
 	// KeepDeprecated serves getPet beyond its sunset.
 	KeepDeprecated bool
 	// MaxWorking is how many requests may be worked on at once; more are refused early. Zero means any number.
@@ -57,7 +75,7 @@ type API struct {
 	router  router
 	open    map[string]*resource // what needs no key, by path
 	keys    *keyCache
-	pages   *answers[petstore.PetQuery]
+	pages   *answers[petsQuery]
 	pets    *answers[int64]
 	metrics *metrics
 	links   links
@@ -70,12 +88,13 @@ type API struct {
 
 // New makes the API.
 func New(c Config) *API {
+	c.OrderHold = cmp.Or(c.OrderHold, petstore.DefaultHold)
 	a := &API{
 		Config:  c,
 		router:  newRouter(operations),
 		open:    newPages(c.Pages),
 		keys:    newKeyCache(c.Storage, c.Now),
-		pages:   newAnswers[petstore.PetQuery](c.Storage),
+		pages:   newAnswers[petsQuery](c.Storage),
 		pets:    newAnswers[int64](c.Storage),
 		metrics: newMetrics(c.Metrics),
 		links:   newLinks(c.BaseURL),
@@ -83,7 +102,7 @@ func New(c Config) *API {
 		named:     c.NamedKey != "",
 		namedHash: petstore.HashSecret(c.NamedKey),
 	}
-	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.received(a.admitted(a.performed))))))))))
+	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.received(a.admitted(a.performed))))))))))))
 	return a
 }
 

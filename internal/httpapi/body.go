@@ -13,8 +13,30 @@ import (
 // maxBody is the largest body that is read.
 const maxBody = 1 << 20
 
+// bodyKind is what an operation makes of a body.
+type bodyKind uint8
+
+const (
+	noBody      bodyKind = iota
+	jsonBody             // any JSON type
+	patchBody            // application/json or application/merge-patch+json
+	ignoredBody          // read, and not looked at
+)
+
+// takes reports whether a body may be of that media type.
+func (k bodyKind) takes(media string) bool {
+	if k == patchBody {
+		return media == "application/json" || media == "application/merge-patch+json"
+	}
+	_, subtype, _ := strings.Cut(media, "/")
+	return media == "application/json" || strings.HasSuffix(subtype, "+json")
+}
+
 // checkMediaType lets JSON pass, and a body that does not say what it is.
-func checkMediaType(h http.Header) error {
+func (k bodyKind) checkMediaType(h http.Header) error {
+	if k == ignoredBody {
+		return nil
+	}
 	types := h["Content-Type"]
 	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return petstore.Errorf(petstore.UnsupportedMediaType, "The body is encoded. Send it as plain application/json.")
@@ -23,8 +45,7 @@ func checkMediaType(h http.Header) error {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(types[0])
-	_, subtype, _ := strings.Cut(media, "/")
-	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || (media != "application/json" && !strings.HasSuffix(subtype, "+json")) {
+	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || !k.takes(media) {
 		return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
 	}
 	return nil
@@ -32,7 +53,7 @@ func checkMediaType(h http.Header) error {
 
 // readBody reads a JSON body of at most maxBody bytes.
 func (x *exchange) readBody() (err error) {
-	if err := checkMediaType(x.r.Header); err != nil {
+	if err := x.operation.body.checkMediaType(x.r.Header); err != nil {
 		return err
 	}
 	length := x.r.ContentLength

@@ -13,60 +13,73 @@ import (
 	"petstore/internal/petstore"
 )
 
-const notWhole = "must be a whole number from -9223372036854775808 to 9223372036854775807"
+// shape describes a body: the members it may have, in the order in which their faults are told, and what to send.
+type shape[T any] struct {
+	what    string
+	members []member[T]
+}
 
-// decodeNewPet reads the body of a create: strict JSON, and one refusal that names every faulty field.
-func decodeNewPet(body []byte) (petstore.NewPet, error) {
-	pet := petstore.NewPet{Status: petstore.Available}
-	var name, category, status field
-	err := eachMember(body, func(member string, value jsontext.Value) {
-		switch member {
-		case "name":
-			name.seen = true
-			if value.Kind() != '"' {
-				name.problem = "must be a string"
+// member is one field of a body.
+type member[T any] struct {
+	name     string
+	required bool
+	// read puts the value where it belongs and says what is wrong with it, if anything is.
+	read func(into *T, value jsontext.Value) (problem string)
+}
+
+// maxMembers is more than any shape has.
+const maxMembers = 8
+
+// decode reads a body: strict JSON, and one refusal that names every faulty field.
+func (s *shape[T]) decode(body []byte, into *T) error {
+	var seen [maxMembers]bool
+	var problems [maxMembers]string
+	err := eachMember(body, s.what, func(name string, value jsontext.Value) {
+		for i := range s.members {
+			if m := &s.members[i]; m.name == name {
+				seen[i], problems[i] = true, m.read(into, value)
 				return
-			}
-			pet.Name = unquoted(value)
-		case "categoryId":
-			category.seen = true
-			n, ok := parseWhole(value)
-			if !ok {
-				category.problem = notWhole
-			}
-			pet.CategoryID = n
-		case "status":
-			status.seen = true
-			pet.Status = 0
-			if value.Kind() == '"' {
-				pet.Status, _ = petstore.ParseStatus(unquoted(value))
 			}
 		}
 	})
 	if err != nil {
-		return petstore.NewPet{}, err
+		return err
 	}
-
 	var faults petstore.Faults
-	name.check(&faults, "name")
-	category.check(&faults, "categoryId")
-	faults.Merge(pet.Validate())
-	return pet, faults.Err()
-}
-
-// field is what was seen of a required member.
-type field struct {
-	seen    bool
-	problem string
-}
-
-func (f field) check(faults *petstore.Faults, name string) {
-	switch {
-	case !f.seen:
-		faults.AddMissing(name)
-	case f.problem != "":
-		faults.Add(name, f.problem)
+	for i, m := range s.members {
+		if m.required && !seen[i] {
+			faults.AddMissing(m.name)
+		}
+		faults.Add(m.name, problems[i])
 	}
+	return faults.Err()
+}
+
+// readText reads a string and checks it.
+func readText(into *string, value jsontext.Value, check func(string) string) (problem string) {
+	if value.Kind() != '"' {
+		return "must be a string"
+	}
+	*into = unquoted(value)
+	return check(*into)
+}
+
+// readWhole reads a whole number.
+func readWhole(into *int64, value jsontext.Value) (problem string) {
+	var ok bool
+	if *into, ok = parseWhole(value); !ok {
+		return "must be a whole number from -9223372036854775808 to 9223372036854775807"
+	}
+	return ""
+}
+
+// readStatus reads the status of an animal.
+func readStatus(into *petstore.Status, value jsontext.Value) (problem string) {
+	*into = 0
+	if value.Kind() == '"' {
+		*into, _ = petstore.ParseStatus(unquoted(value))
+	}
+	return petstore.CheckStatus(*into)
 }
 
 // unquoted is the text of a JSON string, which the decoder has found to be one.
@@ -82,8 +95,16 @@ var (
 	nothing  = strings.NewReader("")
 )
 
-// eachMember calls visit with every member of the one JSON object that body must be.
-func eachMember(body []byte, visit func(name string, value jsontext.Value)) error {
+// maxNames is how many member names a body may have, those of nested objects too. To look for duplicates among more of them
+// would cost more than the rest of a request.
+const maxNames = 1000
+
+// eachMember calls visit with every member of the one JSON object that body must be. What to send instead is named in the
+// refusal.
+func eachMember(body []byte, what string, visit func(name string, value jsontext.Value)) error {
+	if countNames(body) > maxNames {
+		return petstore.Errorf(petstore.InvalidJSON, "The body has more than 1,000 fields. Send %s only.", what)
+	}
 	dec := decoders.Get().(*jsontext.Decoder)
 	dec.Reset(bytes.NewBuffer(body))
 	defer func() {
@@ -93,11 +114,11 @@ func eachMember(body []byte, visit func(name string, value jsontext.Value)) erro
 	start, err := dec.ReadToken()
 	switch {
 	case errors.Is(err, io.EOF):
-		return petstore.Errorf(petstore.InvalidJSON, "The body is empty. Send a JSON object with name and categoryId.")
+		return petstore.Errorf(petstore.InvalidJSON, "The body is empty. Send a JSON object with %s.", what)
 	case err != nil:
 		return syntaxError(err)
 	case start.Kind() != '{':
-		return petstore.Errorf(petstore.InvalidJSON, "The body is not a JSON object. Send one with name and categoryId.")
+		return petstore.Errorf(petstore.InvalidJSON, "The body is not a JSON object. Send one with %s.", what)
 	}
 	for dec.PeekKind() != '}' {
 		token, err := dec.ReadToken()
@@ -118,6 +139,26 @@ func eachMember(body []byte, visit func(name string, value jsontext.Value)) erro
 		return petstore.Errorf(petstore.InvalidJSON, "There is more after the JSON object that is the body. Send one object only.")
 	}
 	return nil
+}
+
+// countNames is how many member names a JSON text has: each is followed by the only kind of colon outside of strings. A
+// text too short for maxNames is not looked at.
+func countNames(body []byte) (n int) {
+	if len(body) < 5*maxNames { // a member is at least as long as "":0,
+		return 0
+	}
+	inString := false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\' && inString:
+			i++
+		case c == ':' && !inString:
+			n++
+		}
+	}
+	return n
 }
 
 func syntaxError(err error) error {

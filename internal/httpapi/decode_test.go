@@ -11,6 +11,15 @@ import (
 	"petstore/internal/petstore"
 )
 
+// decodeNewPet reads the body of a create.
+func decodeNewPet(body []byte) (petstore.NewPet, error) {
+	pet := petstore.NewPet{Status: petstore.Available}
+	err := newPetBody.decode(body, &pet)
+	return pet, err
+}
+
+const notWhole = "must be a whole number from -9223372036854775808 to 9223372036854775807"
+
 func TestBodyIsReadAsItWasMeant(t *testing.T) {
 	rex := petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}
 	with := func(change func(*petstore.NewPet)) petstore.NewPet {

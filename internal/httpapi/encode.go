@@ -3,6 +3,7 @@ package httpapi
 import (
 	"strconv"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"petstore/internal/petstore"
@@ -21,20 +22,66 @@ func appendPet(b []byte, p petstore.Pet) []byte {
 	return append(b, `"}`...)
 }
 
-func encodePet(p petstore.Pet) string {
-	return appended(func(b []byte) []byte { return appendPet(b, p) })
+// encoded is the JSON of one thing.
+func encoded[T any](one T, appendOne func([]byte, T) []byte) string {
+	return appended(func(b []byte) []byte { return appendOne(b, one) })
 }
 
-// appendPets appends a JSON array, empty rather than null.
-func appendPets(b []byte, pets []petstore.Pet) []byte {
+// appendList appends a JSON array, empty rather than null.
+func appendList[T any](b []byte, list []T, appendOne func([]byte, T) []byte) []byte {
 	b = append(b, '[')
-	for i, p := range pets {
+	for i, one := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendPet(b, p)
+		b = appendOne(b, one)
 	}
 	return append(b, ']')
+}
+
+func appendCategory(b []byte, c petstore.Category) []byte {
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, c.ID, 10)
+	b = append(b, `,"name":`...)
+	b = appendString(b, c.Name)
+	return append(b, '}')
+}
+
+// appendOrder leaves out what the order does not have.
+func appendOrder(b []byte, o petstore.Order) []byte {
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, o.ID, 10)
+	b = append(b, `,"petId":`...)
+	b = strconv.AppendInt(b, o.PetID, 10)
+	b = append(b, `,"status":"`...)
+	b = append(b, o.Status.String()...)
+	b = append(b, '"')
+	if o.Reference != "" {
+		b = append(b, `,"reference":`...)
+		b = appendString(b, o.Reference)
+	}
+	b = appendTime(b, `,"createdAt":"`, o.CreatedAt)
+	b = appendTime(b, `,"expiresAt":"`, o.ExpiresAt)
+	if !o.ClosedAt.IsZero() {
+		b = appendTime(b, `,"closedAt":"`, o.ClosedAt)
+	}
+	return append(b, '}')
+}
+
+func appendTime(b []byte, name string, t time.Time) []byte {
+	b = append(b, name...)
+	b = append(b, petstore.FormatTime(t)...)
+	return append(b, '"')
+}
+
+func appendInventory(b []byte, i petstore.Inventory) []byte {
+	b = append(b, `{"available":`...)
+	b = strconv.AppendInt(b, i.Available, 10)
+	b = append(b, `,"pending":`...)
+	b = strconv.AppendInt(b, i.Pending, 10)
+	b = append(b, `,"sold":`...)
+	b = strconv.AppendInt(b, i.Sold, 10)
+	return append(b, '}')
 }
 
 // buffers are for texts that are soon written or copied.

@@ -58,14 +58,14 @@ func TestAnimalsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := appendPets(nil, pets); string(got) != string(want) {
+		if got := appendList(nil, pets, appendPet); string(got) != string(want) {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 	})
 }
 
 func TestNoAnimalsAreAnEmptyArray(t *testing.T) {
-	if got := string(appendPets(nil, nil)); got != "[]" {
+	if got := string(appendList(nil, nil, appendPet)); got != "[]" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -26,6 +26,11 @@ var statuses = map[petstore.Code]int{
 	petstore.KeyBanned:            http.StatusTooManyRequests,
 	petstore.InternalError:        http.StatusInternalServerError,
 	petstore.Unavailable:          http.StatusServiceUnavailable,
+	petstore.Forbidden:            http.StatusForbidden,
+	petstore.PetReserved:          http.StatusConflict,
+	petstore.PetUnavailable:       http.StatusConflict,
+	petstore.OrderClosed:          http.StatusConflict,
+	petstore.NameTaken:            http.StatusConflict,
 }
 
 // hungUp stands in logs and metrics for a request that was given up because its client was gone: no fault of the store.

@@ -18,6 +18,7 @@ type exchange struct {
 	requestID string
 	resource  *resource // nil for a path that is not in the route table
 	parameter string
+	id        int64         // what the parameter says
 	operation *operation    // nil for a method that the resource does not have
 	versioned bool          // the path is under /v1
 	key       *petstore.Key // shared; nobody's where none was recognized
@@ -92,12 +93,18 @@ func (x *exchange) respond(status int, body string) error {
 	return nil
 }
 
+// respondEmpty says that it is done and that there is nothing to show.
+func (x *exchange) respondEmpty() error {
+	x.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 // needsKey reports whether the request is for a valid key only: all that is under /v1, unless it is open.
 func (x *exchange) needsKey() bool {
 	return x.versioned && (x.operation == nil || !x.operation.open)
 }
 
-func (x *exchange) isDeprecated() bool { return x.resource != nil && x.resource.deprecated }
+func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }
 
 // route names the request for logs and metrics, with a bounded number of names.
 func (x *exchange) route() string {

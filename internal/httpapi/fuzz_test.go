@@ -134,7 +134,8 @@ func hasDuplicates(body []byte) bool {
 
 func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := parseListQuery(raw)
+		parsed, err := parsePets(raw)
+		q := parsed.PetQuery
 		values, malformed := url.ParseQuery(raw)
 		if err != nil {
 			if !petstore.IsCode(err, petstore.InvalidParameter) {
@@ -146,7 +147,10 @@ func FuzzQuery(f *testing.F) {
 			t.Fatalf("%q is read as %+v although %v", raw, q, malformed)
 		}
 		want := petstore.PetQuery{Limit: 20}
-		for _, name := range []string{"limit", "status", "cursor"} {
+		if parsed.one != values.Has("id") || (parsed.one && strconv.FormatInt(parsed.id, 10) != values.Get("id")) {
+			t.Fatalf("%q is read as %+v", raw, parsed)
+		}
+		for _, name := range []string{"limit", "status", "cursor", "id"} {
 			if len(values[name]) > 1 {
 				t.Fatalf("%q is read as %+v although %s is there twice", raw, q, name)
 			}
@@ -157,7 +161,7 @@ func FuzzQuery(f *testing.F) {
 		if want.Status, _ = petstore.ParseStatus(values.Get("status")); values.Has("status") && want.Status == 0 {
 			t.Fatalf("%q is read as %+v although there is no such status", raw, q)
 		}
-		if want.Before = q.Before; values.Has("cursor") && string(appendCursor(nil, q.Before)) != values.Get("cursor") {
+		if want.Before = q.Before; values.Has("cursor") && string(appendCursor(nil, petCursor, q.Before)) != values.Get("cursor") {
 			t.Fatalf("%q is read as %+v although that has another cursor", raw, q)
 		}
 		if q != want || q.Limit < 1 || q.Limit > 100 || q.Before < 0 || (q.Before > 0) != values.Has("cursor") {

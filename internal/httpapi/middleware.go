@@ -54,7 +54,7 @@ var (
 	anyOrigin      = []string{"*"}
 	exposedHeaders = []string{"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, Deprecation, Sunset, X-Request-Id, Idempotency-Replayed"}
 	allowedHeaders = []string{"Authorization, Content-Type, Idempotency-Key, X-Request-Id"}
-	allowedMethods = []string{"GET, HEAD, POST"}
+	allowedMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
 	preflightAge   = []string{"86400"}
 	noStore        = []string{"no-store"}
 )
@@ -99,12 +99,12 @@ func (a *API) matched(next handler) handler {
 		if x.resource == nil {
 			return next(x)
 		}
-		if x.resource.deprecated {
+		x.operation = x.resource.operations[x.r.Method]
+		if x.isDeprecated() {
 			x.share("Deprecation", deprecation)
 			x.share("Sunset", sunset)
 			x.share("Link", a.links.deprecated)
 		}
-		x.operation = x.resource.operations[x.r.Method]
 		if x.operation != nil && x.operation.page != nil {
 			x.operation.page.ServeHTTP(x, x.r)
 			return nil
@@ -122,6 +122,31 @@ func (a *API) routed(next handler) handler {
 		case x.operation == nil:
 			x.share("Allow", x.resource.allow)
 			return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow[0])
+		case x.operation.deprecated && !a.KeepDeprecated && !x.start.Before(sunsetTime):
+			return petstore.Errorf(petstore.Gone, "Reading one animal was removed on 5 December 2030. List animals with GET /v1/pets and its status filter instead.")
+		}
+		return next(x)
+	}
+}
+
+// permitted refuses what the key may not do.
+func (a *API) permitted(next handler) handler {
+	return func(x *exchange) error {
+		if x.key.Access == petstore.ReadOnly && x.operation.writes() {
+			return petstore.Errorf(petstore.Forbidden, "This API key may only read. Use one that may write.")
+		}
+		return next(x)
+	}
+}
+
+// addressed refuses a path whose parameter cannot be the id of anything.
+func (a *API) addressed(next handler) handler {
+	return func(x *exchange) error {
+		if named := x.resource.named; named != nil {
+			var ok bool
+			if x.id, ok = named.parse(x.parameter); !ok {
+				return named.missing()
+			}
 		}
 		return next(x)
 	}
@@ -130,7 +155,7 @@ func (a *API) routed(next handler) handler {
 // received waits for the body, if the operation takes one.
 func (a *API) received(next handler) handler {
 	return func(x *exchange) error {
-		if x.operation.takesBody {
+		if x.operation.body != noBody {
 			if err := x.readBody(); err != nil {
 				return err
 			}

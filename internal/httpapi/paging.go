@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -15,10 +16,65 @@ const (
 	maxLimit     = 100
 )
 
-// parseListQuery reads the parameters of listPets; those it does not know are ignored.
-func parseListQuery(raw string) (petstore.PetQuery, error) {
-	q := petstore.PetQuery{Limit: defaultLimit}
-	var seen [3]bool
+// parameter is one that a query may have.
+type parameter[Q any] struct {
+	name string
+	// read puts the value where it belongs, or reports that it is not allowed.
+	read func(into *Q, value string) bool
+	// rule is what the value may be.
+	rule string
+}
+
+const (
+	limitRule  = "limit must be a whole number from 1 to 100."
+	cursorRule = "cursor is not one that this service gave out. Take it from the Link header of a page as it is, or leave it out to begin anew."
+)
+
+// petsQuery is what listPets is asked for.
+type petsQuery struct {
+	petstore.PetQuery
+	one bool // only the animal with that id, if there is one
+	id  int64
+}
+
+var petParameters = []parameter[petsQuery]{
+	{"limit", func(q *petsQuery, s string) bool { return parseLimit(&q.Limit, s) }, limitRule},
+	{"status", func(q *petsQuery, s string) (ok bool) {
+		q.Status, ok = petstore.ParseStatus(s)
+		return ok
+	}, "status must be one of available, pending, sold."},
+	{"cursor", func(q *petsQuery, s string) bool { return parseCursor(&q.Before, petCursor, s) && q.Before > 0 }, cursorRule},
+	{"id", func(q *petsQuery, s string) (ok bool) {
+		q.one = true
+		q.id, ok = parseInt64(s)
+		return ok
+	}, "id must be a whole number from -9223372036854775808 to 9223372036854775807."},
+}
+
+var categoryParameters = []parameter[petstore.CategoryQuery]{
+	{"limit", func(q *petstore.CategoryQuery, s string) bool { return parseLimit(&q.Limit, s) }, limitRule},
+	{"cursor", func(q *petstore.CategoryQuery, s string) bool { return parseCursor(&q.From, categoryCursor, s) }, cursorRule},
+}
+
+var orderParameters = []parameter[petstore.OrderQuery]{
+	{"limit", func(q *petstore.OrderQuery, s string) bool { return parseLimit(&q.Limit, s) }, limitRule},
+	{"status", func(q *petstore.OrderQuery, s string) (ok bool) {
+		q.Status, ok = petstore.ParseOrderStatus(s)
+		return ok
+	}, "status must be one of open, completed, cancelled, expired."},
+	{"petId", func(q *petstore.OrderQuery, s string) bool {
+		id, ok := parseInt64(s)
+		q.PetID = &id
+		return ok
+	}, "petId must be a whole number from -9223372036854775808 to 9223372036854775807."},
+	{"cursor", func(q *petstore.OrderQuery, s string) bool {
+		return parseCursor(&q.Before, orderCursor, s) && q.Before > 0
+	}, cursorRule},
+}
+
+// parseQuery reads the parameters of a query; those that are not known are ignored.
+func parseQuery[Q any](raw string, q *Q, known []parameter[Q]) error {
+	var seen uint
 	for raw != "" {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
@@ -26,42 +82,28 @@ func parseListQuery(raw string) (petstore.PetQuery, error) {
 		name, nameErr := url.QueryUnescape(name)
 		value, valueErr := url.QueryUnescape(value)
 		if nameErr != nil || valueErr != nil || strings.Contains(pair, ";") {
-			return q, petstore.Errorf(petstore.InvalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
+			return petstore.Errorf(petstore.InvalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
 		}
-		which, ok := 0, true
-		switch name {
-		case "limit":
-			which = 0
-			q.Limit, ok = parseLimit(value)
-		case "status":
-			which = 1
-			q.Status, ok = petstore.ParseStatus(value)
-		case "cursor":
-			which = 2
-			q.Before, ok = parseCursor(value)
-		default:
-			continue
-		}
-		if seen[which] {
-			return q, petstore.Errorf(petstore.InvalidParameter, "%s is given more than once. Give it once.", name)
-		}
-		seen[which] = true
-		if !ok {
-			return q, petstore.Errorf(petstore.InvalidParameter, "%s", parameterRules[which])
+		for i, p := range known {
+			if p.name != name {
+				continue
+			}
+			if seen&(1<<i) != 0 {
+				return petstore.Errorf(petstore.InvalidParameter, "%s is given more than once. Give it once.", name)
+			}
+			seen |= 1 << i
+			if !p.read(q, value) {
+				return petstore.Errorf(petstore.InvalidParameter, "%s", p.rule)
+			}
 		}
 	}
-	return q, nil
+	return nil
 }
 
-var parameterRules = [3]string{
-	"limit must be a whole number from 1 to 100.",
-	"status must be one of available, pending, sold.",
-	"cursor is not one that this service gave out. Take it from the Link header of a page as it is, or leave it out to begin anew.",
-}
-
-func parseLimit(s string) (int, bool) {
+func parseLimit(into *int, s string) bool {
 	n, ok := parseDecimal(s)
-	return int(n), ok && n >= 1 && n <= maxLimit
+	*into = int(n)
+	return ok && n >= 1 && n <= maxLimit
 }
 
 // parseDecimal reads a number written as plainly as it can be: digits only, no leading zero.
@@ -73,52 +115,42 @@ func parseDecimal(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// A cursor is the lowest id of the page before, behind a byte for the version of the form.
-const cursorVersion = 1
+// parseInt64 reads any int64, written as plainly as it can be.
+func parseInt64(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == s
+}
 
-func appendCursor(b []byte, before int64) []byte {
-	raw := [9]byte{cursorVersion}
-	binary.BigEndian.PutUint64(raw[1:], uint64(before))
+// A cursor says where a page begins: an id behind a byte for the list that it belongs to.
+const (
+	petCursor      = 1 // the lowest id of the page before
+	orderCursor    = 2 // the same
+	categoryCursor = 3 // the first id of the page
+)
+
+func appendCursor(b []byte, list byte, id int64) []byte {
+	raw := [9]byte{list}
+	binary.BigEndian.PutUint64(raw[1:], uint64(id))
 	return base64.RawURLEncoding.AppendEncode(b, raw[:])
 }
 
-func parseCursor(s string) (int64, bool) {
+func parseCursor(into *int64, list byte, s string) bool {
 	var raw [9]byte
 	if base64.RawURLEncoding.DecodedLen(len(s)) != len(raw) || strings.ContainsAny(s, "\r\n") {
-		return 0, false
+		return false
 	}
-	if _, err := base64.RawURLEncoding.Decode(raw[:], []byte(s)); err != nil || raw[0] != cursorVersion {
-		return 0, false
+	if _, err := base64.RawURLEncoding.Decode(raw[:], []byte(s)); err != nil || raw[0] != list {
+		return false
 	}
-	before := int64(binary.BigEndian.Uint64(raw[1:]))
-	return before, before > 0
+	*into = int64(binary.BigEndian.Uint64(raw[1:]))
+	return true
 }
 
-// links are the addresses that answers point to.
-type links struct {
-	pets       string
-	deprecated []string
+// newPetsQuery, newCategoryQuery and newOrderQuery are what a list without parameters is asked for.
+func newPetsQuery() petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: defaultLimit}} }
+
+func newCategoryQuery() petstore.CategoryQuery {
+	return petstore.CategoryQuery{From: math.MinInt64, Limit: defaultLimit}
 }
 
-func newLinks(base string) links {
-	pets := base + "/v1/pets"
-	return links{
-		pets:       pets,
-		deprecated: []string{"<" + pets + `>; rel="successor-version", <` + base + `/docs>; rel="deprecation"; type="text/html"`},
-	}
-}
-
-// next is the Link to the page that follows one that q asked for and that ended with the id last.
-func (l links) next(q petstore.PetQuery, last int64) string {
-	b := append(make([]byte, 0, 128), '<')
-	b = append(b, l.pets...)
-	b = append(b, "?cursor="...)
-	b = appendCursor(b, last)
-	b = append(b, "&limit="...)
-	b = strconv.AppendInt(b, int64(q.Limit), 10)
-	if q.Status != 0 {
-		b = append(b, "&status="...)
-		b = append(b, q.Status.String()...)
-	}
-	return string(append(b, `>; rel="next"`...))
-}
+func newOrderQuery() petstore.OrderQuery { return petstore.OrderQuery{Limit: defaultLimit} }

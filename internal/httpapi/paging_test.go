@@ -10,8 +10,15 @@ import (
 	"petstore/internal/petstore"
 )
 
+// parsePets reads the query of a list of animals.
+func parsePets(raw string) (petsQuery, error) {
+	q := newPetsQuery()
+	err := parseQuery(raw, &q, petParameters)
+	return q, err
+}
+
 func TestQueryIsReadAsItWasMeant(t *testing.T) {
-	second := string(appendCursor(nil, 41))
+	second := string(appendCursor(nil, petCursor, 41))
 	for _, c := range []struct {
 		query string
 		want  petstore.PetQuery
@@ -26,7 +33,7 @@ func TestQueryIsReadAsItWasMeant(t *testing.T) {
 		{"&&page=2&offset=&sort=name&&Limit=x&LIMIT=0", petstore.PetQuery{Limit: 20}},
 		{"x=1&x=2&limit=7", petstore.PetQuery{Limit: 7}},
 	} {
-		if got, err := parseListQuery(c.query); err != nil || got != c.want {
+		if got, err := parsePets(c.query); err != nil || got.PetQuery != c.want || got.one {
 			t.Errorf("%q: got %+v, %v; want %+v", c.query, got, err, c.want)
 		}
 	}
@@ -35,15 +42,19 @@ func TestQueryIsReadAsItWasMeant(t *testing.T) {
 func TestCursorLeadsToWhereItWasMade(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.Int64Range(1, math.MaxInt64).Draw(t, "before")
-		cursor := string(appendCursor(nil, before))
-		if got, ok := parseCursor(cursor); !ok || got != before {
+		cursor := string(appendCursor(nil, petCursor, before))
+		var got int64
+		if ok := parseCursor(&got, petCursor, cursor); !ok || got != before {
 			t.Fatalf("%d becomes %q and then %d, %v", before, cursor, got, ok)
+		}
+		if parseCursor(&got, orderCursor, cursor) {
+			t.Fatalf("the cursor %q of a list of animals is taken for one of orders", cursor)
 		}
 	})
 }
 
 func TestCursorThatWasNotGivenOutIsRefused(t *testing.T) {
-	good := string(appendCursor(nil, 41))
+	good := string(appendCursor(nil, petCursor, 41))
 	rapid.Check(t, func(t *rapid.T) {
 		cursor := rapid.OneOf(
 			rapid.String(),
@@ -51,19 +62,17 @@ func TestCursorThatWasNotGivenOutIsRefused(t *testing.T) {
 			rapid.Map(rapid.String(), func(s string) string { return good + s }),
 			rapid.Map(rapid.String(), func(s string) string { return s + good }),
 		).Draw(t, "cursor")
-		if before, ok := parseCursor(cursor); ok && string(appendCursor(nil, before)) != cursor {
+		var before int64
+		if ok := parseCursor(&before, petCursor, cursor); ok && string(appendCursor(nil, petCursor, before)) != cursor {
 			t.Fatalf("%q is taken for the cursor of %d", cursor, before)
 		}
 	})
 	for _, before := range []int64{0, -1, math.MinInt64} {
-		if cursor := string(appendCursor(nil, before)); refused(parseCursor(cursor)) {
-			continue
+		if _, err := parsePets("cursor=" + string(appendCursor(nil, petCursor, before))); err == nil {
+			t.Errorf("a cursor of %d is taken", before)
 		}
-		t.Errorf("a cursor of %d is taken", before)
 	}
 }
-
-func refused(_ int64, ok bool) bool { return !ok }
 
 func TestNextPageIsNamedByALinkThatAsksForIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -75,12 +84,12 @@ func TestNextPageIsNamedByALinkThatAsksForIt(t *testing.T) {
 		last := rapid.Int64Range(1, math.MaxInt64).Draw(t, "last")
 		base := rapid.SampledFrom([]string{"", "https://api.example.com/store"}).Draw(t, "base")
 
-		link := newLinks(base).next(q, last)
+		link := newLinks(base).nextPets(q, last)
 		rest, hasBase := strings.CutPrefix(link, "<"+base+"/v1/pets?")
 		query, isNext := strings.CutSuffix(rest, `>; rel="next"`)
 		want := q
 		want.Before = last
-		if got, err := parseListQuery(query); !hasBase || !isNext || err != nil || got != want {
+		if got, err := parsePets(query); !hasBase || !isNext || err != nil || got.PetQuery != want {
 			t.Fatalf("%s leads to %+v, %v; want %+v", link, got, err, want)
 		}
 	})
@@ -88,10 +97,10 @@ func TestNextPageIsNamedByALinkThatAsksForIt(t *testing.T) {
 
 func TestNextPageIsNamedByItsThreeParameters(t *testing.T) {
 	links := newLinks("")
-	if got, want := links.next(petstore.PetQuery{Limit: 20}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=20>; rel="next"`; got != want {
+	if got, want := links.nextPets(petstore.PetQuery{Limit: 20}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=20>; rel="next"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := links.next(petstore.PetQuery{Limit: 5, Status: petstore.Sold}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=5&status=sold>; rel="next"`; got != want {
+	if got, want := links.nextPets(petstore.PetQuery{Limit: 5, Status: petstore.Sold}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=5&status=sold>; rel="next"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

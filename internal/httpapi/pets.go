@@ -2,9 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
-	"strconv"
 	"time"
 
 	"petstore/internal/petstore"
@@ -15,12 +13,11 @@ var (
 	sunsetTime  = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
 	deprecation = []string{"@1794700800"}
 	sunset      = []string{sunsetTime.Format(http.TimeFormat)}
-	replayed    = []string{"true"}
 )
 
 func (a *API) listPets(x *exchange) error {
-	q, err := parseListQuery(x.r.URL.RawQuery)
-	if err != nil {
+	q := newPetsQuery()
+	if err := parseQuery(x.r.URL.RawQuery, &q, petParameters); err != nil {
 		return err
 	}
 	page, reused, err := a.pages.get(q, func() (answer, error) { return a.listPage(x.r.Context(), q) })
@@ -34,20 +31,34 @@ func (a *API) listPets(x *exchange) error {
 }
 
 // listPage asks for one animal more than the page holds, to know whether another page follows.
-func (a *API) listPage(ctx context.Context, q petstore.PetQuery) (answer, error) {
-	more := q
-	more.Limit++
-	pets, err := a.Storage.ListPets(ctx, more)
+func (a *API) listPage(ctx context.Context, q petsQuery) (page answer, err error) {
+	pets, err := a.selectPets(ctx, q)
 	if err != nil {
 		return answer{}, err
 	}
-	var page answer
 	if len(pets) > q.Limit {
 		pets = pets[:q.Limit]
-		page.link = a.links.next(q, pets[q.Limit-1].ID)
+		page.link = a.links.nextPets(q.PetQuery, pets[q.Limit-1].ID)
 	}
-	page.body = appended(func(b []byte) []byte { return appendPets(b, pets) })
+	page.body = appended(func(b []byte) []byte { return appendList(b, pets, appendPet) })
 	return page, nil
+}
+
+func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, error) {
+	if !q.one {
+		q.Limit++
+		return a.Storage.ListPets(ctx, q.PetQuery)
+	}
+	pet, err := a.Storage.GetPet(ctx, q.id)
+	switch {
+	case petstore.IsCode(err, petstore.NotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case q.Status != 0 && pet.Status != q.Status, q.Before != 0 && pet.ID >= q.Before:
+		return nil, nil
+	}
+	return []petstore.Pet{pet}, nil
 }
 
 func (a *API) createPet(x *exchange) error {
@@ -55,32 +66,22 @@ func (a *API) createPet(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := decodeNewPet(x.body)
-	if err != nil {
+	fresh := petstore.NewPet{Status: petstore.Available}
+	if err := newPetBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
 	pet, again, err := a.Storage.CreatePet(x.r.Context(), fresh, once)
 	if err != nil {
 		return err
 	}
-	if again {
-		x.share("Idempotency-Replayed", replayed)
-	} else {
+	if !again {
 		a.metrics.created.Inc()
 	}
-	x.set("Location", a.links.pets+"/"+strconv.FormatInt(pet.ID, 10))
-	return x.respond(http.StatusCreated, encodePet(pet))
+	return x.respondCreated(one(a.links.pets, pet.ID), encoded(pet, appendPet), again)
 }
 
 func (a *API) getPet(x *exchange) error {
-	if !a.KeepDeprecated && !x.start.Before(sunsetTime) {
-		return petstore.Errorf(petstore.Gone, "Reading one animal was removed on 5 December 2030. List animals with GET /v1/pets and its status filter instead.")
-	}
-	id, ok := parseDecimal(x.parameter)
-	if !ok {
-		return petstore.NoSuchPet()
-	}
-	found, reused, err := a.pets.get(id, func() (answer, error) { return a.onePet(x.r.Context(), id) })
+	found, reused, err := a.pets.get(x.id, func() (answer, error) { return a.onePet(x.r.Context(), x.id) })
 	if err != nil {
 		return err
 	}
@@ -95,26 +96,32 @@ func (a *API) onePet(ctx context.Context, id int64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{body: encodePet(pet)}, nil
+	return answer{body: encoded(pet, appendPet)}, nil
 }
 
-// onceOf reads the Idempotency-Key, nil if there is none. The fingerprint is of the body's bytes.
-func onceOf(x *exchange) (*petstore.Once, error) {
-	keys := x.r.Header["Idempotency-Key"]
-	if len(keys) == 0 {
-		return nil, nil
+func (a *API) updatePet(x *exchange) error {
+	var patch petstore.PetPatch
+	if err := petPatchBody.decode(x.body, &patch); err != nil {
+		return err
 	}
-	if len(keys) > 1 || !isPrintable(keys[0]) || len(keys[0]) < 1 || len(keys[0]) > 255 {
-		return nil, petstore.Errorf(petstore.InvalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
+	pet, err := a.Storage.UpdatePet(x.r.Context(), x.id, patch)
+	if err != nil {
+		return err
 	}
-	return &petstore.Once{Owner: x.key.Owner, Key: keys[0], Fingerprint: sha256.Sum256(x.body), Now: x.start}, nil
+	return x.respond(http.StatusOK, encoded(pet, appendPet))
 }
 
-func isPrintable(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
+func (a *API) deletePet(x *exchange) error {
+	if err := a.Storage.DeletePet(x.r.Context(), x.id); err != nil {
+		return err
 	}
-	return true
+	return x.respondEmpty()
+}
+
+func (a *API) getInventory(x *exchange) error {
+	inventory, err := a.Storage.Inventory(x.r.Context())
+	if err != nil {
+		return err
+	}
+	return x.respond(http.StatusOK, encoded(inventory, appendInventory))
 }

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"strings"
+
+	"petstore/internal/petstore"
 )
 
 // operation is one row of the route table.
@@ -13,17 +15,21 @@ type operation struct {
 	handle     func(*API, *exchange) error
 	page       http.Handler // instead of handle, for what needs no key
 	open       bool         // needs no key, but is counted
-	takesBody  bool
+	body       bodyKind
 	deprecated bool
+}
+
+// writes reports whether the operation is for keys that may write.
+func (op *operation) writes() bool {
+	return op.method != http.MethodGet && !op.open
 }
 
 // resource is a path and all that can be done there.
 type resource struct {
-	prefix     string // the path up to its parameter
-	parameter  bool
+	segments   []string    // of the path; a parameter's is its name in braces
+	named      *identifier // by the path's parameter; nil if it has none
 	operations map[string]*operation
 	allow      []string
-	deprecated bool
 }
 
 // options is an operation of every resource.
@@ -35,6 +41,16 @@ type router struct {
 	parametric []*resource
 }
 
+func newResource(path string) *resource {
+	res := &resource{segments: strings.Split(path, "/"), operations: map[string]*operation{http.MethodOptions: &options}}
+	for _, segment := range res.segments {
+		if strings.HasPrefix(segment, "{") {
+			res.named = identifiers[segment]
+		}
+	}
+	return res
+}
+
 func newRouter(table []operation) router {
 	rt := router{exact: make(map[string]*resource)}
 	byPath := make(map[string]*resource)
@@ -42,10 +58,9 @@ func newRouter(table []operation) router {
 		op := &table[i]
 		res := byPath[op.path]
 		if res == nil {
-			prefix, _, parameter := strings.Cut(op.path, "{")
-			res = &resource{prefix: prefix, parameter: parameter, operations: map[string]*operation{http.MethodOptions: &options}}
+			res = newResource(op.path)
 			byPath[op.path] = res
-			if parameter {
+			if res.named != nil {
 				rt.parametric = append(rt.parametric, res)
 			} else {
 				rt.exact[op.path] = res
@@ -59,7 +74,6 @@ func newRouter(table []operation) router {
 			res.operations[m] = op
 		}
 		res.allow = append(res.allow, methods...)
-		res.deprecated = res.deprecated || op.deprecated
 	}
 	for _, res := range byPath {
 		res.allow = []string{strings.Join(append(res.allow, http.MethodOptions), ", ")}
@@ -73,11 +87,43 @@ func (rt router) match(path string) (*resource, string) {
 		return res, ""
 	}
 	for _, res := range rt.parametric {
-		if value, ok := strings.CutPrefix(path, res.prefix); ok && value != "" && !strings.Contains(value, "/") {
+		if value, ok := res.match(path); ok {
 			return res, value
 		}
 	}
 	return nil, ""
+}
+
+// match compares a path segment by segment.
+func (res *resource) match(path string) (value string, ok bool) {
+	more := true
+	for _, segment := range res.segments {
+		if !more {
+			return "", false
+		}
+		var part string
+		part, path, more = strings.Cut(path, "/")
+		switch {
+		case segment == part:
+		case strings.HasPrefix(segment, "{") && part != "":
+			value = part
+		default:
+			return "", false
+		}
+	}
+	return value, !more
+}
+
+// identifier is how a path names one thing.
+type identifier struct {
+	parse   func(string) (int64, bool)
+	missing func() *petstore.Error
+}
+
+var identifiers = map[string]*identifier{
+	"{petId}":      {parseDecimal, petstore.NoSuchPet},
+	"{orderId}":    {parseDecimal, petstore.NoSuchOrder},
+	"{categoryId}": {parseInt64, petstore.NoSuchCategory},
 }
 
 // newPages makes a resource of each page.

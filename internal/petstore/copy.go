@@ -38,7 +38,7 @@ type StoredOnce struct {
 	Owner       string
 	Key         string
 	Fingerprint [32]byte
-	PetID       int64
+	Answer      string
 	MadeAt      time.Time
 }
 

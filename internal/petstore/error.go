@@ -25,6 +25,11 @@ const (
 	KeyBanned            Code = "key_banned"
 	InternalError        Code = "internal_error"
 	Unavailable          Code = "unavailable"
+	Forbidden            Code = "forbidden"
+	PetReserved          Code = "pet_reserved"
+	PetUnavailable       Code = "pet_unavailable"
+	OrderClosed          Code = "order_closed"
+	NameTaken            Code = "name_taken"
 )
 
 // Error is a refusal. Message is written for the caller; Cause is for the log only and never leaves the process.

@@ -102,6 +102,15 @@ func HashSecret(token string) SecretHash {
 	return sha256.Sum256(append(room[:0], token...))
 }
 
+// Access is what a key may do.
+type Access string
+
+// A key may read only, or read and write.
+const (
+	ReadOnly  Access = "read"
+	ReadWrite Access = "write"
+)
+
 // Key is what is known of an API key. Zero times mean "never".
 type Key struct {
 	ID        string
@@ -109,11 +118,16 @@ type Key struct {
 	Owner     string
 	Plan      Plan
 	Limits    Limits
+	Access    Access
 	CreatedAt time.Time
 	// Lifetime is how long the key was given when it was made, 0 for ever. A rotation ends a key before it.
 	Lifetime  time.Duration
 	ExpiresAt time.Time
 	RevokedAt time.Time
+	// RotatedAt is when a successor replaced the key.
+	RotatedAt time.Time
+	// LastUsedAt is the beginning of the hour in which the key was last used.
+	LastUsedAt time.Time
 	// BannedUntil is the end of the owner's latest ban; it may be past.
 	BannedUntil time.Time
 }
@@ -121,7 +135,7 @@ type Key struct {
 // NewKey makes the record of a key that owns itself and lives that long, for ever if lifetime is 0.
 func NewKey(name string, plan Plan, limits Limits, now time.Time, lifetime time.Duration) Key {
 	id := newKeyID()
-	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits}.born(now, lifetime)
+	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits, Access: ReadWrite}.born(now, lifetime)
 }
 
 func (k Key) born(now time.Time, lifetime time.Duration) Key {
@@ -149,9 +163,10 @@ func (k Key) Usable(now time.Time) error {
 	return nil
 }
 
-// Successor is the key that replaces k from now on: same owner, name, plan and limits, and as long a life as k was given.
+// Successor is the key that replaces k from now on: same owner, name, plan, limits and access, and as long a
+// life as k was given.
 func (k Key) Successor(now time.Time) Key {
-	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, BannedUntil: k.BannedUntil}
+	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedUntil: k.BannedUntil}
 	return next.born(now, k.Lifetime)
 }
 

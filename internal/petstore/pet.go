@@ -2,11 +2,6 @@
 // It imports the standard library only and knows nothing of HTTP or SQL.
 package petstore
 
-import (
-	"strings"
-	"unicode/utf8"
-)
-
 // MaxNameLength is the longest name of an animal, in Unicode code points.
 const MaxNameLength = 1000
 
@@ -65,67 +60,67 @@ type Pet struct {
 // Validate returns what is wrong with the fields, nothing if the animal may be stored.
 func (p NewPet) Validate() Faults {
 	var faults Faults
-	switch {
-	case p.Name == "":
-		faults.Add("name", "must not be empty")
-	case !utf8.ValidString(p.Name):
-		faults.Add("name", "must be valid UTF-8")
-	case strings.ContainsRune(p.Name, 0):
-		faults.Add("name", "must not contain the character U+0000")
-	case strings.TrimSpace(p.Name) == "":
-		faults.Add("name", "must not be only white space")
-	case utf8.RuneCountInString(p.Name) > MaxNameLength:
-		faults.Add("name", "must be at most 1,000 characters long")
-	}
-	if p.Status.String() == "" {
-		faults.Add("status", "must be one of available, pending, sold")
-	}
+	faults.Add("name", CheckPetName(p.Name))
+	faults.Add("status", CheckStatus(p.Status))
 	return faults
 }
 
-// Faults collects what is wrong with the fields of one request, at most one fault a field.
-type Faults struct {
-	list    []fault
-	missing bool
+// CheckPetName says what is wrong with the name of an animal, nothing if it may be stored.
+func CheckPetName(name string) (problem string) { return CheckText(name, MaxNameLength) }
+
+// CheckStatus says what is wrong with the status of an animal, nothing if it is one.
+func CheckStatus(s Status) (problem string) {
+	if s.String() == "" {
+		return "must be one of available, pending, sold"
+	}
+	return ""
 }
 
-type fault struct{ field, problem string }
-
-// Add notes a problem; the first one of a field stays.
-func (f *Faults) Add(field, problem string) {
-	for _, seen := range f.list {
-		if seen.field == field {
-			return
-		}
-	}
-	f.list = append(f.list, fault{field, problem})
+// PetPatch names what is to change of an animal; what is nil stays as it is.
+type PetPatch struct {
+	Name       *string
+	CategoryID *int64
+	Status     *Status
 }
 
-// AddMissing notes that a required field is not there.
-func (f *Faults) AddMissing(field string) {
-	f.Add(field, "is required")
-	f.missing = true
+// Patch is the animal after the patch. While an open order holds the animal, only the order changes its status.
+func (p Pet) Patch(patch PetPatch, holder *Order) (Pet, error) {
+	if patch.Status != nil && *patch.Status != p.Status && holder != nil {
+		return Pet{}, PetReservedBy(*holder)
+	}
+	if patch.Name != nil {
+		p.Name = *patch.Name
+	}
+	if patch.CategoryID != nil {
+		p.CategoryID = *patch.CategoryID
+	}
+	if patch.Status != nil {
+		p.Status = *patch.Status
+	}
+	return p, nil
 }
 
-// Merge adds the faults of fields that have none yet.
-func (f *Faults) Merge(other Faults) {
-	for _, o := range other.list {
-		f.Add(o.field, o.problem)
+// Inventory counts the animals of each status.
+type Inventory struct {
+	Available, Pending, Sold int64
+}
+
+// Add counts n more animals of a status.
+func (i *Inventory) Add(status Status, n int64) {
+	switch status {
+	case Available:
+		i.Available += n
+	case Pending:
+		i.Pending += n
+	case Sold:
+		i.Sold += n
 	}
 }
 
-// Err is nil without faults, else one Error whose message names every faulty field.
-func (f Faults) Err() error {
-	if len(f.list) == 0 {
-		return nil
-	}
-	code := InvalidField
-	if f.missing {
-		code = MissingField
-	}
-	clauses := make([]string, len(f.list))
-	for i, one := range f.list {
-		clauses[i] = one.field + " " + one.problem
-	}
-	return Errorf(code, "%s.", strings.Join(clauses, "; "))
+// NoSuchPet is the refusal of an id that no animal has.
+func NoSuchPet() *Error { return Errorf(NotFound, "There is no animal with this id.") }
+
+// PetReservedBy is the refusal to change or delete an animal that an open order holds.
+func PetReservedBy(holder Order) *Error {
+	return Errorf(PetReserved, "Order %d holds this animal until %s. Complete or cancel that order first.", holder.ID, FormatTime(holder.ExpiresAt))
 }

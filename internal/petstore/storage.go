@@ -5,22 +5,80 @@ import (
 	"time"
 )
 
-// Storage keeps animals, keys and idempotency records. Every method is safe for concurrent use. What a writing method
-// has acknowledged by returning nil is durable and seen by every read that starts afterwards, here and in every other
+// Storage keeps everything that outlives a request. Every method is safe for concurrent use. What a writing method has
+// acknowledged by returning nil is durable and seen by every read that starts afterwards, here and in every other
 // process on the same database. A method that cannot do its work returns an Error with the code Unavailable and has
 // then stored nothing; only where the connection broke before the answer came, it may have stored everything.
 type Storage interface {
+	Pets
+	Categories
+	Orders
+	Keys
+
+	// PurgeOnce forgets the idempotency records made before that time and returns how many there were.
+	PurgeOnce(ctx context.Context, before time.Time) (int64, error)
+	// Ping returns nil if the storage can be read now.
+	Ping(ctx context.Context) error
+	// Close finishes what was accepted and releases the storage.
+	Close() error
+}
+
+// Pets keeps animals. Every write to an animal first closes the order that holds it, if that order has expired.
+type Pets interface {
 	// ListPets returns at most q.Limit animals, newest first.
 	ListPets(ctx context.Context, q PetQuery) ([]Pet, error)
 	// GetPet returns one animal, or an Error with the code NotFound.
 	GetPet(ctx context.Context, id int64) (Pet, error)
-	// CreatePet stores a valid animal under an id never used before. With a once that is not nil and was met before,
-	// it stores nothing: it returns the animal of the first time and true, or an Error with the code
-	// IdempotencyConflict if the fingerprints differ.
+	// CreatePet stores a valid animal under an id never used before, once only if that is asked for.
 	CreatePet(ctx context.Context, pet NewPet, once *Once) (Pet, bool, error)
-	// PurgeOnce forgets the idempotency records made before that time and returns how many there were.
-	PurgeOnce(ctx context.Context, before time.Time) (int64, error)
+	// UpdatePet changes what a valid patch names and returns the animal. It returns an Error with the code NotFound,
+	// or with PetReserved if an open order holds the animal and the patch changes its status.
+	UpdatePet(ctx context.Context, id int64, patch PetPatch) (Pet, error)
+	// DeletePet removes an animal; its id is never used again. It returns an Error with the code NotFound, or with
+	// PetReserved if an open order holds the animal.
+	DeletePet(ctx context.Context, id int64) error
+	// Inventory counts the animals of each status, exactly, at one moment during the call.
+	Inventory(ctx context.Context) (Inventory, error)
+}
 
+// Categories keeps names for numbers. No two categories have the same name, compared by code points.
+type Categories interface {
+	// ListCategories returns at most q.Limit categories in the order of their ids.
+	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
+	// GetCategory returns one category, or an Error with the code NotFound.
+	GetCategory(ctx context.Context, id int64) (Category, error)
+	// CreateCategory gives a valid name to the next number of a counter, once only if that is asked for. The counter
+	// begins after the highest number that animals carry when the first category is created, never goes back, and skips
+	// numbers that have a name. It returns an Error with the code NameTaken if another category has the name.
+	CreateCategory(ctx context.Context, name string, once *Once) (Category, bool, error)
+	// NameCategory gives a valid name to a number and reports whether the number had none. It returns an Error with the
+	// code NameTaken if another category has the name.
+	NameCategory(ctx context.Context, category Category) (bool, error)
+	// DeleteCategory takes the name from a number, or returns an Error with the code NotFound.
+	DeleteCategory(ctx context.Context, id int64) error
+}
+
+// Orders keeps orders. An order and its animal change in one transaction: an animal is pending by an order exactly while
+// that order is stored as open. Orders are returned as they count at the moment of the call by the storage's clock.
+type Orders interface {
+	// ListOrders returns at most q.Limit orders, newest first.
+	ListOrders(ctx context.Context, q OrderQuery) ([]Order, error)
+	// GetOrder returns one order, or an Error with the code NotFound.
+	GetOrder(ctx context.Context, id int64) (Order, error)
+	// PlaceOrder holds an available animal, which becomes pending, once only if that is asked for. It returns an Error
+	// with the code InvalidField if there is no such animal, or with PetUnavailable if it is not available.
+	PlaceOrder(ctx context.Context, order NewOrder, once *Once) (Order, bool, error)
+	// CloseOrder brings an order to Completed or Cancelled, and its animal to the status that leaves. An order that is
+	// there already is returned as it is. It returns an Error with the code NotFound, or with OrderClosed if the order
+	// is closed otherwise.
+	CloseOrder(ctx context.Context, id int64, to OrderStatus) (Order, error)
+	// ExpireOrders closes the open orders whose time is over, frees their animals, and returns how many there were. Any
+	// number of processes may call it at the same time; with nothing to do it writes nothing.
+	ExpireOrders(ctx context.Context) (int64, error)
+}
+
+// Keys keeps API keys and the bans of their owners.
+type Keys interface {
 	// CreateKey stores a new key.
 	CreateKey(ctx context.Context, key Key, hash SecretHash) error
 	// CreateFirstKey stores the key only if there is none at all, and reports whether it did.
@@ -42,11 +100,6 @@ type Storage interface {
 	BanOwner(ctx context.Context, owner string, now time.Time) (Ban, error)
 	// UnbanOwner lifts the owner's ban and forgets the earlier ones.
 	UnbanOwner(ctx context.Context, owner string) error
-
-	// Ping returns nil if the storage can be read now.
-	Ping(ctx context.Context) error
-	// Close finishes what was accepted and releases the storage.
-	Close() error
 }
 
 // Versioned is implemented by a Storage that alone writes its animals.
@@ -66,13 +119,36 @@ type PetQuery struct {
 	Limit int
 }
 
+// CategoryQuery selects a page of categories.
+type CategoryQuery struct {
+	// From keeps the categories with that id or a higher one only.
+	From int64
+	// Limit is the largest number of categories returned.
+	Limit int
+}
+
+// OrderQuery selects a page of orders.
+type OrderQuery struct {
+	// Status keeps the orders that count as being in that state only; zero keeps all.
+	Status OrderStatus
+	// PetID keeps the orders of that animal only; nil keeps all.
+	PetID *int64
+	// Before keeps the orders with a lower id only; zero keeps all.
+	Before int64
+	// Limit is the largest number of orders returned.
+	Limit int
+}
+
 // OnceKept is how long an idempotency record holds.
 const OnceKept = 24 * time.Hour
 
-// Once names a create that must happen once only, however often it is sent.
+// Once names a request that must make something once only, however often it is sent. A method that takes one and has met
+// it before makes nothing: it returns what was made the first time, as it was then, and true, or an Error with the code
+// IdempotencyConflict if the fingerprints differ. A request that was refused is not remembered.
 type Once struct {
-	Owner       string
-	Key         string
+	Owner string
+	Key   string
+	// Fingerprint is of the operation and its body.
 	Fingerprint [32]byte
 	// Now is when the request came: records made OnceKept before it no longer hold.
 	Now time.Time
@@ -80,11 +156,8 @@ type Once struct {
 
 // ConflictOnce is the refusal of a key that was used for another request.
 func ConflictOnce() *Error {
-	return Errorf(IdempotencyConflict, "This Idempotency-Key was already used for another animal. Use a new one for each animal.")
+	return Errorf(IdempotencyConflict, "This Idempotency-Key was already used for another request. Use a new one for each request.")
 }
-
-// NoSuchPet is the refusal of an id that no animal has.
-func NoSuchPet() *Error { return Errorf(NotFound, "There is no animal with this id.") }
 
 // NoSuchKey is the refusal of a key id that is not in the storage.
 func NoSuchKey(id string) *Error {

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,43 +20,21 @@ const (
 		)
 		SELECT id FROM fresh ORDER BY position`
 
-	// A record that still holds is written too, unchanged: so concurrent duplicates wait for the first of them, and a replay
-	// is not acknowledged before what it repeats is durable, on a synchronous standby too.
-	claimOnce = `
-		WITH fresh AS MATERIALIZED (
-			SELECT nextval('pets_id') AS id
-		), claim AS (
-			INSERT INTO idempotency AS held (owner, key, fingerprint, pet_id, created_at)
-			SELECT $1, $2, $3, id, $4 FROM fresh
-			ON CONFLICT (owner, key) DO UPDATE SET
-				fingerprint = CASE WHEN held.created_at > $5 THEN held.fingerprint ELSE excluded.fingerprint END,
-				pet_id      = CASE WHEN held.created_at > $5 THEN held.pet_id      ELSE excluded.pet_id      END,
-				created_at  = CASE WHEN held.created_at > $5 THEN held.created_at  ELSE excluded.created_at  END
-			RETURNING pet_id, fingerprint
-		), stored AS (
-			INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
-			SELECT id, $6, $7, $8 FROM fresh JOIN claim ON pet_id = id
-		)
-		SELECT pet_id, pet_id <> id, fingerprint FROM claim, fresh`
-
-	// Old records go in small transactions, each of which passes over what another replica is about to remove.
-	purgeOnce = `
-		DELETE FROM idempotency WHERE (owner, key) IN (
-			SELECT owner, key FROM idempotency WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-		)`
+	updatePet = "UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1"
+	deletePet = "DELETE FROM pets WHERE id = $1"
 )
 
-// purgeStep is how many records are purged in one transaction, which must end before the statement timeout.
-const purgeStep = 1000
-
-// CreatePet stores the animal together with all that come at the same time, or, with a once, in a transaction of its
-// own: in groups, replicas that meet the same keys in opposite orders would block each other.
+// CreatePet stores the animal together with all that come at the same time.
 func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Once) (petstore.Pet, bool, error) {
+	if once != nil {
+		return makeOnce(ctx, db, once, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
+			made := petstore.Pet{NewPet: pet}
+			err := tx.QueryRow(ctx, insertPets, []string{pet.Name}, []int64{pet.CategoryID}, []int16{int16(pet.Status)}).Scan(&made.ID)
+			return made, err
+		})
+	}
 	if err := ctx.Err(); err != nil {
 		return petstore.Pet{}, false, failure(err)
-	}
-	if once != nil {
-		return db.createOnce(ctx, pet, once)
 	}
 	// Who has been accepted waits for the outcome, even if ctx ends.
 	created, err := db.creates.Do(context.Background(), pet)
@@ -88,41 +64,36 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 	return created, err
 }
 
-func (db *DB) createOnce(ctx context.Context, pet petstore.NewPet, once *petstore.Once) (petstore.Pet, bool, error) {
-	created := petstore.Pet{NewPet: pet}
-	var replayed bool
-	var fingerprint []byte
-	err := db.write(ctx, func(ctx context.Context) error {
-		return db.pool.QueryRow(ctx, claimOnce, once.Owner, once.Key, once.Fingerprint[:], once.Now.UnixMilli(),
-			once.Now.Add(-petstore.OnceKept).UnixMilli(), pet.Name, pet.CategoryID, int16(pet.Status)).
-			Scan(&created.ID, &replayed, &fingerprint)
+// UpdatePet locks the animal, so that of two patches at once the second meets what the first one left.
+func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		before, holder, _, err := lockPet(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if pet, err = before.Patch(patch, holder); err != nil || pet == before {
+			return err
+		}
+		_, err = tx.Exec(ctx, updatePet, id, pet.Name, pet.CategoryID, int16(pet.Status))
+		return err
 	})
-	switch {
-	case err != nil:
-		return petstore.Pet{}, false, err
-	case !bytes.Equal(fingerprint, once.Fingerprint[:]):
-		return petstore.Pet{}, false, petstore.ConflictOnce()
-	case replayed:
-		created, err = db.GetPet(ctx, created.ID)
+	if err != nil {
+		return petstore.Pet{}, err
 	}
-	return created, replayed, err
+	return pet, nil
 }
 
-// PurgeOnce forgets old idempotency records, a few at a time.
-func (db *DB) PurgeOnce(ctx context.Context, before time.Time) (int64, error) {
-	for purged := int64(0); ; {
-		var some int64
-		err := db.write(ctx, func(ctx context.Context) error {
-			tag, err := db.pool.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
-			some = tag.RowsAffected()
-			return err
-		})
+// DeletePet removes an animal that no open order holds.
+func (db *DB) DeletePet(ctx context.Context, id int64) error {
+	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		_, holder, _, err := lockPet(ctx, tx, id)
 		if err != nil {
-			return purged, err
+			return err
 		}
-		purged += some
-		if some < purgeStep {
-			return purged, nil
+		if holder != nil {
+			return petstore.PetReservedBy(*holder)
 		}
-	}
+		_, err = tx.Exec(ctx, deletePet, id)
+		return err
+	})
 }

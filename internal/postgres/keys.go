@@ -11,7 +11,7 @@ import (
 )
 
 const selectKeys = `
-SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, ends_at
+SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at
 FROM keys LEFT JOIN bans USING (owner)`
 
 func scanKey(row pgx.CollectableRow) (petstore.Key, error) { return scanKeyAnd(row) }
@@ -20,11 +20,12 @@ func scanKey(row pgx.CollectableRow) (petstore.Key, error) { return scanKeyAnd(r
 func scanKeyAnd(row pgx.CollectableRow, more ...any) (petstore.Key, error) {
 	var key petstore.Key
 	var created, lifetime int64
-	var expires, revoked, banned *int64
+	var expires, revoked, rotated, used, banned *int64
 	err := row.Scan(append([]any{&key.ID, &key.Name, &key.Owner, &key.Plan, &key.Limits.PerMinute, &key.Limits.PerDay,
-		&created, &lifetime, &expires, &revoked, &banned}, more...)...)
+		&created, &lifetime, &expires, &revoked, &key.Access, &rotated, &used, &banned}, more...)...)
 	key.CreatedAt, key.Lifetime = moment(&created), time.Duration(lifetime)*time.Millisecond
 	key.ExpiresAt, key.RevokedAt, key.BannedUntil = moment(expires), moment(revoked), moment(banned)
+	key.RotatedAt, key.LastUsedAt = moment(rotated), moment(used)
 	return key, err
 }
 
@@ -45,13 +46,14 @@ func moment(ms *int64) time.Time {
 }
 
 const insertKey = `
-INSERT INTO keys (id, hash, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11`
+INSERT INTO keys (id, hash, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14`
 
 func keyArgs(key petstore.Key, hash petstore.SecretHash) []any {
 	return []any{
 		key.ID, hash[:], key.Name, key.Owner, string(key.Plan), key.Limits.PerMinute, key.Limits.PerDay,
 		key.CreatedAt.UnixMilli(), key.Lifetime.Milliseconds(), millis(key.ExpiresAt), millis(key.RevokedAt),
+		string(key.Access), millis(key.RotatedAt), millis(key.LastUsedAt),
 	}
 }
 
@@ -81,7 +83,7 @@ func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 	return db.write(ctx, func(ctx context.Context) error {
 		_, err := db.pool.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
 			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`,
+			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, access = excluded.access`,
 			keyArgs(key, hash)...)
 		return err
 	})
@@ -128,7 +130,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if _, err := tx.Exec(ctx, insertKey, keyArgs(next, hash)...); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "UPDATE keys SET expires_at = $2 WHERE id = $1", id, millis(old.RetiredAt(now, overlap)))
+		_, err = tx.Exec(ctx, "UPDATE keys SET expires_at = $2, rotated_at = $3 WHERE id = $1", id, millis(old.RetiredAt(now, overlap)), millis(now))
 		return err
 	})
 	if err != nil {

@@ -14,11 +14,11 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, ends_at, hash, started_at, streak
+		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at, hash, started_at, streak
 		FROM keys LEFT JOIN bans USING (owner) ORDER BY created_at, id COLLATE "C"`
 
 	selectStoredOnce = `
-		SELECT owner, key, fingerprint, pet_id, created_at FROM idempotency
+		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
 		WHERE (owner, key) > ($1, $2) ORDER BY owner, key LIMIT $3`
 
 	loadPets = `
@@ -37,15 +37,16 @@ const (
 
 	loadKey = insertKey + ` ON CONFLICT (hash) DO UPDATE SET
 		name = excluded.name, owner = excluded.owner, plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-		created_at = excluded.created_at, lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`
+		created_at = excluded.created_at, lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
+		access = excluded.access, rotated_at = excluded.rotated_at, last_used_at = excluded.last_used_at`
 
 	loadBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at, ends_at = excluded.ends_at, streak = excluded.streak`
 
 	loadOnce = `
-		INSERT INTO idempotency (owner, key, fingerprint, pet_id, created_at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, pet_id = excluded.pet_id, created_at = excluded.created_at`
+		INSERT INTO idempotency (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at`
 )
 
 // CountPets counts every row, which may take longer than any other call.
@@ -90,7 +91,7 @@ func (db *DB) DumpOnce(ctx context.Context, after petstore.StoredOnce, limit int
 		records, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r petstore.StoredOnce, err error) {
 			var fingerprint []byte
 			var made int64
-			err = row.Scan(&r.Owner, &r.Key, &fingerprint, &r.PetID, &made)
+			err = row.Scan(&r.Owner, &r.Key, &fingerprint, &r.Answer, &made)
 			copy(r.Fingerprint[:], fingerprint)
 			r.MadeAt = time.UnixMilli(made).UTC()
 			return r, err
@@ -144,7 +145,7 @@ func (db *DB) LoadKeys(ctx context.Context, keys []petstore.StoredKey) error {
 func (db *DB) LoadOnce(ctx context.Context, records []petstore.StoredOnce) error {
 	batch := &pgx.Batch{}
 	for _, r := range records {
-		batch.Queue(loadOnce, r.Owner, r.Key, r.Fingerprint[:], r.PetID, r.MadeAt.UnixMilli())
+		batch.Queue(loadOnce, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
 	}
 	return db.load(ctx, batch)
 }

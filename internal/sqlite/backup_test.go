@@ -35,7 +35,7 @@ func backedUp(t *testing.T, pets int) (database, backup string) {
 
 func fillPets(t *testing.T, db *DB, pets int) {
 	t.Helper()
-	batch := make([]create, pets)
+	batch := make([]change, pets)
 	for i := range batch {
 		batch[i].pet = petstore.NewPet{Name: fmt.Sprintf("Pet %d", i), Status: petstore.Sold}
 	}

@@ -74,7 +74,7 @@ func BenchmarkCreate(b *testing.B) {
 func openFull(b *testing.B) *DB {
 	db := openNew(b)
 	for done := 0; done < benchPets; done += maxBatch {
-		batch := make([]create, min(maxBatch, benchPets-done))
+		batch := make([]change, min(maxBatch, benchPets-done))
 		for i := range batch {
 			batch[i].pet = petstore.NewPet{Name: fmt.Sprintf("Pet number %d", done+i), Status: petstore.Statuses[i%3]}
 		}

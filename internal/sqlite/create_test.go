@@ -50,25 +50,47 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 	})
 }
 
+// created is what became of a create in a batch.
+type created struct {
+	pet      petstore.Pet
+	replayed bool
+	refusal  error
+}
+
+// creating is the change that stores an animal, once only if that is asked for, and tells what became of it.
+func creating(pet petstore.NewPet, once *petstore.Once, told *created) change {
+	if once == nil {
+		return change{pet: pet}
+	}
+	return change{work: func(w *writer) (err error) {
+		told.pet, told.replayed, err = recallOrMake(w, once, func(w *writer) (petstore.Pet, error) { return w.addOne(pet) })
+		told.refusal = err
+		return err
+	}}
+}
+
 func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
 	db := openNew(t)
 	once := func(key string, body byte) *petstore.Once {
 		return &petstore.Once{Owner: "ann", Key: key, Fingerprint: [32]byte{body}, Now: time.Now()}
 	}
-	answers, err := db.commit([]create{
-		{rex, once("a", 1)}, {rex, nil}, {rex, once("a", 1)}, {big, once("a", 2)}, {big, once("b", 1)},
+	var got [5]created
+	outcomes, err := db.commit([]change{
+		creating(rex, once("a", 1), &got[0]), creating(rex, nil, &got[1]), creating(rex, once("a", 1), &got[2]),
+		creating(big, once("a", 2), &got[3]), creating(big, once("b", 1), &got[4]),
 	})
 	noError(t, err)
-	want := []created{
+	got[1].pet = petstore.Pet{ID: outcomes[1].id, NewPet: rex}
+	want := [5]created{
 		{pet: petstore.Pet{ID: 1, NewPet: rex}},
 		{pet: petstore.Pet{ID: 3, NewPet: rex}},
 		{pet: petstore.Pet{ID: 1, NewPet: rex}, replayed: true},
-		{conflict: petstore.ConflictOnce()},
+		{refusal: petstore.ConflictOnce()},
 		{pet: petstore.Pet{ID: 2, NewPet: big}},
 	}
 	for i := range want {
-		if answers[i].pet != want[i].pet || answers[i].replayed != want[i].replayed || fmt.Sprint(answers[i].conflict) != fmt.Sprint(want[i].conflict) {
-			t.Errorf("answer %d is %+v, want %+v", i, answers[i], want[i])
+		if got[i].pet != want[i].pet || got[i].replayed != want[i].replayed || fmt.Sprint(outcomes[i].refusal) != fmt.Sprint(want[i].refusal) {
+			t.Errorf("answer %d is %+v, want %+v", i, got[i], want[i])
 		}
 	}
 }
@@ -76,19 +98,22 @@ func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
 func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
 	db := openNew(t)
 	for size := 1; size <= 3*maxRows+1; size++ {
-		batch := make([]create, size)
+		batch, pets, got := make([]change, size), make([]petstore.NewPet, size), make([]created, size)
 		for i := range batch {
-			batch[i].pet = petstore.NewPet{Name: fmt.Sprintf("%d of %d", i, size), CategoryID: int64(i), Status: petstore.Statuses[i%3]}
+			pets[i] = petstore.NewPet{Name: fmt.Sprintf("%d of %d", i, size), CategoryID: int64(i), Status: petstore.Statuses[i%3]}
+			var once *petstore.Once
 			if i%5 == 4 {
-				batch[i].once = &petstore.Once{Owner: "ann", Key: batch[i].pet.Name, Now: time.Now()}
+				once = &petstore.Once{Owner: "ann", Key: pets[i].Name, Now: time.Now()}
 			}
+			batch[i] = creating(pets[i], once, &got[i])
 		}
-		answers, err := db.commit(batch)
+		outcomes, err := db.commit(batch)
 		noError(t, err)
-		for i, c := range batch {
-			stored, err := db.GetPet(t.Context(), answers[i].pet.ID)
-			if err != nil || stored != answers[i].pet || stored.NewPet != c.pet {
-				t.Fatalf("create %d of %d was answered %v, stored is %v, %v", i, size, answers[i], stored, err)
+		for i, pet := range pets {
+			answered := max(outcomes[i].id, got[i].pet.ID)
+			stored, err := db.GetPet(t.Context(), answered)
+			if err != nil || stored.NewPet != pet {
+				t.Fatalf("create %d of %d was answered %v, stored is %v, %v", i, size, answered, stored, err)
 			}
 		}
 	}
@@ -127,7 +152,7 @@ func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 	}
 
 	before := db.Version()
-	if _, err := db.commit([]create{{rex, nil}, {big, nil}, {rex, nil}}); !petstore.IsCode(err, petstore.Unavailable) {
+	if _, err := db.commit([]change{{pet: rex}, {pet: big}, {pet: rex}}); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Fatalf("got %v, want Unavailable", err)
 	}
 	if db.Version() == before {
@@ -194,7 +219,7 @@ func TestLogStaysSmallHoweverMuchIsRead(t *testing.T) {
 			}
 		})
 	}
-	batch := make([]create, 250)
+	batch := make([]change, 250)
 	for i := range batch {
 		batch[i].pet = big
 	}

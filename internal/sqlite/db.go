@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gofrs/flock"
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -25,14 +26,17 @@ type Config struct {
 	Create bool
 	// Serve keeps every other server off the file until Close.
 	Serve bool
-	// Batched, if not nil, is told how many creates each commit had.
-	Batched func(creates int)
+	// Batched, if not nil, is told how many changes each commit had.
+	Batched func(changes int)
+	// Now is the clock by which orders end; nil means the system's.
+	Now func() time.Time
 }
 
 // DB is a petstore.Storage in a SQLite file.
 type DB struct {
-	creates *batch.Writer[create, created]
-	batched func(creates int)
+	changes *batch.Writer[change, outcome]
+	batched func(changes int)
+	now     func() time.Time
 	version atomic.Uint64
 	path    string        // without links
 	trimAt  int64         // the size at which the log is trimmed
@@ -88,8 +92,12 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 		return err
 	}
 	db.trimAt = logLimit
-	db.creates = batch.NewWriter(maxBatch, db.commit)
+	db.changes = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
+	db.now = cfg.Now
+	if db.now == nil {
+		db.now = time.Now
+	}
 	db.close = sync.OnceValue(db.finish)
 	return nil
 }
@@ -127,7 +135,7 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Close() error { return db.close() }
 
 func (db *DB) finish() error {
-	db.creates.Close()
+	db.changes.Close()
 	db.writer.drain()
 	db.readers.drain()
 	return db.release()

@@ -11,19 +11,19 @@ import (
 
 const (
 	insertKey = `
-		INSERT INTO keys (id, hash, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+		INSERT INTO keys (id, hash, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`
 	ensureKey = insertKey + `
 		ON CONFLICT (hash) DO UPDATE SET
 			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = NULL`
+			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = NULL, access = excluded.access`
 	selectKeys = `
-		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, bans.ends_at
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, bans.ends_at
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner`
 	selectKeyByHash = selectKeys + " WHERE hash = ?1"
 	selectKeyByID   = selectKeys + " WHERE id = ?1"
 	selectAllKeys   = selectKeys + " ORDER BY created_at, id"
-	retireKey       = "UPDATE keys SET expires_at = ?2 WHERE id = ?1"
+	retireKey       = "UPDATE keys SET expires_at = ?2, rotated_at = ?3 WHERE id = ?1"
 	revokeKey       = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1"
 )
 
@@ -85,7 +85,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if err := putKey(w.conn, insertKey, next, hash); err != nil {
 			return err
 		}
-		return run(w.conn, retireKey, id, millis(old.RetiredAt(now, overlap)))
+		return run(w.conn, retireKey, id, millis(old.RetiredAt(now, overlap)), millis(now))
 	})
 	if err != nil {
 		return petstore.Key{}, err
@@ -117,7 +117,8 @@ func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
 
 func putKey(conn *sqlite3.Conn, statement string, k petstore.Key, hash petstore.SecretHash) error {
 	return run(conn, statement, k.ID, hash[:], k.Name, k.Owner, string(k.Plan), k.Limits.PerMinute, k.Limits.PerDay,
-		k.CreatedAt.UnixMilli(), k.Lifetime.Milliseconds(), millis(k.ExpiresAt), millis(k.RevokedAt))
+		k.CreatedAt.UnixMilli(), k.Lifetime.Milliseconds(), millis(k.ExpiresAt), millis(k.RevokedAt),
+		string(k.Access), millis(k.RotatedAt), millis(k.LastUsedAt))
 }
 
 func scanKey(row *sqlite3.Stmt) petstore.Key {
@@ -131,7 +132,10 @@ func scanKey(row *sqlite3.Stmt) petstore.Key {
 		Lifetime:    time.Duration(row.ColumnInt64(7)) * time.Millisecond,
 		ExpiresAt:   timeAt(row, 8),
 		RevokedAt:   timeAt(row, 9),
-		BannedUntil: timeAt(row, 10),
+		Access:      petstore.Access(row.ColumnText(10)),
+		RotatedAt:   timeAt(row, 11),
+		LastUsedAt:  timeAt(row, 12),
+		BannedUntil: timeAt(row, 13),
 	}
 }
 

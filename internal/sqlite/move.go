@@ -12,16 +12,17 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, ends_at, hash, started_at, streak
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at, hash, started_at, streak
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner ORDER BY created_at, id`
 	selectStoredOnce = `
-		SELECT owner, key, fingerprint, pet_id, created_at FROM idempotency
+		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
 		WHERE (owner, key) > (?1, ?2) ORDER BY owner, key LIMIT ?3`
 	loadPet = "INSERT OR IGNORE INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)"
 	loadKey = insertKey + `
 		ON CONFLICT (hash) DO UPDATE SET
 			name = excluded.name, owner = excluded.owner, plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-			created_at = excluded.created_at, lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`
+			created_at = excluded.created_at, lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
+			access = excluded.access, rotated_at = excluded.rotated_at, last_used_at = excluded.last_used_at`
 )
 
 // CountPets returns how many animals there are.
@@ -37,8 +38,8 @@ func (db *DB) DumpKeys(ctx context.Context) (keys []petstore.StoredKey, err erro
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
 			k := petstore.StoredKey{Key: scanKey(row)}
-			row.ColumnBytes(11, k.Hash[:])
-			k.Ban = petstore.Ban{Start: timeAt(row, 12), Until: k.BannedUntil, Streak: row.ColumnInt(13)}
+			row.ColumnBytes(14, k.Hash[:])
+			k.Ban = petstore.Ban{Start: timeAt(row, 15), Until: k.BannedUntil, Streak: row.ColumnInt(16)}
 			keys = append(keys, k)
 		}, selectStoredKeys)
 	})
@@ -49,7 +50,7 @@ func (db *DB) DumpKeys(ctx context.Context) (keys []petstore.StoredKey, err erro
 func (db *DB) DumpOnce(ctx context.Context, after petstore.StoredOnce, limit int) (records []petstore.StoredOnce, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
-			r := petstore.StoredOnce{Owner: row.ColumnText(0), Key: row.ColumnText(1), PetID: row.ColumnInt64(3), MadeAt: timeAt(row, 4)}
+			r := petstore.StoredOnce{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: timeAt(row, 4)}
 			row.ColumnBytes(2, r.Fingerprint[:])
 			records = append(records, r)
 		}, selectStoredOnce, after.Owner, after.Key, limit)
@@ -95,7 +96,7 @@ func (db *DB) LoadKeys(ctx context.Context, keys []petstore.StoredKey) error {
 func (db *DB) LoadOnce(ctx context.Context, records []petstore.StoredOnce) error {
 	return db.write(ctx, func(w *writer) error {
 		for _, r := range records {
-			if err := run(w.conn, insertOnce, r.Owner, r.Key, r.Fingerprint[:], r.PetID, r.MadeAt.UnixMilli()); err != nil {
+			if err := run(w.conn, insertOnce, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli()); err != nil {
 				return err
 			}
 		}

@@ -75,7 +75,7 @@ func TestAnotherProcessShowsWhatTheServerStored(t *testing.T) {
 
 func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 	db := openNew(t)
-	batch := make([]create, 250)
+	batch := make([]change, 250)
 	for i := range batch {
 		batch[i].pet = big
 	}
@@ -91,10 +91,10 @@ func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 
 func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {
 	db := openNew(t)
-	batch := make([]create, maxBatch)
+	batch := make([]change, maxBatch)
 	for n := range 24 {
 		for i := range batch {
-			batch[i] = create{rex, &petstore.Once{Owner: "ann", Key: fmt.Sprintf("%0200d", n*maxBatch+i), Now: time.Now()}}
+			batch[i] = creating(rex, &petstore.Once{Owner: "ann", Key: fmt.Sprintf("%0200d", n*maxBatch+i), Now: time.Now()}, new(created))
 		}
 		_, err := db.commit(batch)
 		noError(t, err)

@@ -1,0 +1,393 @@
+package conformance
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// place orders an animal for the usual time.
+func (t storageTest) place(petID int64) petstore.Order {
+	t.Helper()
+	return t.placeFor(petID, petstore.DefaultHold)
+}
+
+func (t storageTest) placeFor(petID int64, hold time.Duration) petstore.Order {
+	t.Helper()
+	order, replayed, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: petID, Hold: hold}, nil)
+	t.noError(err)
+	t.same("replayed", replayed, false)
+	return order
+}
+
+func (t storageTest) order(id int64) petstore.Order {
+	t.Helper()
+	order, err := t.GetOrder(t.Context(), id)
+	t.noError(err)
+	return order
+}
+
+func (t storageTest) finish(id int64, to petstore.OrderStatus) petstore.Order {
+	t.Helper()
+	order, err := t.CloseOrder(t.Context(), id, to)
+	t.noError(err)
+	return order
+}
+
+func (t storageTest) orders(q petstore.OrderQuery) []petstore.Order {
+	t.Helper()
+	orders, err := t.ListOrders(t.Context(), q)
+	t.noError(err)
+	return append([]petstore.Order{}, orders...)
+}
+
+func (t storageTest) status(petID int64) petstore.Status {
+	t.Helper()
+	pet, err := t.GetPet(t.Context(), petID)
+	t.noError(err)
+	return pet.Status
+}
+
+var orderCases = []storageCase{
+	{"an order holds its pet from now on", func(t storageTest) {
+		pet := t.add(rex)
+		before := time.Now()
+		order, replayed, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Reference: "Ann's 🐕", Hold: time.Hour}, nil)
+		t.noError(err)
+		t.same("replayed", replayed, false)
+		if order.ID < 1 || order.ID > petstore.MaxID || order.CreatedAt.Sub(before).Abs() > time.Minute {
+			t.Fatalf("placed %+v", order)
+		}
+		want := petstore.Order{ID: order.ID, PetID: pet.ID, Status: petstore.Open, Reference: "Ann's 🐕",
+			CreatedAt: order.CreatedAt.UTC().Truncate(time.Millisecond), ExpiresAt: order.CreatedAt.Add(time.Hour)}
+		t.same("placed", order, want)
+		t.same("got", t.order(order.ID), order)
+		t.same("the animal", t.status(pet.ID), petstore.Pending)
+	}},
+	{"only a pet that is available can be ordered", func(t storageTest) {
+		for _, status := range []petstore.Status{petstore.Pending, petstore.Sold} {
+			pet := t.add(petstore.NewPet{Name: "Rex", Status: status})
+			_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
+			t.refused(err, petstore.PetUnavailable)
+			t.same("the animal", t.status(pet.ID), status)
+		}
+		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 9})), 0)
+	}},
+	{"a pet that is not there cannot be ordered", func(t storageTest) {
+		pet := t.add(rex)
+		t.noError(t.DeletePet(t.Context(), pet.ID))
+		for _, id := range []int64{pet.ID, pet.ID + 1, 0, -1, math.MaxInt64} {
+			_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: time.Hour}, nil)
+			t.refused(err, petstore.InvalidField)
+		}
+	}},
+	{"a completed order sells its pet, a cancelled one frees it", func(t storageTest) {
+		for to, leaves := range map[petstore.OrderStatus]petstore.Status{petstore.Completed: petstore.Sold, petstore.Cancelled: petstore.Available} {
+			pet := t.add(rex)
+			order := t.place(pet.ID)
+			closed := t.finish(order.ID, to)
+			if closed.Status != to || closed.ClosedAt.Before(closed.CreatedAt) || closed.ClosedAt.After(closed.ExpiresAt) {
+				t.Fatalf("closed %+v", closed)
+			}
+			t.same("got", t.order(order.ID), closed)
+			t.same("the animal", t.status(pet.ID), leaves)
+		}
+	}},
+	{"to close an order again as it was closed changes nothing", func(t storageTest) {
+		for _, to := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled} {
+			pet := t.add(rex)
+			order := t.place(pet.ID)
+			closed := t.finish(order.ID, to)
+			t.patch(pet.ID, restated(petstore.Pending))
+			t.same("again", t.finish(order.ID, to), closed)
+			t.same("the animal", t.status(pet.ID), petstore.Pending)
+		}
+	}},
+	{"a closed order cannot be closed otherwise", func(t storageTest) {
+		completed, cancelled := t.place(t.add(rex).ID), t.place(t.add(rex).ID)
+		t.finish(completed.ID, petstore.Completed)
+		t.finish(cancelled.ID, petstore.Cancelled)
+		_, err := t.CloseOrder(t.Context(), completed.ID, petstore.Cancelled)
+		t.refused(err, petstore.OrderClosed)
+		_, err = t.CloseOrder(t.Context(), cancelled.ID, petstore.Completed)
+		t.refused(err, petstore.OrderClosed)
+		t.same("the sold animal", t.status(completed.PetID), petstore.Sold)
+	}},
+	{"an order that is not there is not found", func(t storageTest) {
+		order := t.place(t.add(rex).ID)
+		for _, id := range []int64{0, -1, order.ID + 1, math.MaxInt64} {
+			_, err := t.GetOrder(t.Context(), id)
+			t.refused(err, petstore.NotFound)
+			_, err = t.CloseOrder(t.Context(), id, petstore.Completed)
+			t.refused(err, petstore.NotFound)
+		}
+	}},
+	{"a pet can be ordered again when it is free, and a closed order outlives its pet", func(t storageTest) {
+		pet := t.add(rex)
+		first := t.finish(t.place(pet.ID).ID, petstore.Cancelled)
+		second := t.finish(t.place(pet.ID).ID, petstore.Cancelled)
+		t.noError(t.DeletePet(t.Context(), pet.ID))
+		t.same("its orders", t.orders(petstore.OrderQuery{PetID: &pet.ID, Limit: 9}), []petstore.Order{second, first})
+		t.same("closed again", t.finish(first.ID, petstore.Cancelled), first)
+	}},
+	{"orders are listed newest first, by status and by pet, page by page", func(t storageTest) {
+		var all []petstore.Order
+		for i := range 12 {
+			order := t.place(t.add(rex).ID)
+			if i%3 > 0 {
+				order = t.finish(order.ID, petstore.OrderStatus(1+i%3))
+			}
+			all = append(all, order)
+		}
+		slices.Reverse(all)
+		t.same("all", t.orders(petstore.OrderQuery{Limit: 100}), all)
+		t.same("the newest", t.orders(petstore.OrderQuery{Limit: 5}), all[:5])
+		t.same("the next", t.orders(petstore.OrderQuery{Limit: 5, Before: all[4].ID}), all[5:10])
+		for _, status := range petstore.OrderStatuses {
+			var of []petstore.Order
+			for _, order := range all {
+				if order.Status == status {
+					of = append(of, order)
+				}
+			}
+			t.same(status.String(), t.orders(petstore.OrderQuery{Status: status, Limit: 100}), append([]petstore.Order{}, of...))
+			if len(of) > 2 {
+				t.same("a page of them", t.orders(petstore.OrderQuery{Status: status, Limit: 1, Before: of[0].ID}), of[1:2])
+			}
+		}
+		one := all[3]
+		t.same("of one animal", t.orders(petstore.OrderQuery{PetID: &one.PetID, Limit: 9}), []petstore.Order{one})
+		t.same("of one animal and its status", t.orders(petstore.OrderQuery{PetID: &one.PetID, Status: one.Status, Limit: 9}), []petstore.Order{one})
+		t.same("of one animal and another status", len(t.orders(petstore.OrderQuery{PetID: &one.PetID, Status: petstore.Expired, Limit: 9})), 0)
+		nobody := int64(-5)
+		t.same("of no animal", len(t.orders(petstore.OrderQuery{PetID: &nobody, Limit: 9})), 0)
+	}},
+	{"of fifty orders at once for one pet one is placed", func(t storageTest) {
+		pet := t.add(rex)
+		var placed atomic.Int64
+		t.atOnce(50, func(int) error {
+			_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
+			if err == nil {
+				placed.Add(1)
+				return nil
+			}
+			return notRefused(err, petstore.PetUnavailable)
+		})
+		t.same("placed", placed.Load(), int64(1))
+		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 100})), 1)
+	}},
+	{"of completing and cancelling at once one wins", func(t storageTest) {
+		for range 5 {
+			order := t.place(t.add(rex).ID)
+			var won [5]atomic.Int64
+			t.atOnce(20, func(i int) error {
+				to := petstore.OrderStatus(2 + i%2)
+				got, err := t.CloseOrder(t.Context(), order.ID, to)
+				if err == nil {
+					won[to].Add(1)
+					if got.Status != to {
+						return fmt.Errorf("closed as %s, got %s", to, got.Status)
+					}
+					return nil
+				}
+				return notRefused(err, petstore.OrderClosed)
+			})
+			winner := t.order(order.ID).Status
+			t.same("answers of the winner", won[winner].Load(), int64(10))
+			t.same("the animal", t.status(order.PetID), winner.Leaves())
+		}
+	}},
+	{"an order that is sent again is placed once, and answered as it was", func(t storageTest) {
+		pet := t.add(rex)
+		ask := petstore.NewOrder{PetID: pet.ID, Reference: "r", Hold: time.Hour}
+		order, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.noError(err)
+		t.same("replayed", replayed, false)
+		t.finish(order.ID, petstore.Completed)
+		again, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.noError(err)
+		t.same("replayed", replayed, true)
+		t.same("the answer", again, order)
+		_, _, err = t.CreatePet(t.Context(), rex, once("k", 2))
+		t.refused(err, petstore.IdempotencyConflict)
+	}},
+	{"an order that was refused has not used its key", func(t storageTest) {
+		pet := t.add(rex)
+		holder := t.place(pet.ID)
+		ask := petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}
+		_, _, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.refused(err, petstore.PetUnavailable)
+		t.finish(holder.ID, petstore.Cancelled)
+		_, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.noError(err)
+		t.same("replayed", replayed, false)
+	}},
+	{"concurrent duplicates of an order are one", func(t storageTest) {
+		pet := t.add(rex)
+		got := make([]petstore.Order, 30)
+		t.atOnce(len(got), func(i int) (err error) {
+			got[i], _, err = t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, once("k", 1))
+			return err
+		})
+		for _, order := range got {
+			t.same("answer", order, got[0])
+		}
+		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 100})), 1)
+	}},
+}
+
+// brief is the hold of an order that ends while the test watches.
+const brief = 30 * time.Millisecond
+
+// ended waits until the order's time is over by the storage's clock, and returns it as it counts then.
+func (t storageTest) ended(id int64) petstore.Order {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if order := t.order(id); order.Status != petstore.Open {
+			return order
+		}
+	}
+	t.Fatal("the order does not end")
+	return petstore.Order{}
+}
+
+var expiryCases = []storageCase{
+	{"an order counts as expired from its end on, before anybody has closed it", func(t storageTest) {
+		pet := t.add(rex)
+		order := t.placeFor(pet.ID, brief)
+		want := order
+		want.Status, want.ClosedAt = petstore.Expired, order.ExpiresAt
+		t.same("got", t.ended(order.ID), want)
+		t.same("listed", t.orders(petstore.OrderQuery{Limit: 9}), []petstore.Order{want})
+		t.same("listed as expired", t.orders(petstore.OrderQuery{Status: petstore.Expired, Limit: 9}), []petstore.Order{want})
+		t.same("listed as expired of its animal", t.orders(petstore.OrderQuery{Status: petstore.Expired, PetID: &pet.ID, Limit: 9}), []petstore.Order{want})
+		t.same("listed as open", len(t.orders(petstore.OrderQuery{Status: petstore.Open, Limit: 9})), 0)
+		for _, to := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled} {
+			_, err := t.CloseOrder(t.Context(), order.ID, to)
+			t.refused(err, petstore.OrderClosed)
+		}
+	}},
+	{"the sweep closes what has ended and frees the pets, and nothing else", func(t storageTest) {
+		lasting := t.place(t.add(rex).ID)
+		var over []petstore.Order
+		for range 3 {
+			over = append(over, t.placeFor(t.add(rex).ID, brief))
+		}
+		byHand := t.add(petstore.NewPet{Name: "Olive", Status: petstore.Pending})
+		t.ended(over[2].ID)
+		n, err := t.ExpireOrders(t.Context())
+		t.noError(err)
+		t.same("expired", n, int64(3))
+		for _, order := range over {
+			t.same("the animal", t.status(order.PetID), petstore.Available)
+			t.same("closed at its end", t.order(order.ID).ClosedAt, order.ExpiresAt)
+		}
+		t.same("the lasting order", t.order(lasting.ID), lasting)
+		t.same("its animal", t.status(lasting.PetID), petstore.Pending)
+		t.same("an animal that is pending by hand", t.status(byHand.ID), petstore.Pending)
+		t.same("inventory", t.inventory(), petstore.Inventory{Available: 3, Pending: 2})
+		n, err = t.ExpireOrders(t.Context())
+		t.noError(err)
+		t.same("expired the second time", n, int64(0))
+	}},
+	{"the sweep ends however many there are, whoever else sweeps", func(t storageTest) {
+		const many = 1100
+		t.atOnce(20, func(i int) error {
+			for range many / 20 {
+				pet, _, err := t.CreatePet(t.Context(), rex, nil)
+				if err != nil {
+					return err
+				}
+				if _, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Millisecond}, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		t.ended(t.orders(petstore.OrderQuery{Limit: 1})[0].ID)
+		var expired atomic.Int64
+		t.atOnce(4, func(int) error {
+			n, err := t.ExpireOrders(t.Context())
+			expired.Add(n)
+			return err
+		})
+		n, err := t.ExpireOrders(t.Context()) // what each of them left to the others
+		t.noError(err)
+		t.same("expired", expired.Load()+n, int64(many))
+		t.same("inventory", t.inventory(), petstore.Inventory{Available: many})
+	}},
+	{"a write to a pet first closes the order that has ended", func(t storageTest) {
+		for name, write := range map[string]func(id int64) error{
+			"a patch of its status": func(id int64) error { _, err := t.UpdatePet(t.Context(), id, restated(petstore.Sold)); return err },
+			"a patch of its name":   func(id int64) error { _, err := t.UpdatePet(t.Context(), id, renamed("Max")); return err },
+			"a delete":              func(id int64) error { return t.DeletePet(t.Context(), id) },
+			"an order": func(id int64) error {
+				_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: time.Hour}, nil)
+				return err
+			},
+		} {
+			pet := t.add(rex)
+			order := t.placeFor(pet.ID, brief)
+			t.ended(order.ID)
+			if err := write(pet.ID); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			open := t.orders(petstore.OrderQuery{PetID: &pet.ID, Status: petstore.Open, Limit: 9})
+			if (len(open) == 1) != (name == "an order") {
+				t.Fatalf("%s leaves %+v open", name, open)
+			}
+			t.same("inventory", t.inventory(), t.counted())
+		}
+		n, err := t.ExpireOrders(t.Context())
+		t.noError(err)
+		t.same("left to the sweep", n, int64(0))
+	}},
+	{"of completing, cancelling and the end one wins", func(t storageTest) {
+		for range 10 {
+			pet := t.add(rex)
+			order := t.placeFor(pet.ID, 3*time.Millisecond)
+			var completed, cancelled atomic.Int64
+			t.atOnce(12, func(i int) error {
+				switch i % 3 {
+				case 0:
+					_, err := t.ExpireOrders(t.Context())
+					return err
+				case 1:
+					return t.tryClose(order.ID, petstore.Completed, &completed)
+				}
+				return t.tryClose(order.ID, petstore.Cancelled, &cancelled)
+			})
+			t.ended(order.ID)
+			_, err := t.ExpireOrders(t.Context())
+			t.noError(err)
+			winner := t.order(order.ID).Status
+			t.same("completed", completed.Load() > 0, winner == petstore.Completed)
+			t.same("cancelled", cancelled.Load() > 0, winner == petstore.Cancelled)
+			t.same("the animal", t.status(pet.ID), winner.Leaves())
+		}
+	}},
+	{"a replay repeats what was answered, also when the order has ended", func(t storageTest) {
+		ask := petstore.NewOrder{PetID: t.add(rex).ID, Hold: brief}
+		order, _, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.noError(err)
+		t.ended(order.ID)
+		again, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.noError(err)
+		t.same("replayed", replayed, true)
+		t.same("the answer", again, order)
+	}},
+}
+
+// tryClose counts a close that was done; one that came too late is refused.
+func (t storageTest) tryClose(id int64, to petstore.OrderStatus, done *atomic.Int64) error {
+	_, err := t.CloseOrder(t.Context(), id, to)
+	if err == nil {
+		done.Add(1)
+		return nil
+	}
+	return notRefused(err, petstore.OrderClosed)
+}

@@ -1,0 +1,74 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"petstore/internal/petstore"
+)
+
+// listCategories asks for one category more than the page holds, to know whether another page follows.
+func (a *API) listCategories(x *exchange) error {
+	q := newCategoryQuery()
+	if err := parseQuery(x.r.URL.RawQuery, &q, categoryParameters); err != nil {
+		return err
+	}
+	more := q
+	more.Limit++
+	categories, err := a.Storage.ListCategories(x.r.Context(), more)
+	if err != nil {
+		return err
+	}
+	var page answer
+	if len(categories) > q.Limit {
+		categories = categories[:q.Limit]
+		page.link = a.links.nextCategories(q, categories[q.Limit-1].ID)
+	}
+	page.body = appended(func(b []byte) []byte { return appendList(b, categories, appendCategory) })
+	return x.respondWith(page)
+}
+
+func (a *API) createCategory(x *exchange) error {
+	once, err := onceOf(x)
+	if err != nil {
+		return err
+	}
+	var fresh petstore.Category
+	if err := categoryBody.decode(x.body, &fresh); err != nil {
+		return err
+	}
+	category, again, err := a.Storage.CreateCategory(x.r.Context(), fresh.Name, once)
+	if err != nil {
+		return err
+	}
+	return x.respondCreated(one(a.links.categories, category.ID), encoded(category, appendCategory), again)
+}
+
+func (a *API) getCategory(x *exchange) error {
+	category, err := a.Storage.GetCategory(x.r.Context(), x.id)
+	if err != nil {
+		return err
+	}
+	return x.respond(http.StatusOK, encoded(category, appendCategory))
+}
+
+func (a *API) nameCategory(x *exchange) error {
+	category := petstore.Category{ID: x.id}
+	if err := categoryBody.decode(x.body, &category); err != nil {
+		return err
+	}
+	isNew, err := a.Storage.NameCategory(x.r.Context(), category)
+	if err != nil {
+		return err
+	}
+	if isNew {
+		return x.respondCreated(one(a.links.categories, category.ID), encoded(category, appendCategory), false)
+	}
+	return x.respond(http.StatusOK, encoded(category, appendCategory))
+}
+
+func (a *API) deleteCategory(x *exchange) error {
+	if err := a.Storage.DeleteCategory(x.r.Context(), x.id); err != nil {
+		return err
+	}
+	return x.respondEmpty()
+}

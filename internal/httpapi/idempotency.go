@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"net/http"
+
+	"petstore/internal/petstore"
+)
+
+// onceOf reads the Idempotency-Key, nil if there is none.
+func onceOf(x *exchange) (*petstore.Once, error) {
+	keys := x.r.Header["Idempotency-Key"]
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	if len(keys) > 1 || !isPrintable(keys[0]) || len(keys[0]) < 1 || len(keys[0]) > 255 {
+		return nil, petstore.Errorf(petstore.InvalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
+	}
+	return &petstore.Once{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x), Now: x.start}, nil
+}
+
+// fingerprint tells requests apart by their operation and the bytes of their body. That of createPet is of the body alone,
+// as it was when nothing else could be made; no body of it begins like that of another operation.
+func fingerprint(x *exchange) [sha256.Size]byte {
+	if x.operation.name == "createPet" {
+		return sha256.Sum256(x.body)
+	}
+	return sha256.Sum256(append([]byte(x.operation.name+" "), x.body...))
+}
+
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+var replayed = []string{"true"}
+
+// respondCreated answers with what was made, now or when the Idempotency-Key was first met.
+func (x *exchange) respondCreated(location, body string, again bool) error {
+	if again {
+		x.share("Idempotency-Replayed", replayed)
+	}
+	x.set("Location", location)
+	return x.respond(http.StatusCreated, body)
+}

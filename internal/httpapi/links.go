@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"strconv"
+
+	"petstore/internal/petstore"
+)
+
+// links are the addresses that answers point to.
+type links struct {
+	pets, categories, orders string
+	deprecated               []string
+}
+
+func newLinks(base string) links {
+	v1 := base + "/v1"
+	return links{
+		pets:       v1 + "/pets",
+		categories: v1 + "/categories",
+		orders:     v1 + "/orders",
+		deprecated: []string{"<" + v1 + `/pets>; rel="successor-version", <` + base + `/docs>; rel="deprecation"; type="text/html"`},
+	}
+}
+
+// one is the address of one member of a collection.
+func one(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }
+
+// nextPets is the Link to the page that follows one that q asked for and that ended with the id last.
+func (l links) nextPets(q petstore.PetQuery, last int64) string {
+	b := appendNext(make([]byte, 0, 128), l.pets, petCursor, last, q.Limit)
+	if q.Status != 0 {
+		b = append(b, "&status="...)
+		b = append(b, q.Status.String()...)
+	}
+	return string(append(b, endNext...))
+}
+
+func (l links) nextCategories(q petstore.CategoryQuery, last int64) string {
+	b := appendNext(make([]byte, 0, 128), l.categories, categoryCursor, last+1, q.Limit)
+	return string(append(b, endNext...))
+}
+
+func (l links) nextOrders(q petstore.OrderQuery, last int64) string {
+	b := appendNext(make([]byte, 0, 128), l.orders, orderCursor, last, q.Limit)
+	if q.PetID != nil {
+		b = append(b, "&petId="...)
+		b = strconv.AppendInt(b, *q.PetID, 10)
+	}
+	if q.Status != 0 {
+		b = append(b, "&status="...)
+		b = append(b, q.Status.String()...)
+	}
+	return string(append(b, endNext...))
+}
+
+const endNext = `>; rel="next"`
+
+func appendNext(b []byte, collection string, list byte, id int64, limit int) []byte {
+	b = append(b, '<')
+	b = append(b, collection...)
+	b = append(b, "?cursor="...)
+	b = appendCursor(b, list, id)
+	b = append(b, "&limit="...)
+	return strconv.AppendInt(b, int64(limit), 10)
+}

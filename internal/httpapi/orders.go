@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"petstore/internal/petstore"
+)
+
+// listOrders asks for one order more than the page holds, to know whether another page follows.
+func (a *API) listOrders(x *exchange) error {
+	q := newOrderQuery()
+	if err := parseQuery(x.r.URL.RawQuery, &q, orderParameters); err != nil {
+		return err
+	}
+	more := q
+	more.Limit++
+	orders, err := a.Storage.ListOrders(x.r.Context(), more)
+	if err != nil {
+		return err
+	}
+	var page answer
+	if len(orders) > q.Limit {
+		orders = orders[:q.Limit]
+		page.link = a.links.nextOrders(q, orders[q.Limit-1].ID)
+	}
+	page.body = appended(func(b []byte) []byte { return appendList(b, orders, appendOrder) })
+	return x.respondWith(page)
+}
+
+func (a *API) placeOrder(x *exchange) error {
+	once, err := onceOf(x)
+	if err != nil {
+		return err
+	}
+	fresh := petstore.NewOrder{Hold: a.OrderHold}
+	if err := newOrderBody.decode(x.body, &fresh); err != nil {
+		return err
+	}
+	order, again, err := a.Storage.PlaceOrder(x.r.Context(), fresh, once)
+	if err != nil {
+		return err
+	}
+	return x.respondCreated(one(a.links.orders, order.ID), encoded(order, appendOrder), again)
+}
+
+func (a *API) getOrder(x *exchange) error {
+	order, err := a.Storage.GetOrder(x.r.Context(), x.id)
+	if err != nil {
+		return err
+	}
+	return x.respond(http.StatusOK, encoded(order, appendOrder))
+}
+
+func (a *API) completeOrder(x *exchange) error { return a.closeOrder(x, petstore.Completed) }
+
+func (a *API) cancelOrder(x *exchange) error { return a.closeOrder(x, petstore.Cancelled) }
+
+func (a *API) closeOrder(x *exchange, to petstore.OrderStatus) error {
+	order, err := a.Storage.CloseOrder(x.r.Context(), x.id, to)
+	if err != nil {
+		return err
+	}
+	return x.respond(http.StatusOK, encoded(order, appendOrder))
+}

@@ -1,0 +1,26 @@
+package petstore
+
+// MaxCategoryNameLength is the longest name of a category, in Unicode code points.
+const MaxCategoryNameLength = 100
+
+// MaxID is the highest id that the service gives out: every JavaScript client reads it exactly (2^53 - 1).
+const MaxID = 1<<53 - 1
+
+// Category is a name for a number that animals carry as their category. Animals carry numbers without a name too.
+type Category struct {
+	ID   int64
+	Name string
+}
+
+// CheckCategoryName says what is wrong with the name of a category, nothing if it may be stored.
+func CheckCategoryName(name string) (problem string) { return CheckText(name, MaxCategoryNameLength) }
+
+// NoSuchCategory is the refusal of a number without a name.
+func NoSuchCategory() *Error {
+	return Errorf(NotFound, "There is no category with this number. PUT a name to make one.")
+}
+
+// CategoryNameTaken is the refusal of a name that another category has.
+func CategoryNameTaken(other Category) *Error {
+	return Errorf(NameTaken, "Category %d already has this name. Use that category, or choose another name.", other.ID)
+}

@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	selectCategories     = "SELECT id, name FROM categories WHERE id >= $1 ORDER BY id LIMIT $2"
+	selectCategory       = "SELECT id, name FROM categories WHERE id = $1"
+	selectCategoryByName = "SELECT id, name FROM categories WHERE name = $1"
+	insertCategory       = "INSERT INTO categories (id, name) VALUES ($1, $2)"
+	renameCategory       = "UPDATE categories SET name = $2 WHERE id = $1"
+	deleteCategory       = "DELETE FROM categories WHERE id = $1"
+	hasCounter           = "SELECT EXISTS (SELECT FROM category_counter)"
+	beginCounter         = `
+		INSERT INTO category_counter (next) SELECT greatest(max(category_id), 0) + 1 FROM pets WHERE category_id < $1
+		ON CONFLICT DO NOTHING`
+	takeNumber = "UPDATE category_counter SET next = next + 1 RETURNING next - 1"
+
+	// Names are few and rarely change, so whoever writes them keeps other writers away and then looks.
+	lockCategories = "LOCK TABLE categories IN SHARE ROW EXCLUSIVE MODE"
+)
+
+// ListCategories reads a page.
+func (db *DB) ListCategories(ctx context.Context, q petstore.CategoryQuery) (categories []petstore.Category, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		rows, _ := db.pool.Query(ctx, selectCategories, q.From, q.Limit)
+		categories, err = pgx.CollectRows(rows, pgx.RowToStructByPos[petstore.Category])
+		return err
+	})
+	return categories, err
+}
+
+// GetCategory reads one category.
+func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Category, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		found, err := findCategory(ctx, db.pool, selectCategory, id)
+		if err == nil && found == nil {
+			return petstore.NoSuchCategory()
+		}
+		if err == nil {
+			category = *found
+		}
+		return err
+	})
+	return category, err
+}
+
+// CreateCategory gives a name to the next free number.
+func (db *DB) CreateCategory(ctx context.Context, name string, once *petstore.Once) (petstore.Category, bool, error) {
+	if err := db.ensureCounter(ctx); err != nil {
+		return petstore.Category{}, false, err
+	}
+	return makeOnce(ctx, db, once, func(ctx context.Context, tx pgx.Tx) (petstore.Category, error) {
+		other, err := lockName(ctx, tx, name)
+		if err == nil && other != nil {
+			err = petstore.CategoryNameTaken(*other)
+		}
+		if err != nil {
+			return petstore.Category{}, err
+		}
+		id, err := nextNumber(ctx, tx)
+		if err != nil {
+			return petstore.Category{}, err
+		}
+		_, err = tx.Exec(ctx, insertCategory, id, name)
+		return petstore.Category{ID: id, Name: name}, err
+	})
+}
+
+// ensureCounter makes the counter if there is none yet. That looks at every animal, which may take longer than any other
+// call, so only ctx bounds it.
+func (db *DB) ensureCounter(ctx context.Context) error {
+	var there bool
+	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&there) })
+	if err != nil || there {
+		return err
+	}
+	return failure(pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, beginCounter, int64(petstore.MaxID))
+		return err
+	}))
+}
+
+// nextNumber takes the counter's next number without a name.
+func nextNumber(ctx context.Context, tx pgx.Tx) (id int64, err error) {
+	for {
+		if err := tx.QueryRow(ctx, takeNumber).Scan(&id); err != nil {
+			return 0, err
+		}
+		if named, err := findCategory(ctx, tx, selectCategory, id); named == nil || err != nil {
+			return id, err
+		}
+	}
+}
+
+// NameCategory names a number.
+func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isNew bool, err error) {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		other, err := lockName(ctx, tx, category.Name)
+		if err != nil {
+			return err
+		}
+		if other != nil && other.ID != category.ID {
+			return petstore.CategoryNameTaken(*other)
+		}
+		renamed, err := tx.Exec(ctx, renameCategory, category.ID, category.Name)
+		if isNew = renamed.RowsAffected() == 0; err != nil || !isNew {
+			return err
+		}
+		_, err = tx.Exec(ctx, insertCategory, category.ID, category.Name)
+		return err
+	})
+	return isNew && err == nil, err
+}
+
+// DeleteCategory takes the name from a number.
+func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
+	return db.write(ctx, func(ctx context.Context) error {
+		tag, err := db.pool.Exec(ctx, deleteCategory, id)
+		if err == nil && tag.RowsAffected() == 0 {
+			err = petstore.NoSuchCategory()
+		}
+		return err
+	})
+}
+
+// lockName keeps other writers of names away and returns the category that has the name, nil if none has.
+func lockName(ctx context.Context, tx pgx.Tx, name string) (*petstore.Category, error) {
+	if _, err := tx.Exec(ctx, lockCategories); err != nil {
+		return nil, err
+	}
+	return findCategory(ctx, tx, selectCategoryByName, name)
+}
+
+func findCategory(ctx context.Context, q querier, sql string, arg any) (*petstore.Category, error) {
+	rows, _ := q.Query(ctx, sql, arg)
+	category, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[petstore.Category])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return category, err
+}

@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	// A record that still holds is written too, unchanged: so concurrent duplicates wait for the first of them, and a replay
+	// is not acknowledged before what it repeats is durable, on a synchronous standby too. The answer of a new record is
+	// empty until it is known.
+	claimOnce = `
+		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', $4)
+		ON CONFLICT (owner, key) DO UPDATE SET
+			fingerprint = CASE WHEN held.created_at > $5 THEN held.fingerprint ELSE excluded.fingerprint END,
+			answer      = CASE WHEN held.created_at > $5 THEN held.answer      ELSE excluded.answer      END,
+			created_at  = CASE WHEN held.created_at > $5 THEN held.created_at  ELSE excluded.created_at  END
+		RETURNING fingerprint, answer`
+
+	rememberOnce = "UPDATE idempotency SET answer = $3 WHERE owner = $1 AND key = $2"
+
+	// Old records go in small transactions, each of which passes over what another replica is about to remove.
+	purgeOnce = `
+		DELETE FROM idempotency WHERE (owner, key) IN (
+			SELECT owner, key FROM idempotency WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+		)`
+)
+
+// purgeStep is how many records are purged in one transaction, which must end before the statement timeout.
+const purgeStep = 1000
+
+// makeOnce makes something in a transaction of its own or, if it was met before, returns what was made then. In groups,
+// replicas that meet the same keys in opposite orders would block each other.
+func makeOnce[T any](ctx context.Context, db *DB, once *petstore.Once, build func(context.Context, pgx.Tx) (T, error)) (made T, replayed bool, err error) {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if once != nil {
+			if replayed, err = recall(ctx, tx, once, &made); replayed || err != nil {
+				return err
+			}
+		}
+		if made, err = build(ctx, tx); err != nil || once == nil {
+			return err
+		}
+		answer, err := json.Marshal(made)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, rememberOnce, once.Owner, once.Key, string(answer))
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, false, err
+	}
+	return made, replayed, nil
+}
+
+// recall claims the record of a request, or reads what was answered if the request was met before.
+func recall(ctx context.Context, tx pgx.Tx, once *petstore.Once, made any) (met bool, err error) {
+	var fingerprint []byte
+	var answer string
+	err = tx.QueryRow(ctx, claimOnce, once.Owner, once.Key, once.Fingerprint[:], once.Now.UnixMilli(), once.Now.Add(-petstore.OnceKept).UnixMilli()).
+		Scan(&fingerprint, &answer)
+	switch {
+	case err != nil:
+		return false, err
+	case answer == "":
+		return false, nil
+	case !bytes.Equal(fingerprint, once.Fingerprint[:]):
+		return false, petstore.ConflictOnce()
+	}
+	return true, json.Unmarshal([]byte(answer), made)
+}
+
+// PurgeOnce forgets old idempotency records, a few at a time.
+func (db *DB) PurgeOnce(ctx context.Context, before time.Time) (int64, error) {
+	for purged := int64(0); ; {
+		var some int64
+		err := db.write(ctx, func(ctx context.Context) error {
+			tag, err := db.pool.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
+			some = tag.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return purged, err
+		}
+		purged += some
+		if some < purgeStep {
+			return purged, nil
+		}
+	}
+}

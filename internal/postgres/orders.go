@@ -1,0 +1,241 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"petstore/internal/petstore"
+)
+
+// Whoever changes an order holds the lock on its animal. An order counts by the clock of the database, read after the lock
+// was got: what was decided before it is then visible.
+const (
+	theTime      = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+	orderColumns = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at"
+	selectOrder  = orderColumns + ", " + theTime + " FROM orders WHERE id = $1"
+	selectHolder = orderColumns + " FROM orders WHERE pet_id = $1 AND status = 1"
+	selectTime   = "SELECT " + theTime
+	lockOnePet   = "SELECT id, name, category_id, status FROM pets WHERE id = $1 FOR UPDATE"
+	insertOrder  = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id"
+	closeOrder   = "UPDATE orders SET status = $2, closed_at = $3 WHERE id = $1"
+	setStatus    = "UPDATE pets SET status = $2 WHERE id = $1"
+
+	// Replicas pass over animals that another one is at work on: it settles their orders itself.
+	selectDue = `
+		SELECT orders.pet_id FROM orders JOIN pets ON pets.id = orders.pet_id
+		WHERE orders.status = 1 AND expires_at <= ` + theTime + `
+		ORDER BY expires_at LIMIT $1 FOR UPDATE OF pets SKIP LOCKED`
+	anyDue = "SELECT EXISTS (SELECT FROM orders WHERE status = 1 AND expires_at <= " + theTime + ")"
+
+	expireOrders = `
+		WITH expired AS (
+			UPDATE orders SET status = 4, closed_at = expires_at
+			WHERE status = 1 AND pet_id = ANY ($1) AND expires_at <= ` + theTime + ` RETURNING pet_id
+		)
+		UPDATE pets SET status = 1 FROM expired WHERE id = pet_id`
+)
+
+// expireStep is how many orders expire in one transaction, which must end before the statement timeout.
+const expireStep = 500
+
+// GetOrder reads one order.
+func (db *DB) GetOrder(ctx context.Context, id int64) (order petstore.Order, err error) {
+	err = db.read(ctx, func(ctx context.Context) (err error) {
+		var now time.Time
+		order, now, err = getOrder(ctx, db.pool, id)
+		order = order.At(now)
+		return err
+	})
+	return order, err
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// getOrder returns an order as it is stored, and the time.
+func getOrder(ctx context.Context, q querier, id int64) (order petstore.Order, now time.Time, err error) {
+	var at int64
+	rows, _ := q.Query(ctx, selectOrder, id)
+	order, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (petstore.Order, error) { return scanOrder(row, &at) })
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = petstore.NoSuchOrder()
+	}
+	return order, time.UnixMilli(at), err
+}
+
+func scanOrder(row pgx.CollectableRow, more ...any) (order petstore.Order, err error) {
+	var status int16
+	var created, expires int64
+	var closed *int64
+	err = row.Scan(append([]any{&order.ID, &order.PetID, &status, &order.Reference, &created, &expires, &closed}, more...)...)
+	order.Status = petstore.OrderStatus(status)
+	order.CreatedAt, order.ExpiresAt, order.ClosedAt = moment(&created), moment(&expires), moment(closed)
+	return order, err
+}
+
+// ListOrders reads a page.
+func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) (orders []petstore.Order, err error) {
+	sql, args := ordersQuery(q)
+	err = db.read(ctx, func(ctx context.Context) error {
+		rows, _ := db.pool.Query(ctx, sql, args...)
+		orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) {
+			var at int64
+			order, err := scanOrder(row, &at)
+			return order.At(time.UnixMilli(at)), err
+		})
+		return err
+	})
+	return orders, err
+}
+
+// ordersQuery writes the query of a page so that it walks one index from where the page begins. The time is that of the
+// whole page.
+func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
+	bind := func(arg any) string {
+		args = append(args, arg)
+		return "$" + strconv.Itoa(len(args))
+	}
+	from := orderColumns + ", now.at FROM orders, now WHERE id < " + bind(cmp.Or(q.Before, math.MaxInt64))
+	if q.PetID != nil {
+		from += " AND pet_id = " + bind(*q.PetID)
+	}
+	page := " ORDER BY id DESC LIMIT " + bind(q.Limit)
+	switch q.Status {
+	case 0:
+	case petstore.Open:
+		from += " AND status = 1 AND expires_at > now.at"
+	case petstore.Expired: // those that are not yet stored as such are few
+		from = "SELECT * FROM ((" + from + " AND status = 4" + page + ") UNION ALL (" + from + " AND status = 1 AND expires_at <= now.at)) AS expired"
+	default:
+		from += " AND status = " + bind(int16(q.Status))
+	}
+	return "WITH now AS MATERIALIZED (SELECT " + theTime + " AS at) " + from + page, args
+}
+
+// PlaceOrder holds an animal in a transaction of its own.
+func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, once *petstore.Once) (petstore.Order, bool, error) {
+	return makeOnce(ctx, db, once, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return place(ctx, tx, order) })
+}
+
+func place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Order, error) {
+	pet, _, now, err := lockPet(ctx, tx, order.PetID)
+	if petstore.IsCode(err, petstore.NotFound) {
+		err = petstore.NoPetToOrder(order.PetID)
+	}
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	placed, err := order.Place(0, pet, now)
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	if _, err := tx.Exec(ctx, setStatus, pet.ID, int16(petstore.Pending)); err != nil {
+		return petstore.Order{}, err
+	}
+	err = tx.QueryRow(ctx, insertOrder, placed.PetID, int16(placed.Status), placed.Reference, placed.CreatedAt.UnixMilli(), placed.ExpiresAt.UnixMilli()).
+		Scan(&placed.ID)
+	return placed, err
+}
+
+// CloseOrder completes or cancels an order under the lock on its animal.
+func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		order, now, err := getOrder(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if order.Status == petstore.Open { // only then it can change
+			if _, err := tx.Exec(ctx, lockOnePet, order.PetID); err != nil {
+				return err
+			}
+			if order, now, err = getOrder(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		if closed, err = order.Close(to, now); err != nil || order.Status != petstore.Open {
+			return err
+		}
+		return closeNow(ctx, tx, closed)
+	})
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	return closed, nil
+}
+
+// lockPet locks an animal and returns it with the open order that holds it, nil if none does, and the time. An order
+// that has expired is closed first.
+func lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder *petstore.Order, now time.Time, err error) {
+	pet, err = scanPet(tx.QueryRow(ctx, lockOnePet, id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = petstore.NoSuchPet()
+	}
+	if err != nil {
+		return pet, nil, now, err
+	}
+	var at int64
+	if err := tx.QueryRow(ctx, selectTime).Scan(&at); err != nil || pet.Status != petstore.Pending {
+		return pet, nil, time.UnixMilli(at), err
+	}
+	now = time.UnixMilli(at)
+	rows, _ := tx.Query(ctx, selectHolder, id)
+	held, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) { return scanOrder(row) })
+	if err != nil || len(held) == 0 {
+		return pet, nil, now, err
+	}
+	order := held[0].At(now)
+	if order.Status == petstore.Open {
+		return pet, &order, now, nil
+	}
+	pet.Status = order.Status.Leaves()
+	return pet, nil, now, closeNow(ctx, tx, order)
+}
+
+// closeNow stores a closed order and what it leaves of its animal.
+func closeNow(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
+	batch := &pgx.Batch{}
+	batch.Queue(closeOrder, order.ID, int16(order.Status), order.ClosedAt.UnixMilli())
+	batch.Queue(setStatus, order.PetID, int16(order.Status.Leaves()))
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// ExpireOrders looks first, so that with nothing to do nothing is locked. It also folds the inventory.
+func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
+	if err := db.foldInventory(ctx); err != nil {
+		return 0, err
+	}
+	for {
+		var due bool
+		err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyDue).Scan(&due) })
+		if err != nil || !due {
+			return expired, err
+		}
+		some, err := db.expireSome(ctx)
+		if err != nil || some == 0 { // others are at work on the rest
+			return expired, err
+		}
+		expired += some
+	}
+}
+
+func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, selectDue, expireStep)
+		pets, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil || len(pets) == 0 {
+			return err
+		}
+		tag, err := tx.Exec(ctx, expireOrders, pets)
+		n = tag.RowsAffected()
+		return err
+	})
+	return n, err
+}

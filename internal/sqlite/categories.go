@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"context"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	selectCategories     = "SELECT id, name FROM categories WHERE id >= ?1 ORDER BY id LIMIT ?2"
+	selectCategory       = "SELECT id, name FROM categories WHERE id = ?1"
+	selectCategoryByName = "SELECT id, name FROM categories WHERE name = ?1"
+	putCategory          = "INSERT INTO categories (id, name) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET name = excluded.name"
+	deleteCategory       = "DELETE FROM categories WHERE id = ?1"
+	selectCounter        = "SELECT next FROM category_counter"
+	beginCounter         = "INSERT INTO category_counter SELECT max(coalesce(max(category_id), 0), 0) + 1 FROM pets WHERE category_id < ?1"
+	moveCounter          = "UPDATE category_counter SET next = ?1"
+)
+
+// ListCategories returns at most q.Limit categories in the order of their ids.
+func (db *DB) ListCategories(ctx context.Context, q petstore.CategoryQuery) (categories []petstore.Category, err error) {
+	err = db.readPets(ctx, func(r *reader) error {
+		return query(r.conn, func(row *sqlite3.Stmt) { categories = append(categories, scanCategory(row)) }, selectCategories, q.From, q.Limit)
+	})
+	return categories, err
+}
+
+// GetCategory returns one category.
+func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Category, err error) {
+	err = db.readPets(ctx, func(r *reader) error {
+		found, err := findCategory(r.conn, selectCategory, id)
+		if err == nil && found == nil {
+			return petstore.NoSuchCategory()
+		}
+		if err == nil {
+			category = *found
+		}
+		return err
+	})
+	return category, err
+}
+
+// CreateCategory gives a name to the next free number in the next commit.
+func (db *DB) CreateCategory(ctx context.Context, name string, once *petstore.Once) (petstore.Category, bool, error) {
+	return makeOnce(ctx, db, once, func(w *writer) (petstore.Category, error) {
+		if other, err := findCategory(w.conn, selectCategoryByName, name); err != nil {
+			return petstore.Category{}, err
+		} else if other != nil {
+			return petstore.Category{}, petstore.CategoryNameTaken(*other)
+		}
+		id, err := w.nextCategory()
+		if err != nil {
+			return petstore.Category{}, err
+		}
+		return petstore.Category{ID: id, Name: name}, run(w.conn, putCategory, id, name)
+	})
+}
+
+// nextCategory takes the counter's next number without a name. The first call of all makes the counter.
+func (w *writer) nextCategory() (id int64, err error) {
+	if id, err = w.counter(); err != nil {
+		return 0, err
+	}
+	if id == 0 {
+		if err := run(w.conn, beginCounter, petstore.MaxID); err != nil {
+			return 0, err
+		}
+		if id, err = w.counter(); err != nil {
+			return 0, err
+		}
+	}
+	for {
+		named, err := findCategory(w.conn, selectCategory, id)
+		if err != nil {
+			return 0, err
+		}
+		if named == nil {
+			return id, run(w.conn, moveCounter, id+1)
+		}
+		id++
+	}
+}
+
+func (w *writer) counter() (next int64, err error) {
+	err = query(w.conn, func(row *sqlite3.Stmt) { next = row.ColumnInt64(0) }, selectCounter)
+	return next, err
+}
+
+// NameCategory names a number in the next commit.
+func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isNew bool, err error) {
+	err = db.change(ctx, func(w *writer) error {
+		other, err := findCategory(w.conn, selectCategoryByName, category.Name)
+		if err != nil {
+			return err
+		}
+		if other != nil && other.ID != category.ID {
+			return petstore.CategoryNameTaken(*other)
+		}
+		before, err := findCategory(w.conn, selectCategory, category.ID)
+		if err != nil {
+			return err
+		}
+		isNew = before == nil
+		return run(w.conn, putCategory, category.ID, category.Name)
+	})
+	return isNew && err == nil, err
+}
+
+// DeleteCategory takes the name from a number in the next commit.
+func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
+	return db.change(ctx, func(w *writer) error {
+		err := run(w.conn, deleteCategory, id)
+		if err == nil && w.conn.Changes() == 0 {
+			err = petstore.NoSuchCategory()
+		}
+		return err
+	})
+}
+
+func findCategory(conn *sqlite3.Conn, statement string, arg any) (found *petstore.Category, err error) {
+	err = query(conn, func(row *sqlite3.Stmt) {
+		category := scanCategory(row)
+		found = &category
+	}, statement, arg)
+	return found, err
+}
+
+func scanCategory(row *sqlite3.Stmt) petstore.Category {
+	return petstore.Category{ID: row.ColumnInt64(0), Name: row.ColumnText(1)}
+}

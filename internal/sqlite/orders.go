@@ -1,0 +1,201 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"strconv"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	selectOrders = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at FROM orders"
+	selectOrder  = selectOrders + " WHERE id = ?1"
+	selectHolder = selectOrders + " WHERE pet_id = ?1 AND status = 1"
+	selectDue    = selectOrders + " WHERE status = 1 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
+	insertOrder  = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)"
+	closeOrder   = "UPDATE orders SET status = ?2, closed_at = ?3 WHERE id = ?1"
+)
+
+// expireStep is how many orders expire in one commit, so that others need not wait for all of them.
+const expireStep = 500
+
+// GetOrder returns one order.
+func (db *DB) GetOrder(ctx context.Context, id int64) (order petstore.Order, err error) {
+	err = db.readPets(ctx, func(r *reader) (err error) {
+		order, err = getOrder(r.conn, id)
+		return err
+	})
+	return order.At(db.now()), err
+}
+
+func getOrder(conn *sqlite3.Conn, id int64) (order petstore.Order, err error) {
+	found := false
+	err = query(conn, func(row *sqlite3.Stmt) { order, found = scanOrder(row), true }, selectOrder, id)
+	if err == nil && !found {
+		err = petstore.NoSuchOrder()
+	}
+	return order, err
+}
+
+// ListOrders returns at most q.Limit orders, newest first.
+func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) (orders []petstore.Order, err error) {
+	now := db.now()
+	sql, args := ordersQuery(q, now)
+	err = db.readPets(ctx, func(r *reader) error {
+		return query(r.conn, func(row *sqlite3.Stmt) { orders = append(orders, scanOrder(row).At(now)) }, sql, args...)
+	})
+	return orders, err
+}
+
+// ordersQuery writes the query of a page so that it walks one index from where the page begins.
+func ordersQuery(q petstore.OrderQuery, now time.Time) (sql string, args []any) {
+	bind := func(arg any) string {
+		args = append(args, arg)
+		return "?" + strconv.Itoa(len(args))
+	}
+	from := selectOrders + " WHERE id < " + bind(cmp.Or(q.Before, math.MaxInt64))
+	if q.PetID != nil {
+		from += " AND pet_id = " + bind(*q.PetID)
+	}
+	page := " ORDER BY id DESC LIMIT " + bind(q.Limit)
+	switch q.Status {
+	case 0:
+		return from + page, args
+	case petstore.Open:
+		return from + " AND status = 1 AND expires_at > " + bind(now.UnixMilli()) + page, args
+	case petstore.Expired: // those that are not yet stored as such are few
+		late := from + " AND status = 1 AND expires_at <= " + bind(now.UnixMilli())
+		return "SELECT * FROM (" + from + " AND status = 4" + page + ") UNION ALL " + late + page, args
+	}
+	return from + " AND status = " + bind(int64(q.Status)) + page, args
+}
+
+// PlaceOrder holds an animal in the next commit.
+func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, once *petstore.Once) (petstore.Order, bool, error) {
+	return makeOnce(ctx, db, once, func(w *writer) (petstore.Order, error) { return w.place(order, db.now()) })
+}
+
+func (w *writer) place(order petstore.NewOrder, now time.Time) (petstore.Order, error) {
+	pet, _, err := w.settled(order.PetID, now)
+	if petstore.IsCode(err, petstore.NotFound) {
+		err = petstore.NoPetToOrder(order.PetID)
+	}
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	placed, err := order.Place(0, pet, now)
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	err = run(w.conn, insertOrder, placed.PetID, int64(placed.Status), placed.Reference, placed.CreatedAt.UnixMilli(), placed.ExpiresAt.UnixMilli())
+	placed.ID = w.conn.LastInsertRowID()
+	if err == nil {
+		err = w.setStatus(pet, petstore.Pending)
+	}
+	return placed, err
+}
+
+// CloseOrder completes or cancels an order in the next commit.
+func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
+	err = db.change(ctx, func(w *writer) error {
+		order, err := getOrder(w.conn, id)
+		if err != nil {
+			return err
+		}
+		if closed, err = order.Close(to, db.now()); err != nil || order.Status != petstore.Open {
+			return err
+		}
+		return w.close(closed)
+	})
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	return closed, nil
+}
+
+// ExpireOrders asks a reader first, so that with nothing to do nobody waits for the writer.
+func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
+	for {
+		now, due := db.now(), false
+		err := db.readPets(ctx, func(r *reader) error {
+			return query(r.conn, func(*sqlite3.Stmt) { due = true }, selectDue, now.UnixMilli(), 1)
+		})
+		if err != nil || !due {
+			return expired, err
+		}
+		some := 0
+		err = db.change(ctx, func(w *writer) (err error) {
+			some, err = w.expire(now)
+			return err
+		})
+		if err != nil {
+			return expired, err
+		}
+		expired += int64(some)
+	}
+}
+
+func (w *writer) expire(now time.Time) (n int, err error) {
+	var due []petstore.Order
+	err = query(w.conn, func(row *sqlite3.Stmt) { due = append(due, scanOrder(row).At(now)) }, selectDue, now.UnixMilli(), expireStep)
+	for i := 0; i < len(due) && err == nil; i++ {
+		err = w.close(due[i])
+	}
+	return len(due), err
+}
+
+// settled returns an animal and the open order that holds it, nil if none does. An order that has expired is closed
+// first.
+func (w *writer) settled(petID int64, now time.Time) (pet petstore.Pet, holder *petstore.Order, err error) {
+	pet, err = getPet(w.get, petID)
+	if err != nil || pet.Status != petstore.Pending {
+		return pet, nil, err
+	}
+	err = query(w.conn, func(row *sqlite3.Stmt) {
+		order := scanOrder(row).At(now)
+		holder = &order
+	}, selectHolder, petID)
+	if err != nil || holder == nil || holder.Status == petstore.Open {
+		return pet, holder, err
+	}
+	if err := w.close(*holder); err != nil {
+		return pet, nil, err
+	}
+	pet.Status = holder.Status.Leaves()
+	return pet, nil, nil
+}
+
+// close stores a closed order and what it leaves of its animal.
+func (w *writer) close(order petstore.Order) error {
+	if err := run(w.conn, closeOrder, order.ID, int64(order.Status), order.ClosedAt.UnixMilli()); err != nil {
+		return err
+	}
+	pet, err := getPet(w.get, order.PetID)
+	if err != nil {
+		return err
+	}
+	return w.setStatus(pet, order.Status.Leaves())
+}
+
+func (w *writer) setStatus(pet petstore.Pet, status petstore.Status) error {
+	after := pet
+	after.Status = status
+	return w.replace(pet, after)
+}
+
+func scanOrder(row *sqlite3.Stmt) petstore.Order {
+	return petstore.Order{
+		ID:        row.ColumnInt64(0),
+		PetID:     row.ColumnInt64(1),
+		Status:    petstore.OrderStatus(row.ColumnInt64(2)),
+		Reference: row.ColumnText(3),
+		CreatedAt: timeAt(row, 4),
+		ExpiresAt: timeAt(row, 5),
+		ClosedAt:  timeAt(row, 6),
+	}
+}

@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+// writer is the one connection that writes, with the statements that every create needs.
+type writer struct {
+	conn    *sqlite3.Conn
+	inserts [maxRows]*sqlite3.Stmt // of one row, of two, and so on
+	get     *sqlite3.Stmt
+	counted [petstore.Sold + 1]int64 // by status, how many animals the running transaction has added
+}
+
+func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
+	settings := []string{
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA synchronous = FULL",
+		"PRAGMA fullfsync = ON", // macOS: an ordinary fsync there does not reach the disk
+		"PRAGMA checkpoint_fullfsync = ON",
+		fmt.Sprintf("PRAGMA journal_size_limit = %d", logLimit),
+	}
+	for _, setting := range settings {
+		if err := patiently(ctx, conn, func() error { return run(conn, setting) }); err != nil {
+			return nil, err
+		}
+	}
+	w := &writer{conn: conn}
+	statements := map[string]**sqlite3.Stmt{selectPet: &w.get}
+	for more := range w.inserts {
+		statements[insertPets+strings.Repeat(", (?, ?, ?)", more)] = &w.inserts[more]
+	}
+	return w, prepare(conn, statements)
+}
+
+// write lends the writer, in a transaction, and keeps the log small.
+func (db *DB) write(ctx context.Context, work func(*writer) error) error {
+	w, err := db.writer.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.writer.give(w)
+	defer db.trimLog(w)
+	clear(w.counted[:])
+	return unreachable(transaction(ctx, w.conn, func() error {
+		if err := work(w); err != nil {
+			return err
+		}
+		return w.storeInventory()
+	}))
+}
+
+// change is one caller's part of a commit: an animal to store, or work of another kind. Work that refuses its caller has
+// changed nothing before, so the others' changes are committed all the same.
+type change struct {
+	pet  petstore.NewPet
+	work func(*writer) error // nil to store the animal
+}
+
+// outcome is what became of a change.
+type outcome struct {
+	id      int64 // of the animal that was stored
+	refusal error
+}
+
+// change does work in the next commit, together with what others change at the same time.
+func (db *DB) change(ctx context.Context, work func(*writer) error) error {
+	_, err := db.do(ctx, change{work: work})
+	return err
+}
+
+func (db *DB) do(ctx context.Context, c change) (id int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, petstore.Unreachable(err)
+	}
+	// Whoever has been accepted waits for the outcome, even if ctx ends: a refusal always means that nothing was stored.
+	done, err := db.changes.Do(context.Background(), c)
+	if err != nil {
+		return 0, unreachable(err)
+	}
+	return done.id, done.refusal
+}
+
+// commit makes a batch of changes in one transaction.
+func (db *DB) commit(batch []change) ([]outcome, error) {
+	defer db.version.Add(1) // after a failure too: who knows what reached the disk
+	outcomes := make([]outcome, len(batch))
+	err := db.write(context.Background(), func(w *writer) error { return w.apply(batch, outcomes) })
+	if db.batched != nil {
+		db.batched(len(batch))
+	}
+	return outcomes, err
+}
+
+// apply stores animals several at a time and does the other work one by one.
+func (w *writer) apply(batch []change, outcomes []outcome) error {
+	plain := make([]int, 0, len(batch)) // the places of animals in the batch
+	for i, c := range batch {
+		if c.work == nil {
+			plain = append(plain, i)
+			continue
+		}
+		err := c.work(w)
+		if refused := (*petstore.Error)(nil); err != nil && !errors.As(err, &refused) {
+			return err
+		}
+		outcomes[i].refusal = err
+	}
+	return w.addAll(batch, plain, outcomes)
+}
