@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -62,7 +63,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore
 	}
 	// Who has been accepted waits for the outcome, even if ctx ends.
 	created, err := db.creates.Do(context.Background(), pet)
-	return created, false, failure(err)
+	return created, false, outcome(err)
 }
 
 func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
@@ -71,8 +72,8 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 		names[i], categories[i], statuses[i] = pet.Name, pet.CategoryID, int16(pet.Status)
 	}
 	created := make([]petstore.Pet, 0, len(pets))
-	err := db.write(context.Background(), func(ctx context.Context) error {
-		rows, err := db.pool.Query(ctx, insertPets, names, categories, statuses)
+	err := db.write(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
+		rows, err := conn.Query(ctx, insertPets, names, categories, statuses)
 		if err != nil {
 			return err
 		}
@@ -92,8 +93,8 @@ func (db *DB) createOnce(ctx context.Context, pet petstore.NewPet, once *petstor
 	created := petstore.Pet{NewPet: pet}
 	var replayed bool
 	var fingerprint []byte
-	err := db.write(ctx, func(ctx context.Context) error {
-		return db.pool.QueryRow(ctx, claimOnce, once.Owner, once.Key, once.Fingerprint[:], once.Now.UnixMilli(),
+	err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		return conn.QueryRow(ctx, claimOnce, once.Owner, once.Key, once.Fingerprint[:], once.Now.UnixMilli(),
 			once.Now.Add(-petstore.OnceKept).UnixMilli(), pet.Name, pet.CategoryID, int16(pet.Status)).
 			Scan(&created.ID, &replayed, &fingerprint)
 	})
@@ -112,8 +113,8 @@ func (db *DB) createOnce(ctx context.Context, pet petstore.NewPet, once *petstor
 func (db *DB) PurgeOnce(ctx context.Context, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int64
-		err := db.write(ctx, func(ctx context.Context) error {
-			tag, err := db.pool.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
+		err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+			tag, err := conn.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
 			some = tag.RowsAffected()
 			return err
 		})
