@@ -190,6 +190,7 @@ func TestErrorHasExactlyThreeFieldsAndEveryCode(t *testing.T) {
 		petstore.InvalidJSON, petstore.InvalidField, petstore.MissingField, petstore.InvalidParameter, petstore.Unauthorized,
 		petstore.NotFound, petstore.MethodNotAllowed, petstore.Gone, petstore.IdempotencyConflict, petstore.PayloadTooLarge,
 		petstore.UnsupportedMediaType, petstore.RateLimited, petstore.KeyBanned, petstore.InternalError, petstore.Unavailable,
+		petstore.OutcomeUnknown,
 	} {
 		want = append(want, string(code))
 	}

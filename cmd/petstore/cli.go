@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,15 +85,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return errors.New("stopped; " + left)
 	}
 	var refused *petstore.Error
-	if errors.As(err, &refused) && refused.Code == petstore.Unavailable && refused.Cause != nil {
-		return fmt.Errorf("the database cannot do this right now: %w", refused.Cause) // its message is for clients of the API
+	if !errors.As(err, &refused) || refused.Cause == nil {
+		return err
+	}
+	switch refused.Code { // their messages are for clients of the API
+	case petstore.Unavailable:
+		return fmt.Errorf("the database cannot do this right now: %w", refused.Cause)
+	case petstore.OutcomeUnknown:
+		return fmt.Errorf("the database did not say whether this was done; %s: %w", cmp.Or(leftBehind[name], leftBehind["keys"]), refused.Cause)
 	}
 	return err
 }
 
 type exit int
 
-// leftBehind is what becomes of a command's work when a signal ends it. A server says that itself.
+// leftBehind is what becomes of a command's work when a signal ends it, or its connection to the database breaks. A server
+// that a signal ends says that itself.
 var leftBehind = map[string]string{
 	"backup":  "nothing was written",
 	"restore": "nothing was written",

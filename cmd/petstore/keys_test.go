@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 // keysOf lists the keys of a database.
@@ -114,6 +116,21 @@ func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
 }
 
 // The server and keys … are two processes on one file; what one changes the other follows within 5 seconds.
+func TestAKeyWhoseMakingWasBrokenOffCanBeLookedFor(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	proxy := testservice.StartProxy(t, server.Address)
+	newKey(t, server.URL)
+	proxy.Break("broken off")
+	out, stderr, status := invoke(t, "keys", "create", "--name", "broken off", "--database", "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
+	if out != "" || status != 1 || !strings.HasPrefix(stderr, "the database did not say whether this was done; petstore keys list shows what was done: ") {
+		t.Errorf("it ended with %d and said %q, %q", status, out, stderr)
+	}
+	if keys := keysOf(t, server.URL); len(keys) != 2 || keys[1].Name != "broken off" {
+		t.Errorf("the keys are %v", keys)
+	}
+}
+
 func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")

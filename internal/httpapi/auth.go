@@ -39,6 +39,7 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 		return &nobodys, petstore.Errorf(petstore.Unauthorized, "The API key is not known here. Check that it belongs to this service.")
 	}
 	if err != nil {
+		x.unchecked = true
 		return &nobodys, err
 	}
 	return key, key.Usable(x.start)

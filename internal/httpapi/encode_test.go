@@ -83,7 +83,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		petstore.InvalidJSON: 400, petstore.InvalidField: 400, petstore.MissingField: 400, petstore.InvalidParameter: 400,
 		petstore.Unauthorized: 401, petstore.NotFound: 404, petstore.MethodNotAllowed: 405, petstore.IdempotencyConflict: 409,
 		petstore.Gone: 410, petstore.PayloadTooLarge: 413, petstore.UnsupportedMediaType: 415, petstore.RateLimited: 429,
-		petstore.KeyBanned: 429, petstore.InternalError: 500, petstore.Unavailable: 503,
+		petstore.KeyBanned: 429, petstore.InternalError: 500, petstore.Unavailable: 503, petstore.OutcomeUnknown: 503,
 	}
 	for code, status := range want {
 		if statuses[code] != status {

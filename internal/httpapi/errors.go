@@ -26,6 +26,7 @@ var statuses = map[petstore.Code]int{
 	petstore.KeyBanned:            http.StatusTooManyRequests,
 	petstore.InternalError:        http.StatusInternalServerError,
 	petstore.Unavailable:          http.StatusServiceUnavailable,
+	petstore.OutcomeUnknown:       http.StatusServiceUnavailable,
 	petstore.Forbidden:            http.StatusForbidden,
 	petstore.PetReserved:          http.StatusConflict,
 	petstore.PetUnavailable:       http.StatusConflict,
@@ -60,6 +61,9 @@ func (x *exchange) render(err error) {
 	e := refusalOf(err)
 	status := statuses[e.Code]
 	x.cause = e.Cause
+	if e.Code == petstore.OutcomeUnknown {
+		e = petstore.Errorf(e.Code, "%s", undecided(x.r)) // e is shared with others whose write was in the same batch
+	}
 	switch status {
 	case http.StatusServiceUnavailable:
 		x.share("Retry-After", retryUnavailable)
@@ -75,6 +79,18 @@ func (x *exchange) render(err error) {
 	if status == http.StatusServiceUnavailable && x.r.Context().Err() != nil {
 		x.status = hungUp
 	}
+}
+
+// undecided says of a write that may have been done how to send it again safely.
+func undecided(r *http.Request) string {
+	const undecided = "The store did not say whether this was done: it may have been. "
+	switch {
+	case r.Method != http.MethodPost:
+		return undecided + "Send it again; what was done then stays as it is, and a DELETE that was done gets 404."
+	case len(r.Header["Idempotency-Key"]) > 0:
+		return undecided + "Send it again with the same Idempotency-Key, and it is done once only."
+	}
+	return undecided + "Look before you send it again; with an Idempotency-Key it can always be sent again safely."
 }
 
 func appendError(b []byte, e *petstore.Error, status int) []byte {

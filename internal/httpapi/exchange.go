@@ -23,6 +23,7 @@ type exchange struct {
 	versioned bool          // the path is under /v1
 	key       *petstore.Key // shared; nobody's where none was recognized
 	refusal   error         // why there is no valid key
+	unchecked bool          // the storage could not say whether the key is valid
 	address   string
 	body      []byte
 	wanted    bool // a client that asked whether to send its body was told to

@@ -67,6 +67,27 @@ func TestStorageThatFailsIsAnsweredWithoutInternalText(t *testing.T) {
 	}
 }
 
+func TestCreateThatMayHaveBeenDoneSaysHowToSendItAgain(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	key := s.key(petstore.Free)
+	storage.failing("CreatePet", petstore.Unknown(errSecret))
+	for _, c := range []struct {
+		headers []string
+		advice  string
+	}{
+		{[]string{"Idempotency-Key: a"}, "Send it again with the same Idempotency-Key, and it is done once only."},
+		{nil, "Look before you send it again; with an Idempotency-Key it can always be sent again safely."},
+	} {
+		a := s.post(key, `{"name":"Rex","categoryId":1}`, c.headers...)
+		a.is(t, 503, petstore.OutcomeUnknown)
+		a.has(t, "Retry-After", "1")
+		if _, message := a.refusal(); message != "The store did not say whether this was done: it may have been. "+c.advice {
+			t.Errorf("with %q the client reads: %s", c.headers, message)
+		}
+	}
+}
+
 func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))
@@ -78,7 +99,7 @@ func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
 	a.is(t, 503, petstore.Unavailable)
 	a.has(t, "Retry-After", "1")
 	a.has(t, "WWW-Authenticate", "")
-	a.told(t, 1000, 999, noon.Add(time.Minute))
+	a.told(t, 1000, 1000, noon.Add(time.Minute))
 	s.get("", "/v1/pets").is(t, 401, petstore.Unauthorized)
 	s.get("garbage", "/v1/pets").is(t, 401, petstore.Unauthorized)
 	s.clock.step(5 * time.Second)

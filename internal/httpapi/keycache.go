@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -13,11 +14,14 @@ const (
 	keyTTL     = 5 * time.Second
 	maxKeys    = 65536
 	keyTimeout = 5 * time.Second
+	// maxLookUps is how many look-ups may wait for the storage at once: while it hangs, more would only pile up.
+	maxLookUps = 64
 )
 
 // keyCache remembers valid keys, so that they cost no query, for as long as a revoked one may still work.
 type keyCache struct {
 	lookup *batch.Shared[petstore.SecretHash, *petstore.Key]
+	places chan struct{} // as many as look-ups wait
 
 	mu      sync.RWMutex
 	entries map[petstore.SecretHash]keyEntry
@@ -29,9 +33,17 @@ type keyEntry struct {
 	asked time.Time     // when its query started
 }
 
+var errManyLookUps = fmt.Errorf("%d look-ups of keys wait already", maxLookUps)
+
 func newKeyCache(storage petstore.Storage, now func() time.Time) *keyCache {
-	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry)}
+	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), places: make(chan struct{}, maxLookUps)}
 	c.lookup = batch.NewShared(func(hash petstore.SecretHash) (*petstore.Key, error) {
+		select {
+		case c.places <- struct{}{}:
+			defer func() { <-c.places }()
+		default:
+			return nil, petstore.Unreachable(errManyLookUps)
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), keyTimeout)
 		defer cancel()
 		asked, bans := now(), c.bansGiven()

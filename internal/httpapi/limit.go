@@ -10,12 +10,13 @@ import (
 )
 
 // limited counts the request, by the owner of its key or without a valid one by its address, tells the client what is
-// left, and refuses what is too much. Then a request without a valid key is refused, if it needs one.
+// left, and refuses what is too much. Then a request without a valid key is refused, if it needs one. A request whose key
+// could not be checked counts for nobody and is never too much: that the storage is away is not its fault.
 func (a *API) limited(next handler) handler {
 	return func(x *exchange) error {
 		ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedUntil: x.key.BannedUntil}
 		if x.refusal != nil {
-			ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits}
+			ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.unchecked}
 		}
 		if a.CountOnly {
 			ask.BannedUntil = time.Time{}
@@ -27,10 +28,12 @@ func (a *API) limited(next handler) handler {
 		if d.BanNow && !a.CountOnly {
 			d = a.ban(x, ask, d)
 		}
-		a.metrics.decided(d.Outcome)
 		x.tellLimits(d)
-		if d.Outcome != petstore.Allowed && !a.CountOnly {
-			return refuse(x, d)
+		if !x.unchecked {
+			a.metrics.decided(d.Outcome)
+			if d.Outcome != petstore.Allowed && !a.CountOnly {
+				return refuse(x, d)
+			}
 		}
 		if x.refusal != nil && x.needsKey() {
 			return x.refusal

@@ -25,6 +25,7 @@ const (
 	KeyBanned            Code = "key_banned"
 	InternalError        Code = "internal_error"
 	Unavailable          Code = "unavailable"
+	OutcomeUnknown       Code = "outcome_unknown"
 	Forbidden            Code = "forbidden"
 	PetReserved          Code = "pet_reserved"
 	PetUnavailable       Code = "pet_unavailable"
@@ -44,11 +45,20 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unreachable reports that the storage could not do its work now, for the reason in cause.
+// Unreachable reports that the storage could not do its work now and has changed nothing, for the reason in cause.
 func Unreachable(cause error) *Error {
 	return &Error{
 		Code:    Unavailable,
-		Message: "The store cannot do this right now. Try again shortly; with an Idempotency-Key a create happens once only.",
+		Message: "The store cannot do this right now. Nothing was changed; try again shortly.",
+		Cause:   cause,
+	}
+}
+
+// Unknown reports that a write was broken off, for the reason in cause, when the storage may already have done it.
+func Unknown(cause error) *Error {
+	return &Error{
+		Code:    OutcomeUnknown,
+		Message: "The store did not say whether this was done: it may have been. Look before you do it again.",
 		Cause:   cause,
 	}
 }

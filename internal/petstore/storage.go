@@ -8,7 +8,8 @@ import (
 // Storage keeps everything that outlives a request. Every method is safe for concurrent use. What a writing method has
 // acknowledged by returning nil is durable and seen by every read that starts afterwards, here and in every other
 // process on the same database. A method that cannot do its work returns an Error with the code Unavailable and has
-// then stored nothing; only where the connection broke before the answer came, it may have stored everything.
+// then changed nothing. A write that is broken off when it may already have been done returns an Error with the code
+// OutcomeUnknown: it was done as a whole or not at all, and nobody can say which. It is never tried again by itself.
 type Storage interface {
 	Pets
 	Categories

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // read does work that changes nothing. If its connection breaks, as those that were idle do when the server restarts, it
@@ -19,21 +20,37 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) er
 	return failure(err)
 }
 
-// write does work that is a transaction by itself, such as one statement. Once begun it belongs to no caller, whose going
-// would only break a connection. It is never repeated: when its connection breaks, it may have happened.
-func (db *DB) write(ctx context.Context, work func(ctx context.Context) error) error {
+// write does work that is a transaction by itself, such as one statement, on a connection of its own. Once begun it
+// belongs to no caller, whose going would only break a connection. It is never repeated: when its connection breaks, it
+// may have happened.
+func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return failure(err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return failure(db.try(ctx, work))
+	return outcome(db.try(ctx, func(ctx context.Context) error {
+		conn, err := db.pool.Acquire(ctx)
+		if err != nil {
+			return failure(err)
+		}
+		defer conn.Release()
+		return work(ctx, conn)
+	}))
 }
 
-// transaction is write for work of several statements.
+// transaction is write for work of several statements. Nothing of it has happened before it is committed.
 func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx pgx.Tx) error) error {
-	return db.write(ctx, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return work(ctx, tx) })
+	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		tx, err := conn.Begin(ctx)
+		if err != nil {
+			return failure(err)
+		}
+		defer tx.Rollback(ctx) // does nothing after Commit; if it fails, the connection is closed, which undoes it too
+		if err := work(ctx, tx); err != nil {
+			return failure(err)
+		}
+		return tx.Commit(ctx)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -124,8 +125,8 @@ func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isN
 
 // DeleteCategory takes the name from a number.
 func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
-	return db.write(ctx, func(ctx context.Context) error {
-		tag, err := db.pool.Exec(ctx, deleteCategory, id)
+	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		tag, err := conn.Exec(ctx, deleteCategory, id)
 		if err == nil && tag.RowsAffected() == 0 {
 			err = petstore.NoSuchCategory()
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -38,7 +39,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore
 	}
 	// Who has been accepted waits for the outcome, even if ctx ends.
 	created, err := db.creates.Do(context.Background(), pet)
-	return created, false, failure(err)
+	return created, false, outcome(err)
 }
 
 func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
@@ -47,8 +48,8 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 		names[i], categories[i], statuses[i] = pet.Name, pet.CategoryID, int16(pet.Status)
 	}
 	created := make([]petstore.Pet, 0, len(pets))
-	err := db.write(context.Background(), func(ctx context.Context) error {
-		rows, err := db.pool.Query(ctx, insertPets, names, categories, statuses)
+	err := db.write(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
+		rows, err := conn.Query(ctx, insertPets, names, categories, statuses)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"petstore/internal/batch"
 	"petstore/internal/petstore"
 )
 
@@ -49,6 +50,33 @@ func failure(err error) error {
 		return err
 	}
 	return petstore.Unreachable(err)
+}
+
+// outcome is failure for a write that may have reached the server. Only where the server says that it has undone it, or
+// nothing was sent, is it known not to have happened.
+func outcome(err error) error {
+	var refused *petstore.Error
+	switch {
+	case err == nil, errors.As(err, &refused), undone(err):
+		return failure(err)
+	case unsent(err), errors.Is(err, batch.ErrClosed):
+		return petstore.Unreachable(err)
+	}
+	return petstore.Unknown(err)
+}
+
+// unsent reports whether nothing reached the server. Of a connection that is closed the driver says so too, even if that
+// broke only after a COMMIT was sent.
+func unsent(err error) bool {
+	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
+}
+
+// undone reports whether the server says that it has undone the transaction. It says ERROR or FATAL of nothing that it has
+// committed: a wait for a standby that is cut off ends without either. A PANIC may come amid a commit, and with class 08 a
+// pooler tells that it has lost the server.
+func undone(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.SeverityUnlocalized != "PANIC" && !strings.HasPrefix(pg.Code, "08")
 }
 
 // lost reports whether a connection broke while it was used, as the idle ones do when their server goes.

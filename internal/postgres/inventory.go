@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -56,8 +57,8 @@ func (db *DB) foldInventory(ctx context.Context) error {
 		if err != nil || deltas <= fewDeltas {
 			return err
 		}
-		err = db.write(ctx, func(ctx context.Context) error {
-			_, err := db.pool.Exec(ctx, foldInventory, foldStep)
+		err = db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+			_, err := conn.Exec(ctx, foldInventory, foldStep)
 			return err
 		})
 		if err != nil {

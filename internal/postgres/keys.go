@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -59,8 +60,8 @@ func keyArgs(key petstore.Key, hash petstore.SecretHash) []any {
 
 // CreateKey adds a row.
 func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
-	return db.write(ctx, func(ctx context.Context) error {
-		_, err := db.pool.Exec(ctx, insertKey, keyArgs(key, hash)...)
+	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		_, err := conn.Exec(ctx, insertKey, keyArgs(key, hash)...)
 		return err
 	})
 }
@@ -80,8 +81,8 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 
 // EnsureKey leaves the id, owner and name of a key that is there as they are.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
-	return db.write(ctx, func(ctx context.Context) error {
-		_, err := db.pool.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
+	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		_, err := conn.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
 			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
 			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, access = excluded.access`,
 			keyArgs(key, hash)...)
@@ -141,8 +142,8 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 
 // RevokeKey keeps the time of the first revocation.
 func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
-	return db.write(ctx, func(ctx context.Context) error {
-		tag, err := db.pool.Exec(ctx, "UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now.UnixMilli())
+	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		tag, err := conn.Exec(ctx, "UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now.UnixMilli())
 		if err == nil && tag.RowsAffected() == 0 {
 			return petstore.NoSuchKey(id)
 		}

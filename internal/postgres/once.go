@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -82,8 +83,8 @@ func recall(ctx context.Context, tx pgx.Tx, once *petstore.Once, made any) (met 
 func (db *DB) PurgeOnce(ctx context.Context, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int64
-		err := db.write(ctx, func(ctx context.Context) error {
-			tag, err := db.pool.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
+		err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+			tag, err := conn.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
 			some = tag.RowsAffected()
 			return err
 		})

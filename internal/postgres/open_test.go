@@ -43,7 +43,7 @@ func TestOpenRefuses(t *testing.T) {
 		{
 			name: "the database of a newer petstore",
 			sql:  "UPDATE settings SET value = '7' WHERE name = 'schema'",
-			want: "DATABASE was written by a newer petstore (schema 7, this one knows 1); upgrade petstore",
+			want: "DATABASE was written by a newer petstore (schema 7, this one knows 2); upgrade petstore",
 		}, {
 			name: "the database of the other environment",
 			env:  petstore.Staging,

@@ -88,7 +88,7 @@ func TestDuplicatesAtEveryReplicaMakeOnePet(t *testing.T) {
 func TestReplicasPurgeAtOnce(t *testing.T) {
 	dbs := replicas(t)
 	execute(t, dbs[0].pool.Config().ConnString(), `
-		INSERT INTO idempotency SELECT 'ann', n, '', 0, n FROM generate_series(1, 5000) n`)
+		INSERT INTO idempotency SELECT 'ann', n, '', n, '{}' FROM generate_series(1, 5000) n`)
 	var purged atomic.Int64
 	var all sync.WaitGroup
 	for _, db := range dbs {

@@ -45,7 +45,8 @@ func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 	}
 }
 
-// transaction does work in one transaction that no other writer can come between, or leaves nothing of it.
+// transaction does work in one transaction that no other writer can come between, or leaves nothing of it, unless its
+// error is an uncommitted one.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
 	if err := patiently(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
 		return err
@@ -58,7 +59,10 @@ func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) err
 	if err := work(); err != nil {
 		return err
 	}
-	return run(conn, "COMMIT")
+	if err := run(conn, "COMMIT"); err != nil {
+		return uncommitted{err}
+	}
+	return nil
 }
 
 // run executes one statement, which the connection keeps prepared, and drops its rows.

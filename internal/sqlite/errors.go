@@ -12,10 +12,30 @@ import (
 // unreachable makes a refusal of whatever is none yet.
 func unreachable(err error) error {
 	var refused *petstore.Error
-	if err == nil || errors.As(err, &refused) {
+	var commit uncommitted
+	switch {
+	case err == nil, errors.As(err, &refused):
 		return err
+	case errors.As(err, &commit) && commit.mayHold():
+		return petstore.Unknown(err)
 	}
 	return petstore.Unreachable(err)
+}
+
+// uncommitted is the error of a COMMIT.
+type uncommitted struct{ error }
+
+func (e uncommitted) Unwrap() error { return e.error }
+
+// mayHold reports whether the log may have the whole transaction all the same, as when it could be written and not
+// synced: then it is found there after a crash, unless the next commit has overwritten it. On a full disk the record that
+// ends a transaction has found no room.
+func (e uncommitted) mayHold() bool {
+	switch sqlite3.ErrCode(e).ToPrimary() {
+	case sqlite3.ResultFull, sqlite3.ResultBusy, sqlite3.ResultConstraint:
+		return false
+	}
+	return true
 }
 
 // refusal says in a sentence why the database at path cannot be opened, and what to do. What SQLite did not say is a

@@ -3,10 +3,14 @@ package sqlite
 import (
 	"errors"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
@@ -74,6 +78,9 @@ func TestServerOutlivesAFullDisk(t *testing.T) {
 			t.Fatalf("got %v, want Unavailable", err)
 		}
 		check()
+		if found := petsAfterCrash(t, path); found != stored {
+			t.Fatalf("after a crash there are %d animals, %d were acknowledged", found, stored)
+		}
 		free()
 		noError(t, add())
 		check()
@@ -82,6 +89,52 @@ func TestServerOutlivesAFullDisk(t *testing.T) {
 	noError(t, db.Close())
 	db = open(t, Config{Path: path})
 	check()
+}
+
+// petsAfterCrash is how many animals are found if everything stops now.
+func petsAfterCrash(t *testing.T, path string) int {
+	t.Helper()
+	copied := filepath.Join(t.TempDir(), "petstore.db")
+	for _, end := range []string{"", "-wal"} {
+		content, err := os.ReadFile(path + end)
+		noError(t, err)
+		noError(t, os.WriteFile(copied+end, content, 0o600))
+	}
+	db := open(t, Config{Path: copied})
+	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 10_000})
+	noError(t, err)
+	return len(pets)
+}
+
+// limitFiles makes files end at that size: a write beyond it fails, and not for want of room.
+func limitFiles(t *testing.T, size int64) (lift func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	noError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	noError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(size), Max: before.Max}))
+	return func() { noError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }
+}
+
+// What an I/O error breaks off may be in the log as a whole, and be found there after a crash.
+func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	db := open(t, Config{Path: path, Create: true, Serve: true})
+	_, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	lift := limitFiles(t, db.logSize())
+	_, _, created := db.CreatePet(t.Context(), rex, nil)
+	key := db.CreateKey(t.Context(), petstore.NewKey("ci", petstore.Free, limits, time.Now(), 0), petstore.HashSecret("ci"))
+	_, batch := db.commit([]change{{pet: rex}, {pet: rex}})
+	lift()
+	for _, err := range []error{created, key, batch} {
+		if !petstore.IsCode(err, petstore.OutcomeUnknown) || sqlite3.ErrCode(err).ToPrimary() != sqlite3.ResultIOErr {
+			t.Errorf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
+		}
+	}
+	_, _, err = db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	checkIntegrity(t, db)
 }
 
 func TestOpenRefusesAFullDisk(t *testing.T) {

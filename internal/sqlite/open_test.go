@@ -64,7 +64,7 @@ func TestOpenRefuses(t *testing.T) {
 				script(t, path, "PRAGMA user_version = 7")
 			},
 			cfg:  Config{Create: true},
-			want: "PATH was written by a newer petstore (schema 7, this one knows 1); upgrade petstore",
+			want: "PATH was written by a newer petstore (schema 7, this one knows 2); upgrade petstore",
 		}, {
 			name: "the database of the other environment",
 			make: func(t *testing.T, path string) { noError(t, openOrCreate(path)) },

@@ -1,0 +1,164 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/postgres"
+	"petstore/internal/testservice"
+)
+
+// meddleAt is meddle on the PostgreSQL at that address.
+func meddleAt(t testing.TB, address string) *meddler {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Config{
+		URL: "postgres://postgres@" + address + "/postgres?sslmode=disable", Environment: petstore.Production,
+	})
+	return &meddler{Storage: closedWith(t, db, err), calls: make(map[string]int)}
+}
+
+// someKeys makes keys of which none is cached.
+func (s *service) someKeys(n int) []string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = s.key(petstore.Enterprise)
+	}
+	return keys
+}
+
+func TestOutageOfTheDatabaseCountsForNobody(t *testing.T) {
+	server := testservice.StartPostgres(t)
+	s := serve(t, on(meddleAt(t, server.Address)))
+	keys := s.someKeys(10)
+	stale := s.key(petstore.Free)
+	s.get(stale, "/v1/pets").is(t, 200, "")
+	s.clock.step(5 * time.Second)
+	server.Stop(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 400 {
+				a, err := s.try(request("GET", "/v1/pets", keys[(i+n)%len(keys)]))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if code, _ := a.refusal(); a.status != 503 || code != petstore.Unavailable {
+					t.Errorf("request %d: %s", n, a.raw)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	a := s.get(stale, "/v1/pets")
+	a.is(t, 503, petstore.Unavailable)
+	a.has(t, "WWW-Authenticate", "")
+	a.told(t, 1000, 1000, noon.Add(time.Minute))
+	s.get("garbage", "/v1/pets").told(t, 1000, 999, noon.Add(time.Minute))
+	server.Start(t)
+	for _, key := range keys {
+		s.get(key, "/v1/pets").is(t, 200, "")
+	}
+	s.get(stale, "/v1/pets").told(t, 60, 58, noon.Add(time.Minute))
+}
+
+func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
+	const most = 64
+	server := testservice.StartPostgres(t)
+	storage := meddleAt(t, server.Address)
+	s := serve(t, on(storage))
+	keys := s.someKeys(most + 20)
+	asked, ask := make(chan struct{}, len(keys)), make(chan struct{})
+	storage.with(func(_ context.Context, call string) error {
+		if call == "FindKey" {
+			asked <- struct{}{}
+			<-ask
+		}
+		return nil
+	})
+	server.Pause(t)
+	answers := make(chan string)
+	for _, key := range keys[:most] {
+		go func() {
+			a, err := s.try(request("GET", "/v1/pets", key))
+			if err != nil {
+				answers <- err.Error()
+				return
+			}
+			code, _ := a.refusal()
+			answers <- fmt.Sprint(a.status, " ", code)
+		}()
+	}
+	for range most {
+		<-asked
+	}
+	for _, key := range keys[most:] {
+		s.get(key, "/v1/pets").is(t, 503, petstore.Unavailable) // the others still wait
+	}
+	if n := storage.count("FindKey"); n != most {
+		t.Errorf("%d look-ups wait, want %d", n, most)
+	}
+	s.get("garbage", "/v1/pets").told(t, 1000, 999, noon.Add(time.Minute))
+	close(ask)
+	for range most {
+		if got := <-answers; got != "503 unavailable" {
+			t.Errorf("a look-up that waited got %s", got)
+		}
+	}
+	server.Resume(t)
+	for _, key := range keys {
+		s.get(key, "/v1/pets").is(t, 200, "")
+	}
+}
+
+// A client that waits less long than the database hangs is not counted either.
+func TestLookUpThatTheClientGivesUpCountsForNobody(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	key := s.key(petstore.Free)
+	asked, ask := make(chan struct{}), make(chan struct{})
+	storage.with(func(_ context.Context, call string) error {
+		if call == "FindKey" {
+			close(asked)
+			<-ask
+		}
+		return nil
+	})
+	conn := dial(t, s.address)
+	fmt.Fprint(conn, request("GET", "/v1/pets", key, "X-Request-Id: gone"))
+	<-asked
+	conn.Close()
+	if line := s.journal.of("gone"); !strings.Contains(line, `"status":499`) {
+		t.Errorf("the log says %s", line)
+	}
+	close(ask)
+	s.get("garbage", "/v1/pets").told(t, 1000, 999, noon.Add(time.Minute))
+}
+
+func TestCreateWhoseAnswerTheDatabaseLostCanBeSentAgain(t *testing.T) {
+	server := testservice.StartPostgres(t)
+	proxy := testservice.StartProxy(t, server.Address)
+	s := serve(t, on(meddleAt(t, proxy.Address)))
+	key := s.key(petstore.Enterprise)
+	for _, way := range []struct {
+		name string
+		lose func(sent string) <-chan struct{}
+	}{{"Broken", proxy.Break}, {"Silent", proxy.Silence}} {
+		body := fmt.Sprintf(`{"name":%q,"categoryId":1}`, way.name)
+		answered := way.lose(way.name)
+		s.post(key, body, "Idempotency-Key: "+way.name).is(t, 503, petstore.OutcomeUnknown)
+		<-answered
+		a := s.post(key, body, "Idempotency-Key: "+way.name)
+		a.is(t, 201, "")
+		a.has(t, "Idempotency-Replayed", "true")
+	}
+	if pets := s.pets(); len(pets) != 2 {
+		t.Errorf("stored are %v, want each once", pets)
+	}
+}

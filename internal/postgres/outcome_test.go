@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// uncertain are writes of each kind, whose statements carry the name in them, and how to see that they happened.
+var uncertain = []struct {
+	name  string
+	write func(ctx context.Context, db *DB, name string) error
+	done  func(ctx context.Context, db *DB, name string) (bool, error)
+}{
+	{"a create", func(ctx context.Context, db *DB, name string) error {
+		_, _, err := db.CreatePet(ctx, petstore.NewPet{Name: name, Status: petstore.Available}, nil)
+		return err
+	}, hasPet},
+	{"a create once", func(ctx context.Context, db *DB, name string) error {
+		_, _, err := db.CreatePet(ctx, petstore.NewPet{Name: name, Status: petstore.Available}, onceNamed(name))
+		return err
+	}, hasPet},
+	{"a new key", func(ctx context.Context, db *DB, name string) error {
+		return db.CreateKey(ctx, keyNamed(name), petstore.HashSecret(name))
+	}, hasKey},
+}
+
+func onceNamed(name string) *petstore.Once {
+	return &petstore.Once{Owner: "ann", Key: name, Now: time.Now()}
+}
+
+func keyNamed(name string) petstore.Key {
+	return petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, time.Now(), 0)
+}
+
+func hasPet(ctx context.Context, db *DB, name string) (bool, error) {
+	pets, err := db.ListPets(ctx, petstore.PetQuery{Limit: 10_000})
+	for _, pet := range pets {
+		if pet.Name == name {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+func hasKey(ctx context.Context, db *DB, name string) (bool, error) {
+	_, err := db.FindKey(ctx, petstore.HashSecret(name))
+	if petstore.IsCode(err, petstore.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func TestAWriteWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	proxy := testservice.StartProxy(t, server.Address)
+	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
+	for _, way := range []struct {
+		name string
+		lose func(sent string) <-chan struct{}
+	}{
+		{"the connection breaks", proxy.Break},
+		{"the deadline ends", proxy.Silence},
+	} {
+		for _, c := range uncertain {
+			t.Run(c.name+", "+way.name, func(t *testing.T) {
+				answered := way.lose(t.Name())
+				err := c.write(t.Context(), db, t.Name())
+				if !petstore.IsCode(err, petstore.OutcomeUnknown) {
+					t.Errorf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
+				}
+				<-answered
+				if done, err := c.done(t.Context(), db, t.Name()); err != nil || !done {
+					t.Errorf("what the server has done is there: %v, %v", done, err)
+				}
+			})
+		}
+	}
+}
+
+func TestACommitWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	proxy := testservice.StartProxy(t, server.Address)
+	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
+	key := keyNamed("old")
+	if err := db.CreateKey(t.Context(), key, petstore.HashSecret("old")); err != nil {
+		t.Fatal(err)
+	}
+	rotate := func(secret string) error {
+		_, err := db.RotateKey(t.Context(), key.ID, petstore.HashSecret(secret), time.Now(), time.Hour)
+		return err
+	}
+	for _, c := range []struct {
+		lost string
+		code petstore.Code
+		done bool
+	}{
+		{"begin", petstore.Unavailable, false},
+		{"UPDATE keys", petstore.Unavailable, false},
+		{"commit", petstore.OutcomeUnknown, true},
+	} {
+		proxy.Break(c.lost)
+		if err := rotate(c.lost); !petstore.IsCode(err, c.code) {
+			t.Errorf("without the answer to %s: got %v, want a refusal with the code %s", c.lost, err, c.code)
+		}
+		if done, err := hasKey(t.Context(), db, c.lost); err != nil || done != c.done {
+			t.Errorf("without the answer to %s: done is %v, %v", c.lost, done, err)
+		}
+	}
+}
+
+func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	proxy := testservice.StartProxy(t, server.Address)
+	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
+	once := onceNamed("the animal's key")
+	proxy.Break(once.Key)
+	if _, _, err := db.CreatePet(t.Context(), rex, once); !petstore.IsCode(err, petstore.OutcomeUnknown) {
+		t.Fatalf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
+	}
+	pet, replayed, err := db.CreatePet(t.Context(), rex, once)
+	if err != nil || !replayed || pet.NewPet != rex {
+		t.Errorf("the same again gives %v, a replay: %v, %v", pet, replayed, err)
+	}
+	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 10})
+	if err != nil || len(pets) != 1 || pets[0] != pet {
+		t.Errorf("stored are %v, %v", pets, err)
+	}
+}
+
+// What the server refuses, and what never reaches it, it has not done.
+func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	db := open(t, server.URL)
+	if err := calls["create"](t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	refuse := map[string]func(){
+		"its statement takes too long": func() {
+			execute(t, server.URL, `
+				CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END';
+				CREATE TRIGGER wait AFTER INSERT ON pets EXECUTE FUNCTION wait()`)
+		},
+		"its connection is ended by the server": func() {
+			execute(t, server.URL, `
+				DROP TRIGGER IF EXISTS wait ON pets;
+				CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+				CREATE TRIGGER leave AFTER INSERT ON pets EXECUTE FUNCTION leave()`)
+		},
+		"there is no server": func() { server.Stop(t) },
+	}
+	for _, why := range []string{"its statement takes too long", "its connection is ended by the server", "there is no server"} {
+		refuse[why]()
+		for _, create := range []string{"create", "create once"} {
+			if err := calls[create](t.Context(), db); !petstore.IsCode(err, petstore.Unavailable) {
+				t.Errorf("%s, %s: got %v, want a refusal with the code %s", create, why, err, petstore.Unavailable)
+			}
+		}
+	}
+	server.Start(t)
+	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 10}); err != nil || len(pets) != 1 {
+		t.Errorf("stored are %v, %v", pets, err)
+	}
+	execute(t, server.URL, "DROP TRIGGER leave ON pets")
+	if _, replayed, err := db.CreatePet(t.Context(), rex, &petstore.Once{Owner: "ann", Key: "k"}); err != nil || replayed {
+		t.Errorf("an Idempotency-Key that was refused has been used: %v, %v", replayed, err)
+	}
+}
