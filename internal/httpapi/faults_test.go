@@ -94,8 +94,8 @@ func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
 }
 
 func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
-	storage := meddle(t)
-	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxWorking = 1 })
+	storage, metrics := meddle(t), prometheus.NewRegistry()
+	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxWorking, c.Metrics = 1, metrics })
 	key := s.key(petstore.Free)
 	s.get(key, "/v1/pets").is(t, 200, "")
 	working, goOn := make(chan struct{}), make(chan struct{})
@@ -115,6 +115,9 @@ func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
 		first <- err
 	}()
 	<-working
+	if used, limit := value(t, metrics, "petstore_working_slots"), value(t, metrics, "petstore_working_slots_limit"); used != 1 || limit != 1 {
+		t.Errorf("%v of %v slots are in use", used, limit)
+	}
 	a := s.get(key, "/v1/pets")
 	a.is(t, 503, petstore.Unavailable)
 	a.has(t, "Retry-After", "1")

@@ -1,18 +1,12 @@
 package httpapi_test
 
 import (
-	"bytes"
-	"crypto/tls"
 	"io"
 	"net"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
@@ -73,62 +67,6 @@ func TestClientsThatDoNotReadTakeNoPlaceFromOthers(t *testing.T) {
 	s.get(key, longPage).is(t, 200, "")
 	s.get(s.key(petstore.Free), longPage).is(t, 200, "")
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
-}
-
-func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
-	s := serve(t, func(c *httpapi.Config) { c.MaxWorking = 4 })
-	key := s.key(petstore.Enterprise)
-	s.fillLong()
-	server := httptest.NewUnstartedServer(s.api)
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	stalled := stallStreams(t, server.Listener.Addr().String(), key, 8)
-	s.get(key, longPage).is(t, 200, "")
-	s.get(s.key(petstore.Free), longPage).is(t, 200, "")
-	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
-	stalled.Close()
-}
-
-// stallStreams asks for the long page on many streams of one connection, sees every answer begin, and lets none of
-// them go on.
-func stallStreams(t *testing.T, address, key string, streams int) net.Conn {
-	t.Helper()
-	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(time.Minute))
-	io.WriteString(conn, http2.ClientPreface)
-	framer := http2.NewFramer(conn, conn)
-	framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
-	var block bytes.Buffer
-	header := hpack.NewEncoder(&block)
-	for i := range streams {
-		block.Reset()
-		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "x"}, {":path", longPage}, {"authorization", "Bearer " + key}} {
-			header.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
-		}
-		if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for begun := 0; begun < streams; {
-		frame, err := framer.ReadFrame()
-		if err != nil {
-			t.Fatalf("%d of %d answers began: %v", begun, streams, err)
-		}
-		switch frame := frame.(type) {
-		case *http2.HeadersFrame:
-			begun++
-		case *http2.SettingsFrame:
-			if !frame.IsAck() {
-				framer.WriteSettingsAck()
-			}
-		}
-	}
-	return conn
 }
 
 // An owner's unread answers are bounded in bytes. Who has waited longest is cut off; who reads is not.
