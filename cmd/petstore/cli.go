@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -148,5 +149,24 @@ func (d *duration) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is not a length of time such as 90d, 36h or 45m", text)
 	}
 	*d = duration(parsed)
+	return nil
+}
+
+// size is a number of bytes that can also be given as 512KiB, 64MiB or 1GiB.
+type size int64
+
+// UnmarshalText reads 64MiB or 65536.
+func (s *size) UnmarshalText(text []byte) error {
+	digits, unit := string(text), int64(1)
+	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
+		if before, found := strings.CutSuffix(digits, suffix); found {
+			digits, unit = before, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 1 || n > math.MaxInt64/unit {
+		return fmt.Errorf("%q is not a size such as 64MiB, 512KiB or 65536", text)
+	}
+	*s = size(n * unit)
 	return nil
 }

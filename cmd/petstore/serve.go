@@ -31,6 +31,7 @@ type serveCmd struct {
 	TrustedProxies  string        `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For is believed."`
 	TLSCert         string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read anew when it changes."`
 	TLSKey          string        `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read anew when it changes."`
+	BodyBudget      size          `default:"64MiB" help:"How much memory all request bodies together may take, the first 4 KiB of each not counted; one owner gets at most an eighth. A size such as 64MiB, 512KiB or 65536."`
 	KeepDeprecated  bool          `help:"Serve deprecated operations beyond their removal date."`
 	LogLevel        slog.Level    `default:"info" help:"debug, info, warn or error."`
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
@@ -118,6 +119,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		CountOnly:      c.RateLimits == "off",
 		KeepDeprecated: c.KeepDeprecated,
 		MaxWorking:     maxWorking,
+		BodyBudget:     int64(c.BodyBudget),
 		Log:            log.Logger,
 		Access:         log.access,
 		Metrics:        registry,

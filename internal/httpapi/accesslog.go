@@ -45,6 +45,9 @@ func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
 	if x.isDeprecated() {
 		attrs = append(attrs, slog.Bool("deprecated", true))
 	}
+	if x.cut {
+		attrs = append(attrs, slog.Bool("cut", true))
+	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("cause", x.cause.Error()))
 	}
@@ -80,6 +83,9 @@ func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	}
 	if x.isDeprecated() {
 		b = append(b, `,"deprecated":true`...)
+	}
+	if x.cut {
+		b = append(b, `,"cut":true`...)
 	}
 	if x.cause != nil {
 		b = append(b, `,"cause":`...)

@@ -60,6 +60,9 @@ type Config struct {
 	KeepDeprecated bool
 	// MaxWorking is how many requests may be worked on at once; more are refused early. Zero means any number.
 	MaxWorking int64
+	// BodyBudget is how many bytes of bodies may be held at once, without the first 4 KiB of each; an owner may have an
+	// eighth of it. Bodies beyond it are refused. Zero means any number.
+	BodyBudget int64
 	Log        *slog.Logger
 	// Access takes a line of JSON for every request, a Write a line; nil leaves them to Log.
 	Access  io.Writer
@@ -83,6 +86,8 @@ type API struct {
 	named     bool
 	namedHash petstore.SecretHash
 	working   atomic.Int64
+	bodies    *budget
+	outbox    *outbox
 	serve     handler
 }
 
@@ -101,15 +106,21 @@ func New(c Config) *API {
 
 		named:     c.NamedKey != "",
 		namedHash: petstore.HashSecret(c.NamedKey),
+
+		bodies: newBudget(c.BodyBudget),
+		outbox: newOutbox(answerBudget),
 	}
-	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.received(a.admitted(a.performed))))))))))))
+	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.sent(a.received(a.admitted(a.performed)))))))))))))
+	a.showLoad()
 	return a
 }
 
 // handler is one step of a request's way. The error it returns is the refusal to render.
 type handler func(*exchange) error
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request. An answer that broke off is ended in a way that the client notices.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.serve(newExchange(w, r, a.Now()))
+	if err := a.serve(newExchange(w, r, a.Now())); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }

@@ -76,6 +76,7 @@ func (x *exchange) render(err error) {
 	}
 	x.discardBody()
 	x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
+	x.send()
 	if status == http.StatusServiceUnavailable && x.r.Context().Err() != nil {
 		x.status = hungUp
 	}
