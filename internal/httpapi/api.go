@@ -30,6 +30,8 @@ type Config struct {
 	Limiter     petstore.Limiter
 	// Pages answers what people look at, without a key: it maps a path to the handler of its GET and HEAD.
 	Pages map[string]http.Handler
+	// Probes are the pages that machines ask all the time. Their requests are logged at debug level, failures too.
+	Probes map[string]http.Handler
 	// NamedKey is the API key that the operator chose, if any.
 	NamedKey string
 	// BaseURL is where clients find the service, without the version segment; empty makes links path-absolute.
@@ -43,7 +45,7 @@ type Config struct {
 	// MaxWorking is how many requests may be worked on at once; more are refused early. Zero means any number.
 	MaxWorking int64
 	Log        *slog.Logger
-	// Access takes a line of JSON for every request, a Write a line; nil leaves them to Log.
+	// Access takes a line of JSON for every request whose level Log has, a Write a line; nil leaves them to Log.
 	Access  io.Writer
 	Metrics prometheus.Registerer
 	// Tracer makes a span of every request; nil makes none.
@@ -73,7 +75,7 @@ func New(c Config) *API {
 	a := &API{
 		Config:  c,
 		router:  newRouter(operations),
-		open:    newPages(c.Pages),
+		open:    newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Now),
 		pages:   newAnswers[petstore.PetQuery](c.Storage),
 		pets:    newAnswers[int64](c.Storage),
