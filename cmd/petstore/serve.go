@@ -111,7 +111,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer stopTracer()
-	health := &health{storage: storage}
+	health := &health{storage: storage, log: log.Logger}
 	api := httpapi.New(httpapi.Config{
 		Environment:    c.Environment,
 		Storage:        storage,
