@@ -1,14 +1,15 @@
+//go:build unix
+
 package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -21,8 +22,17 @@ func fullPipe(t *testing.T) (reader, writer *os.File) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { reader.Close(); writer.Close() })
-	writer.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-	if _, err := writer.Write(bytes.Repeat([]byte("\n"), 16<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	raw, err := writer.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Write(func(fd uintptr) (done bool) {
+		for err == nil || err == syscall.EINTR {
+			_, err = syscall.Write(int(fd), []byte("\n"))
+		}
+		return true
+	})
+	if err != syscall.EAGAIN {
 		t.Fatal(err)
 	}
 	return reader, writer
