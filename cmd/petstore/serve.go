@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -80,7 +83,8 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
-	defer log.flush()
+	defer log.queue.Close()
+	signal.Ignore(syscall.SIGPIPE) // the server outlives the readers of its output
 
 	if con.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -91,6 +95,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer listener.Close()
 	registry := newRegistry()
+	countDroppedLines(registry, log.queue)
 	storage, err := c.open(ctx, toServe, countBatches(registry))
 	if err != nil {
 		return err
@@ -107,12 +112,13 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer stopTracer()
-	health := &health{storage: storage}
+	health := &health{storage: storage, log: log.Logger}
 	api := httpapi.New(httpapi.Config{
 		Environment:    c.Environment,
 		Storage:        storage,
 		Limiter:        limiter,
-		Pages:          pages(health),
+		Pages:          pages(),
+		Probes:         probes(health),
 		NamedKey:       c.APIKey,
 		BaseURL:        s.baseURL,
 		TrustedProxies: s.proxies,
@@ -132,7 +138,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer stopAdmin()
 
-	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil)); err != nil {
+	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil), log.Logger); err != nil {
 		return err
 	}
 	stopPurge := purgeOnce(storage, log.Logger)
@@ -173,7 +179,7 @@ func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, listener
 }
 
 // makeKey makes sure of the operator's key or, on an empty database, makes one, and tells how to use it.
-func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.Storage, address string) error {
+func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.Storage, address string, log *slog.Logger) error {
 	keys, err := storage.Keys(ctx)
 	if err != nil {
 		return err
@@ -191,16 +197,29 @@ func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.S
 	if err != nil || !made {
 		return err
 	}
-	fmt.Fprintf(con.stdout, "Petstore serves at %s\n\n", address)
+	text := fmt.Sprintf("Petstore serves at %s\n\n", address)
 	if c.APIKey == "" {
-		fmt.Fprintf(con.stdout, "Your API key, shown this once: %s\n\n", secret)
+		text += fmt.Sprintf("Your API key, shown this once: %s\n\n", secret)
 	}
 	trusting := ""
 	if c.TLSCert != "" {
 		trusting = "--cacert " + c.TLSCert + " "
 	}
-	fmt.Fprintf(con.stdout, "List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trusting, shown, address)
+	text += fmt.Sprintf("List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trusting, shown, address)
+	announce(con.stdout, text, log)
 	return nil
+}
+
+// announce prints what the first start has to say, now or whenever somebody reads it; the server does not wait for that.
+func announce(out io.Writer, text string, log *slog.Logger) {
+	read := briefly(func() {
+		if _, err := io.WriteString(out, text); err != nil {
+			log.Warn("what the first start says is lost because standard output cannot be written; petstore keys create makes another key", "cause", err.Error())
+		}
+	})
+	if !read {
+		log.Warn("nobody reads standard output; the address and the first key are printed there as soon as somebody does")
+	}
 }
 
 func listen(address, flag string) (net.Listener, error) {

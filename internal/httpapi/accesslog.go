@@ -9,20 +9,24 @@ import (
 
 // logAnswer writes the request's line: to Access if there is one, else to the log.
 func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
-	if a.Access != nil {
+	ctx, level := x.r.Context(), levelOf(x)
+	switch {
+	case !a.Log.Enabled(ctx, level):
+	case a.Access != nil:
 		line := buffers.Get().(*[]byte)
 		*line = a.appendLine((*line)[:0], x, elapsed)
 		a.Access.Write(*line)
 		buffers.Put(line)
-		return
-	}
-	if ctx, level := x.r.Context(), levelOf(x); a.Log.Enabled(ctx, level) {
+	default:
 		a.Log.LogAttrs(ctx, level, "request", a.attributes(x, elapsed)...)
 	}
 }
 
 func levelOf(x *exchange) slog.Level {
-	if x.status >= http.StatusInternalServerError {
+	switch {
+	case x.operation != nil && x.operation.probe:
+		return slog.LevelDebug
+	case x.status >= http.StatusInternalServerError:
 		return slog.LevelError
 	}
 	return slog.LevelInfo

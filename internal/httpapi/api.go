@@ -46,6 +46,8 @@ type Config struct {
 	Limiter     petstore.Limiter
 	// Pages answers what people look at, without a key: it maps a path to the handler of its GET and HEAD.
 	Pages map[string]http.Handler
+	// Probes are the pages that machines ask all the time. Their requests are logged at debug level, failures too.
+	Probes map[string]http.Handler
 	// NamedKey is the API key that the operator chose, if any.
 	NamedKey string
 	// BaseURL is where clients find the service, without the version segment; empty makes links path-absolute.
@@ -64,7 +66,7 @@ type Config struct {
 	// eighth of it. Bodies beyond it are refused. Zero means any number.
 	BodyBudget int64
 	Log        *slog.Logger
-	// Access takes a line of JSON for every request, a Write a line; nil leaves them to Log.
+	// Access takes a line of JSON for every request whose level Log has, a Write a line; nil leaves them to Log.
 	Access  io.Writer
 	Metrics prometheus.Registerer
 	// Tracer makes a span of every request; nil makes none.
@@ -97,7 +99,7 @@ func New(c Config) *API {
 	a := &API{
 		Config:  c,
 		router:  newRouter(operations),
-		open:    newPages(c.Pages),
+		open:    newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Now),
 		pages:   newAnswers[petsQuery](c.Storage),
 		pets:    newAnswers[int64](c.Storage),

@@ -14,6 +14,7 @@ type operation struct {
 	path       string
 	handle     func(*API, *exchange) error
 	page       http.Handler // instead of handle, for what needs no key
+	probe      bool         // a page that machines ask all the time
 	open       bool         // needs no key, but is counted
 	body       bodyKind
 	deprecated bool
@@ -126,11 +127,14 @@ var identifiers = map[string]*identifier{
 	"{categoryId}": {parseInt64, petstore.NoSuchCategory},
 }
 
-// newPages makes a resource of each page.
-func newPages(handlers map[string]http.Handler) map[string]*resource {
-	table := make([]operation, 0, len(handlers))
-	for path, h := range handlers {
+// newPages makes a resource of each page and probe.
+func newPages(pages, probes map[string]http.Handler) map[string]*resource {
+	table := make([]operation, 0, len(pages)+len(probes))
+	for path, h := range pages {
 		table = append(table, operation{name: "page", method: http.MethodGet, path: path, page: h})
+	}
+	for path, h := range probes {
+		table = append(table, operation{name: "page", method: http.MethodGet, path: path, page: h, probe: true})
 	}
 	return newRouter(table).exact
 }
