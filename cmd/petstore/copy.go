@@ -20,7 +20,7 @@ func (c *copyCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer from.Close()
-	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toServe, nil)
+	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toLoad, nil)
 	if err != nil {
 		return err
 	}
