@@ -130,6 +130,9 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer stopAdmin()
 
+	if err := storage.MarkServed(ctx); err != nil {
+		return err
+	}
 	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil)); err != nil {
 		return err
 	}
