@@ -22,7 +22,7 @@ type cli struct {
 	Keys       keysCmd       `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
 	Backup     backupCmd     `cmd:"" help:"Back up the embedded store to a new file while it serves."`
 	Restore    restoreCmd    `cmd:"" help:"Restore the embedded store from a backup while no server uses it."`
-	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database; safe to run again."`
+	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
 	Demo       demoCmd       `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

@@ -138,6 +138,9 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer stopAdmin()
 
+	if err := storage.MarkServed(ctx); err != nil {
+		return err
+	}
 	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil), log.Logger); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func backedUp(t *testing.T, pets int) (database, backup string) {
 	database, backup = filepath.Join(t.TempDir(), "pets.db"), filepath.Join(t.TempDir(), "backup.db")
 	db := open(t, Config{Path: database, Create: true})
 	fillPets(t, db, pets)
-	if err := db.Backup(t.Context(), backup, quiet); err != nil {
+	if err := Backup(t.Context(), production(database), backup, quiet); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -67,8 +67,7 @@ func TestABackupHoldsWhatWasAcknowledgedBeforeIt(t *testing.T) {
 			}
 		})
 	}
-	beside := open(t, production(database))
-	if err := beside.Backup(t.Context(), backup, quiet); err != nil {
+	if err := Backup(t.Context(), production(database), backup, quiet); err != nil {
 		t.Error(err)
 	}
 	stop()
@@ -76,7 +75,7 @@ func TestABackupHoldsWhatWasAcknowledgedBeforeIt(t *testing.T) {
 	if n := countPets(t, backup); n < 100 {
 		t.Errorf("the backup has %d animals", n)
 	}
-	if err := beside.Backup(t.Context(), backup, quiet); err == nil || !strings.Contains(err.Error(), "already") {
+	if err := Backup(t.Context(), production(database), backup, quiet); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("a backup over a file: %v", err)
 	}
 }

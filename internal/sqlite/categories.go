@@ -14,7 +14,7 @@ const (
 	selectCategoryByName = "SELECT id, name FROM categories WHERE name = ?1"
 	putCategory          = "INSERT INTO categories (id, name) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET name = excluded.name"
 	deleteCategory       = "DELETE FROM categories WHERE id = ?1"
-	selectCounter        = "SELECT next FROM category_counter"
+	selectNextCategory   = "SELECT next FROM category_counter"
 	beginCounter         = "INSERT INTO category_counter SELECT max(coalesce(max(category_id), 0), 0) + 1 FROM pets WHERE category_id < ?1"
 	moveCounter          = "UPDATE category_counter SET next = ?1"
 )
@@ -84,7 +84,7 @@ func (w *writer) nextCategory() (id int64, err error) {
 }
 
 func (w *writer) counter() (next int64, err error) {
-	err = query(w.conn, func(row *sqlite3.Stmt) { next = row.ColumnInt64(0) }, selectCounter)
+	err = query(w.conn, func(row *sqlite3.Stmt) { next = row.ColumnInt64(0) }, selectNextCategory)
 	return next, err
 }
 
