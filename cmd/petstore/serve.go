@@ -235,7 +235,8 @@ func parseBaseURL(s string) (string, error) {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") {
 		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", s)
 	}
-	return strings.TrimSuffix(strings.TrimRight(s, "/"), "/v1"), nil
+	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
+	return u.Scheme + "://" + u.Host + path, nil
 }
 
 func parseNetworks(s string) ([]netip.Prefix, error) {
