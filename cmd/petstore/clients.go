@@ -33,16 +33,20 @@ type clients struct {
 	conns  map[*clientConn]struct{}
 	of     map[netip.Addr]int // how many of them an address has
 	left   chan struct{}      // tells that one has gone
-	closed context.Context
-	close  context.CancelFunc
+	closed chan struct{}
+	close  func() error // once
 }
 
 func newClients(inner net.Listener, most int, trusted []netip.Prefix, refusal func(string, int, string) []byte) *clients {
 	l := &clients{
 		Listener: inner, most: most, trusted: trusted, refusal: refusal,
-		conns: make(map[*clientConn]struct{}), of: make(map[netip.Addr]int), left: make(chan struct{}, 1),
+		conns: make(map[*clientConn]struct{}), of: make(map[netip.Addr]int),
+		left: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
-	l.closed, l.close = context.WithCancel(context.Background())
+	l.close = sync.OnceValue(func() error {
+		close(l.closed)
+		return inner.Close()
+	})
 	return l
 }
 
@@ -66,7 +70,7 @@ func (l *clients) Accept() (net.Conn, error) {
 		select {
 		case <-l.left:
 		case <-time.After(patience / 20):
-		case <-l.closed.Done():
+		case <-l.closed:
 			inner.Close()
 			return nil, net.ErrClosed
 		}
@@ -74,11 +78,8 @@ func (l *clients) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close ends accepting. The connections stay.
-func (l *clients) Close() error {
-	l.close()
-	return l.Listener.Close()
-}
+// Close ends accepting. The connections stay. The server closes it once more, which is no error.
+func (l *clients) Close() error { return l.close() }
 
 func (l *clients) add(c *clientConn) bool {
 	l.mu.Lock()

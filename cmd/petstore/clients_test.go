@@ -114,6 +114,21 @@ func TestAStopLeavesConnectionsAFarewell(t *testing.T) {
 	}
 }
 
+// http.Server.Shutdown closes the listener too, and fails if that does.
+func TestAListenerMayBeClosedTwice(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newClients(inner, 1, nil, nil)
+	if first, second := l.Close(), l.Close(); first != nil || second != nil {
+		t.Errorf("closed with %v, then with %v", first, second)
+	}
+	if _, err := l.Accept(); err == nil {
+		t.Error("a closed listener accepts")
+	}
+}
+
 func TestConnectionsLeaveFilesForTheRest(t *testing.T) {
 	for files, want := range map[int]int{1: 1, 2: 1, 100: 50, 128: 64, 256: 192, 1024: 960, 16448: 16384, 1 << 20: maxConns} {
 		if got := mostConns(files); got != want {
