@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -17,8 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
@@ -41,7 +38,7 @@ type serveCmd struct {
 	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
 	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
 
-	// conns bounds the connections; tests ask for fewer than maxConns.
+	// conns bounds the connections; tests ask for fewer than mostConns.
 	conns int
 }
 
@@ -85,6 +82,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
 	defer log.queue.Close()
 	signal.Ignore(syscall.SIGPIPE) // the server outlives the readers of its output
+	defer rereadOnHangup(s.tls, log.Logger)()
 
 	if con.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -148,37 +146,10 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	defer stopPurge()
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
-	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen)
-	listener = thriftyListener{netutil.LimitListener(listener, cmp.Or(c.conns, maxConns)), headerTimeout}
-	return c.serveUntil(ctx, newServer(api, s.tls, log.Logger), listener, health, log.Logger)
-}
-
-// serveUntil serves until ctx ends, then lets the load balancers look away and finishes what was accepted.
-func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, listener net.Listener, health *health, log *slog.Logger) error {
-	failed := make(chan error, 1)
-	go func() {
-		if server.TLSConfig != nil {
-			failed <- server.ServeTLS(listener, "", "")
-		} else {
-			failed <- server.Serve(listener)
-		}
-	}()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("the server stopped by itself: %w", err)
-	case <-ctx.Done():
-	}
-	log.Info("stopping")
-	health.draining.Store(true)
-	time.Sleep(c.DrainDelay)
-	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
-	defer cancel()
-	if err := server.Shutdown(deadline); err != nil {
-		server.Close()
-		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", c.ShutdownTimeout)
-	}
-	log.Info("stopped")
-	return nil
+	conns := cmp.Or(c.conns, mostConns(openFiles()))
+	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen, "connections", conns)
+	clients := newClients(thriftyListener{listener, headerTimeout}, conns, s.proxies, api.Refusal)
+	return c.serveUntil(ctx, newServer(closing(api, &health.draining), s.tls, log.Logger), clients, health, log.Logger)
 }
 
 // makeKey makes sure of the operator's key or, on an empty database, makes one, and tells how to use it.
@@ -259,7 +230,8 @@ func parseBaseURL(s string) (string, error) {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") {
 		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", s)
 	}
-	return strings.TrimSuffix(strings.TrimRight(s, "/"), "/v1"), nil
+	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
+	return u.Scheme + "://" + u.Host + path, nil
 }
 
 func parseNetworks(s string) ([]netip.Prefix, error) {

@@ -265,6 +265,26 @@ func TestAnAnswerUnderABaseURLIsAbsolute(t *testing.T) {
 	}
 }
 
+func TestOnlyThePathOfABaseURLLosesItsVersion(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"https://v1":                     "https://v1",
+		"https://v1/":                    "https://v1",
+		"https://v1/v1":                  "https://v1",
+		"https://api.example.com:8443/":  "https://api.example.com:8443",
+		"https://api.example.com/v1/":    "https://api.example.com",
+		"https://example.com/shop/v1":    "https://example.com/shop",
+		"https://example.com/a%2Fb/v1":   "https://example.com/a%2Fb",
+		"https://example.com/v1/pets":    "https://example.com/v1/pets",
+		"https://example.com/not-the-v1": "https://example.com/not-the-v1",
+		"http://[::1]:8080/v1?":          "http://[::1]:8080",
+	} {
+		if got, err := parseBaseURL(given); got != want || err != nil {
+			t.Errorf("--base-url %s becomes %q, %v; want %q", given, got, err, want)
+		}
+	}
+}
+
 func TestThePublishedDocumentIsServedWithoutAKey(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

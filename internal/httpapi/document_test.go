@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -75,6 +76,9 @@ func templateOf(path string) (template, petID string) {
 		return "/pets", ""
 	}
 	if id, ok := strings.CutPrefix(path, "/v1/pets/"); ok && id != "" && !strings.Contains(id, "/") {
+		if plain, err := url.PathUnescape(id); err == nil {
+			id = plain
+		}
 		return "/pets/{petId}", id
 	}
 	return "", ""
@@ -135,7 +139,7 @@ func everyAnswer(r *http.Request, a *answer) error {
 		return errors.New("the answer to HEAD has a body")
 	case a.status == http.StatusNoContent && (r.Method != http.MethodOptions || a.body != "" || a.header.Get("Content-Type") != ""):
 		return errors.New("an answer without content has some, or is not to OPTIONS")
-	case a.status >= 400:
+	case a.status >= 400, a.status == http.StatusNoContent:
 		return hasLimits(a)
 	}
 	return nil

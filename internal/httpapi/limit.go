@@ -42,6 +42,15 @@ func (a *API) limited(next handler) handler {
 	}
 }
 
+// peek tells the client what is left to its address, and counts nothing.
+func (a *API) peek(x *exchange) error {
+	d, err := a.Limiter.Take(x.r.Context(), petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: true})
+	if err == nil {
+		x.tellLimits(d)
+	}
+	return err
+}
+
 // tellLimits sets the headers that tell the client what is left, with one text for all three.
 func (x *exchange) tellLimits(d petstore.Decision) {
 	var room [64]byte

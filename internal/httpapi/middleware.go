@@ -71,25 +71,29 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-func (x *exchange) answerPreflight() {
+// answerPreflight tells what a page may send. It counts for nobody: a browser asks by itself, without the key.
+func (a *API) answerPreflight(x *exchange) error {
+	if err := a.peek(x); err != nil {
+		return err
+	}
 	x.share("Access-Control-Allow-Methods", allowedMethods)
 	x.share("Access-Control-Allow-Headers", allowedHeaders)
 	x.share("Access-Control-Max-Age", preflightAge)
 	x.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // matched looks the path up in the route table, so that whatever is answered later carries what belongs to the path.
 // Pages and preflights need no key and are answered here.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
-		path := x.r.URL.EscapedPath()
+		path := plainPath(x.r.URL.EscapedPath())
 		x.versioned = path == "/v1" || strings.HasPrefix(path, "/v1/")
 		if x.versioned {
 			x.share("Cache-Control", noStore)
 		}
 		if isPreflight(x.r) {
-			x.answerPreflight()
-			return nil
+			return a.answerPreflight(x)
 		}
 		x.resource, x.parameter = a.router.match(path)
 		if x.resource == nil {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"petstore/internal/petstore"
@@ -36,7 +37,7 @@ type resource struct {
 // options is an operation of every resource.
 var options = operation{name: "options", handle: (*API).options, open: true}
 
-// router matches escaped paths to the letter: nothing is cleaned, decoded or redirected.
+// router matches plain paths to the letter: nothing is cleaned or redirected.
 type router struct {
 	exact      map[string]*resource
 	parametric []*resource
@@ -125,6 +126,26 @@ var identifiers = map[string]*identifier{
 	"{petId}":      {parseDecimal, petstore.NoSuchPet},
 	"{orderId}":    {parseDecimal, petstore.NoSuchOrder},
 	"{categoryId}": {parseInt64, petstore.NoSuchCategory},
+}
+
+// plainPath decodes the characters of an escaped path that mean the same without their escape: letters, digits and the
+// four other unreserved ones of RFC 3986, section 2.3. An escaped slash or space stays escaped.
+func plainPath(path string) string {
+	if strings.IndexByte(path, '%') < 0 {
+		return path
+	}
+	plain := make([]byte, 0, len(path))
+	for ; path != ""; path = path[1:] {
+		c := path[0]
+		if c == '%' && len(path) > 2 {
+			decoded, err := strconv.ParseUint(path[1:3], 16, 8)
+			if err == nil && (decoded == '~' || isSafe(string([]byte{byte(decoded)}))) {
+				c, path = byte(decoded), path[2:]
+			}
+		}
+		plain = append(plain, c)
+	}
+	return string(plain)
 }
 
 // newPages makes a resource of each page and probe.
