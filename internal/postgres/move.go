@@ -14,7 +14,7 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, ends_at, hash, started_at, streak
+		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, started_at, ends_at, hash, streak
 		FROM keys LEFT JOIN bans USING (owner) ORDER BY created_at, id COLLATE "C"`
 
 	selectStoredOnce = `
@@ -72,13 +72,12 @@ func (db *DB) DumpKeys(ctx context.Context) (keys []petstore.StoredKey, err erro
 func scanStoredKey(row pgx.CollectableRow) (petstore.StoredKey, error) {
 	var k petstore.StoredKey
 	var hash []byte
-	var started *int64
 	var streak *int
 	var err error
-	k.Key, err = scanKeyAnd(row, &hash, &started, &streak)
+	k.Key, err = scanKeyAnd(row, &hash, &streak)
 	copy(k.Hash[:], hash)
 	if streak != nil {
-		k.Ban = petstore.Ban{Start: moment(started), Until: k.BannedUntil, Streak: *streak}
+		k.Ban = petstore.Ban{Start: k.BannedFrom, Until: k.BannedUntil, Streak: *streak}
 	}
 	return k, err
 }

@@ -18,7 +18,7 @@ const (
 			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
 			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = NULL`
 	selectKeys = `
-		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, bans.ends_at
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, started_at, ends_at
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner`
 	selectKeyByHash = selectKeys + " WHERE hash = ?1"
 	selectKeyByID   = selectKeys + " WHERE id = ?1"
@@ -131,7 +131,8 @@ func scanKey(row *sqlite3.Stmt) petstore.Key {
 		Lifetime:    time.Duration(row.ColumnInt64(7)) * time.Millisecond,
 		ExpiresAt:   timeAt(row, 8),
 		RevokedAt:   timeAt(row, 9),
-		BannedUntil: timeAt(row, 10),
+		BannedFrom:  timeAt(row, 10),
+		BannedUntil: timeAt(row, 11),
 	}
 }
 

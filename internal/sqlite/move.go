@@ -12,7 +12,7 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, ends_at, hash, started_at, streak
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, started_at, ends_at, hash, streak
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner ORDER BY created_at, id`
 	selectStoredOnce = `
 		SELECT owner, key, fingerprint, pet_id, created_at FROM idempotency
@@ -37,8 +37,8 @@ func (db *DB) DumpKeys(ctx context.Context) (keys []petstore.StoredKey, err erro
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
 			k := petstore.StoredKey{Key: scanKey(row)}
-			row.ColumnBytes(11, k.Hash[:])
-			k.Ban = petstore.Ban{Start: timeAt(row, 12), Until: k.BannedUntil, Streak: row.ColumnInt(13)}
+			row.ColumnBytes(12, k.Hash[:])
+			k.Ban = petstore.Ban{Start: k.BannedFrom, Until: k.BannedUntil, Streak: row.ColumnInt(13)}
 			keys = append(keys, k)
 		}, selectStoredKeys)
 	})
