@@ -58,6 +58,35 @@ func TestMemoryAndRedisDecideAlike(t *testing.T) {
 	})
 }
 
+func TestRedisDecidesLikeThePolicyOnWhatItAndTheReplicaKnow(t *testing.T) {
+	var now time.Time
+	var known counter
+	redis := openRedis(t, testservice.Redis(t), func() time.Time { return now })
+	redis.known = func(*petstore.Ask) counter { return known }
+	rapid.Check(t, func(rt *rapid.T) {
+		redis.prefix = rand.Text() + ":"
+		var stored counter
+		walk := newWalk(rt, 24*time.Hour)
+		for range 50 {
+			ask := walk.next(rt)
+			now = walk.now
+			minute := now.UnixMilli() / millisPerMinute
+			known = counter{
+				minute:   minute + rapid.SampledFrom([]int64{-2 * minutesPerDay, -60, -1, 0, 1, 2, minutesPerDay}).Draw(rt, "minute"),
+				passed:   rapid.Int64Range(0, 3).Draw(rt, "passed"),
+				rejected: rapid.Int64Range(0, 3).Draw(rt, "rejected"),
+				today:    rapid.Int64Range(0, 9).Draw(rt, "today"),
+			}
+			together := stored.merge(known, minute)
+			if got, want := take(t, redis, ask), together.take(&ask, now.UnixMilli()); got != want {
+				rt.Fatalf("%+v at %v, %+v in Redis and %+v known:\n got %+v\nwant %+v", ask, now, stored, known, got, want)
+			} else if got.Outcome != petstore.Banned && !ask.Peek {
+				stored = together
+			}
+		}
+	})
+}
+
 func TestRedisGoesByItsOwnClock(t *testing.T) {
 	r := openRedis(t, testservice.Redis(t), nil)
 	before := time.Now().Truncate(time.Millisecond)
