@@ -79,6 +79,10 @@ var bannedCases = []limiterCase{
 		t.uses(limited(10, 5), 5)
 		t.gets(banned(limited(10, 5), epoch.Add(time.Hour)), petstore.Banned, 5, 0, midnight)
 	}},
+	{"a ban that ends with the day that is used up is shown", func(t limiterTest) {
+		t.uses(limited(10, 5), 5)
+		t.gets(banned(limited(10, 5), midnight), petstore.Banned, 10, 0, midnight)
+	}},
 	{"a ban that ends after the windows that are used up is shown", func(t limiterTest) {
 		t.uses(limited(5, 10), 5)
 		t.gets(banned(limited(5, 10), minuteEnd.Add(time.Second)), petstore.Banned, 5, 0, minuteEnd.Add(time.Second))

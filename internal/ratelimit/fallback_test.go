@@ -245,6 +245,21 @@ func TestARequestWaitsForRedisForAQuarterOfASecond(t *testing.T) {
 	}
 }
 
+func TestOnlyRequestsThatComeTogetherShareTheirTime(t *testing.T) {
+	f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
+	f.waits(time.Minute)
+	start := time.Now()
+	first, _ := f.bound(start).Deadline()
+	for _, c := range []struct {
+		after  time.Duration
+		shared bool
+	}{{6*time.Second - 1, true}, {6 * time.Second, false}} {
+		if ends, _ := f.bound(start.Add(c.after)).Deadline(); ends.Equal(first) != c.shared {
+			t.Errorf("a request that comes %v later shares the minute of the first: %v", c.after, !c.shared)
+		}
+	}
+}
+
 func TestARedisThatHangsIsLeftAfterThreeTimeouts(t *testing.T) {
 	server := testservice.StartRedis(t)
 	var redis, process atomic.Int64

@@ -168,6 +168,26 @@ func TestRedisDecidesAfterItsScriptsAreFlushed(t *testing.T) {
 	take(t, r, owner)
 }
 
+func TestADecisionThatNobodyWaitsForEndsByItself(t *testing.T) {
+	server := testservice.StartRedis(t)
+	r := openRedis(t, server.URL, nil)
+	server.Pause(t)
+	defer server.Resume(t)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.decide(owner, 1)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("a Redis that hangs decided")
+		}
+	case <-time.After(20 * time.Second): // sooner than the connection gives up
+		t.Error("it still runs after 20 s")
+	}
+}
+
 func TestAWrongRedisURLIsExplainedWithoutItsPassword(t *testing.T) {
 	for _, url := range []string{"http://localhost", "redis://:secret@local host", "redis://u:secret@localhost/x", "redis://:secret@%zz"} {
 		_, err := NewRedis(url, petstore.Production)
