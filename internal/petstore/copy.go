@@ -13,8 +13,6 @@ import (
 // storage. A Load, and RaiseCounters, is one transaction, and returns ErrServed once MarkServed was called.
 type Movable interface {
 	Storage
-	// CountPets returns how many animals there are.
-	CountPets(ctx context.Context) (int64, error)
 	// DumpKeys returns at most limit keys in the order of their hashes, those after the given one.
 	DumpKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
 	// DumpOnce returns at most limit idempotency records in the order of time, owner and key, those after the given one.
@@ -66,7 +64,7 @@ func (k StoredKey) Stricter(other StoredKey) StoredKey {
 		k.Access = ReadOnly
 	}
 	k.Ban = Ban{later(k.Ban.Start, other.Ban.Start), later(k.Ban.Until, other.Ban.Until), max(k.Ban.Streak, other.Ban.Streak)}
-	k.BannedUntil = k.Ban.Until
+	k.BannedFrom, k.BannedUntil = k.Ban.Start, k.Ban.Until
 	return k
 }
 
@@ -105,10 +103,11 @@ func Copy(ctx context.Context, from, to Movable, progress func(done, total int64
 	if err := to.RaiseCounters(ctx, counters); err != nil {
 		return nil, fmt.Errorf("the highest ids could not be stored: %w", err)
 	}
-	total, err := from.CountPets(ctx)
+	inventory, err := from.Inventory(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the animals could not be counted: %w", err)
 	}
+	total := inventory.Available + inventory.Pending + inventory.Sold
 	ignore := func(int64) {}
 	kinds := []func() (Tally, error){
 		func() (Tally, error) { return storedKeys.copy(ctx, from, to, ignore) },

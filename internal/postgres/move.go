@@ -13,7 +13,7 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at, hash, started_at, streak
+		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at, hash, streak
 		FROM keys LEFT JOIN bans USING (owner)
 		WHERE hash > $1 ORDER BY hash LIMIT $2`
 
@@ -80,17 +80,6 @@ const (
 // serving is the lock under which a copy writes and a server starts to serve, one at a time: "petserve" in ASCII.
 const serving = 0x7065747365727665
 
-// CountPets counts every row, which may take longer than any other call.
-func (db *DB) CountPets(ctx context.Context) (n int64, err error) {
-	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
-			return err
-		}
-		return tx.QueryRow(ctx, "SELECT count(*) FROM pets").Scan(&n)
-	})
-	return n, failure(err)
-}
-
 // DumpKeys returns keys as they are stored.
 func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
@@ -104,13 +93,12 @@ func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int)
 func scanStoredKey(row pgx.CollectableRow) (petstore.StoredKey, error) {
 	var k petstore.StoredKey
 	var hash []byte
-	var started *int64
 	var streak *int
 	var err error
-	k.Key, err = scanKeyAnd(row, &hash, &started, &streak)
+	k.Key, err = scanKeyAnd(row, &hash, &streak)
 	copy(k.Hash[:], hash)
 	if streak != nil {
-		k.Ban = petstore.Ban{Start: moment(started), Until: k.BannedUntil, Streak: *streak}
+		k.Ban = petstore.Ban{Start: k.BannedFrom, Until: k.BannedUntil, Streak: *streak}
 	}
 	return k, err
 }

@@ -12,7 +12,7 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at, hash, started_at, streak
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at, hash, streak
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner
 		WHERE hash > ?1 ORDER BY hash LIMIT ?2`
 	selectStoredOnce = `
@@ -37,8 +37,11 @@ const (
 			started_at = max(started_at, excluded.started_at), ends_at = max(ends_at, excluded.ends_at), streak = max(streak, excluded.streak)`
 	removeOnce = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2 AND created_at = ?3"
 
-	removeOrder       = "DELETE FROM orders WHERE id = ?1"
-	loadOrder         = "INSERT OR REPLACE INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+	removeOrder = "DELETE FROM orders WHERE id = ?1"
+	loadOrder   = `
+		INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, status = excluded.status, reference = excluded.reference,
+			created_at = excluded.created_at, expires_at = excluded.expires_at, closed_at = excluded.closed_at`
 	selectOrdersAfter = selectOrders + " WHERE id > ?1 ORDER BY id LIMIT ?2"
 	removeNamesake    = "DELETE FROM categories WHERE id = ?1 OR name = ?2"
 
@@ -52,21 +55,13 @@ const (
 	insertServed = "INSERT OR IGNORE INTO settings (name, value) VALUES ('served', 'yes')"
 )
 
-// CountPets returns how many animals there are.
-func (db *DB) CountPets(ctx context.Context) (n int64, err error) {
-	err = db.read(ctx, func(conn *sqlite3.Conn) error {
-		return query(conn, func(row *sqlite3.Stmt) { n = row.ColumnInt64(0) }, "SELECT count(*) FROM pets")
-	})
-	return n, err
-}
-
 // DumpKeys returns keys as they are stored.
 func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
 			k := petstore.StoredKey{Key: scanKey(row)}
-			row.ColumnBytes(14, k.Hash[:])
-			k.Ban = petstore.Ban{Start: timeAt(row, 15), Until: k.BannedUntil, Streak: row.ColumnInt(16)}
+			row.ColumnBytes(15, k.Hash[:])
+			k.Ban = petstore.Ban{Start: k.BannedFrom, Until: k.BannedUntil, Streak: row.ColumnInt(16)}
 			keys = append(keys, k)
 		}, selectStoredKeys, after.Hash[:], limit)
 	})
