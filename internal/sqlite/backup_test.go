@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,11 +48,15 @@ func countPets(t *testing.T, path string) int64 {
 	t.Helper()
 	db := open(t, production(path))
 	defer db.Close()
-	n, err := db.CountPets(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return petsIn(t, db)
+}
+
+// petsIn counts animals by looking at each of them.
+func petsIn(t *testing.T, db *DB) int64 {
+	t.Helper()
+	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: math.MaxInt32})
+	noError(t, err)
+	return int64(len(pets))
 }
 
 func TestABackupHoldsWhatWasAcknowledgedBeforeIt(t *testing.T) {
@@ -187,7 +192,7 @@ func TestARestoreIsNotMixedWithTheLogOfADeletedDatabase(t *testing.T) {
 	noError(t, err)
 	restored := open(t, production(database))
 	checkIntegrity(t, restored)
-	if n, err := restored.CountPets(t.Context()); err != nil || n != 5 {
-		t.Errorf("restored %d animals of 5, %v", n, err)
+	if n := petsIn(t, restored); n != 5 {
+		t.Errorf("restored %d animals of 5", n)
 	}
 }
