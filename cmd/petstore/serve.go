@@ -142,7 +142,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil), log.Logger); err != nil {
 		return err
 	}
-	stopPurge := purgeOnce(storage, log.Logger)
+	stopPurge := purgeIdempotency(storage, log.Logger)
 	defer stopPurge()
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
@@ -253,14 +253,14 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// purgeOnce forgets idempotency records that no longer hold, now and every hour.
-func purgeOnce(storage petstore.Storage, log *slog.Logger) (stop func()) {
+// purgeIdempotency forgets idempotency records that no longer hold, now and every hour.
+func purgeIdempotency(storage petstore.Storage, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for every := time.NewTicker(time.Hour); ; {
-			if _, err := storage.PurgeOnce(ctx, time.Now().Add(-petstore.OnceKept)); err != nil && ctx.Err() == nil {
+			if _, err := storage.PurgeIdempotency(ctx, time.Now().Add(-petstore.IdempotencyKept)); err != nil && ctx.Err() == nil {
 				log.Warn("old idempotency records were not purged; it is tried again in an hour", "cause", err.Error())
 			}
 			select {

@@ -70,9 +70,9 @@ var copyRecordCases = []copyCase{
 			changed[i].Name, changed[i].Status = "Renamed", petstore.Sold
 		}
 		t.noError(t.from.LoadPets(t.Context(), changed, removed))
-		_, err := t.from.PurgeOnce(t.Context(), epoch)
+		_, err := t.from.PurgeIdempotency(t.Context(), epoch)
 		t.noError(err)
-		t.create(t.from, later(once("used anew", 2), 2*petstore.OnceKept))
+		t.create(t.from, later(once("used anew", 2), 2*petstore.IdempotencyKept))
 		t.same("what was done", t.copy(), []petstore.Tally{
 			{Kind: "keys"},
 			{Kind: "idempotency records", Added: 1, Removed: 2},
@@ -120,7 +120,7 @@ var copyRecordCases = []copyCase{
 			t.create(t.from, once(fmt.Sprint("meanwhile ", n), 1))
 		})
 		t.noError(err)
-		records, err := t.to.DumpOnce(t.Context(), petstore.StoredOnce{}, 10_000)
+		records, err := t.to.DumpIdempotency(t.Context(), petstore.StoredIdempotency{}, 10_000)
 		t.noError(err)
 		for _, r := range records {
 			var made petstore.Pet
@@ -174,7 +174,7 @@ func (t copyTest) fill(s petstore.Movable, n int) []petstore.Pet {
 	return pets
 }
 
-func (t copyTest) create(s petstore.Movable, once *petstore.Once) petstore.Pet {
+func (t copyTest) create(s petstore.Movable, once *petstore.Idempotency) petstore.Pet {
 	t.Helper()
 	pet, _, err := s.CreatePet(t.Context(), rex, once)
 	t.noError(err)
@@ -209,7 +209,7 @@ func (t copyTest) content(s petstore.Movable) string {
 	ctx := context.Background()
 	keys, err := s.DumpKeys(ctx, petstore.StoredKey{}, 10_000)
 	t.noError(err)
-	records, err := s.DumpOnce(ctx, petstore.StoredOnce{}, 10_000)
+	records, err := s.DumpIdempotency(ctx, petstore.StoredIdempotency{}, 10_000)
 	t.noError(err)
 	pets, err := s.ListPets(ctx, petstore.PetQuery{Limit: 10_000})
 	t.noError(err)

@@ -21,11 +21,11 @@ var copyServedCases = []copyCase{
 			t.Errorf("got %v, want the refusal", err)
 		}
 		pets, keys := []petstore.Pet{{ID: 77, NewPet: rex}}, []petstore.StoredKey{{Key: newKey("b")}}
-		records := []petstore.StoredOnce{{Owner: "o", Key: "k", Answer: "{}", MadeAt: epoch}}
+		records := []petstore.StoredIdempotency{{Owner: "o", Key: "k", Answer: "{}", MadeAt: epoch}}
 		for name, load := range map[string]func(ctx context.Context) error{
-			"LoadPets": func(ctx context.Context) error { return t.to.LoadPets(ctx, pets, nil) },
-			"LoadKeys": func(ctx context.Context) error { return t.to.LoadKeys(ctx, keys) },
-			"LoadOnce": func(ctx context.Context) error { return t.to.LoadOnce(ctx, records, nil) },
+			"LoadPets":        func(ctx context.Context) error { return t.to.LoadPets(ctx, pets, nil) },
+			"LoadKeys":        func(ctx context.Context) error { return t.to.LoadKeys(ctx, keys) },
+			"LoadIdempotency": func(ctx context.Context) error { return t.to.LoadIdempotency(ctx, records, nil) },
 			"LoadCategories": func(ctx context.Context) error {
 				return t.to.LoadCategories(ctx, []petstore.Category{{ID: 77, Name: "Dogs"}}, nil)
 			},

@@ -15,8 +15,8 @@ type Movable interface {
 	Storage
 	// DumpKeys returns at most limit keys in the order of their hashes, those after the given one.
 	DumpKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
-	// DumpOnce returns at most limit idempotency records in the order of time, owner and key, those after the given one.
-	DumpOnce(ctx context.Context, after StoredOnce, limit int) ([]StoredOnce, error)
+	// DumpIdempotency returns at most limit idempotency records in the order of time, owner and key, those after the given one.
+	DumpIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
 	// DumpOrders returns at most limit orders as they are stored, in the order of their ids, those after the given one.
 	DumpOrders(ctx context.Context, after Order, limit int) ([]Order, error)
 	// Counters returns the highest ids that were ever given.
@@ -31,8 +31,8 @@ type Movable interface {
 	LoadOrders(ctx context.Context, put, remove []Order) error
 	// LoadKeys stores keys with their hashes and bans. Of a key that is there already the Stricter of both stays.
 	LoadKeys(ctx context.Context, put []StoredKey) error
-	// LoadOnce stores idempotency records and removes others.
-	LoadOnce(ctx context.Context, put, remove []StoredOnce) error
+	// LoadIdempotency stores idempotency records and removes others.
+	LoadIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
 	// RaiseCounters makes sure that no new record gets an id up to these.
 	RaiseCounters(ctx context.Context, to Counters) error
 	// MarkServed records for good that a server serves from the storage, whose content is its own from then on.
@@ -83,8 +83,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// StoredOnce is an idempotency record as it is stored.
-type StoredOnce struct {
+// StoredIdempotency is an idempotency record as it is stored.
+type StoredIdempotency struct {
 	Owner       string
 	Key         string
 	Fingerprint [32]byte
@@ -111,7 +111,7 @@ func Copy(ctx context.Context, from, to Movable, progress func(done, total int64
 	ignore := func(int64) {}
 	kinds := []func() (Tally, error){
 		func() (Tally, error) { return storedKeys.copy(ctx, from, to, ignore) },
-		func() (Tally, error) { return storedOnces.copy(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedIdempotency.copy(ctx, from, to, ignore) },
 		func() (Tally, error) { return storedCategories.copy(ctx, from, to, ignore) },
 		func() (Tally, error) { return storedOrders.copy(ctx, from, to, ignore) },
 		func() (Tally, error) {
@@ -138,13 +138,13 @@ var storedKeys = kind[StoredKey]{
 	load:  func(to Movable, ctx context.Context, put, _ []StoredKey) error { return to.LoadKeys(ctx, put) },
 }
 
-var storedOnces = kind[StoredOnce]{
+var storedIdempotency = kind[StoredIdempotency]{
 	name: "idempotency records",
-	dump: Movable.DumpOnce,
-	order: func(a, b StoredOnce) int {
+	dump: Movable.DumpIdempotency,
+	order: func(a, b StoredIdempotency) int {
 		return cmp.Or(a.MadeAt.Compare(b.MadeAt), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Key, b.Key))
 	},
-	load: Movable.LoadOnce,
+	load: Movable.LoadIdempotency,
 }
 
 var storedCategories = kind[Category]{

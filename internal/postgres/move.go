@@ -19,7 +19,7 @@ const (
 
 	// The index on the age serves it; among records of the same age the order is that of their bytes, whatever the
 	// database's own is.
-	selectStoredOnce = `
+	selectStoredIdempotency = `
 		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
 		WHERE (created_at, owner COLLATE "C", key COLLATE "C") > ($1, $2, $3)
 		ORDER BY created_at, owner COLLATE "C", key COLLATE "C" LIMIT $4`
@@ -43,12 +43,12 @@ const (
 		ON CONFLICT (owner) DO UPDATE SET started_at = greatest(bans.started_at, excluded.started_at),
 			ends_at = greatest(bans.ends_at, excluded.ends_at), streak = greatest(bans.streak, excluded.streak)`
 
-	loadOnce = `
+	loadIdempotency = `
 		INSERT INTO idempotency (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at`
 
-	removePets = "DELETE FROM pets WHERE id = ANY ($1)"
-	removeOnce = "DELETE FROM idempotency WHERE owner = $1 AND key = $2 AND created_at = $3"
+	removePets        = "DELETE FROM pets WHERE id = ANY ($1)"
+	removeIdempotency = "DELETE FROM idempotency WHERE owner = $1 AND key = $2 AND created_at = $3"
 
 	removeOrders   = "DELETE FROM orders WHERE id = ANY ($1)"
 	removeNames    = "DELETE FROM categories WHERE id = ANY ($1)"
@@ -103,11 +103,11 @@ func scanStoredKey(row pgx.CollectableRow) (petstore.StoredKey, error) {
 	return k, err
 }
 
-// DumpOnce returns idempotency records as they are stored.
-func (db *DB) DumpOnce(ctx context.Context, after petstore.StoredOnce, limit int) (records []petstore.StoredOnce, err error) {
+// DumpIdempotency returns idempotency records as they are stored.
+func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
-		rows, _ := db.pool.Query(ctx, selectStoredOnce, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
-		records, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r petstore.StoredOnce, err error) {
+		rows, _ := db.pool.Query(ctx, selectStoredIdempotency, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
+		records, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r petstore.StoredIdempotency, err error) {
 			var fingerprint []byte
 			var made int64
 			err = row.Scan(&r.Owner, &r.Key, &fingerprint, &r.Answer, &made)
@@ -199,14 +199,14 @@ func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
 	return db.load(ctx, batch)
 }
 
-// LoadOnce stores and removes idempotency records.
-func (db *DB) LoadOnce(ctx context.Context, put, remove []petstore.StoredOnce) error {
+// LoadIdempotency stores and removes idempotency records.
+func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
 	batch := &pgx.Batch{}
 	for _, r := range remove {
-		batch.Queue(removeOnce, r.Owner, r.Key, r.MadeAt.UnixMilli())
+		batch.Queue(removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli())
 	}
 	for _, r := range put {
-		batch.Queue(loadOnce, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
+		batch.Queue(loadIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
 	}
 	return db.load(ctx, batch)
 }

@@ -43,8 +43,8 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 }
 
 // CreateCategory gives a name to the next free number in the next commit.
-func (db *DB) CreateCategory(ctx context.Context, name string, once *petstore.Once) (petstore.Category, bool, error) {
-	return makeOnce(ctx, db, once, func(w *writer) (petstore.Category, error) {
+func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
+	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Category, error) {
 		if other, err := findCategory(w.conn, selectCategoryByName, name); err != nil {
 			return petstore.Category{}, err
 		} else if other != nil {

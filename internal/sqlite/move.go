@@ -15,7 +15,7 @@ const (
 		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at, hash, streak
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner
 		WHERE hash > ?1 ORDER BY hash LIMIT ?2`
-	selectStoredOnce = `
+	selectStoredIdempotency = `
 		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
 		WHERE (created_at, owner, key) > (?1, ?2, ?3) ORDER BY created_at, owner, key LIMIT ?4`
 
@@ -35,7 +35,7 @@ const (
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (owner) DO UPDATE SET
 			started_at = max(started_at, excluded.started_at), ends_at = max(ends_at, excluded.ends_at), streak = max(streak, excluded.streak)`
-	removeOnce = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2 AND created_at = ?3"
+	removeIdempotency = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2 AND created_at = ?3"
 
 	removeOrder = "DELETE FROM orders WHERE id = ?1"
 	loadOrder   = `
@@ -68,14 +68,14 @@ func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int)
 	return keys, err
 }
 
-// DumpOnce returns idempotency records as they are stored.
-func (db *DB) DumpOnce(ctx context.Context, after petstore.StoredOnce, limit int) (records []petstore.StoredOnce, err error) {
+// DumpIdempotency returns idempotency records as they are stored.
+func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
-			r := petstore.StoredOnce{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: timeAt(row, 4)}
+			r := petstore.StoredIdempotency{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: timeAt(row, 4)}
 			row.ColumnBytes(2, r.Fingerprint[:])
 			records = append(records, r)
-		}, selectStoredOnce, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
+		}, selectStoredIdempotency, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
 	})
 	return records, err
 }
@@ -192,16 +192,16 @@ func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
 	})
 }
 
-// LoadOnce stores and removes idempotency records.
-func (db *DB) LoadOnce(ctx context.Context, put, remove []petstore.StoredOnce) error {
+// LoadIdempotency stores and removes idempotency records.
+func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
 	return db.load(ctx, func(w *writer) error {
 		for _, r := range remove {
-			if err := run(w.conn, removeOnce, r.Owner, r.Key, r.MadeAt.UnixMilli()); err != nil {
+			if err := run(w.conn, removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli()); err != nil {
 				return err
 			}
 		}
 		for _, r := range put {
-			if err := run(w.conn, insertOnce, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli()); err != nil {
+			if err := run(w.conn, insertIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli()); err != nil {
 				return err
 			}
 		}
