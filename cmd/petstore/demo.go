@@ -36,10 +36,29 @@ func fillDemo(ctx context.Context, store storeFlags) error {
 		return err
 	}
 	defer storage.Close()
+	for _, category := range demoCategories {
+		if _, err := storage.NameCategory(ctx, category); err != nil {
+			return err
+		}
+	}
 	for _, animal := range demoAnimals {
-		if _, _, err := storage.CreatePet(ctx, animal, nil); err != nil {
+		if err := addDemo(ctx, storage, animal); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addDemo stores an animal and, if it has one, the order that holds it.
+func addDemo(ctx context.Context, storage petstore.Storage, animal petstore.NewPet) error {
+	reference, ordered := demoOrders[animal.Name]
+	if ordered {
+		animal.Status = petstore.Available
+	}
+	pet, _, err := storage.CreatePet(ctx, animal, nil)
+	if err != nil || !ordered {
+		return err
+	}
+	_, _, err = storage.PlaceOrder(ctx, petstore.NewOrder{PetID: pet.ID, Reference: reference, Hold: petstore.DefaultHold}, nil)
+	return err
 }
