@@ -113,7 +113,9 @@ func hasDuplicates(body []byte) bool {
 	}
 	var levels []level
 	names := 0
-	for dec := json.NewDecoder(bytes.NewReader(body)); ; {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber() // or a number that no float64 holds is an error
+	for {
 		token, err := dec.Token()
 		if err != nil {
 			return err != io.EOF
