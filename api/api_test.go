@@ -276,7 +276,7 @@ func TestErrorHasExactlyThreeFieldsAndEveryCode(t *testing.T) {
 	}
 	want := []any{}
 	for _, code := range []petstore.Code{
-		"bad_request", petstore.InvalidJSON, petstore.InvalidField, petstore.MissingField, petstore.InvalidParameter, petstore.Unauthorized,
+		petstore.BadRequest, petstore.InvalidJSON, petstore.InvalidField, petstore.MissingField, petstore.InvalidParameter, petstore.Unauthorized,
 		petstore.NotFound, petstore.MethodNotAllowed, petstore.Gone, petstore.IdempotencyConflict, petstore.PayloadTooLarge,
 		petstore.UnsupportedMediaType, petstore.RateLimited, petstore.KeyBanned, petstore.InternalError, petstore.Unavailable,
 		petstore.OutcomeUnknown, petstore.Forbidden, petstore.PetReserved, petstore.PetUnavailable, petstore.OrderClosed, petstore.NameTaken,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/pprof"
@@ -42,11 +43,12 @@ func (c *serveCmd) serveAdmin(registry *prometheus.Registry, health *health, log
 // health answers the probes of load balancers and orchestrators.
 type health struct {
 	storage  petstore.Storage
+	log      *slog.Logger
 	draining atomic.Bool
+	unready  atomic.Bool // what the log was told last
 
-	mu      sync.Mutex
-	asked   time.Time
-	reached bool
+	mu   sync.Mutex
+	last *check
 }
 
 const (
@@ -64,16 +66,65 @@ func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, "ready")
 }
 
-// storageReached asks the storage at most once a second, however many ask.
+// storageReached tells what the current check says, and the log when that changes.
 func (h *health) storageReached() bool {
+	err := h.check().wait()
+	unready := err != nil
+	switch {
+	case h.unready.Swap(unready) == unready:
+	case unready:
+		h.log.Warn("not ready: the database cannot be read", "cause", err.Error())
+	default:
+		h.log.Info("ready again: the database answers")
+	}
+	return !unready
+}
+
+// check returns the one that runs or was begun within the last second, else it begins one.
+func (h *health) check() *check {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if now := time.Now(); now.Sub(h.asked) >= readyKept {
+	if h.last == nil || h.last.isDone() && time.Since(h.last.began) >= readyKept {
+		h.last = beginCheck(h.storage)
+	}
+	return h.last
+}
+
+// check is one question to the storage, whose answer all who ask meanwhile share.
+type check struct {
+	began time.Time
+	done  chan struct{}
+	err   error // the storage's answer, once it is done
+}
+
+func beginCheck(storage petstore.Storage) *check {
+	c := &check{began: time.Now(), done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
 		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 		defer cancel()
-		h.reached, h.asked = h.storage.Ping(ctx) == nil, now
+		c.err = storage.Ping(ctx)
+	}()
+	return c
+}
+
+func (c *check) isDone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
 	}
-	return h.reached
+}
+
+// wait returns the answer, or an error once the storage has had its time, though it may still not have answered.
+func (c *check) wait() error {
+	select {
+	case <-c.done:
+		return c.err
+	case <-time.After(time.Until(c.began.Add(readyTimeout))):
+		return fmt.Errorf("there was no answer within %s", readyTimeout)
+	}
 }
 
 func plain(w http.ResponseWriter, status int, text string) {

@@ -18,12 +18,7 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if err := db.Backup(ctx, c.File, con.progress); err != nil {
+	if err := sqlite.Backup(ctx, cfg, c.File, con.progress); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.stderr, "Backed up %s to %s.\n", cfg.Path, c.File)

@@ -42,11 +42,20 @@ func TestAStoreIsCopiedWithItsKeys(t *testing.T) {
 	from, to := "sqlite:"+filepath.Join(dir, "from.db"), "sqlite:"+filepath.Join(dir, "to.db")
 	s := startServer(t, "--database", from)
 	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
-	for range 2 {
-		if _, stderr, status := invoke(t, "copy", "--from", from, "--to", to); status != 0 || !strings.Contains(stderr, "Copied 1 animals") {
-			t.Fatalf("copy: %d %s", status, stderr)
+	copies := func(status int, says ...string) {
+		t.Helper()
+		_, stderr, got := invoke(t, "copy", "--from", from, "--to", to)
+		for _, text := range says {
+			if got != status || !strings.Contains(stderr, text) {
+				t.Errorf("copy ended with %d, want %d and %q:\n%s", got, status, text, stderr)
+			}
 		}
 	}
+	copies(0, "animals: 1 added, 0 changed, 0 removed", "keys: 1 added, 0 changed")
+	if _, stderr, status := invoke(t, "keys", "create", "--name", "made there", "--database", to); status != 0 {
+		t.Fatal(stderr)
+	}
+	copies(0, "animals: 0 added, 0 changed, 0 removed", "keys: 0 added, 0 changed, 0 removed, 1 only there and kept")
 	if _, stderr, status := invoke(t, "copy", "--from", to, "--to", from); status != 1 || !strings.Contains(stderr, "server") {
 		t.Errorf("a copy into a store that serves: %d %s", status, stderr)
 	}
@@ -54,5 +63,29 @@ func TestAStoreIsCopiedWithItsKeys(t *testing.T) {
 	copied.Key = s.Key
 	if pets := copied.everyPet(t); len(pets) != 1 || pets[0].Name != "Rex" {
 		t.Errorf("copied: %v", pets)
+	}
+	copied.stop(t)
+	copies(1, "a server has served from the database to copy into")
+}
+
+func TestAKeyRevokedAtTheTargetStaysRevokedWhenCopiedAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from, to := "sqlite:"+filepath.Join(dir, "from.db"), "sqlite:"+filepath.Join(dir, "to.db")
+	done := func(args ...string) (stdout string) {
+		t.Helper()
+		stdout, stderr, status := invoke(t, args...)
+		if status != 0 {
+			t.Fatalf("%v: %d %s", args, status, stderr)
+		}
+		return stdout
+	}
+	done("keys", "create", "--name", "shop", "--database", from)
+	done("copy", "--from", from, "--to", to)
+	keys := decode[[]listedKey](t, done("keys", "list", "--json", "--database", to))
+	done("keys", "revoke", keys[0].ID, "--database", to)
+	done("copy", "--from", from, "--to", to)
+	if keys := decode[[]listedKey](t, done("keys", "list", "--json", "--database", to)); keys[0].RevokedAt == nil {
+		t.Error("the copy made a revoked key usable again")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ type cli struct {
 	Keys       keysCmd       `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
 	Backup     backupCmd     `cmd:"" help:"Back up the embedded store to a new file while it serves."`
 	Restore    restoreCmd    `cmd:"" help:"Restore the embedded store from a backup while no server uses it."`
-	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database; safe to run again."`
+	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
 	Demo       demoCmd       `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
@@ -148,5 +149,24 @@ func (d *duration) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is not a length of time such as 90d, 36h or 45m", text)
 	}
 	*d = duration(parsed)
+	return nil
+}
+
+// size is a number of bytes that can also be given as 512KiB, 64MiB or 1GiB.
+type size int64
+
+// UnmarshalText reads 64MiB or 65536.
+func (s *size) UnmarshalText(text []byte) error {
+	digits, unit := string(text), int64(1)
+	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
+		if before, found := strings.CutSuffix(digits, suffix); found {
+			digits, unit = before, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 1 || n > math.MaxInt64/unit {
+		return fmt.Errorf("%q is not a size such as 64MiB, 512KiB or 65536", text)
+	}
+	*s = size(n * unit)
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 type copyCmd struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of both databases: production or staging."`
 	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use."`
-	To          string               `required:"" placeholder:"URL" help:"The database to copy into, which no server may use if it is a file."`
+	To          string               `required:"" placeholder:"URL" help:"The database to copy into, from which no server has served yet."`
 }
 
 func (c *copyCmd) Run(ctx context.Context, con *console) error {
@@ -20,24 +21,31 @@ func (c *copyCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer from.Close()
-	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toServe, nil)
+	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toLoad, nil)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	var done int64
 	told := time.Now()
-	err = petstore.Copy(ctx, from, to, func(n, total int64) {
-		done = n
+	tallies, err := petstore.Copy(ctx, from, to, func(n, total int64) {
 		if now := time.Now(); now.Sub(told) >= progressEvery {
 			told = now
-			fmt.Fprintf(con.stderr, "%d of %d animals (%d %%)\n", n, total, n*100/total)
+			fmt.Fprintf(con.stderr, "%d of %d animals (%d %%)\n", n, total, n*100/max(1, total))
 		}
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, petstore.ErrServed):
+		return petstore.ErrServed
+	case err != nil:
 		return fmt.Errorf("%w; what was copied stays, and copying again goes on", err)
 	}
-	fmt.Fprintf(con.stderr, "Copied %d animals, the keys and the idempotency records.\n", done)
+	for _, t := range tallies {
+		kept := ""
+		if t.Kept > 0 {
+			kept = fmt.Sprintf(", %d only there and kept", t.Kept)
+		}
+		fmt.Fprintf(con.stderr, "Copied %s: %d added, %d changed, %d removed%s\n", t.Kind, t.Added, t.Changed, t.Removed, kept)
+	}
 	return nil
 }
 

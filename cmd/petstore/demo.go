@@ -26,7 +26,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	fmt.Fprintf(con.stdout, "A demonstration with %d animals. Open the address below in a browser and paste the key; stop it with Ctrl-C.\n\n", len(demoAnimals))
-	serve := serveCmd{storeFlags: store, Listen: c.Listen, AdminListen: "off", RateLimits: "on", LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
+	serve := serveCmd{storeFlags: store, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
 	return serve.Run(ctx, con)
 }
 

@@ -100,7 +100,7 @@ type listedKey struct {
 func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
-		if !now.Before(k.BannedUntil) {
+		if !k.Banned(now) {
 			k.BannedUntil = time.Time{} // a ban that is over is none
 		}
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay,
@@ -141,7 +141,7 @@ func state(k petstore.Key, now time.Time) string {
 		return "revoked " + at(k.RevokedAt)
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return "expired " + at(k.ExpiresAt)
-	case now.Before(k.BannedUntil):
+	case k.Banned(now):
 		return "banned until " + at(k.BannedUntil)
 	case !k.ExpiresAt.IsZero():
 		return "works until " + at(k.ExpiresAt)

@@ -235,7 +235,7 @@ func TestHelpIsComplete(t *testing.T) {
 		t.Fatalf("--help ended with %d", status)
 	}
 	for _, flag := range []string{"listen", "admin-listen", "environment", "database", "redis", "base-url", "api-key", "rate-limits", "trusted-proxies",
-		"tls-cert", "tls-key", "keep-deprecated", "log-level", "log-format", "shutdown-timeout", "drain-delay"} {
+		"tls-cert", "tls-key", "body-budget", "keep-deprecated", "log-level", "log-format", "shutdown-timeout", "drain-delay"} {
 		if !strings.Contains(out, "--"+flag) || !strings.Contains(out, "$"+variable(flag)) {
 			t.Errorf("--help does not show --%s and %s:\n%s", flag, variable(flag), out)
 		}

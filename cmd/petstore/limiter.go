@@ -16,7 +16,7 @@ func (c *serveCmd) limiter(registry *prometheus.Registry, log *slog.Logger) (lim
 	if c.Redis == "" {
 		limiter, stop = ratelimit.NewMemory(time.Now), func() {}
 	} else {
-		fallback, err := ratelimit.NewFallback(c.Redis, c.Environment, log)
+		fallback, err := ratelimit.NewFallback(c.Redis, c.Environment, log, timeDecisions(registry))
 		if err != nil {
 			return nil, nil, wrongUsage("--redis: %w", err)
 		}
@@ -33,6 +33,24 @@ func (c *serveCmd) limiter(registry *prometheus.Registry, log *slog.Logger) (lim
 		Help: "1 while Redis is out of reach and this replica counts requests by itself.",
 	}, degraded))
 	return limiter, stop, nil
+}
+
+// timeDecisions measures how long decisions take that Redis makes, or this process in its place.
+func timeDecisions(registry *prometheus.Registry) ratelimit.Observe {
+	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "petstore_limiter_duration_seconds",
+		Help:    "Time that a decision of the limiter took, by who decided: redis, or process while Redis does not answer.",
+		Buckets: prometheus.ExponentialBuckets(0.0001, 2, 13),
+	}, []string{"by"})
+	registry.MustRegister(durations)
+	redis, process := durations.WithLabelValues("redis"), durations.WithLabelValues("process")
+	return func(byRedis bool, took time.Duration) {
+		if byRedis {
+			redis.Observe(took.Seconds())
+		} else {
+			process.Observe(took.Seconds())
+		}
+	}
 }
 
 func (c *serveCmd) describeLimiter() string {

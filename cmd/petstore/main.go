@@ -14,7 +14,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "petstore:", err)
+		briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", err) })
 	}
 	os.Exit(exitStatus(err))
 }

@@ -44,3 +44,11 @@ func countSharedReads(registry *prometheus.Registry, storage petstore.Storage) {
 		Help: "Lists that shared the query of another one.",
 	}, func() float64 { return float64(shared()) }))
 }
+
+// countDroppedLines shows how many lines the log lost because nobody read it.
+func countDroppedLines(registry *prometheus.Registry, queue *logQueue) {
+	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "petstore_log_lines_dropped_total",
+		Help: "Lines of the log that were dropped because nobody read it.",
+	}, func() float64 { return float64(queue.Dropped()) }))
+}

@@ -10,7 +10,7 @@ import (
 type migrateCmd struct{ storeFlags }
 
 func (c *migrateCmd) Run(ctx context.Context, con *console) error {
-	return c.with(ctx, toManage, func(petstore.Storage) error {
+	return c.with(ctx, toServe, func(petstore.Storage) error {
 		fmt.Fprintln(con.stderr, "The database has this version's schema.")
 		return nil
 	})

@@ -168,6 +168,35 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	})
 }
 
+func TestAHangupReadsTheCertificateAgainAndEndsNothing(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	writeCertificate(t, certFile, keyFile, 1)
+	secure, plain := startServer(t, "--tls-cert", certFile, "--tls-key", keyFile), startServer(t)
+	hangUp := func(s *testServer, says string) {
+		t.Helper()
+		s.signal(syscall.SIGHUP)
+		eventually(t, "the log says "+says, time.Minute, func() bool { return strings.Contains(s.stderr.String(), says) })
+	}
+	hangUp(plain, "SIGHUP")
+	plain.ask(t, "GET", "/v1/pets", "")
+
+	writeCertificate(t, certFile, keyFile, 2)
+	hangUp(secure, `"a newly read certificate is in use"`)
+	if !strings.Contains(secure.stderr.String(), `"expires":"`) {
+		t.Errorf("the log does not say when it expires:\n%s", secure.stderr)
+	}
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	hangUp(secure, "the one before stays in use")
+	for _, s := range []*testServer{secure, plain} {
+		if status := s.stop(t); status != 0 {
+			t.Errorf("the server ended with %d:\n%s", status, s.stderr)
+		}
+	}
+}
+
 func TestRequestsAreTracedWhenAnEndpointIsSet(t *testing.T) {
 	t.Parallel()
 	var received atomic.Int64

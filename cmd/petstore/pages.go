@@ -8,13 +8,16 @@ import (
 )
 
 // pages are what the public listener serves without a key, besides the API.
-func pages(health *health) map[string]http.Handler {
+func pages() map[string]http.Handler {
 	pages := web.Pages()
 	pages["/openapi.yaml"] = document("application/yaml", api.YAML)
 	pages["/openapi.json"] = document("application/json", api.JSON)
-	pages["/healthz"] = http.HandlerFunc(health.alive)
-	pages["/readyz"] = http.HandlerFunc(health.ready)
 	return pages
+}
+
+// probes are what load balancers ask there.
+func probes(health *health) map[string]http.Handler {
+	return map[string]http.Handler{"/healthz": http.HandlerFunc(health.alive), "/readyz": http.HandlerFunc(health.ready)}
 }
 
 func document(contentType string, body []byte) http.Handler {

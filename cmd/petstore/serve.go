@@ -5,17 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
@@ -31,13 +31,14 @@ type serveCmd struct {
 	TrustedProxies  string        `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For is believed."`
 	TLSCert         string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read anew when it changes."`
 	TLSKey          string        `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read anew when it changes."`
+	BodyBudget      size          `default:"64MiB" help:"How much memory all request bodies together may take, the first 4 KiB of each not counted; one owner gets at most an eighth. A size such as 64MiB, 512KiB or 65536."`
 	KeepDeprecated  bool          `help:"Serve deprecated operations beyond their removal date."`
 	LogLevel        slog.Level    `default:"info" help:"debug, info, warn or error."`
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
 	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
 	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
 
-	// conns bounds the connections; tests ask for fewer than maxConns.
+	// conns bounds the connections; tests ask for fewer than mostConns.
 	conns int
 }
 
@@ -79,7 +80,9 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
-	defer log.flush()
+	defer log.queue.Close()
+	signal.Ignore(syscall.SIGPIPE) // the server outlives the readers of its output
+	defer rereadOnHangup(s.tls, log.Logger)()
 
 	if con.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -90,6 +93,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer listener.Close()
 	registry := newRegistry()
+	countDroppedLines(registry, log.queue)
 	storage, err := c.open(ctx, toServe, countBatches(registry))
 	if err != nil {
 		return err
@@ -106,18 +110,20 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer stopTracer()
-	health := &health{storage: storage}
+	health := &health{storage: storage, log: log.Logger}
 	api := httpapi.New(httpapi.Config{
 		Environment:    c.Environment,
 		Storage:        storage,
 		Limiter:        limiter,
-		Pages:          pages(health),
+		Pages:          pages(),
+		Probes:         probes(health),
 		NamedKey:       c.APIKey,
 		BaseURL:        s.baseURL,
 		TrustedProxies: s.proxies,
 		CountOnly:      c.RateLimits == "off",
 		KeepDeprecated: c.KeepDeprecated,
 		MaxWorking:     maxWorking,
+		BodyBudget:     int64(c.BodyBudget),
 		Log:            log.Logger,
 		Access:         log.access,
 		Metrics:        registry,
@@ -130,48 +136,24 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer stopAdmin()
 
-	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil)); err != nil {
+	if err := storage.MarkServed(ctx); err != nil {
 		return err
 	}
-	stopPurge := purgeOnce(storage, log.Logger)
+	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil), log.Logger); err != nil {
+		return err
+	}
+	stopPurge := purgeIdempotency(storage, log.Logger)
 	defer stopPurge()
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
-	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen)
-	listener = thriftyListener{netutil.LimitListener(listener, cmp.Or(c.conns, maxConns)), headerTimeout}
-	return c.serveUntil(ctx, newServer(api, s.tls, log.Logger), listener, health, log.Logger)
-}
-
-// serveUntil serves until ctx ends, then lets the load balancers look away and finishes what was accepted.
-func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, listener net.Listener, health *health, log *slog.Logger) error {
-	failed := make(chan error, 1)
-	go func() {
-		if server.TLSConfig != nil {
-			failed <- server.ServeTLS(listener, "", "")
-		} else {
-			failed <- server.Serve(listener)
-		}
-	}()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("the server stopped by itself: %w", err)
-	case <-ctx.Done():
-	}
-	log.Info("stopping")
-	health.draining.Store(true)
-	time.Sleep(c.DrainDelay)
-	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
-	defer cancel()
-	if err := server.Shutdown(deadline); err != nil {
-		server.Close()
-		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", c.ShutdownTimeout)
-	}
-	log.Info("stopped")
-	return nil
+	conns := cmp.Or(c.conns, mostConns(openFiles()))
+	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen, "connections", conns)
+	clients := newClients(thriftyListener{listener, headerTimeout}, conns, s.proxies, api.Refusal)
+	return c.serveUntil(ctx, newServer(closing(api, &health.draining), s.tls, log.Logger), clients, health, log.Logger)
 }
 
 // makeKey makes sure of the operator's key or, on an empty database, makes one, and tells how to use it.
-func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.Storage, address string) error {
+func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.Storage, address string, log *slog.Logger) error {
 	keys, err := storage.Keys(ctx)
 	if err != nil {
 		return err
@@ -189,16 +171,29 @@ func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.S
 	if err != nil || !made {
 		return err
 	}
-	fmt.Fprintf(con.stdout, "Petstore serves at %s\n\n", address)
+	text := fmt.Sprintf("Petstore serves at %s\n\n", address)
 	if c.APIKey == "" {
-		fmt.Fprintf(con.stdout, "Your API key, shown this once: %s\n\n", secret)
+		text += fmt.Sprintf("Your API key, shown this once: %s\n\n", secret)
 	}
 	trusting := ""
 	if c.TLSCert != "" {
 		trusting = "--cacert " + c.TLSCert + " "
 	}
-	fmt.Fprintf(con.stdout, "List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trusting, shown, address)
+	text += fmt.Sprintf("List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trusting, shown, address)
+	announce(con.stdout, text, log)
 	return nil
+}
+
+// announce prints what the first start has to say, now or whenever somebody reads it; the server does not wait for that.
+func announce(out io.Writer, text string, log *slog.Logger) {
+	read := briefly(func() {
+		if _, err := io.WriteString(out, text); err != nil {
+			log.Warn("what the first start says is lost because standard output cannot be written; petstore keys create makes another key", "cause", err.Error())
+		}
+	})
+	if !read {
+		log.Warn("nobody reads standard output; the address and the first key are printed there as soon as somebody does")
+	}
 }
 
 func listen(address, flag string) (net.Listener, error) {
@@ -235,7 +230,8 @@ func parseBaseURL(s string) (string, error) {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") {
 		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", s)
 	}
-	return strings.TrimSuffix(strings.TrimRight(s, "/"), "/v1"), nil
+	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
+	return u.Scheme + "://" + u.Host + path, nil
 }
 
 func parseNetworks(s string) ([]netip.Prefix, error) {
@@ -257,14 +253,14 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// purgeOnce forgets idempotency records that no longer hold, now and every hour.
-func purgeOnce(storage petstore.Storage, log *slog.Logger) (stop func()) {
+// purgeIdempotency forgets idempotency records that no longer hold, now and every hour.
+func purgeIdempotency(storage petstore.Storage, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for every := time.NewTicker(time.Hour); ; {
-			if _, err := storage.PurgeOnce(ctx, time.Now().Add(-petstore.OnceKept)); err != nil && ctx.Err() == nil {
+			if _, err := storage.PurgeIdempotency(ctx, time.Now().Add(-petstore.IdempotencyKept)); err != nil && ctx.Err() == nil {
 				log.Warn("old idempotency records were not purged; it is tried again in an hour", "cause", err.Error())
 			}
 			select {

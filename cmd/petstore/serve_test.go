@@ -197,6 +197,9 @@ func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
 		{"a proxy that is none", []string{"--trusted-proxies", "10.0.0.0/8,home"}, 2, "home"},
 		{"a key that is too short", []string{"--api-key", "short"}, 2, "16 to 128"},
 		{"a negative length of time", []string{"--drain-delay=-1s"}, 2, "--drain-delay"},
+		{"a size that is none", []string{"--body-budget", "64MB"}, 2, "--body-budget: \"64MB\" is not a size such as 64MiB"},
+		{"no size at all", []string{"--body-budget", "0"}, 2, "--body-budget"},
+		{"a size that is too large", []string{"--body-budget", "9000000000000GiB"}, 2, "--body-budget"},
 		{"half of a certificate", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
 		{"a certificate that is not there", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
 		{"an unknown environment", []string{"--environment", "moon"}, 2, "production"},
@@ -258,6 +261,26 @@ func TestAnAnswerUnderABaseURLIsAbsolute(t *testing.T) {
 		made := s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":7}`)
 		if got, want := made.header.Get("Location"), "https://api.example.com/v1/pets/1"; got != want {
 			t.Errorf("--base-url %s: Location is %q, want %q", base, got, want)
+		}
+	}
+}
+
+func TestOnlyThePathOfABaseURLLosesItsVersion(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"https://v1":                     "https://v1",
+		"https://v1/":                    "https://v1",
+		"https://v1/v1":                  "https://v1",
+		"https://api.example.com:8443/":  "https://api.example.com:8443",
+		"https://api.example.com/v1/":    "https://api.example.com",
+		"https://example.com/shop/v1":    "https://example.com/shop",
+		"https://example.com/a%2Fb/v1":   "https://example.com/a%2Fb",
+		"https://example.com/v1/pets":    "https://example.com/v1/pets",
+		"https://example.com/not-the-v1": "https://example.com/not-the-v1",
+		"http://[::1]:8080/v1?":          "http://[::1]:8080",
+	} {
+		if got, err := parseBaseURL(given); got != want || err != nil {
+			t.Errorf("--base-url %s becomes %q, %v; want %q", given, got, err, want)
 		}
 	}
 }

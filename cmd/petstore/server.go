@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"crypto/tls"
+	"fmt"
+	"log"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,16 +18,24 @@ const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 60 * time.Second
+	stallTimeout  = 10 * time.Second // for one byte, over HTTP/2
 	idleTimeout   = 2 * time.Minute
 	maxWorking    = 1024
 	maxConns      = 16384
+	maxStreams    = 100 // of one connection
+	streamBuffer  = 64 << 10
+	connBuffer    = 128 << 10 // of all its streams, for what has arrived and is not read yet
+	ownFiles      = 64        // open files that are no connections of clients: the store's, Redis's, those of operators
 )
+
+// mostConns is how many connections fit into the files that may be open.
+func mostConns(files int) int { return max(1, min(maxConns, files-min(ownFiles, files/2))) }
 
 // gcPercent lets the heap grow further before it is collected than Go does by itself: it is small, and most of it is the
 // garbage of requests. The environment's GOGC wins.
 const gcPercent = 400
 
-func newServer(handler http.Handler, cert *certificate, log *slog.Logger) *http.Server {
+func newServer(handler http.Handler, cert *certificate, logger *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler:                      handler,
 		MaxHeaderBytes:               maxHeader,
@@ -31,13 +44,77 @@ func newServer(handler http.Handler, cert *certificate, log *slog.Logger) *http.
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
 		DisableGeneralOptionsHandler: true, // OPTIONS * too is answered by the API
-		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:                     log.New(serverLog{logger}, "", 0),
 	}
 	if cert != nil {
+		server.HTTP2 = &http.HTTP2Config{
+			MaxConcurrentStreams:          maxStreams,
+			MaxReceiveBufferPerStream:     streamBuffer,
+			MaxReceiveBufferPerConnection: connBuffer,
+			WriteByteTimeout:              stallTimeout, // WriteTimeout cannot end a stream whose connection takes nothing
+		}
 		server.TLSConfig = &tls.Config{
 			MinVersion:     tls.VersionTLS12,
-			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert.current(log), nil },
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert.current(logger), nil },
 		}
 	}
 	return server
+}
+
+// serverLog takes what net/http tells: what operators must know as it is, the noise that clients cause for debugging.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) Write(line []byte) (int, error) {
+	level := slog.LevelDebug
+	switch {
+	case bytes.HasPrefix(line, []byte("http: Accept error")):
+		level = slog.LevelWarn
+	case bytes.HasPrefix(line, []byte("http: panic")):
+		level = slog.LevelError
+	}
+	l.log.Log(context.Background(), level, string(bytes.TrimSpace(line)))
+	return len(line), nil
+}
+
+// closing has every answer end its connection while the server drains: over HTTP/2 net/http turns the header into GOAWAY.
+func closing(next http.Handler, draining *atomic.Bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serveUntil serves until ctx ends. Then it goes on, unready, until the load balancers have looked away, takes no more
+// connections, and finishes what was accepted.
+func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients *clients, health *health, log *slog.Logger) error {
+	server.ConnState = clients.note
+	failed := make(chan error, 1)
+	go func() {
+		if server.TLSConfig != nil {
+			failed <- server.ServeTLS(clients, "", "")
+		} else {
+			failed <- server.Serve(clients)
+		}
+	}()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("the server stopped by itself: %w", err)
+	case <-ctx.Done():
+	}
+	log.Info("stopping")
+	health.draining.Store(true)
+	draining := time.Now()
+	time.Sleep(c.DrainDelay)
+	clients.Close()
+	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
+	defer cancel()
+	clients.finish(deadline, draining) // Shutdown would drop the HTTP/1 requests that are just being read
+	if err := server.Shutdown(deadline); err != nil {
+		server.Close()
+		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", c.ShutdownTimeout)
+	}
+	log.Info("stopped")
+	return nil
 }

@@ -100,7 +100,7 @@ func TestAClientThatTakesNothingIsSentAway(t *testing.T) {
 	}
 }
 
-// Connections beyond the bound wait in the system's queue; one that goes makes room for the next.
+// Connections beyond the bound wait while all others are in use; one that goes makes room for the next.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	const bound = 3
@@ -110,7 +110,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	listen := freeAddress(t)
-	if _, err := parser.Parse(serveArgs(t, []string{"--listen", listen})); err != nil {
+	if _, err := parser.Parse(serveArgs(t, []string{"--listen", listen, "--api-key", "the-key-of-this-test"})); err != nil {
 		t.Fatal(err)
 	}
 	commands.Serve.conns = bound
@@ -120,6 +120,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		ended <- commands.Serve.Run(ctx, &console{func(string) string { return "" }, io.Discard, io.Discard})
 	}()
 
+	// A client that waits for permission to send its body is in use as soon as it has that.
 	open := func() net.Conn {
 		var conn net.Conn
 		eventually(t, "the server listens", time.Minute, func() (listens bool) {
@@ -127,7 +128,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			return err == nil
 		})
 		t.Cleanup(func() { conn.Close() })
-		io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		io.WriteString(conn, "POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-key-of-this-test\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n")
 		return conn
 	}
 	answers := func(conn net.Conn, within time.Duration) bool {
@@ -135,9 +136,9 @@ func TestConnectionsAreBounded(t *testing.T) {
 		n, _ := conn.Read(make([]byte, 1))
 		return n == 1
 	}
-	var last net.Conn
-	for range bound {
-		if last = open(); !answers(last, time.Minute) {
+	var within []net.Conn
+	for i := range bound {
+		if within = append(within, open()); !answers(within[i], time.Minute) {
 			t.Fatal("a connection within the bound gets no answer")
 		}
 	}
@@ -145,9 +146,12 @@ func TestConnectionsAreBounded(t *testing.T) {
 	if answers(beyond, 200*time.Millisecond) {
 		t.Error("a connection beyond the bound gets an answer")
 	}
-	last.Close()
+	within[0].Close()
 	if !answers(beyond, time.Minute) {
 		t.Error("the connection beyond the bound gets no answer when another goes")
+	}
+	for _, conn := range append(within, beyond) {
+		conn.Close()
 	}
 	stop()
 	if err := <-ended; err != nil {

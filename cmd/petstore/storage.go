@@ -16,13 +16,18 @@ type storeFlags struct {
 	Redis       string               `placeholder:"URL" help:"Where requests are counted when several replicas serve: redis://… By default each process counts for itself."`
 }
 
-// purpose is why a command opens the store.
-type purpose int
+// purpose is what a command wants of the store, and what it may do to its schema for that.
+type purpose struct {
+	alone   bool // no server may use the store meanwhile, if it is a file
+	create  bool // makes a store that is missing, and fills one that is empty
+	migrate bool // brings an older schema up to date
+}
 
-const (
-	toServe  purpose = iota // alone, if the store is a file
-	toManage                // beside a server; makes the store if there is none
-	toChange                // beside a server; the store must be there
+var (
+	toServe  = purpose{alone: true, create: true, migrate: true}
+	toLoad   = purpose{alone: true, create: true}
+	toManage = purpose{create: true}
+	toChange = purpose{}
 )
 
 // open opens the store that the flags name. The function batched, if not nil, is told how many creates each commit had.
@@ -32,12 +37,12 @@ func (f storeFlags) open(ctx context.Context, why purpose, batched func(creates 
 		return nil, err
 	}
 	if kind == "sqlite" {
-		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why != toChange, Serve: why == toServe, Batched: batched})
+		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, Batched: batched})
 	}
-	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Batched: batched})
+	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Batched: batched})
 }
 
-// with does work on the store that the flags name, beside a server.
+// with does work on the store that the flags name.
 func (f storeFlags) with(ctx context.Context, why purpose, work func(petstore.Storage) error) error {
 	storage, err := f.open(ctx, why, nil)
 	if err != nil {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -50,9 +52,48 @@ func (c *certificate) current(log *slog.Logger) *tls.Certificate {
 
 // renew tells once of files that cannot be used, and tries them again until they can.
 func (c *certificate) renew(stamp string, log *slog.Logger) {
-	if err := c.load(stamp); err != nil && stamp != c.refused {
+	switch err := c.load(stamp); {
+	case err == nil:
+		log.Info("a newly read certificate is in use", "file", c.certFile, "expires", c.loaded.Leaf.NotAfter)
+	case stamp != c.refused:
 		c.refused = stamp
-		log.Warn("the new certificate cannot be used and the one before stays in use", "file", c.certFile, "cause", err.Error())
+		c.refuse(err, log)
+	}
+}
+
+func (c *certificate) refuse(err error, log *slog.Logger) {
+	log.Warn("the new certificate cannot be used and the one before stays in use", "file", c.certFile, "cause", err.Error())
+}
+
+// reread reads the files again, changed or not, and tells what came of it.
+func (c *certificate) reread(log *slog.Logger) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	stamp, err := c.stampNow()
+	if err != nil {
+		c.refuse(err, log)
+		return
+	}
+	c.refused = ""
+	c.renew(stamp, log)
+}
+
+// rereadOnHangup keeps SIGHUP from ending the server: the certificate, if there is one, is read again instead.
+func rereadOnHangup(c *certificate, log *slog.Logger) (stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			if c == nil {
+				log.Info("SIGHUP is for a certificate to be read again, and there is none")
+				continue
+			}
+			c.reread(log)
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
 	}
 }
 

@@ -4,188 +4,220 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"reflect"
 	"testing"
 	"time"
 
 	"petstore/internal/petstore"
 )
 
-// Copy checks that everything in one storage arrives in another, each opened empty by its function.
+// Copy checks that petstore.Copy makes what openTo returns equal to what openFrom returns. Each case opens both afresh
+// and empty; the functions register their own cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Movable) {
-	ctx := t.Context()
-	from, to := openFrom(t), openTo(t)
-	fill(t, from)
-	var done, total int64
-	progress := func(d, n int64) { done, total = d, n }
-
-	for _, round := range []string{"once", "again"} {
-		if err := petstore.Copy(ctx, from, to, progress); err != nil {
-			t.Fatalf("copied %s: %v", round, err)
+	for _, group := range [][]copyCase{copyRecordCases, copyLifeCases, copyKeyCases, copyServedCases} {
+		for _, c := range group {
+			t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, openFrom(t), openTo(t)}) })
 		}
-		if done != copied || total != copied {
-			t.Errorf("copied %s: %d of %d animals", round, done, total)
-		}
-		sameContent(t, from, to)
 	}
+}
 
-	t.Run("what was added meanwhile comes over with the next copy", func(t *testing.T) {
-		late := add(t, from, "Late")
-		if err := petstore.Copy(ctx, from, to, progress); err != nil {
-			t.Fatal(err)
+type copyCase struct {
+	behaviour string
+	check     func(t copyTest)
+}
+
+// copyTest is one case at work: the test, and the two storages.
+type copyTest struct {
+	*testing.T
+	from, to petstore.Movable
+}
+
+var copyRecordCases = []copyCase{
+	{"everything arrives, in as many steps as it needs", func(t copyTest) {
+		const animals, creates = 2500, 50
+		t.fill(t.from, animals)
+		for i := range creates {
+			t.create(t.from, once(fmt.Sprint(i), byte(i)))
 		}
-		if pet, err := to.GetPet(ctx, late.ID); err != nil || pet != late {
-			t.Errorf("got %+v, %v; want %+v", pet, err, late)
+		for _, key := range []string{"a", "B", "-", "_", "a b", "ab"} { // no two languages order them alike
+			t.create(t.from, once(key, 1))
 		}
-		sameContent(t, from, to)
-	})
-	t.Run("what changed of a key meanwhile comes over with the next copy", func(t *testing.T) {
-		keys, err := from.Keys(ctx)
-		if err != nil {
-			t.Fatal(err)
+		t.addKey(t.from, "one")
+		var done, total int64
+		tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(d, n int64) { done, total = d, n })
+		t.noError(err)
+		if want := int64(animals + creates + 6); done != want || total != want {
+			t.Errorf("told %d of %d animals, want %d", done, total, want)
 		}
-		for _, key := range keys {
-			if !key.BannedUntil.IsZero() {
-				err = from.UnbanOwner(ctx, key.Owner)
-			} else {
-				err = from.RevokeKey(ctx, key.ID, epoch)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := petstore.Copy(ctx, from, to, progress); err != nil {
-			t.Fatal(err)
-		}
-		sameContent(t, from, to)
-	})
-	t.Run("a create that is done meanwhile comes over whole or not at all", func(t *testing.T) {
-		n := 0
-		err := petstore.Copy(ctx, from, to, func(int64, int64) {
-			n++
-			if _, _, err := from.CreatePet(ctx, rex, once(fmt.Sprint("meanwhile ", n), 1)); err != nil {
-				t.Error(err)
-			}
+		t.same("what was done", tallies, []petstore.Tally{
+			{Kind: "keys", Added: 1},
+			{Kind: "idempotency records", Added: creates + 6},
+			{Kind: "categories"},
+			{Kind: "orders"},
+			{Kind: "animals", Added: animals + creates + 6},
 		})
-		if err != nil {
-			t.Fatal(err)
+		t.equal()
+		t.same("what was done again", t.copy(), untouched)
+	}},
+	{"what was added, changed and removed at the source comes over with the next copy", func(t copyTest) {
+		pets := t.fill(t.from, 2500)
+		t.create(t.from, later(once("purged", 1), -time.Hour))
+		t.create(t.from, once("used anew", 1))
+		t.copy()
+		changed, removed := pets[700:800], pets[1500:1700]
+		for i := range changed {
+			changed[i].Name, changed[i].Status = "Renamed", petstore.Sold
 		}
-		records, err := to.DumpOnce(ctx, petstore.StoredOnce{}, 10_000)
-		if err != nil {
-			t.Fatal(err)
+		t.noError(t.from.LoadPets(t.Context(), changed, removed))
+		_, err := t.from.PurgeIdempotency(t.Context(), epoch)
+		t.noError(err)
+		t.create(t.from, later(once("used anew", 2), 2*petstore.IdempotencyKept))
+		t.same("what was done", t.copy(), []petstore.Tally{
+			{Kind: "keys"},
+			{Kind: "idempotency records", Added: 1, Removed: 2},
+			{Kind: "categories"},
+			{Kind: "orders"},
+			{Kind: "animals", Added: 1, Changed: 100, Removed: 200},
+		})
+		t.equal()
+	}},
+	{"what only the target has is removed, keys excepted", func(t copyTest) {
+		t.create(t.from, once("here", 1))
+		t.fill(t.to, 1200)
+		t.create(t.to, once("there", 1))
+		t.addKey(t.to, "there")
+		t.same("what was done", t.copy(), []petstore.Tally{
+			{Kind: "keys", Kept: 1},
+			{Kind: "idempotency records", Added: 1, Removed: 1},
+			{Kind: "categories"},
+			{Kind: "orders"},
+			{Kind: "animals", Changed: 1, Removed: 1200},
+		})
+		if keys := t.keys(t.to); len(keys) != 1 || keys[0].Name != "there" {
+			t.Errorf("the target has the keys %+v", keys)
 		}
+	}},
+	{"an empty source empties the target", func(t copyTest) {
+		t.fill(t.to, 10)
+		t.create(t.to, once("there", 1))
+		t.copy()
+		t.equal()
+	}},
+	{"a create that was done at the source is replayed at the target", func(t copyTest) {
+		first := t.create(t.from, once("k", 1))
+		t.copy()
+		pet, again, err := t.to.CreatePet(t.Context(), rex, once("k", 1))
+		if err != nil || !again || pet != first {
+			t.Errorf("got %+v, %v, %v; want %+v again", pet, again, err, first)
+		}
+	}},
+	{"a create that is done meanwhile comes over whole or not at all", func(t copyTest) {
+		t.fill(t.from, 2500)
+		n := 0
+		_, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {
+			n++
+			t.create(t.from, once(fmt.Sprint("meanwhile ", n), 1))
+		})
+		t.noError(err)
+		records, err := t.to.DumpIdempotency(t.Context(), petstore.StoredIdempotency{}, 10_000)
+		t.noError(err)
 		for _, r := range records {
 			var made petstore.Pet
-			if err := json.Unmarshal([]byte(r.Answer), &made); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := to.GetPet(ctx, made.ID); err != nil {
+			t.noError(json.Unmarshal([]byte(r.Answer), &made))
+			if _, err := t.to.GetPet(t.Context(), made.ID); err != nil {
 				t.Errorf("the record of %s came over without its animal: %v", r.Key, err)
 			}
 		}
-		if err := petstore.Copy(ctx, from, to, progress); err != nil {
-			t.Fatal(err)
+		t.copy()
+		t.equal()
+	}},
+	{"no id that the source ever gave is given again", func(t copyTest) {
+		var last petstore.Pet
+		for range 5 {
+			last = t.create(t.from, nil)
 		}
-		sameContent(t, from, to)
-	})
-	t.Run("a new animal gets an id of its own there", func(t *testing.T) {
-		last, err := from.ListPets(ctx, petstore.PetQuery{Limit: 1})
-		if err != nil {
-			t.Fatal(err)
+		t.noError(t.from.LoadPets(t.Context(), nil, []petstore.Pet{last}))
+		for _, round := range []string{"first", "second"} {
+			t.copy()
+			if pet := t.create(t.to, nil); pet.ID <= last.ID {
+				t.Errorf("%s copy: a new animal got the id %d, and %d was given before", round, pet.ID, last.ID)
+			}
 		}
-		if pet := add(t, to, "New"); pet.ID <= last[0].ID {
-			t.Errorf("the new animal got id %d, and %d was copied", pet.ID, last[0].ID)
+	}},
+	{"the copy of an empty storage begins with the id 1", func(t copyTest) {
+		t.copy()
+		if pet := t.create(t.to, nil); pet.ID != 1 {
+			t.Errorf("the first animal got the id %d", pet.ID)
 		}
-	})
-	t.Run("a create that was done here is replayed there", func(t *testing.T) {
-		pet, again, err := to.CreatePet(ctx, petstore.NewPet{Name: "Once", Status: petstore.Sold}, once("7", 7))
-		if err != nil || !again {
-			t.Errorf("got %+v, %v, %v", pet, again, err)
-		}
-	})
-	t.Run("an id that has another animal there is refused and nothing is stored", func(t *testing.T) {
-		other, err := to.ListPets(ctx, petstore.PetQuery{Limit: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		unknown := petstore.Pet{ID: other[0].ID + 1000, NewPet: petstore.NewPet{Name: "Unknown", Status: petstore.Sold}}
-		clash := petstore.Pet{ID: other[0].ID, NewPet: petstore.NewPet{Name: "Clash", Status: petstore.Sold}}
-		if err := to.LoadPets(ctx, []petstore.Pet{unknown, clash}); err == nil {
-			t.Error("the clash was not refused")
-		}
-		if _, err := to.GetPet(ctx, unknown.ID); !petstore.IsCode(err, petstore.NotFound) {
-			t.Errorf("a refused load left something: %v", err)
-		}
-	})
+	}},
 }
 
-// copied is how many animals fill stores: more than one step of a copy.
-const copied = 2500
+// untouched is what a copy did that found nothing to do.
+var untouched = []petstore.Tally{{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}}
 
-func fill(t *testing.T, s petstore.Movable) {
+func (t copyTest) copy() []petstore.Tally {
 	t.Helper()
-	ctx := t.Context()
-	pets := make([]petstore.Pet, copied-50)
+	tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {})
+	t.noError(err)
+	return tallies
+}
+
+// fill stores n animals, whose ids have gaps, and returns them.
+func (t copyTest) fill(s petstore.Movable, n int) []petstore.Pet {
+	t.Helper()
+	pets := make([]petstore.Pet, n)
 	for i := range pets {
 		pets[i] = petstore.Pet{ID: int64(3*i + 1), NewPet: petstore.NewPet{Name: fmt.Sprintf("Pet %d 🐕", i), CategoryID: int64(i - 5), Status: petstore.Statuses[i%3]}}
 	}
-	if err := s.LoadPets(ctx, pets); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 50 {
-		if _, _, err := s.CreatePet(ctx, petstore.NewPet{Name: "Once", Status: petstore.Sold}, once(fmt.Sprint(i), byte(i))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range 3 {
-		key := petstore.NewKey(fmt.Sprintf("key %d", i), petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, epoch, time.Duration(i)*time.Hour)
-		if err := s.CreateKey(ctx, key, petstore.HashSecret(key.ID)); err != nil {
-			t.Fatal(err)
-		}
-		if i == 1 {
-			if _, err := s.BanOwner(ctx, key.Owner, epoch); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if i == 2 {
-			if err := s.RevokeKey(ctx, key.ID, epoch.Add(time.Minute)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	t.noError(s.LoadPets(t.Context(), pets, nil))
+	return pets
 }
 
-func add(t *testing.T, s petstore.Storage, name string) petstore.Pet {
+func (t copyTest) create(s petstore.Movable, once *petstore.Idempotency) petstore.Pet {
 	t.Helper()
-	pet, _, err := s.CreatePet(t.Context(), petstore.NewPet{Name: name, Status: petstore.Available}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pet, _, err := s.CreatePet(t.Context(), rex, once)
+	t.noError(err)
 	return pet
 }
 
-func sameContent(t *testing.T, from, to petstore.Movable) {
+func (t copyTest) noError(err error) {
 	t.Helper()
-	want, got := content(t, from), content(t, to)
-	if want != got {
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func (t copyTest) same(what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+// equal fails the test unless both storages have the same content.
+func (t copyTest) equal() {
+	t.Helper()
+	if got, want := t.content(t.to), t.content(t.from); got != want {
 		t.Errorf("the copy has\n%.2000s\nand not\n%.2000s", got, want)
 	}
 }
 
 // content is everything in a storage, as text.
-func content(t *testing.T, s petstore.Movable) string {
+func (t copyTest) content(s petstore.Movable) string {
 	t.Helper()
 	ctx := context.Background()
-	keys, err := s.DumpKeys(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := s.DumpOnce(ctx, petstore.StoredOnce{}, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys, err := s.DumpKeys(ctx, petstore.StoredKey{}, 10_000)
+	t.noError(err)
+	records, err := s.DumpIdempotency(ctx, petstore.StoredIdempotency{}, 10_000)
+	t.noError(err)
 	pets, err := s.ListPets(ctx, petstore.PetQuery{Limit: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("%+v\n%+v\n%+v", keys, records, pets)
+	t.noError(err)
+	categories, err := s.ListCategories(ctx, petstore.CategoryQuery{From: math.MinInt64, Limit: 10_000})
+	t.noError(err)
+	orders, err := s.DumpOrders(ctx, petstore.Order{}, 10_000)
+	t.noError(err)
+	inventory, err := s.Inventory(ctx)
+	t.noError(err)
+	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v", keys, records, pets, categories, orders, inventory)
 }

@@ -79,12 +79,33 @@ var bannedCases = []limiterCase{
 		t.uses(limited(10, 5), 5)
 		t.gets(banned(limited(10, 5), epoch.Add(time.Hour)), petstore.Banned, 5, 0, midnight)
 	}},
+	{"a ban that ends with the day that is used up is shown", func(t limiterTest) {
+		t.uses(limited(10, 5), 5)
+		t.gets(banned(limited(10, 5), midnight), petstore.Banned, 10, 0, midnight)
+	}},
 	{"a ban that ends after the windows that are used up is shown", func(t limiterTest) {
 		t.uses(limited(5, 10), 5)
 		t.gets(banned(limited(5, 10), minuteEnd.Add(time.Second)), petstore.Banned, 5, 0, minuteEnd.Add(time.Second))
 		t.sleep(time.Minute)
 		t.uses(limited(5, 10), 5)
 		t.gets(banned(limited(5, 10), midnight.Add(time.Second)), petstore.Banned, 5, 0, midnight.Add(time.Second))
+	}},
+	{"a ban holds although the clock stepped back a little before its start", func(t limiterTest) {
+		for _, ahead := range []time.Duration{millisecond, time.Minute} {
+			ask := banned(free, epoch.Add(ahead+time.Minute))
+			ask.BannedFrom = epoch.Add(ahead)
+			t.gets(ask, petstore.Banned, 60, 0, ask.BannedUntil)
+		}
+	}},
+	{"a ban given by a clock that was ahead does not hold", func(t limiterTest) {
+		left := int64(60)
+		for _, ahead := range []time.Duration{time.Minute + millisecond, time.Hour, 365 * 24 * time.Hour} {
+			ask := banned(free, epoch.Add(ahead+time.Minute))
+			ask.BannedFrom = epoch.Add(ahead)
+			left--
+			t.gets(peek(ask), petstore.Allowed, 60, left+1, minuteEnd)
+			t.gets(ask, petstore.Allowed, 60, left, minuteEnd)
+		}
 	}},
 	{"a request after a sleep until the reset of a ban passes", func(t limiterTest) {
 		for i, end := range []time.Duration{time.Microsecond, time.Second, time.Minute, time.Hour, 15 * time.Hour} {

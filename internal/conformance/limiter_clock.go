@@ -45,7 +45,7 @@ var clockCases = []limiterCase{
 		t.gets(peek(free), petstore.Allowed, 60, 60, minuteEnd.Add(time.Minute))
 		t.set(epoch)
 		t.gets(free, petstore.Limited, 60, 0, minuteEnd)
-		t.sleep(-30 * time.Minute)
+		t.sleep(-time.Minute)
 		t.gets(free, petstore.Limited, 60, 0, minuteEnd)
 	}},
 	{"a clock that steps back does not give a day twice", func(t limiterTest) {
@@ -56,7 +56,7 @@ var clockCases = []limiterCase{
 	}},
 	{"a wait is measured from the clock as it is, and a request after it passes", func(t limiterTest) {
 		t.uses(free, 60)
-		t.sleep(-10 * time.Minute)
+		t.sleep(-time.Minute)
 		d := t.take(free)
 		if want := minuteEnd.Sub(t.now()); d.RetryAfter != want {
 			t.Fatalf("retry after %v, want %v", d.RetryAfter, want)
@@ -71,10 +71,41 @@ var clockCases = []limiterCase{
 		t.set(epoch)
 		t.gets(banned(free, end), petstore.Banned, 60, 0, end)
 	}},
+	{"a clock that was ahead holds nobody up once it is right", func(t limiterTest) {
+		for _, ahead := range []time.Duration{2 * time.Minute, time.Hour, 24 * time.Hour, 365 * 24 * time.Hour} {
+			t.set(epoch.Add(ahead))
+			t.uses(address, 1_000)
+			t.isRefused(address, 1)
+			t.set(epoch)
+			t.gets(address, petstore.Allowed, 1_000, 999, minuteEnd)
+			t.uses(address, 999)
+			t.gets(address, petstore.Limited, 1_000, 0, minuteEnd)
+		}
+	}},
+	{"what passed while the clock was ahead counts for the day, and refusals for nothing", func(t limiterTest) {
+		ask := limited(40, 100)
+		t.sleep(time.Hour)
+		t.uses(ask, 40)
+		t.provokedAt(ask, 39)
+		t.set(epoch)
+		t.uses(ask, 40)
+		t.provokedAt(ask, 39)
+		t.sleep(time.Minute)
+		t.uses(ask, 20)
+		t.gets(ask, petstore.Limited, 100, 0, midnight)
+	}},
+	{"what passed while the clock was a day ahead counts for the day that it is", func(t limiterTest) {
+		t.set(midnight.Add(30 * time.Minute))
+		t.uses(limited(10, 5), 5)
+		t.set(epoch)
+		t.gets(limited(10, 5), petstore.Limited, 5, 0, midnight)
+		t.set(midnight)
+		t.uses(limited(10, 5), 5)
+	}},
 	{"a clock that leaps forward begins new windows", func(t limiterTest) {
 		t.uses(limited(5, 5), 5)
 		t.set(midnight.AddDate(1, 2, 3))
-		t.gets(limited(5, 5), petstore.Allowed, 5, 4, midnight.AddDate(1, 2, 3).Add(time.Minute))
+		t.gets(limited(5, 5), petstore.Allowed, 5, 4, midnight.AddDate(1, 2, 4))
 	}},
 }
 

@@ -52,12 +52,14 @@ var windowCases = []limiterCase{
 		t.sleep(time.Minute)
 		t.gets(ask, petstore.Allowed, 25, 4, midnight)
 	}},
-	{"the minute is shown when both have as many left", func(t limiterTest) {
-		t.gets(limited(10, 10), petstore.Allowed, 10, 9, minuteEnd)
+	{"the day, which resets later, is shown when both have as many left", func(t limiterTest) {
+		t.gets(peek(limited(10, 10)), petstore.Allowed, 10, 10, midnight)
+		t.gets(limited(10, 10), petstore.Allowed, 10, 9, midnight)
+		t.gets(limited(8, 10), petstore.Allowed, 8, 6, minuteEnd)
 	}},
-	{"the minute is shown when the last request of both passes", func(t limiterTest) {
+	{"the day is shown when the last request of both passes", func(t limiterTest) {
 		t.uses(limited(10, 10), 9)
-		t.gets(limited(10, 10), petstore.Allowed, 10, 0, minuteEnd)
+		t.gets(limited(10, 10), petstore.Allowed, 10, 0, midnight)
 	}},
 	{"an address has a minute and no day", func(t limiterTest) {
 		for range 3 {
@@ -74,8 +76,8 @@ var windowCases = []limiterCase{
 	}},
 	{"the largest limits are exact", func(t limiterTest) {
 		ask := limited(petstore.MaxLimit, petstore.MaxLimit)
-		t.gets(ask, petstore.Allowed, petstore.MaxLimit, petstore.MaxLimit-1, minuteEnd)
-		t.gets(ask, petstore.Allowed, petstore.MaxLimit, petstore.MaxLimit-2, minuteEnd)
+		t.gets(ask, petstore.Allowed, petstore.MaxLimit, petstore.MaxLimit-1, midnight)
+		t.gets(ask, petstore.Allowed, petstore.MaxLimit, petstore.MaxLimit-2, midnight)
 		t.sleep(time.Minute)
 		t.gets(ask, petstore.Allowed, petstore.MaxLimit, petstore.MaxLimit-3, midnight)
 	}},
@@ -110,16 +112,13 @@ var refusalCases = []limiterCase{
 }
 
 // sleepsAndPasses uses all there is at several times of the minute and of the day, and wants the request after a sleep
-// to pass: after a refusal, and after the last answer that passed unless both windows ended with it.
+// to pass: after the last answer that passed, and after a refusal.
 func (t limiterTest) sleepsAndPasses(sleep func(petstore.Decision)) {
 	asks := []petstore.Ask{free, limited(7, 7), limited(5, 12), address}
 	starts := []time.Time{epoch, minuteEnd.Add(-millisecond), midnight.Add(-millisecond), midnight}
 	for i, start := range starts {
 		for _, ask := range asks {
 			for _, refusals := range []int{0, 1} {
-				if refusals == 0 && ask.Limits.PerMinute == ask.Limits.PerDay {
-					continue // the minute is shown, and the day is used up as well
-				}
 				ask.Subject += string(rune('a' + i))
 				t.set(start)
 				last := t.take(ask)

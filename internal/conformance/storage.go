@@ -28,7 +28,7 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
 		{"categories", categoryCases},
 		{"orders", orderCases},
 		{"ends of orders", expiryCases},
-		{"once", onceCases},
+		{"once", idempotencyCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},
 		{"bans", banCases},

@@ -39,6 +39,14 @@ var banCases = []storageCase{
 		}
 		t.same("the next ban's streak", t.ban(key.Owner, epoch.Add(time.Minute)).Streak, 2)
 	}},
+	{"a ban given by a clock that was ahead gives way to the next one", func(t storageTest) {
+		key := t.addKey(newKey("a"))
+		ahead := t.ban(key.Owner, epoch.Add(time.Hour))
+		t.same("the ban a minute before its start", t.ban(key.Owner, ahead.Start.Add(-time.Minute)), ahead)
+		next := t.ban(key.Owner, epoch)
+		t.same("ban", next, petstore.Ban{Start: epoch, Until: epoch.Add(2 * time.Minute), Streak: 2})
+		t.same("ban of the key", t.find("a").Banned(epoch), true)
+	}},
 	{"concurrent calls give one ban", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		bans := make([]petstore.Ban, 30)
@@ -59,6 +67,7 @@ var banCases = []storageCase{
 
 		t.same("the key made during the ban", late.BannedUntil, ban.Until)
 		for _, secret := range []string{"first", "early", "late"} {
+			t.same("start of the ban of "+secret, t.find(secret).BannedFrom, ban.Start)
 			t.same("ban of "+secret, t.find(secret).BannedUntil, ban.Until)
 		}
 		t.same("ban of the other", t.find("other").BannedUntil.IsZero(), true)

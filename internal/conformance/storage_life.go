@@ -28,8 +28,8 @@ var everyCall = []struct {
 		_, _, err := s.CreatePet(ctx, rex, once("k", 1))
 		return err
 	}},
-	{"PurgeOnce", func(ctx context.Context, s petstore.Storage) error {
-		_, err := s.PurgeOnce(ctx, epoch)
+	{"PurgeIdempotency", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.PurgeIdempotency(ctx, epoch)
 		return err
 	}},
 	{"CreateKey", func(ctx context.Context, s petstore.Storage) error {

@@ -9,20 +9,24 @@ import (
 
 // logAnswer writes the request's line: to Access if there is one, else to the log.
 func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
-	if a.Access != nil {
+	ctx, level := x.r.Context(), levelOf(x)
+	switch {
+	case !a.Log.Enabled(ctx, level):
+	case a.Access != nil:
 		line := buffers.Get().(*[]byte)
 		*line = a.appendLine((*line)[:0], x, elapsed)
 		a.Access.Write(*line)
 		buffers.Put(line)
-		return
-	}
-	if ctx, level := x.r.Context(), levelOf(x); a.Log.Enabled(ctx, level) {
+	default:
 		a.Log.LogAttrs(ctx, level, "request", a.attributes(x, elapsed)...)
 	}
 }
 
 func levelOf(x *exchange) slog.Level {
-	if x.status >= http.StatusInternalServerError {
+	switch {
+	case x.operation != nil && x.operation.probe:
+		return slog.LevelDebug
+	case x.status >= http.StatusInternalServerError:
 		return slog.LevelError
 	}
 	return slog.LevelInfo
@@ -44,6 +48,9 @@ func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
 	}
 	if x.isDeprecated() {
 		attrs = append(attrs, slog.Bool("deprecated", true))
+	}
+	if x.cut {
+		attrs = append(attrs, slog.Bool("cut", true))
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("cause", x.cause.Error()))
@@ -80,6 +87,9 @@ func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	}
 	if x.isDeprecated() {
 		b = append(b, `,"deprecated":true`...)
+	}
+	if x.cut {
+		b = append(b, `,"cut":true`...)
 	}
 	if x.cause != nil {
 		b = append(b, `,"cause":`...)

@@ -15,12 +15,10 @@ const maxAnswers = 16 << 20
 // answer is an encoded body with the Link that goes with it, if any.
 type answer struct{ body, link string }
 
-// respondWith sends an answer that others may be sent too.
+// respondWith makes an answer of one that others may be sent too.
 func (x *exchange) respondWith(a answer) error {
-	if a.link != "" {
-		x.set("Link", a.link)
-	}
-	return x.respond(http.StatusOK, a.body)
+	x.made, x.madeStatus = a, http.StatusOK
+	return nil
 }
 
 // answers reuses encoded answers while the storage's version stays the same. An answer is filed under the version that

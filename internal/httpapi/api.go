@@ -46,6 +46,8 @@ type Config struct {
 	Limiter     petstore.Limiter
 	// Pages answers what people look at, without a key: it maps a path to the handler of its GET and HEAD.
 	Pages map[string]http.Handler
+	// Probes are the pages that machines ask all the time. Their requests are logged at debug level, failures too.
+	Probes map[string]http.Handler
 	// NamedKey is the API key that the operator chose, if any.
 	NamedKey string
 	// BaseURL is where clients find the service, without the version segment; empty makes links path-absolute.
@@ -60,8 +62,11 @@ type Config struct {
 	KeepDeprecated bool
 	// MaxWorking is how many requests may be worked on at once; more are refused early. Zero means any number.
 	MaxWorking int64
+	// BodyBudget is how many bytes of bodies may be held at once, without the first 4 KiB of each; an owner may have an
+	// eighth of it. Bodies beyond it are refused. Zero means any number.
+	BodyBudget int64
 	Log        *slog.Logger
-	// Access takes a line of JSON for every request, a Write a line; nil leaves them to Log.
+	// Access takes a line of JSON for every request whose level Log has, a Write a line; nil leaves them to Log.
 	Access  io.Writer
 	Metrics prometheus.Registerer
 	// Tracer makes a span of every request; nil makes none.
@@ -83,6 +88,8 @@ type API struct {
 	named     bool
 	namedHash petstore.SecretHash
 	working   atomic.Int64
+	bodies    *budget
+	outbox    *outbox
 	serve     handler
 }
 
@@ -92,7 +99,7 @@ func New(c Config) *API {
 	a := &API{
 		Config:  c,
 		router:  newRouter(operations),
-		open:    newPages(c.Pages),
+		open:    newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Now),
 		pages:   newAnswers[petsQuery](c.Storage),
 		pets:    newAnswers[int64](c.Storage),
@@ -101,15 +108,21 @@ func New(c Config) *API {
 
 		named:     c.NamedKey != "",
 		namedHash: petstore.HashSecret(c.NamedKey),
+
+		bodies: newBudget(c.BodyBudget),
+		outbox: newOutbox(answerBudget),
 	}
-	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.received(a.admitted(a.performed))))))))))))
+	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.sent(a.received(a.admitted(a.performed)))))))))))))
+	a.showLoad()
 	return a
 }
 
 // handler is one step of a request's way. The error it returns is the refusal to render.
 type handler func(*exchange) error
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request. An answer that broke off is ended in a way that the client notices.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.serve(newExchange(w, r, a.Now()))
+	if err := a.serve(newExchange(w, r, a.Now())); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }

@@ -120,7 +120,7 @@ func TestMalformedIDIsNotFound(t *testing.T) {
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
 	s.get(key, "/v1/pets/1").is(t, 200, "")
 	for _, id := range []string{
-		"0", "2", "-1", "-0", "+1", "01", "001", "1.0", "1e0", "0x1", "1_", "%31", "1%20", "%201", "1%00", "%00", "1;", "1,2", "rex", "null", "NaN", "*", ".", "..",
+		"0", "2", "-1", "-0", "+1", "01", "001", "1.0", "1e0", "0x1", "1_", "%30", "%2B1", "1%20", "%201", "1%00", "%00", "1;", "1,2", "rex", "null", "NaN", "*", ".", "..",
 		"%2e", "%2e%2e", "1%2F", "%2F1", "١", "%D9%A1", "%ff", "{petId}", "9223372036854775807", "9223372036854775808", "18446744073709551617",
 		"-9223372036854775808", strings.Repeat("1", 100_000), "1'%20OR%20'1'='1", "%3Cscript%3E", "pets", "~", "!", "@", ":1",
 	} {
@@ -137,14 +137,14 @@ func TestOddPathIsNotFound(t *testing.T) {
 	key := s.key(petstore.Enterprise)
 	for _, path := range []string{
 		"/v1", "/v1/", "/v1/pets/", "/v1//pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/1/", "/v1/pets/1/2", "/v1/pets//1", "/v1/pets/../pets", "/v1/PETS",
-		"/v1/%70ets", "/v1/pets%2F1", "/v1/pets%2f", "/v1/pets%00", "/v1/pets;x=1", "/v1/pets.json", "/v1/pets%20", "/v1/pets%3Flimit=1", "/v1/pets#x", "/v1/pet",
-		"/v1/orders", "/v1/openapi.yaml", "/v1/" + strings.Repeat("a", 100_000), "/v1/" + strings.Repeat("../", 10_000), "/v1/%C3%BC", "/v1/%ff",
+		"/v1/%2e/pets", "/v1/pets%2F1", "/v1/pets%2f", "/v1/pets%00", "/v1/pets;x=1", "/v1/pets.json", "/v1/pets%20", "/v1/pets%3Flimit=1", "/v1/pets#x", "/v1/pet",
+		"/v1/order", "/v1/orders/", "/v1/orders/1/complete/", "/v1/orders/1/close", "/v1/categories/1/2", "/v1/inventory/1", "/v1/openapi.yaml", "/v1/" + strings.Repeat("a", 100_000), "/v1/" + strings.Repeat("../", 10_000), "/v1/%C3%BC", "/v1/%ff",
 	} {
 		s.get(key, path).is(t, 404, petstore.NotFound)
 		s.get("", path).is(t, 401, petstore.Unauthorized)
 	}
 	for _, path := range []string{
-		"/", "//", "//v1/pets", "///v1/pets", "/v1%2Fpets", "/%76%31/pets", "/V1/pets", "/v2/pets", "/v1pets", "/v1.", "/pets", "/pets/1", "/./v1/pets", "/../v1/pets",
+		"/", "//", "//v1/pets", "///v1/pets", "/v1%2Fpets", "/%56%31/pets", "/V1/pets", "/v2/pets", "/v1pets", "/v1.", "/pets", "/pets/1", "/./v1/pets", "/../v1/pets",
 		"/favicon.ico", "/robots.txt", "/.env", "/wp-login.php", "/admin", "/metrics", "/debug/pprof/", "/index.html", "/%2e%2e/%2e%2e/etc/passwd",
 	} {
 		s.get(key, path).is(t, 404, petstore.NotFound)
@@ -157,20 +157,48 @@ func TestOddPathIsNotFound(t *testing.T) {
 	}
 }
 
+// RFC 3986, section 2.3: these characters mean the same whether they are percent-encoded or not. All others do not.
+func TestPercentEncodedUnreservedCharactersEqualThemselves(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
+	for path, status := range map[string]int{
+		"/v1/pets/%31": 200, "/v1/%70ets": 200, "/v1/%70%65%74%73": 200, "/%76%31/pets": 200, "/v1/p%65t%73/%31": 200,
+		"/v1%2Fpets": 404, "/v1/pets%2F1": 404, "/v1/pets/%2531": 404, "/v1/pets/1%2e": 404, "/v1/pets/%7E": 404, "/v1/pets%3F": 404,
+	} {
+		if got := s.get(key, path); got.status != status {
+			t.Errorf("%s: want %d, got\n%s", path, status, got.raw)
+		}
+	}
+	s.get(key, "/v1/pets/%31").has(t, "Deprecation", "@1794700800")
+	s.get("", "/%76%31/dogs").is(t, 401, petstore.Unauthorized)
+}
+
 func TestOtherMethodIsNotAllowed(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
-	for _, method := range []string{"PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND", "QUERY", "get", "Post", "X", strings.Repeat("X", 10_000), "G!#$%&'*+-.^_`|~T"} {
-		s.send(request(method, "/v1/pets", "")).is(t, 401, petstore.Unauthorized)
-		a := s.send(request(method, "/v1/pets", key))
-		a.is(t, 405, petstore.MethodNotAllowed)
-		a.has(t, "Allow", "GET, HEAD, POST, OPTIONS")
-		a = s.send(withBody(request(method, "/v1/pets/1", key), `{"name":"Rex","categoryId":1}`))
-		a.is(t, 405, petstore.MethodNotAllowed)
-		a.has(t, "Allow", "GET, HEAD, OPTIONS")
-		a.has(t, "Deprecation", "@1794700800")
+	for _, method := range []string{"PUT", "TRACE", "CONNECT", "PROPFIND", "QUERY", "get", "Post", "X", strings.Repeat("X", 10_000), "G!#$%&'*+-.^_`|~T"} {
+		for path, allow := range map[string]string{
+			"/v1/pets":              "GET, HEAD, POST, OPTIONS",
+			"/v1/pets/1":            "GET, HEAD, PATCH, DELETE, OPTIONS",
+			"/v1/inventory":         "GET, HEAD, OPTIONS",
+			"/v1/categories":        "GET, HEAD, POST, OPTIONS",
+			"/v1/orders":            "GET, HEAD, POST, OPTIONS",
+			"/v1/orders/1":          "GET, HEAD, OPTIONS",
+			"/v1/orders/1/complete": "POST, OPTIONS",
+			"/v1/orders/1/cancel":   "POST, OPTIONS",
+		} {
+			s.send(request(method, path, "")).is(t, 401, petstore.Unauthorized)
+			a := s.send(withBody(request(method, path, key), `{"name":"Rex","categoryId":1}`))
+			a.is(t, 405, petstore.MethodNotAllowed)
+			a.has(t, "Allow", allow)
+			a.has(t, "Deprecation", "")
+		}
 		s.send(request(method, "/v1/dogs", key)).is(t, 404, petstore.NotFound)
 	}
+	a := s.send(withBody(request("POST", "/v1/categories/1", key), `{"name":"Cats"}`))
+	a.is(t, 405, petstore.MethodNotAllowed)
+	a.has(t, "Allow", "GET, HEAD, PUT, DELETE, OPTIONS")
 	s.send(withBody(request("POST", "/v1/pets/1", key), `{"name":"Rex","categoryId":1}`)).is(t, 405, petstore.MethodNotAllowed)
 	if pets := s.pets(); len(pets) != 0 {
 		t.Errorf("stored all the same: %v", pets)

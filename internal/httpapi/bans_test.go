@@ -85,6 +85,26 @@ func TestBan(t *testing.T) {
 	})
 }
 
+func TestBanOfAClockThatWasAheadIsLiftedWhenTheClockIsRight(t *testing.T) {
+	storage := openSQLite(t)
+	s := serve(t, on(storage))
+	secret, _ := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	ask := request("GET", "/v1/pets", secret)
+	s.clock.step(time.Hour)
+	s.repeat(ask, 60+60)
+	s.send(ask).is(t, 429, petstore.KeyBanned)
+
+	s.clock.step(-time.Hour)
+	for range 70 { // up to the hour in which it would have held, and past it
+		s.send(ask).is(t, 200, "")
+		s.clock.step(time.Minute)
+	}
+	stored, err := storage.FindKey(t.Context(), petstore.HashSecret(secret))
+	if err != nil || !stored.BannedUntil.IsZero() {
+		t.Errorf("a ban until %v is stored (%v)", stored.BannedUntil, err)
+	}
+}
+
 func TestBanThatCannotBeStoredIsAskedForAgain(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))

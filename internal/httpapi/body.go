@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -51,27 +51,68 @@ func (k bodyKind) checkMediaType(h http.Header) error {
 	return nil
 }
 
-// readBody reads a JSON body of at most maxBody bytes.
-func (x *exchange) readBody() (err error) {
+// readBody reads a JSON body of at most maxBody bytes. What it takes of the budget, dropBody gives back.
+func (a *API) readBody(x *exchange) error {
 	if err := x.operation.body.checkMediaType(x.r.Header); err != nil {
 		return err
 	}
-	length := x.r.ContentLength
-	if length > maxBody {
+	if x.r.ContentLength > maxBody {
 		return tooLarge()
 	}
 	x.wanted = true
-	// Room for what is announced, but no more than comes at once as a rule: an announcement costs the client nothing.
-	buffer := bytes.NewBuffer(make([]byte, 0, min(max(0, length), 16<<10)+bytes.MinRead))
-	_, err = buffer.ReadFrom(io.LimitReader(x.r.Body, maxBody+1))
-	x.body = buffer.Bytes()
-	switch {
-	case err != nil:
-		return &petstore.Error{Code: petstore.InvalidJSON, Message: "The body did not arrive whole. Send it again.", Cause: err}
-	case len(x.body) > maxBody:
-		return tooLarge()
+	x.body = make([]byte, 0, firstRoom(x.r.ContentLength))
+	for {
+		n, err := x.r.Body.Read(x.body[len(x.body):cap(x.body)])
+		x.body = x.body[:len(x.body)+n]
+		switch {
+		case len(x.body) > maxBody:
+			return tooLarge()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return &petstore.Error{Code: petstore.InvalidJSON, Message: "The body did not arrive whole. Send it again.", Cause: err}
+		case len(x.body) == cap(x.body):
+			if err := a.growBody(x); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// firstRoom is room for what is announced, with a byte to meet the end, but no more than is free: an announcement costs
+// the client nothing.
+func firstRoom(length int64) int64 {
+	if length < 0 {
+		return 512
+	}
+	return min(length+1, freeBytes)
+}
+
+// growBody makes room for twice what has arrived.
+func (a *API) growBody(x *exchange) error {
+	room := min(2*int64(cap(x.body)), maxBody+1)
+	if announced := x.r.ContentLength + 1; announced > int64(cap(x.body)) {
+		room = min(room, announced)
+	}
+	if more := room - freeBytes - x.held; more > 0 {
+		if !a.bodies.take(x.key.Owner, more) {
+			return &petstore.Error{Code: petstore.Unavailable, Message: "Too many large bodies are arriving at once. Nothing was stored; try again shortly, or send fewer at a time.", Cause: errNoRoom}
+		}
+		x.held += more
+	}
+	x.body = append(make([]byte, 0, room), x.body...)
 	return nil
+}
+
+var errNoRoom = errors.New("bodies in arrival use up --body-budget, or the owner's share of it")
+
+// dropBody forgets the body and gives back what it took of the budget.
+func (a *API) dropBody(x *exchange) {
+	x.body = nil
+	if x.held > 0 {
+		a.bodies.give(x.key.Owner, x.held)
+		x.held = 0
+	}
 }
 
 func tooLarge() error {

@@ -55,7 +55,7 @@ func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache.ban(key.Owner, ban.Until)
+	cache.ban(key.Owner, ban)
 	storage.letGo <- struct{}{}
 	if err := <-done; err != nil {
 		t.Fatal(err)

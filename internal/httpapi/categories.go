@@ -28,7 +28,7 @@ func (a *API) listCategories(x *exchange) error {
 }
 
 func (a *API) createCategory(x *exchange) error {
-	once, err := onceOf(x)
+	idempotency, err := idempotencyOf(x)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (a *API) createCategory(x *exchange) error {
 	if err := categoryBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
-	category, again, err := a.Storage.CreateCategory(x.r.Context(), fresh.Name, once)
+	category, again, err := a.Storage.CreateCategory(x.r.Context(), fresh.Name, idempotency)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 // statuses is the one place where the domain's codes become HTTP.
 var statuses = map[petstore.Code]int{
+	petstore.BadRequest:           http.StatusBadRequest, // or what else the HTTP server refuses with; see Refusal
 	petstore.InvalidJSON:          http.StatusBadRequest,
 	petstore.InvalidField:         http.StatusBadRequest,
 	petstore.MissingField:         http.StatusBadRequest,
@@ -76,6 +77,7 @@ func (x *exchange) render(err error) {
 	}
 	x.discardBody()
 	x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
+	x.send()
 	if status == http.StatusServiceUnavailable && x.r.Context().Err() != nil {
 		x.status = hungUp
 	}

@@ -26,10 +26,16 @@ type exchange struct {
 	unchecked bool          // the storage could not say whether the key is valid
 	address   string
 	body      []byte
-	wanted    bool // a client that asked whether to send its body was told to
+	held      int64 // what the body has of the budget
+	wanted    bool  // a client that asked whether to send its body was told to
 
-	status int
+	// made is the answer that waits to be sent, if madeStatus is not zero.
+	made       answer
+	madeStatus int
+
+	status int // of what was sent; zero before
 	size   int
+	cut    bool  // the answer broke off
 	cause  error // for the log
 
 	single []string // backs the values of single-valued headers
@@ -80,18 +86,31 @@ var jsonType = []string{"application/json"}
 // measured is the size of a body up to which net/http adds its length by itself, for less than a header costs.
 const measured = 2 << 10
 
-// respond sends a JSON body that is already encoded. A failed write means that the client is gone.
+// respond makes the answer, of a JSON body that is already encoded. It is sent when the work for the request is done.
 func (x *exchange) respond(status int, body string) error {
-	if len(body) > measured || x.r.Method == http.MethodHead {
-		x.set("Content-Length", strconv.Itoa(len(body)))
+	x.made, x.madeStatus = answer{body: body}, status
+	return nil
+}
+
+// send sends the answer that was made, if any. It waits for the client, so it is called when no one else waits. A failed
+// write means that the client is gone.
+func (x *exchange) send() {
+	if x.madeStatus == 0 {
+		return
+	}
+	if x.made.link != "" {
+		x.set("Link", x.made.link)
+	}
+	if len(x.made.body) > measured || x.r.Method == http.MethodHead {
+		x.set("Content-Length", strconv.Itoa(len(x.made.body)))
 	}
 	x.share("Content-Type", jsonType)
-	x.WriteHeader(status)
+	x.WriteHeader(x.madeStatus)
 	if x.r.Method != http.MethodHead {
-		n, _ := io.WriteString(x.w, body)
+		n, err := io.WriteString(x.w, x.made.body)
 		x.size += n
+		x.cut = err != nil
 	}
-	return nil
 }
 
 // respondEmpty says that it is done and that there is nothing to show.

@@ -11,6 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 )
@@ -110,8 +115,8 @@ func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
 }
 
 func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
-	storage := meddle(t)
-	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxWorking = 1 })
+	storage, metrics := meddle(t), prometheus.NewRegistry()
+	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxWorking, c.Metrics = 1, metrics })
 	key := s.key(petstore.Free)
 	s.get(key, "/v1/pets").is(t, 200, "")
 	working, goOn := make(chan struct{}), make(chan struct{})
@@ -131,6 +136,9 @@ func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
 		first <- err
 	}()
 	<-working
+	if used, limit := value(t, metrics, "petstore_working_slots"), value(t, metrics, "petstore_working_slots_limit"); used != 1 || limit != 1 {
+		t.Errorf("%v of %v slots are in use", used, limit)
+	}
 	a := s.get(key, "/v1/pets")
 	a.is(t, 503, petstore.Unavailable)
 	a.has(t, "Retry-After", "1")
@@ -146,8 +154,11 @@ func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
 	s.get(key, "/v1/pets").is(t, 200, "")
 }
 
-func TestAnswerThatBreaksOffIsCutAndLogged(t *testing.T) {
+func TestAnswerThatBreaksOffIsCutLoggedCountedAndTraced(t *testing.T) {
+	metrics, spans := prometheus.NewRegistry(), tracetest.NewSpanRecorder()
 	s := serve(t, func(c *httpapi.Config) {
+		c.Metrics = metrics
+		c.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)).Tracer("test")
 		c.Pages = map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			w.Write([]byte("half a page"))
@@ -157,10 +168,20 @@ func TestAnswerThatBreaksOffIsCutAndLogged(t *testing.T) {
 	if a, err := exchange(s.address, request("GET", "/page", "", "X-Request-Id: broken")); err == nil {
 		t.Errorf("the answer looks whole:\n%s", a.raw)
 	}
-	s.get("", "/").is(t, 404, petstore.NotFound)
-	if line := s.journal.of("broken"); !strings.Contains(line, `"level":"ERROR"`) || !strings.Contains(line, errSecret.Error()) {
-		t.Errorf("the log does not tell that an answer was cut off: %s", line)
+	line := s.journal.of("broken")
+	for _, part := range []string{`"msg":"request"`, `"level":"ERROR"`, `"status":500`, `"bytes":11`, `"cut":true`, errSecret.Error()} {
+		if !strings.Contains(line, part) {
+			t.Errorf("the log does not tell %s: %s", part, line)
+		}
 	}
+	becomes(t, metrics, "petstore_requests_in_flight", 0)
+	if n := value(t, metrics, "petstore_requests_total", "page", "500"); n != 1 {
+		t.Errorf("it is counted %v times", n)
+	}
+	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "page" || ended[0].Status().Code != codes.Error {
+		t.Errorf("the spans are %v", ended)
+	}
+	s.get("", "/").is(t, 404, petstore.NotFound)
 }
 
 func TestPageThatPanicsBeforeItWritesIsAnError(t *testing.T) {

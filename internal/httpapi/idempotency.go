@@ -7,8 +7,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// onceOf reads the Idempotency-Key, nil if there is none.
-func onceOf(x *exchange) (*petstore.Once, error) {
+// idempotencyOf reads the Idempotency-Key, nil if there is none.
+func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	keys := x.r.Header["Idempotency-Key"]
 	if len(keys) == 0 {
 		return nil, nil
@@ -16,7 +16,7 @@ func onceOf(x *exchange) (*petstore.Once, error) {
 	if len(keys) > 1 || !isPrintable(keys[0]) || len(keys[0]) < 1 || len(keys[0]) > 255 {
 		return nil, petstore.Errorf(petstore.InvalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
 	}
-	return &petstore.Once{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x), Now: x.start}, nil
+	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x), Now: x.start}, nil
 }
 
 // fingerprint tells requests apart by their operation and the bytes of their body. That of createPet is of the body alone,

@@ -105,14 +105,14 @@ func (c *keyCache) bansGiven() int {
 }
 
 // ban makes an owner's ban hold here at once.
-func (c *keyCache) ban(owner string, until time.Time) {
+func (c *keyCache) ban(owner string, ban petstore.Ban) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bans++
 	for hash, e := range c.entries {
 		if e.key.Owner == owner {
 			banned := *e.key
-			banned.BannedUntil = until
+			banned.BannedFrom, banned.BannedUntil = ban.Start, ban.Until
 			c.entries[hash] = keyEntry{&banned, e.asked}
 		}
 	}

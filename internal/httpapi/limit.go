@@ -14,12 +14,12 @@ import (
 // could not be checked counts for nobody and is never too much: that the storage is away is not its fault.
 func (a *API) limited(next handler) handler {
 	return func(x *exchange) error {
-		ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedUntil: x.key.BannedUntil}
+		ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil}
 		if x.refusal != nil {
 			ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.unchecked}
 		}
 		if a.CountOnly {
-			ask.BannedUntil = time.Time{}
+			ask.BannedFrom, ask.BannedUntil = time.Time{}, time.Time{}
 		}
 		d, err := a.Limiter.Take(x.r.Context(), ask)
 		if err != nil {
@@ -27,6 +27,8 @@ func (a *API) limited(next handler) handler {
 		}
 		if d.BanNow && !a.CountOnly {
 			d = a.ban(x, ask, d)
+		} else if ask.BannedFrom.After(d.Now.Add(petstore.ClockSlack)) {
+			a.lift(x, ask.Subject)
 		}
 		x.tellLimits(d)
 		if !x.unchecked {
@@ -40,6 +42,15 @@ func (a *API) limited(next handler) handler {
 		}
 		return next(x)
 	}
+}
+
+// peek tells the client what is left to its address, and counts nothing.
+func (a *API) peek(x *exchange) error {
+	d, err := a.Limiter.Take(x.r.Context(), petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: true})
+	if err == nil {
+		x.tellLimits(d)
+	}
+	return err
 }
 
 // tellLimits sets the headers that tell the client what is left, with one text for all three.
@@ -77,13 +88,24 @@ func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.D
 		return d
 	}
 	a.metrics.bans.Inc()
-	a.keys.ban(ask.Subject, ban.Until)
-	ask.BannedUntil = ban.Until
+	a.keys.ban(ask.Subject, ban)
+	ask.BannedFrom, ask.BannedUntil = ban.Start, ban.Until
 	banned, err := a.Limiter.Take(ctx, ask)
 	if err != nil {
 		return d
 	}
 	return banned
+}
+
+// lift ends a ban that was given by a clock that was ahead: it must not hold when its time comes.
+func (a *API) lift(x *exchange, owner string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
+	defer cancel()
+	if err := a.Storage.UnbanOwner(ctx, owner); err != nil {
+		a.Log.ErrorContext(ctx, "a ban that lies ahead of the clock could not be lifted", "id", x.requestID, "owner", owner, "cause", err.Error())
+		return
+	}
+	a.keys.ban(owner, petstore.Ban{})
 }
 
 // unixUp is a time in whole Unix seconds, rounded up, so that whoever waits for it has waited long enough.

@@ -72,7 +72,7 @@ func (m *meddler) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	return m.Storage.GetPet(ctx, id)
 }
 
-func (m *meddler) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Once) (petstore.Pet, bool, error) {
+func (m *meddler) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Idempotency) (petstore.Pet, bool, error) {
 	if err := m.called(ctx, "CreatePet"); err != nil {
 		return petstore.Pet{}, false, err
 	}

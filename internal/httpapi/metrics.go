@@ -37,7 +37,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return &metrics{
 		requests:      f.NewCounterVec(prometheus.CounterOpts{Name: "petstore_requests_total", Help: "Requests answered, by route and status."}, []string{"route", "status"}),
 		duration:      f.NewHistogramVec(prometheus.HistogramOpts{Name: "petstore_request_duration_seconds", Help: "Time from a request's headers to its answer.", Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3, 10}}, []string{"route"}),
-		inFlight:      f.NewGauge(prometheus.GaugeOpts{Name: "petstore_requests_in_flight", Help: "Requests being worked on."}),
+		inFlight:      f.NewGauge(prometheus.GaugeOpts{Name: "petstore_requests_in_flight", Help: "Requests that have arrived and are not answered yet, slow clients' too."}),
 		created:       f.NewCounter(prometheus.CounterOpts{Name: "petstore_pets_created_total", Help: "Animals stored."}),
 		storeErrors:   f.NewCounter(prometheus.CounterOpts{Name: "petstore_unavailable_total", Help: "Requests refused because the store could not do its work or there was too much of it."}),
 		deprecated:    f.NewCounter(prometheus.CounterOpts{Name: "petstore_deprecated_calls_total", Help: "Calls of a deprecated operation; the log names their keys."}),
@@ -52,6 +52,22 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		},
 		kinds: make(map[kind]kindMetrics),
 		bans:  f.NewCounter(prometheus.CounterOpts{Name: "petstore_bans_total", Help: "Bans given."}),
+	}
+}
+
+// showLoad shows how near the API is to refusing work for its amount.
+func (a *API) showLoad() {
+	for _, g := range []struct {
+		name, help string
+		value      func() float64
+	}{
+		{"petstore_working_slots", "Requests that work is being done for.", func() float64 { return float64(a.working.Load()) }},
+		{"petstore_working_slots_limit", "Requests that work may be done for at once; more are refused.", func() float64 { return float64(a.MaxWorking) }},
+		{"petstore_body_bytes", "What bodies take of their budget.", a.bodies.inUse},
+		{"petstore_body_bytes_limit", "The budget of bodies; an owner may take an eighth of it.", func() float64 { return float64(a.BodyBudget) }},
+		{"petstore_unread_answer_bytes", "Long answers that are being sent, in bytes.", a.outbox.budget.inUse},
+	} {
+		promauto.With(a.Metrics).NewGaugeFunc(prometheus.GaugeOpts{Name: g.name, Help: g.help}, g.value)
 	}
 }
 

@@ -25,23 +25,22 @@ func (a *API) observed(next handler) handler {
 	}
 }
 
-// rendered answers every refusal in one place, a panic too.
+// rendered answers every refusal in one place, a panic too. It returns an error only if there can be no answer any more
+// because a panic came after its first byte; in logs and metrics such an answer is a 500.
 func (a *API) rendered(next handler) handler {
-	return func(x *exchange) error {
+	return func(x *exchange) (cutOff error) {
 		defer func() {
 			p := recover()
-			switch {
-			case p == nil:
+			if p == nil {
 				return
-			case p == http.ErrAbortHandler:
-				panic(p)
 			}
 			cause := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			if x.status != 0 {
-				a.Log.ErrorContext(x.r.Context(), "an answer was cut off", "id", x.requestID, "cause", cause.Error())
-				panic(http.ErrAbortHandler)
+			if x.status == 0 && p != http.ErrAbortHandler {
+				x.render(cause)
+				return
 			}
-			x.render(cause)
+			x.status, x.cut, x.cause = http.StatusInternalServerError, true, cause
+			cutOff = cause
 		}()
 		if err := next(x); err != nil {
 			x.render(err)
@@ -72,25 +71,29 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-func (x *exchange) answerPreflight() {
+// answerPreflight tells what a page may send. It counts for nobody: a browser asks by itself, without the key.
+func (a *API) answerPreflight(x *exchange) error {
+	if err := a.peek(x); err != nil {
+		return err
+	}
 	x.share("Access-Control-Allow-Methods", allowedMethods)
 	x.share("Access-Control-Allow-Headers", allowedHeaders)
 	x.share("Access-Control-Max-Age", preflightAge)
 	x.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // matched looks the path up in the route table, so that whatever is answered later carries what belongs to the path.
 // Pages and preflights need no key and are answered here.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
-		path := x.r.URL.EscapedPath()
+		path := plainPath(x.r.URL.EscapedPath())
 		x.versioned = path == "/v1" || strings.HasPrefix(path, "/v1/")
 		if x.versioned {
 			x.share("Cache-Control", noStore)
 		}
 		if isPreflight(x.r) {
-			x.answerPreflight()
-			return nil
+			return a.answerPreflight(x)
 		}
 		x.resource, x.parameter = a.router.match(path)
 		if x.resource == nil {
@@ -152,11 +155,27 @@ func (a *API) addressed(next handler) handler {
 	}
 }
 
-// received waits for the body, if the operation takes one.
+// sent sends the answer that the steps behind it made. They are done by then, so a client that does not read keeps
+// nobody out; how many bytes wait for such clients is bounded.
+func (a *API) sent(next handler) handler {
+	return func(x *exchange) error {
+		if err := next(x); err != nil {
+			return err
+		}
+		if len(x.made.body) > freeBytes {
+			defer a.outbox.remove(a.outbox.put(x.key.Owner, len(x.made.body), x.w))
+		}
+		x.send()
+		return nil
+	}
+}
+
+// received waits for the body, if the operation takes one, and keeps it until the work is done.
 func (a *API) received(next handler) handler {
 	return func(x *exchange) error {
 		if x.operation.body != noBody {
-			if err := x.readBody(); err != nil {
+			defer a.dropBody(x)
+			if err := a.readBody(x); err != nil {
 				return err
 			}
 		}
@@ -164,8 +183,8 @@ func (a *API) received(next handler) handler {
 	}
 }
 
-// admitted refuses early what would only wait: more work than can be done makes everything slow. What comes before it
-// waits for nobody but the client, who so cannot keep others out.
+// admitted refuses early what would only wait: more work than can be done makes everything slow. The steps before and
+// after it wait for clients, and a slow client must not keep others out.
 func (a *API) admitted(next handler) handler {
 	return func(x *exchange) error {
 		defer a.working.Add(-1)

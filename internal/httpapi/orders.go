@@ -28,7 +28,7 @@ func (a *API) listOrders(x *exchange) error {
 }
 
 func (a *API) placeOrder(x *exchange) error {
-	once, err := onceOf(x)
+	idempotency, err := idempotencyOf(x)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (a *API) placeOrder(x *exchange) error {
 	if err := newOrderBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
-	order, again, err := a.Storage.PlaceOrder(x.r.Context(), fresh, once)
+	order, again, err := a.Storage.PlaceOrder(x.r.Context(), fresh, idempotency)
 	if err != nil {
 		return err
 	}

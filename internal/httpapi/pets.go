@@ -62,7 +62,7 @@ func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, erro
 }
 
 func (a *API) createPet(x *exchange) error {
-	once, err := onceOf(x)
+	idempotency, err := idempotencyOf(x)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (a *API) createPet(x *exchange) error {
 	if err := newPetBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
-	pet, again, err := a.Storage.CreatePet(x.r.Context(), fresh, once)
+	pet, again, err := a.Storage.CreatePet(x.r.Context(), fresh, idempotency)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"petstore/internal/petstore"
@@ -14,6 +15,7 @@ type operation struct {
 	path       string
 	handle     func(*API, *exchange) error
 	page       http.Handler // instead of handle, for what needs no key
+	probe      bool         // a page that machines ask all the time
 	open       bool         // needs no key, but is counted
 	body       bodyKind
 	deprecated bool
@@ -35,7 +37,7 @@ type resource struct {
 // options is an operation of every resource.
 var options = operation{name: "options", handle: (*API).options, open: true}
 
-// router matches escaped paths to the letter: nothing is cleaned, decoded or redirected.
+// router matches plain paths to the letter: nothing is cleaned or redirected.
 type router struct {
 	exact      map[string]*resource
 	parametric []*resource
@@ -104,9 +106,9 @@ func (res *resource) match(path string) (value string, ok bool) {
 		var part string
 		part, path, more = strings.Cut(path, "/")
 		switch {
-		case segment == part:
 		case strings.HasPrefix(segment, "{") && part != "":
 			value = part
+		case segment == part:
 		default:
 			return "", false
 		}
@@ -126,11 +128,34 @@ var identifiers = map[string]*identifier{
 	"{categoryId}": {parseInt64, petstore.NoSuchCategory},
 }
 
-// newPages makes a resource of each page.
-func newPages(handlers map[string]http.Handler) map[string]*resource {
-	table := make([]operation, 0, len(handlers))
-	for path, h := range handlers {
+// plainPath decodes the characters of an escaped path that mean the same without their escape: letters, digits and the
+// four other unreserved ones of RFC 3986, section 2.3. An escaped slash or space stays escaped.
+func plainPath(path string) string {
+	if strings.IndexByte(path, '%') < 0 {
+		return path
+	}
+	plain := make([]byte, 0, len(path))
+	for ; path != ""; path = path[1:] {
+		c := path[0]
+		if c == '%' && len(path) > 2 {
+			decoded, err := strconv.ParseUint(path[1:3], 16, 8)
+			if err == nil && (decoded == '~' || isSafe(string([]byte{byte(decoded)}))) {
+				c, path = byte(decoded), path[2:]
+			}
+		}
+		plain = append(plain, c)
+	}
+	return string(plain)
+}
+
+// newPages makes a resource of each page and probe.
+func newPages(pages, probes map[string]http.Handler) map[string]*resource {
+	table := make([]operation, 0, len(pages)+len(probes))
+	for path, h := range pages {
 		table = append(table, operation{name: "page", method: http.MethodGet, path: path, page: h})
+	}
+	for path, h := range probes {
+		table = append(table, operation{name: "page", method: http.MethodGet, path: path, page: h, probe: true})
 	}
 	return newRouter(table).exact
 }

@@ -64,7 +64,7 @@ func openSQLite(t testing.TB) petstore.Storage {
 
 func openPostgres(t testing.TB) petstore.Storage {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: testservice.Postgres(t), Environment: petstore.Production})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: testservice.Postgres(t), Environment: petstore.Production, Create: true})
 	return closedWith(t, db, err)
 }
 

@@ -1,29 +1,50 @@
 package petstore
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"math"
 	"time"
 )
 
-// Movable is a Storage whose whole content can be copied into another. Loading is safe to repeat: what is there
-// already, and the same, is left as it is.
+// Movable is a Storage whose whole content can be copied into another. What it dumps comes in the same order from every
+// storage. A Load, and RaiseCounters, is one transaction, and returns ErrServed once MarkServed was called.
 type Movable interface {
 	Storage
-	// CountPets returns how many animals there are.
-	CountPets(ctx context.Context) (int64, error)
-	// DumpKeys returns every key with its hash and its owner's ban.
-	DumpKeys(ctx context.Context) ([]StoredKey, error)
-	// DumpOnce returns at most limit idempotency records in the order of owner and key, those after the given one.
-	DumpOnce(ctx context.Context, after StoredOnce, limit int) ([]StoredOnce, error)
-	// LoadPets stores animals under the ids they have and makes sure that no new one will get an id up to theirs. An
-	// id that another animal has is refused with a sentence, and then none of them is stored.
-	LoadPets(ctx context.Context, pets []Pet) error
-	// LoadKeys stores keys with their hashes and bans; a key that is there already takes the state of the one loaded.
-	LoadKeys(ctx context.Context, keys []StoredKey) error
-	// LoadOnce stores idempotency records.
-	LoadOnce(ctx context.Context, records []StoredOnce) error
+	// DumpKeys returns at most limit keys in the order of their hashes, those after the given one.
+	DumpKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
+	// DumpIdempotency returns at most limit idempotency records in the order of time, owner and key, those after the given one.
+	DumpIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
+	// DumpOrders returns at most limit orders as they are stored, in the order of their ids, those after the given one.
+	DumpOrders(ctx context.Context, after Order, limit int) ([]Order, error)
+	// Counters returns the highest ids that were ever given.
+	Counters(ctx context.Context) (Counters, error)
+
+	// LoadPets stores animals under the ids they have, in place of those that have these ids, and removes others. No new
+	// animal will get an id up to theirs.
+	LoadPets(ctx context.Context, put, remove []Pet) error
+	// LoadCategories stores categories, in place of those that have their ids or their names, and removes others.
+	LoadCategories(ctx context.Context, put, remove []Category) error
+	// LoadOrders stores orders under the ids they have, in that order, and removes others. Animals stay as they are.
+	LoadOrders(ctx context.Context, put, remove []Order) error
+	// LoadKeys stores keys with their hashes and bans. Of a key that is there already the Stricter of both stays.
+	LoadKeys(ctx context.Context, put []StoredKey) error
+	// LoadIdempotency stores idempotency records and removes others.
+	LoadIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
+	// RaiseCounters makes sure that no new record gets an id up to these.
+	RaiseCounters(ctx context.Context, to Counters) error
+	// MarkServed records for good that a server serves from the storage, whose content is its own from then on.
+	MarkServed(ctx context.Context) error
+}
+
+// ErrServed is the refusal to copy into a storage from which a server has served.
+var ErrServed = Errorf(InvalidParameter, "a server has served from the database to copy into, and a copy would undo what was done there; copy into an empty one")
+
+// Counters are the highest ids that were ever given, to records that are gone too; 0 for none.
+type Counters struct {
+	Pet, Order, Category int64
 }
 
 // StoredKey is a key as it is stored.
@@ -33,8 +54,37 @@ type StoredKey struct {
 	Ban  Ban
 }
 
-// StoredOnce is an idempotency record as it is stored.
-type StoredOnce struct {
+// Stricter is the key with the earlier revocation and expiry, the lesser access and the longer ban of both.
+func (k StoredKey) Stricter(other StoredKey) StoredKey {
+	k.RevokedAt = earlier(k.RevokedAt, other.RevokedAt)
+	k.ExpiresAt = earlier(k.ExpiresAt, other.ExpiresAt)
+	k.RotatedAt = earlier(k.RotatedAt, other.RotatedAt)
+	k.LastUsedAt = later(k.LastUsedAt, other.LastUsedAt)
+	if other.Access == ReadOnly {
+		k.Access = ReadOnly
+	}
+	k.Ban = Ban{later(k.Ban.Start, other.Ban.Start), later(k.Ban.Until, other.Ban.Until), max(k.Ban.Streak, other.Ban.Streak)}
+	k.BannedFrom, k.BannedUntil = k.Ban.Start, k.Ban.Until
+	return k
+}
+
+// earlier is the earlier of two times of which zero means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// StoredIdempotency is an idempotency record as it is stored.
+type StoredIdempotency struct {
 	Owner       string
 	Key         string
 	Fingerprint [32]byte
@@ -42,62 +92,89 @@ type StoredOnce struct {
 	MadeAt      time.Time
 }
 
-// copyStep is how many records are moved at a time.
-const copyStep = 1000
-
-// Copy moves everything from one storage into another and tells how far the animals are. They come last: of what is
-// created meanwhile, no idempotency record comes over without its animal. Run again, it brings over what was added.
-func Copy(ctx context.Context, from, to Movable, progress func(done, total int64)) error {
-	keys, err := from.DumpKeys(ctx)
+// Copy makes the content of one storage that of another and returns what it did there. It tells how many animals of how
+// many it has compared. They come last: of what is created meanwhile, no idempotency record comes over without its
+// animal. A key that is only in the other storage stays there.
+func Copy(ctx context.Context, from, to Movable, progress func(done, total int64)) ([]Tally, error) {
+	counters, err := from.Counters(ctx)
 	if err != nil {
-		return fmt.Errorf("the keys could not be read: %w", err)
+		return nil, fmt.Errorf("the highest ids could not be read: %w", err)
 	}
-	for some := range slices.Chunk(keys, copyStep) {
-		if err := to.LoadKeys(ctx, some); err != nil {
-			return fmt.Errorf("the keys could not be stored: %w", err)
+	if err := to.RaiseCounters(ctx, counters); err != nil {
+		return nil, fmt.Errorf("the highest ids could not be stored: %w", err)
+	}
+	inventory, err := from.Inventory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the animals could not be counted: %w", err)
+	}
+	total := inventory.Available + inventory.Pending + inventory.Sold
+	ignore := func(int64) {}
+	kinds := []func() (Tally, error){
+		func() (Tally, error) { return storedKeys.copy(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedIdempotency.copy(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedCategories.copy(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedOrders.copy(ctx, from, to, ignore) },
+		func() (Tally, error) {
+			return storedPets.copy(ctx, from, to, func(done int64) { progress(done, max(done, total)) })
+		},
+	}
+	var tallies []Tally
+	for _, copied := range kinds {
+		tally, err := copied()
+		if err != nil {
+			return tallies, fmt.Errorf("the %s could not be copied: %w", tally.Kind, err)
 		}
+		tallies = append(tallies, tally)
 	}
-	if err := copyOnce(ctx, from, to); err != nil {
-		return err
-	}
-	return copyPets(ctx, from, to, progress)
+	return tallies, nil
 }
 
-func copyOnce(ctx context.Context, from, to Movable) error {
-	for after := (StoredOnce{}); ; {
-		records, err := from.DumpOnce(ctx, after, copyStep)
-		if err != nil {
-			return fmt.Errorf("the idempotency records could not be read: %w", err)
-		}
-		if len(records) == 0 {
-			return nil
-		}
-		if err := to.LoadOnce(ctx, records); err != nil {
-			return fmt.Errorf("the idempotency records could not be stored: %w", err)
-		}
-		after = records[len(records)-1]
-	}
+var storedKeys = kind[StoredKey]{
+	name:  "keys",
+	dump:  Movable.DumpKeys,
+	order: func(a, b StoredKey) int { return bytes.Compare(a.Hash[:], b.Hash[:]) },
+	merge: StoredKey.Stricter,
+	keeps: true,
+	load:  func(to Movable, ctx context.Context, put, _ []StoredKey) error { return to.LoadKeys(ctx, put) },
 }
 
-func copyPets(ctx context.Context, from, to Movable, progress func(done, total int64)) error {
-	total, err := from.CountPets(ctx)
-	if err != nil {
-		return fmt.Errorf("the animals could not be counted: %w", err)
-	}
-	query := PetQuery{Limit: copyStep}
-	for done := int64(0); ; {
-		pets, err := from.ListPets(ctx, query)
-		if err != nil {
-			return fmt.Errorf("the animals could not be read: %w", err)
+var storedIdempotency = kind[StoredIdempotency]{
+	name: "idempotency records",
+	dump: Movable.DumpIdempotency,
+	order: func(a, b StoredIdempotency) int {
+		return cmp.Or(a.MadeAt.Compare(b.MadeAt), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Key, b.Key))
+	},
+	load: Movable.LoadIdempotency,
+}
+
+var storedCategories = kind[Category]{
+	name: "categories",
+	dump: func(s Movable, ctx context.Context, after Category, limit int) ([]Category, error) {
+		switch {
+		case after == Category{}: // none has no name
+			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
+		case after.ID == math.MaxInt64:
+			return nil, nil
 		}
-		if len(pets) == 0 {
-			return nil
-		}
-		if err := to.LoadPets(ctx, pets); err != nil {
-			return fmt.Errorf("the animals could not be stored: %w", err)
-		}
-		done += int64(len(pets))
-		progress(done, max(done, total))
-		query.Before = pets[len(pets)-1].ID
-	}
+		return s.ListCategories(ctx, CategoryQuery{From: after.ID + 1, Limit: limit})
+	},
+	order: func(a, b Category) int { return cmp.Compare(a.ID, b.ID) },
+	load:  Movable.LoadCategories,
+}
+
+// storedOrders go from the oldest on: of two that held an animal one after the other, the first is closed first.
+var storedOrders = kind[Order]{
+	name:  "orders",
+	dump:  Movable.DumpOrders,
+	order: func(a, b Order) int { return cmp.Compare(a.ID, b.ID) },
+	load:  Movable.LoadOrders,
+}
+
+var storedPets = kind[Pet]{
+	name: "animals",
+	dump: func(s Movable, ctx context.Context, after Pet, limit int) ([]Pet, error) {
+		return s.ListPets(ctx, PetQuery{Before: after.ID, Limit: limit})
+	},
+	order: func(a, b Pet) int { return cmp.Compare(b.ID, a.ID) },
+	load:  Movable.LoadPets,
 }

@@ -10,6 +10,7 @@ type Code string
 
 // Every code an Error can carry.
 const (
+	BadRequest           Code = "bad_request"
 	InvalidJSON          Code = "invalid_json"
 	InvalidField         Code = "invalid_field"
 	MissingField         Code = "missing_field"

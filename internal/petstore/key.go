@@ -128,8 +128,8 @@ type Key struct {
 	RotatedAt time.Time
 	// LastUsedAt is the beginning of the hour in which the key was last used.
 	LastUsedAt time.Time
-	// BannedUntil is the end of the owner's latest ban; it may be past.
-	BannedUntil time.Time
+	// BannedFrom and BannedUntil are the owner's latest ban; it may be past.
+	BannedFrom, BannedUntil time.Time
 }
 
 // NewKey makes the record of a key that owns itself and lives that long, for ever if lifetime is 0.
@@ -163,10 +163,15 @@ func (k Key) Usable(now time.Time) error {
 	return nil
 }
 
+// Banned says whether a ban of the owner holds.
+func (k Key) Banned(now time.Time) bool {
+	return Ban{Start: k.BannedFrom, Until: k.BannedUntil}.Holds(now)
+}
+
 // Successor is the key that replaces k from now on: same owner, name, plan, limits and access, and as long a
 // life as k was given.
 func (k Key) Successor(now time.Time) Key {
-	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedUntil: k.BannedUntil}
+	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedFrom: k.BannedFrom, BannedUntil: k.BannedUntil}
 	return next.born(now, k.Lifetime)
 }
 

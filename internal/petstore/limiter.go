@@ -19,9 +19,9 @@ type Ask struct {
 	Subject string
 	// Limits bound the UTC minute and the UTC day.
 	Limits Limits
-	// BannedUntil is the end of the subject's ban as far as the storage knows: until then every request is refused
-	// and counts for nothing.
-	BannedUntil time.Time
+	// BannedFrom and BannedUntil are the subject's latest ban as far as the storage knows: while it holds, every request
+	// is refused and counts for nothing.
+	BannedFrom, BannedUntil time.Time
 	// Peek only asks: nothing is counted.
 	Peek bool
 }
@@ -37,7 +37,7 @@ const (
 )
 
 // Decision is the limiter's answer. Its numbers describe the window that matters to the client: the one with fewer
-// requests left or, of a refusal, the one that refused.
+// requests left, the one that resets later when equal or, of a refusal, the one that refused.
 type Decision struct {
 	Outcome   Outcome
 	Limit     int64
@@ -67,13 +67,21 @@ const (
 	BanMemory = 24 * time.Hour
 )
 
+// ClockSlack is how far a clock may step back: what lies further ahead of it was recorded by a clock that was wrong.
+const ClockSlack = time.Minute
+
+// Holds says whether the ban is in force. One that lies ahead is not: else it would last longer than it was given for.
+func (b Ban) Holds(now time.Time) bool {
+	return !now.Before(b.Start.Add(-ClockSlack)) && now.Before(b.Until)
+}
+
 // Next is the ban that begins now. A ban still in force is not prolonged.
 func (b Ban) Next(now time.Time) Ban {
-	if now.Before(b.Until) {
+	if b.Holds(now) {
 		return b
 	}
 	next := Ban{Start: now, Streak: 1}
-	if b.Streak > 0 && now.Sub(b.Start) < BanMemory {
+	if b.Streak > 0 && now.Sub(b.Start).Abs() < BanMemory {
 		next.Streak = b.Streak + 1
 	}
 	length := LongBan

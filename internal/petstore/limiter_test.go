@@ -56,3 +56,45 @@ func TestBansAreRememberedForADay(t *testing.T) {
 		})
 	}
 }
+
+func TestABanHoldsFromItsStartToItsEnd(t *testing.T) {
+	ban := petstore.Ban{}.Next(noon)
+	for _, c := range []struct {
+		behaviour string
+		after     time.Duration
+		holds     bool
+	}{
+		{"at its start", 0, true},
+		{"just before its end", time.Minute - 1, true},
+		{"at its end", time.Minute, false},
+		{"when the clock stepped back by a minute", -time.Minute, true},
+		{"when it was given by a clock that was further ahead", -time.Minute - 1, false},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			if holds := ban.Holds(noon.Add(c.after)); holds != c.holds {
+				t.Errorf("it holds: %v, want %v", holds, c.holds)
+			}
+		})
+	}
+	if (petstore.Ban{}).Holds(noon) {
+		t.Error("no ban holds")
+	}
+}
+
+func TestABanOfAClockThatWasAheadIsFollowedByTheNextOne(t *testing.T) {
+	for _, c := range []struct {
+		behaviour string
+		ahead     time.Duration
+		want      time.Duration
+	}{
+		{"which doubles one that was less than a day ahead", 24*time.Hour - 1, 2 * time.Minute},
+		{"which starts anew after one that was further ahead", 24 * time.Hour, time.Minute},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			next := petstore.Ban{}.Next(noon.Add(c.ahead)).Next(noon)
+			if length := next.Until.Sub(next.Start); !next.Start.Equal(noon) || length != c.want {
+				t.Errorf("it is %+v, want %v from noon on", next, c.want)
+			}
+		})
+	}
+}

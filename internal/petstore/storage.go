@@ -16,8 +16,8 @@ type Storage interface {
 	Orders
 	Keys
 
-	// PurgeOnce forgets the idempotency records made before that time and returns how many there were.
-	PurgeOnce(ctx context.Context, before time.Time) (int64, error)
+	// PurgeIdempotency forgets the idempotency records made before that time and returns how many there were.
+	PurgeIdempotency(ctx context.Context, before time.Time) (int64, error)
 	// Ping returns nil if the storage can be read now.
 	Ping(ctx context.Context) error
 	// Close finishes what was accepted and releases the storage.
@@ -31,7 +31,7 @@ type Pets interface {
 	// GetPet returns one animal, or an Error with the code NotFound.
 	GetPet(ctx context.Context, id int64) (Pet, error)
 	// CreatePet stores a valid animal under an id never used before, once only if that is asked for.
-	CreatePet(ctx context.Context, pet NewPet, once *Once) (Pet, bool, error)
+	CreatePet(ctx context.Context, pet NewPet, idempotency *Idempotency) (Pet, bool, error)
 	// UpdatePet changes what a valid patch names and returns the animal. It returns an Error with the code NotFound,
 	// or with PetReserved if an open order holds the animal and the patch changes its status.
 	UpdatePet(ctx context.Context, id int64, patch PetPatch) (Pet, error)
@@ -51,7 +51,7 @@ type Categories interface {
 	// CreateCategory gives a valid name to the next number of a counter, once only if that is asked for. The counter
 	// begins after the highest number that animals carry when the first category is created, never goes back, and skips
 	// numbers that have a name. It returns an Error with the code NameTaken if another category has the name.
-	CreateCategory(ctx context.Context, name string, once *Once) (Category, bool, error)
+	CreateCategory(ctx context.Context, name string, idempotency *Idempotency) (Category, bool, error)
 	// NameCategory gives a valid name to a number and reports whether the number had none. It returns an Error with the
 	// code NameTaken if another category has the name.
 	NameCategory(ctx context.Context, category Category) (bool, error)
@@ -68,7 +68,7 @@ type Orders interface {
 	GetOrder(ctx context.Context, id int64) (Order, error)
 	// PlaceOrder holds an available animal, which becomes pending, once only if that is asked for. It returns an Error
 	// with the code InvalidField if there is no such animal, or with PetUnavailable if it is not available.
-	PlaceOrder(ctx context.Context, order NewOrder, once *Once) (Order, bool, error)
+	PlaceOrder(ctx context.Context, order NewOrder, idempotency *Idempotency) (Order, bool, error)
 	// CloseOrder brings an order to Completed or Cancelled, and its animal to the status that leaves. An order that is
 	// there already is returned as it is. It returns an Error with the code NotFound, or with OrderClosed if the order
 	// is closed otherwise.
@@ -140,23 +140,23 @@ type OrderQuery struct {
 	Limit int
 }
 
-// OnceKept is how long an idempotency record holds.
-const OnceKept = 24 * time.Hour
+// IdempotencyKept is how long an idempotency record holds.
+const IdempotencyKept = 24 * time.Hour
 
-// Once names a request that must make something once only, however often it is sent. A method that takes one and has met
+// Idempotency names a request that must make something once only, however often it is sent. A method that takes one and has met
 // it before makes nothing: it returns what was made the first time, as it was then, and true, or an Error with the code
 // IdempotencyConflict if the fingerprints differ. A request that was refused is not remembered.
-type Once struct {
+type Idempotency struct {
 	Owner string
 	Key   string
 	// Fingerprint is of the operation and its body.
 	Fingerprint [32]byte
-	// Now is when the request came: records made OnceKept before it no longer hold.
+	// Now is when the request came: records made IdempotencyKept before it no longer hold.
 	Now time.Time
 }
 
-// ConflictOnce is the refusal of a key that was used for another request.
-func ConflictOnce() *Error {
+// IdempotencyKeyReused is the refusal of a key that was used for another request.
+func IdempotencyKeyReused() *Error {
 	return Errorf(IdempotencyConflict, "This Idempotency-Key was already used for another request. Use a new one for each request.")
 }
 

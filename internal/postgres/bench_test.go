@@ -39,7 +39,7 @@ func Benchmark(b *testing.B) {
 			return err
 		}},
 		{"create once", func(ctx context.Context) error {
-			_, _, err := db.CreatePet(ctx, rex, &petstore.Once{Owner: "ann", Key: fmt.Sprint(rand.Uint64())})
+			_, _, err := db.CreatePet(ctx, rex, &petstore.Idempotency{Owner: "ann", Key: fmt.Sprint(rand.Uint64())})
 			return err
 		}},
 	} {

@@ -53,11 +53,11 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 }
 
 // CreateCategory gives a name to the next free number.
-func (db *DB) CreateCategory(ctx context.Context, name string, once *petstore.Once) (petstore.Category, bool, error) {
+func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
 	if err := db.ensureCounter(ctx); err != nil {
 		return petstore.Category{}, false, err
 	}
-	return makeOnce(ctx, db, once, func(ctx context.Context, tx pgx.Tx) (petstore.Category, error) {
+	return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Category, error) {
 		other, err := lockName(ctx, tx, name)
 		if err == nil && other != nil {
 			err = petstore.CategoryNameTaken(*other)

@@ -26,9 +26,9 @@ const (
 )
 
 // CreatePet stores the animal together with all that come at the same time.
-func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Once) (petstore.Pet, bool, error) {
-	if once != nil {
-		return makeOnce(ctx, db, once, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
+func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	if idempotency != nil {
+		return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
 			made := petstore.Pet{NewPet: pet}
 			err := tx.QueryRow(ctx, insertPets, []string{pet.Name}, []int64{pet.CategoryID}, []int16{int16(pet.Status)}).Scan(&made.ID)
 			return made, err

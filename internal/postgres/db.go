@@ -21,6 +21,10 @@ type Config struct {
 	// such as sslmode, pool_max_conns and statement_timeout.
 	URL         string
 	Environment petstore.Environment
+	// Create fills the database if it is empty; otherwise an empty one is refused.
+	Create bool
+	// Migrate brings the schema of an older version up to date; otherwise it is refused.
+	Migrate bool
 	// Batched, if not nil, is told how many creates each statement had.
 	Batched func(creates int)
 }
@@ -67,8 +71,8 @@ var session = map[string]string{
 	"jit":             "off",
 }
 
-// Open connects to the database and brings its schema up to date. What it refuses it leaves as it was, and says what to
-// do.
+// Open connects to the database, which has this version's schema then. What it refuses it leaves as it was, and says what
+// to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	config, err := poolConfig(cfg.URL)
 	if err != nil {
@@ -78,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, pool, cfg.Environment); err != nil {
+	if err := migrate(ctx, pool, cfg); err != nil {
 		pool.Close()
 		return nil, refusal(config.ConnConfig, err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 const selectKeys = `
-SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at
+SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at
 FROM keys LEFT JOIN bans USING (owner)`
 
 func scanKey(row pgx.CollectableRow) (petstore.Key, error) { return scanKeyAnd(row) }
@@ -21,12 +21,13 @@ func scanKey(row pgx.CollectableRow) (petstore.Key, error) { return scanKeyAnd(r
 func scanKeyAnd(row pgx.CollectableRow, more ...any) (petstore.Key, error) {
 	var key petstore.Key
 	var created, lifetime int64
-	var expires, revoked, rotated, used, banned *int64
+	var expires, revoked, rotated, used, banned, unbanned *int64
 	err := row.Scan(append([]any{&key.ID, &key.Name, &key.Owner, &key.Plan, &key.Limits.PerMinute, &key.Limits.PerDay,
-		&created, &lifetime, &expires, &revoked, &key.Access, &rotated, &used, &banned}, more...)...)
+		&created, &lifetime, &expires, &revoked, &key.Access, &rotated, &used, &banned, &unbanned}, more...)...)
 	key.CreatedAt, key.Lifetime = moment(&created), time.Duration(lifetime)*time.Millisecond
-	key.ExpiresAt, key.RevokedAt, key.BannedUntil = moment(expires), moment(revoked), moment(banned)
+	key.ExpiresAt, key.RevokedAt = moment(expires), moment(revoked)
 	key.RotatedAt, key.LastUsedAt = moment(rotated), moment(used)
+	key.BannedFrom, key.BannedUntil = moment(banned), moment(unbanned)
 	return key, err
 }
 

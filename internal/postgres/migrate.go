@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -13,10 +14,12 @@ import (
 	"petstore/internal/petstore"
 )
 
-// migrations are applied in the order of their names; a database's schema is the number of those it has had.
-//
 //go:embed migrations/*.sql
-var migrations embed.FS
+var embedded embed.FS
+
+// migrations are applied in the order of their names; a database's schema is the number of those it has had. Tests add
+// one.
+var migrations fs.FS = embedded
 
 // unusable is why a database cannot be used: the end of a sentence that begins with its name.
 type unusable string
@@ -26,9 +29,9 @@ func (u unusable) Error() string { return string(u) }
 // migrating is the lock under which one replica at a time changes the schema: "petstore" in ASCII.
 const migrating = 0x70657473746f7265
 
-// migrate brings the schema up to date, all of it or nothing, while other replicas that start wait. That may take
-// longer than any other call, so only ctx bounds it.
-func migrate(ctx context.Context, pool *pgxpool.Pool, env petstore.Environment) error {
+// migrate brings the schema up to date, as far as cfg allows that, all of it or nothing, while other replicas that start
+// wait. That may take longer than any other call, so only ctx bounds it.
+func migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	conn, err := connect(ctx, pool)
 	if err != nil {
 		return err
@@ -41,7 +44,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, env petstore.Environment) 
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrating)); err != nil {
 			return err
 		}
-		return upgrade(ctx, tx, env)
+		return upgrade(ctx, tx, cfg)
 	})
 }
 
@@ -51,8 +54,8 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	return pool.Acquire(ctx)
 }
 
-func upgrade(ctx context.Context, tx pgx.Tx, env petstore.Environment) error {
-	files, err := migrations.ReadDir("migrations")
+func upgrade(ctx context.Context, tx pgx.Tx, cfg Config) error {
+	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
 		return err
 	}
@@ -62,13 +65,17 @@ func upgrade(ctx context.Context, tx pgx.Tx, env petstore.Environment) error {
 		return err
 	case schema > len(files):
 		return unusable(fmt.Sprintf("was written by a newer petstore (schema %d, this one knows %d); upgrade petstore", schema, len(files)))
-	case schema > 0 && made != env:
-		return unusable(fmt.Sprintf("belongs to the %s environment and this is %s; choose another --database or --environment", made, env))
+	case schema > 0 && made != cfg.Environment:
+		return unusable(fmt.Sprintf("belongs to the %s environment and this is %s; choose another --database or --environment", made, cfg.Environment))
 	case schema == len(files):
 		return nil
+	case schema == 0 && !cfg.Create:
+		return unusable("is empty; petstore serve fills it, or choose another --database")
+	case schema > 0 && !cfg.Migrate:
+		return unusable(fmt.Sprintf("has the schema of an older petstore (%d, this one needs %d); run petstore migrate, or use the petstore that serves it", schema, len(files)))
 	}
 	for _, file := range files[schema:] {
-		sql, err := migrations.ReadFile("migrations/" + file.Name())
+		sql, err := fs.ReadFile(migrations, "migrations/"+file.Name())
 		if err != nil {
 			return err
 		}
@@ -78,7 +85,7 @@ func upgrade(ctx context.Context, tx pgx.Tx, env petstore.Environment) error {
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO settings VALUES ('environment', $1), ('schema', $2)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, string(env), strconv.Itoa(len(files)))
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, string(cfg.Environment), strconv.Itoa(len(files)))
 	return err
 }
 

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,56 +13,77 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at, hash, started_at, streak
-		FROM keys LEFT JOIN bans USING (owner) ORDER BY created_at, id COLLATE "C"`
+		SELECT id, name, owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at, hash, streak
+		FROM keys LEFT JOIN bans USING (owner)
+		WHERE hash > $1 ORDER BY hash LIMIT $2`
 
-	selectStoredOnce = `
+	// The index on the age serves it; among records of the same age the order is that of their bytes, whatever the
+	// database's own is.
+	selectStoredIdempotency = `
 		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
-		WHERE (owner, key) > ($1, $2) ORDER BY owner, key LIMIT $3`
+		WHERE (created_at, owner COLLATE "C", key COLLATE "C") > ($1, $2, $3)
+		ORDER BY created_at, owner COLLATE "C", key COLLATE "C" LIMIT $4`
 
 	loadPets = `
 		INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
 		SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::smallint[])
-		ON CONFLICT (id) DO NOTHING`
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, category_id = excluded.category_id, status = excluded.status`
 
-	selectClash = `
-		SELECT id FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::smallint[]) AS loaded (id, name, category_id, status)
-		JOIN pets USING (id)
-		WHERE (loaded.name, loaded.category_id, loaded.status) IS DISTINCT FROM (pets.name, pets.category_id, pets.status)
-		LIMIT 1`
-
-	// Where nothing is to be raised nothing is set: a new animal may be given the next id at this very moment.
-	raiseSequence = "SELECT setval('pets_id', $1) FROM pets_id WHERE last_value < $1 OR NOT is_called"
-
+	// Whoever revokes a key or bans its owner at the same moment is not undone. NULL, never, is the least of none.
 	loadKey = insertKey + ` ON CONFLICT (hash) DO UPDATE SET
-		name = excluded.name, owner = excluded.owner, plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-		created_at = excluded.created_at, lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
-		access = excluded.access, rotated_at = excluded.rotated_at, last_used_at = excluded.last_used_at`
+		id = excluded.id, name = excluded.name, owner = excluded.owner,
+		plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
+		created_at = excluded.created_at, lifetime = excluded.lifetime,
+		expires_at = least(keys.expires_at, excluded.expires_at), revoked_at = least(keys.revoked_at, excluded.revoked_at),
+		access = CASE WHEN keys.access = 'read' THEN 'read' ELSE excluded.access END,
+		rotated_at = least(keys.rotated_at, excluded.rotated_at), last_used_at = greatest(keys.last_used_at, excluded.last_used_at)`
 
 	loadBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at, ends_at = excluded.ends_at, streak = excluded.streak`
+		ON CONFLICT (owner) DO UPDATE SET started_at = greatest(bans.started_at, excluded.started_at),
+			ends_at = greatest(bans.ends_at, excluded.ends_at), streak = greatest(bans.streak, excluded.streak)`
 
-	loadOnce = `
+	loadIdempotency = `
 		INSERT INTO idempotency (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at`
+
+	removePets        = "DELETE FROM pets WHERE id = ANY ($1)"
+	removeIdempotency = "DELETE FROM idempotency WHERE owner = $1 AND key = $2 AND created_at = $3"
+
+	removeOrders   = "DELETE FROM orders WHERE id = ANY ($1)"
+	removeNames    = "DELETE FROM categories WHERE id = ANY ($1)"
+	removeNamesake = "DELETE FROM categories WHERE id = $1 OR name = $2"
+
+	loadOrder = `
+		INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) OVERRIDING SYSTEM VALUE
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, status = excluded.status, reference = excluded.reference,
+			created_at = excluded.created_at, expires_at = excluded.expires_at, closed_at = excluded.closed_at`
+	selectOrdersAfter = orderColumns + " FROM orders WHERE id > $1 ORDER BY id LIMIT $2"
+
+	// A sequence that was not called yet will give the number in it.
+	selectCounters = `
+		SELECT p.last_value - (NOT p.is_called)::integer, o.last_value - (NOT o.is_called)::integer,
+			coalesce((SELECT next - 1 FROM category_counter), 0)
+		FROM pets_id p, orders_id o`
+	// Where nothing is to be raised nothing is set: a new record may be given the next id at this very moment.
+	raisePets     = "SELECT setval('pets_id', $1) FROM pets_id WHERE last_value - (NOT is_called)::integer < $1"
+	raiseOrders   = "SELECT setval('orders_id', $1) FROM orders_id WHERE last_value - (NOT is_called)::integer < $1"
+	raiseCategory = `
+		INSERT INTO category_counter (next) SELECT $1::bigint + 1 WHERE $1 > 0
+		ON CONFLICT (single) DO UPDATE SET next = greatest(category_counter.next, excluded.next)`
+
+	selectServed = "SELECT EXISTS (SELECT FROM settings WHERE name = 'served')"
+	insertServed = "INSERT INTO settings (name, value) VALUES ('served', 'yes') ON CONFLICT (name) DO NOTHING"
 )
 
-// CountPets counts every row, which may take longer than any other call.
-func (db *DB) CountPets(ctx context.Context) (n int64, err error) {
-	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
-			return err
-		}
-		return tx.QueryRow(ctx, "SELECT count(*) FROM pets").Scan(&n)
-	})
-	return n, failure(err)
-}
+// serving is the lock under which a copy writes and a server starts to serve, one at a time: "petserve" in ASCII.
+const serving = 0x7065747365727665
 
-// DumpKeys returns every key as it is stored.
-func (db *DB) DumpKeys(ctx context.Context) (keys []petstore.StoredKey, err error) {
+// DumpKeys returns keys as they are stored.
+func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
-		rows, _ := db.pool.Query(ctx, selectStoredKeys)
+		rows, _ := db.pool.Query(ctx, selectStoredKeys, after.Hash[:], limit)
 		keys, err = pgx.CollectRows(rows, scanStoredKey)
 		return err
 	})
@@ -73,22 +93,21 @@ func (db *DB) DumpKeys(ctx context.Context) (keys []petstore.StoredKey, err erro
 func scanStoredKey(row pgx.CollectableRow) (petstore.StoredKey, error) {
 	var k petstore.StoredKey
 	var hash []byte
-	var started *int64
 	var streak *int
 	var err error
-	k.Key, err = scanKeyAnd(row, &hash, &started, &streak)
+	k.Key, err = scanKeyAnd(row, &hash, &streak)
 	copy(k.Hash[:], hash)
 	if streak != nil {
-		k.Ban = petstore.Ban{Start: moment(started), Until: k.BannedUntil, Streak: *streak}
+		k.Ban = petstore.Ban{Start: k.BannedFrom, Until: k.BannedUntil, Streak: *streak}
 	}
 	return k, err
 }
 
-// DumpOnce returns idempotency records as they are stored.
-func (db *DB) DumpOnce(ctx context.Context, after petstore.StoredOnce, limit int) (records []petstore.StoredOnce, err error) {
+// DumpIdempotency returns idempotency records as they are stored.
+func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
-		rows, _ := db.pool.Query(ctx, selectStoredOnce, after.Owner, after.Key, limit)
-		records, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r petstore.StoredOnce, err error) {
+		rows, _ := db.pool.Query(ctx, selectStoredIdempotency, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
+		records, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r petstore.StoredIdempotency, err error) {
 			var fingerprint []byte
 			var made int64
 			err = row.Scan(&r.Owner, &r.Key, &fingerprint, &r.Answer, &made)
@@ -101,56 +120,131 @@ func (db *DB) DumpOnce(ctx context.Context, after petstore.StoredOnce, limit int
 	return records, err
 }
 
-// LoadPets stores animals under their ids and moves the sequence past them.
-func (db *DB) LoadPets(ctx context.Context, pets []petstore.Pet) error {
-	ids, names := make([]int64, len(pets)), make([]string, len(pets))
-	categories, statuses := make([]int64, len(pets)), make([]int16, len(pets))
-	highest := int64(1)
-	for i, pet := range pets {
-		ids[i], names[i], categories[i], statuses[i] = pet.ID, pet.Name, pet.CategoryID, int16(pet.Status)
-		highest = max(highest, pet.ID)
-	}
-	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, loadPets, ids, names, categories, statuses); err != nil {
-			return err
-		}
-		var clash int64
-		err := tx.QueryRow(ctx, selectClash, ids, names, categories, statuses).Scan(&clash)
-		if err == nil {
-			return petstore.Errorf(petstore.InvalidField, "the id %d has another animal there already; copy into an empty database", clash)
-		}
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		_, err = tx.Exec(ctx, raiseSequence, highest)
+// DumpOrders returns orders as they are stored.
+func (db *DB) DumpOrders(ctx context.Context, after petstore.Order, limit int) (orders []petstore.Order, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		rows, _ := db.pool.Query(ctx, selectOrdersAfter, after.ID, limit)
+		orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) { return scanOrder(row) })
 		return err
 	})
+	return orders, err
+}
+
+// Counters reads where the sequences and the counter of categories are.
+func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		return db.pool.QueryRow(ctx, selectCounters).Scan(&counters.Pet, &counters.Order, &counters.Category)
+	})
+	return counters, err
+}
+
+// LoadPets stores and removes animals and moves the sequence past those stored.
+func (db *DB) LoadPets(ctx context.Context, put, remove []petstore.Pet) error {
+	numbers, names := make([]int64, len(put)), make([]string, len(put))
+	categories, statuses := make([]int64, len(put)), make([]int16, len(put))
+	highest := int64(0)
+	for i, pet := range put {
+		numbers[i], names[i], categories[i], statuses[i] = pet.ID, pet.Name, pet.CategoryID, int16(pet.Status)
+		highest = max(highest, pet.ID)
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(removePets, ids(remove, func(pet petstore.Pet) int64 { return pet.ID }))
+	batch.Queue(loadPets, numbers, names, categories, statuses)
+	batch.Queue(raisePets, highest)
+	return db.load(ctx, batch)
+}
+
+// ids lists the ids of records.
+func ids[T any](records []T, id func(T) int64) []int64 {
+	all := make([]int64, len(records))
+	for i, record := range records {
+		all[i] = id(record)
+	}
+	return all
+}
+
+// LoadCategories stores and removes categories.
+func (db *DB) LoadCategories(ctx context.Context, put, remove []petstore.Category) error {
+	batch := &pgx.Batch{}
+	batch.Queue(removeNames, ids(remove, func(c petstore.Category) int64 { return c.ID }))
+	for _, c := range put {
+		batch.Queue(removeNamesake, c.ID, c.Name)
+		batch.Queue(insertCategory, c.ID, c.Name)
+	}
+	return db.load(ctx, batch)
+}
+
+// LoadOrders stores and removes orders and moves the sequence past those stored.
+func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) error {
+	batch := &pgx.Batch{}
+	batch.Queue(removeOrders, ids(remove, func(o petstore.Order) int64 { return o.ID }))
+	highest := int64(0)
+	for _, o := range put {
+		batch.Queue(loadOrder, o.ID, o.PetID, int16(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
+		highest = max(highest, o.ID)
+	}
+	batch.Queue(raiseOrders, highest)
+	return db.load(ctx, batch)
 }
 
 // LoadKeys stores keys with their hashes and bans.
-func (db *DB) LoadKeys(ctx context.Context, keys []petstore.StoredKey) error {
+func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
 	batch := &pgx.Batch{}
-	for _, k := range keys {
+	for _, k := range put {
 		batch.Queue(loadKey, keyArgs(k.Key, k.Hash)...)
-		if k.Ban == (petstore.Ban{}) {
-			batch.Queue(deleteBan, k.Owner)
-		} else {
+		if k.Ban != (petstore.Ban{}) {
 			batch.Queue(loadBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak)
 		}
 	}
 	return db.load(ctx, batch)
 }
 
-// LoadOnce stores idempotency records.
-func (db *DB) LoadOnce(ctx context.Context, records []petstore.StoredOnce) error {
+// LoadIdempotency stores and removes idempotency records.
+func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
 	batch := &pgx.Batch{}
-	for _, r := range records {
-		batch.Queue(loadOnce, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
+	for _, r := range remove {
+		batch.Queue(removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli())
+	}
+	for _, r := range put {
+		batch.Queue(loadIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
 	}
 	return db.load(ctx, batch)
 }
 
-// load sends statements in one round trip: each in its own would take longer than a call may, to a server far away.
+// RaiseCounters moves the sequences and the counter of categories on.
+func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
+	batch := &pgx.Batch{}
+	batch.Queue(raisePets, to.Pet)
+	batch.Queue(raiseOrders, to.Order)
+	batch.Queue(raiseCategory, to.Category)
+	return db.load(ctx, batch)
+}
+
+// MarkServed writes a setting, after the step that a copy may be at.
+func (db *DB) MarkServed(ctx context.Context) error {
+	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, insertServed)
+		return err
+	})
+}
+
+// load sends statements that a server's start ends for good. They go in one round trip: each in its own would take longer
+// than a call may, to a server far away.
 func (db *DB) load(ctx context.Context, batch *pgx.Batch) error {
-	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
+	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {
+			return err
+		}
+		var served bool
+		if err := tx.QueryRow(ctx, selectServed).Scan(&served); err != nil {
+			return err
+		}
+		if served {
+			return petstore.ErrServed
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	})
 }

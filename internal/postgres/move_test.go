@@ -13,7 +13,10 @@ import (
 
 // The way out of one machine, and back.
 func TestCopy(t *testing.T) {
-	here := func(t *testing.T) petstore.Movable { return open(t, testservice.Postgres(t)) }
+	emptied := func(url string) func(t *testing.T) petstore.Movable {
+		return func(t *testing.T) petstore.Movable { return openEmptied(t, url) }
+	}
+	here, there := emptied(testservice.Postgres(t)), emptied(testservice.Postgres(t))
 	file := func(t *testing.T) petstore.Movable {
 		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "pets.db"), Environment: petstore.Production, Create: true})
 		if err != nil {
@@ -24,6 +27,7 @@ func TestCopy(t *testing.T) {
 	}
 	t.Run("from SQLite", func(t *testing.T) { conformance.Copy(t, file, here) })
 	t.Run("to SQLite", func(t *testing.T) { conformance.Copy(t, here, file) })
+	t.Run("from PostgreSQL to PostgreSQL", func(t *testing.T) { conformance.Copy(t, here, there) })
 }
 
 func TestLoadingWhatIsThereDoesNotDisturbCreates(t *testing.T) {
@@ -38,7 +42,7 @@ func TestLoadingWhatIsThereDoesNotDisturbCreates(t *testing.T) {
 			for range 200 {
 				var err error
 				if i == 0 {
-					err = db.LoadPets(t.Context(), []petstore.Pet{first})
+					err = db.LoadPets(t.Context(), []petstore.Pet{first}, nil)
 				} else {
 					_, _, err = db.CreatePet(t.Context(), rex, nil)
 				}

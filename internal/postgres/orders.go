@@ -121,8 +121,8 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 }
 
 // PlaceOrder holds an animal in a transaction of its own.
-func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, once *petstore.Once) (petstore.Order, bool, error) {
-	return makeOnce(ctx, db, once, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return place(ctx, tx, order) })
+func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return place(ctx, tx, order) })
 }
 
 func place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Order, error) {

@@ -33,7 +33,7 @@ var calls = map[string]func(ctx context.Context, db *DB) error{
 		return err
 	},
 	"create once": func(ctx context.Context, db *DB) error {
-		_, _, err := db.CreatePet(ctx, rex, &petstore.Once{Owner: "ann", Key: "k"})
+		_, _, err := db.CreatePet(ctx, rex, &petstore.Idempotency{Owner: "ann", Key: "k"})
 		return err
 	},
 	"ban": func(ctx context.Context, db *DB) error {
@@ -224,9 +224,9 @@ func TestAPrimaryThatBecomesReadOnlyIsLeft(t *testing.T) {
 func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowledged chan<- petstore.Pet) (unavailable []string) {
 	for n := 0; ctx.Err() == nil; n++ {
 		pet := petstore.NewPet{Name: fmt.Sprintf("Pet %d of %d", n, writer), Status: petstore.Available}
-		var once *petstore.Once
+		var once *petstore.Idempotency
 		if n%2 == 0 {
-			once = &petstore.Once{Owner: "ann", Key: pet.Name, Now: time.Now()}
+			once = &petstore.Idempotency{Owner: "ann", Key: pet.Name, Now: time.Now()}
 		}
 		created, _, err := db.CreatePet(ctx, pet, once)
 		for once != nil && err != nil && ctx.Err() == nil {

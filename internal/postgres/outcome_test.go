@@ -19,17 +19,13 @@ var uncertain = []struct {
 		_, _, err := db.CreatePet(ctx, petstore.NewPet{Name: name, Status: petstore.Available}, nil)
 		return err
 	}, hasPet},
-	{"a create once", func(ctx context.Context, db *DB, name string) error {
-		_, _, err := db.CreatePet(ctx, petstore.NewPet{Name: name, Status: petstore.Available}, onceNamed(name))
-		return err
-	}, hasPet},
 	{"a new key", func(ctx context.Context, db *DB, name string) error {
 		return db.CreateKey(ctx, keyNamed(name), petstore.HashSecret(name))
 	}, hasKey},
 }
 
-func onceNamed(name string) *petstore.Once {
-	return &petstore.Once{Owner: "ann", Key: name, Now: time.Now()}
+func idempotencyNamed(name string) *petstore.Idempotency {
+	return &petstore.Idempotency{Owner: "ann", Key: name, Now: time.Now()}
 }
 
 func keyNamed(name string) petstore.Key {
@@ -119,8 +115,8 @@ func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
 	server := testservice.StartPostgres(t)
 	proxy := testservice.StartProxy(t, server.Address)
 	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
-	once := onceNamed("the animal's key")
-	proxy.Break(once.Key)
+	once := idempotencyNamed("the animal's key")
+	proxy.Break("commit")
 	if _, _, err := db.CreatePet(t.Context(), rex, once); !petstore.IsCode(err, petstore.OutcomeUnknown) {
 		t.Fatalf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
 	}
@@ -169,7 +165,7 @@ func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 		t.Errorf("stored are %v, %v", pets, err)
 	}
 	execute(t, server.URL, "DROP TRIGGER leave ON pets")
-	if _, replayed, err := db.CreatePet(t.Context(), rex, &petstore.Once{Owner: "ann", Key: "k"}); err != nil || replayed {
+	if _, replayed, err := db.CreatePet(t.Context(), rex, &petstore.Idempotency{Owner: "ann", Key: "k"}); err != nil || replayed {
 		t.Errorf("an Idempotency-Key that was refused has been used: %v, %v", replayed, err)
 	}
 }

@@ -56,14 +56,14 @@ func TestDuplicatesAtEveryReplicaMakeOnePet(t *testing.T) {
 	}{
 		{"the first time", now, keys, keys},
 		{"again", now, 0, keys},
-		{"after the records have expired", now.Add(petstore.OnceKept), keys, 2 * keys},
+		{"after the records have expired", now.Add(petstore.IdempotencyKept), keys, 2 * keys},
 	} {
 		t.Run(round.name, func(t *testing.T) {
 			var fresh atomic.Int64
 			var all sync.WaitGroup
 			for i := range keys * duplicates {
 				all.Go(func() {
-					once := &petstore.Once{Owner: "ann", Key: fmt.Sprint(i % keys), Now: round.now}
+					once := &petstore.Idempotency{Owner: "ann", Key: fmt.Sprint(i % keys), Now: round.now}
 					_, replayed, err := dbs[i%3].CreatePet(t.Context(), rex, once)
 					if err != nil {
 						t.Error(err)
@@ -93,7 +93,7 @@ func TestReplicasPurgeAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for _, db := range dbs {
 		all.Go(func() {
-			n, err := db.PurgeOnce(t.Context(), time.UnixMilli(4001))
+			n, err := db.PurgeIdempotency(t.Context(), time.UnixMilli(4001))
 			if err != nil {
 				t.Error(err)
 			}

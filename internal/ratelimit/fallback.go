@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,25 +16,30 @@ const (
 	answerTimeout = 250 * time.Millisecond
 	probeInterval = 250 * time.Millisecond
 
-	// maxTimeouts in a row mean that Redis is out of reach. One or two happen to a Redis that is only busy.
+	// maxTimeouts one after the other mean that Redis is out of reach. One or two happen to a Redis that is only busy.
 	maxTimeouts = 3
 )
 
 // Fallback is the Limiter of one of several replicas. It counts in Redis; while Redis is out of reach it counts in this
-// process, from the last counts that Redis told it, and returns by itself. It never fails.
+// process, from the last counts that Redis told it, and returns by itself. What it has counted then, and what a Redis
+// that comes back empty has forgotten, each request brings to Redis for its subject. It never fails.
 type Fallback struct {
 	connect func() (*Redis, error)
 	memory  *Memory
 	now     func() time.Time
 	timeout time.Duration // bounds how long a request waits for Redis
 	log     *slog.Logger
+	observe Observe
 
 	redis    atomic.Pointer[Redis] // nil until it was first reached
 	ahead    atomic.Int64          // by how many nanoseconds the clock of Redis is ahead of this one
-	timeouts atomic.Int64          // in a row
+	timeouts atomic.Int64          // one after the other, without an answer between them
 	degraded atomic.Bool
 	bounds   atomic.Pointer[bound]
 	lost     chan string // the subject on whose counter Redis failed, each time that degraded becomes true
+
+	mu      sync.Mutex
+	counted time.Time // when the latest of timeouts was
 
 	stop    context.CancelFunc
 	stopped chan struct{}
@@ -41,13 +47,16 @@ type Fallback struct {
 
 var _ petstore.Limiter = (*Fallback)(nil)
 
+// Observe is told of every decision whether Redis made it, else this process, and how long it took.
+type Observe func(byRedis bool, took time.Duration)
+
 // NewFallback makes a Fallback on the Redis of that URL. Only a URL that cannot be used is an error: while nothing
 // answers there, requests are counted in this process.
-func NewFallback(url string, env petstore.Environment, log *slog.Logger) (*Fallback, error) {
-	return newFallback(url, env, log, answerTimeout)
+func NewFallback(url string, env petstore.Environment, log *slog.Logger, observe Observe) (*Fallback, error) {
+	return newFallback(url, env, log, observe, answerTimeout)
 }
 
-func newFallback(url string, env petstore.Environment, log *slog.Logger, timeout time.Duration) (*Fallback, error) {
+func newFallback(url string, env petstore.Environment, log *slog.Logger, observe Observe, timeout time.Duration) (*Fallback, error) {
 	option, err := parseURL(url)
 	if err != nil {
 		return nil, err
@@ -55,6 +64,7 @@ func newFallback(url string, env petstore.Environment, log *slog.Logger, timeout
 	ctx, stop := context.WithCancel(context.Background())
 	f := &Fallback{
 		connect: func() (*Redis, error) { return connect(option, env) },
+		observe: observe,
 		now:     time.Now,
 		timeout: timeout,
 		log:     log,
@@ -73,25 +83,36 @@ func newFallback(url string, env petstore.Environment, log *slog.Logger, timeout
 // Take implements petstore.Limiter. It waits for Redis for at most 250 ms, whatever ctx says: a request whose client has
 // gone counts all the same.
 func (f *Fallback) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	if f.degraded.Load() {
-		return f.memory.Take(ctx, ask)
+	asked := time.Now()
+	decision, byRedis := f.ask(&ask, asked)
+	if !byRedis {
+		decision, _ = f.memory.Take(ctx, ask)
 	}
-	redis := f.redis.Load()
-	decision, c, err := redis.take(f.bound(), &ask)
+	f.observe(byRedis, time.Since(asked))
+	return decision, nil
+}
+
+// ask has Redis decide, if it can.
+func (f *Fallback) ask(ask *petstore.Ask, asked time.Time) (decision petstore.Decision, ok bool) {
+	if f.degraded.Load() {
+		return petstore.Decision{}, false
+	}
+	decision, c, err := f.redis.Load().take(f.bound(asked), ask)
 	if err != nil {
-		f.fail(ask.Subject, err)
-		return f.memory.Take(ctx, ask)
+		f.fail(ask.Subject, err, asked)
+		return petstore.Decision{}, false
 	}
 	f.timeouts.Store(0)
 	f.ahead.Store(int64(decision.Now.Sub(f.now())))
-	f.memory.learn(&ask, c)
-	return decision, nil
+	if decision.Outcome != petstore.Banned && !ask.Peek { // else nothing was counted
+		f.memory.learn(ask, c, decision.Now.UnixMilli()/millisPerMinute)
+	}
+	return decision, true
 }
 
 // bound ends when a request that comes now has waited long enough for Redis. Requests that come together share it: a
 // timer for each would cost as much as its share of the decision.
-func (f *Fallback) bound() context.Context {
-	now := time.Now()
+func (f *Fallback) bound(now time.Time) context.Context {
 	if b := f.bounds.Load(); b != nil && now.Before(b.until) {
 		return b
 	}
@@ -118,12 +139,24 @@ func (f *Fallback) Close() {
 	}
 }
 
-func (f *Fallback) fail(subject string, err error) {
+func (f *Fallback) fail(subject string, err error, asked time.Time) {
 	var late net.Error
-	if errors.As(err, &late) && late.Timeout() && f.timeouts.Add(1) < maxTimeouts {
+	if errors.As(err, &late) && late.Timeout() && f.countTimeout(asked) < maxTimeouts {
 		return
 	}
 	f.degrade(subject, err)
+}
+
+// countTimeout counts a wait since asked that ends now without an answer, and returns how many there were one after the
+// other. Waits that overlap are one: Redis may have paused once.
+func (f *Fallback) countTimeout(asked time.Time) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if asked.Before(f.counted) {
+		return f.timeouts.Load()
+	}
+	f.counted = time.Now()
+	return f.timeouts.Add(1)
 }
 
 func (f *Fallback) degrade(subject string, err error) {
@@ -176,6 +209,7 @@ func (f *Fallback) reach(ctx context.Context, subject string) error {
 		if redis, err = f.connect(); err != nil {
 			return err
 		}
+		redis.known = f.memory.known
 		f.redis.Store(redis)
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)

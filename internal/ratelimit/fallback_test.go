@@ -9,9 +9,11 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"petstore/internal/conformance"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -21,7 +23,7 @@ import (
 func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback, *record) {
 	t.Helper()
 	log := &record{}
-	f, err := newFallback(patient(url), env, slog.New(slog.NewTextHandler(log, nil)), time.Minute)
+	f, err := newFallback(patient(url), env, slog.New(slog.NewTextHandler(log, nil)), unobserved, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +33,35 @@ func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback
 		redis.clock = f.now
 	}
 	return f, log
+}
+
+func unobserved(bool, time.Duration) {}
+
+func TestFallbackConforms(t *testing.T) {
+	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
+		f.now, f.redis.Load().clock = now, now
+		return f
+	})
+}
+
+func TestFallbackConformsWithoutRedis(t *testing.T) {
+	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+		f, _ := openFallback(t, "redis://"+refusing(t), petstore.Production)
+		f.now = now
+		return f
+	})
+}
+
+// refusing is an address that refuses connections.
+func refusing(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	return listener.Addr().String()
 }
 
 func TestReplicasCountTogetherWhileRedisAnswers(t *testing.T) {
@@ -77,8 +108,11 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 
 	server.Start(t)
 	becomes(t, f, false)
-	if d := take(t, f, owner); d.Remaining != 59 {
-		t.Errorf("the first request of a Redis that has forgotten everything gets %+v", d)
+	if d := take(t, f, owner); d.Outcome != petstore.Limited {
+		t.Errorf("the 62nd request, when Redis is back and has forgotten everything, gets %+v", d)
+	}
+	if d := take(t, other, owner); d.Outcome != petstore.Limited {
+		t.Errorf("the 63rd request, on the other replica, gets %+v", d)
 	}
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
@@ -114,15 +148,15 @@ func TestOnlyTheThirdTimeoutInARowFallsBack(t *testing.T) {
 	}
 	passes(false)
 	server.Pause(t)
-	f.timeout = answerTimeout
+	f.waits(answerTimeout)
 	passes(false)
 	passes(false)
 	server.Resume(t)
-	f.timeout = time.Minute
+	f.waits(time.Minute)
 	passes(false)
 
 	server.Pause(t)
-	f.timeout = answerTimeout
+	f.waits(answerTimeout)
 	passes(false)
 	passes(false)
 	passes(true)
@@ -132,6 +166,136 @@ func TestOnlyTheThirdTimeoutInARowFallsBack(t *testing.T) {
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
 
+func TestARedisThatIsEmptiedUnnoticedGivesNoWindowTwice(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, log := openFallback(t, server.URL, petstore.Production)
+	other, _ := openFallback(t, server.URL, petstore.Production)
+	now := morning
+	for _, replica := range []*Fallback{f, other} {
+		replica.redis.Load().clock = func() time.Time { return now }
+	}
+	ask := petstore.Ask{Subject: "owner", Limits: petstore.Limits{PerMinute: 40, PerDay: 50}}
+	for range 40 + 39 {
+		take(t, f, ask)
+	}
+	flush(t, f)
+	if d := take(t, f, ask); d.Outcome != petstore.Limited || !d.BanNow {
+		t.Errorf("after 40 requests and 39 refusals the next one gets %+v", d)
+	}
+	if d := take(t, other, ask); d.Outcome != petstore.Limited || d.BanNow {
+		t.Errorf("the next one on another replica gets %+v", d)
+	}
+	flush(t, f)
+	now = now.Add(time.Minute)
+	if d := take(t, f, ask); d.Limit != 50 || d.Remaining != 9 {
+		t.Errorf("in the next minute, after 40 requests of the day, a request gets %+v", d)
+	}
+	if f.Degraded() {
+		t.Error("it fell back")
+	}
+	log.says(t)
+}
+
+func flush(t *testing.T, f *Fallback) {
+	t.Helper()
+	client := f.redis.Load().client
+	if err := client.Do(t.Context(), client.B().Flushall().Build()).Error(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRequestsThatWaitForOneStallAreOneTimeout(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, log := openFallback(t, server.URL, petstore.Production)
+	take(t, f, owner)
+	server.Pause(t)
+	f.waits(time.Second)
+	var all sync.WaitGroup
+	for _, subject := range []string{"a", "a", "b", "c", "d", "e"} {
+		all.Go(func() { take(t, f, petstore.Ask{Subject: subject, Limits: owner.Limits}) })
+	}
+	all.Wait()
+	if f.Degraded() {
+		t.Error("six requests that waited for the same answer made it count by itself")
+	}
+	server.Resume(t)
+	f.waits(time.Minute)
+	if d := take(t, f, owner); d.Remaining != 58 {
+		t.Errorf("the second request of the owner gets %+v", d)
+	}
+	log.says(t)
+}
+
+// waits changes how long the requests that come now wait for Redis.
+func (f *Fallback) waits(timeout time.Duration) {
+	f.timeout = timeout
+	f.bounds.Store(nil)
+}
+
+func TestARequestWaitsForRedisForAQuarterOfASecond(t *testing.T) {
+	f, err := NewFallback(testservice.StartRedis(t).URL, petstore.Production, slog.New(slog.DiscardHandler), unobserved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	before := time.Now()
+	ends, _ := f.bound(before).Deadline()
+	if after := time.Now(); ends.Before(before.Add(250*time.Millisecond)) || ends.After(after.Add(250*time.Millisecond)) {
+		t.Errorf("it waits for %v, want the 250 ms that docs/rate-limits.md states", ends.Sub(before))
+	}
+}
+
+func TestOnlyRequestsThatComeTogetherShareTheirTime(t *testing.T) {
+	f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
+	f.waits(time.Minute)
+	start := time.Now()
+	first, _ := f.bound(start).Deadline()
+	for _, c := range []struct {
+		after  time.Duration
+		shared bool
+	}{{6*time.Second - 1, true}, {6 * time.Second, false}} {
+		if ends, _ := f.bound(start.Add(c.after)).Deadline(); ends.Equal(first) != c.shared {
+			t.Errorf("a request that comes %v later shares the minute of the first: %v", c.after, !c.shared)
+		}
+	}
+}
+
+func TestARedisThatHangsIsLeftAfterThreeTimeouts(t *testing.T) {
+	server := testservice.StartRedis(t)
+	var redis, process atomic.Int64
+	f, err := NewFallback(server.URL, petstore.Production, slog.New(slog.DiscardHandler), func(byRedis bool, _ time.Duration) {
+		if byRedis {
+			redis.Add(1)
+		} else {
+			process.Add(1)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	eventually(t, "Redis decides", func() bool { take(t, f, owner); return redis.Load() > 0 })
+
+	server.Pause(t)
+	defer server.Resume(t)
+	process.Store(0)
+	decided := make(chan struct{})
+	go func() {
+		defer close(decided)
+		for range 4 {
+			f.Take(t.Context(), owner)
+		}
+	}()
+	select {
+	case <-decided:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a Redis that hangs holds four requests up for 10 s")
+	}
+	if !f.Degraded() || process.Load() != 4 {
+		t.Errorf("after four requests degraded is %v, and this process decided %d of them", f.Degraded(), process.Load())
+	}
+}
+
 func TestARedisThatNeverAnswersHoldsNobodyUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -139,7 +303,7 @@ func TestARedisThatNeverAnswersHoldsNobodyUp(t *testing.T) {
 	}
 	defer listener.Close()
 	log := &record{}
-	f, err := NewFallback("redis://"+listener.Addr().String(), petstore.Production, slog.New(slog.NewTextHandler(log, nil)))
+	f, err := NewFallback("redis://"+listener.Addr().String(), petstore.Production, slog.New(slog.NewTextHandler(log, nil)), unobserved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +384,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	server := testservice.StartRedis(t)
 	before := runtime.NumGoroutine()
 	for _, stopped := range []bool{false, true} {
-		f, err := NewFallback(server.URL, petstore.Production, slog.New(slog.DiscardHandler))
+		f, err := NewFallback(server.URL, petstore.Production, slog.New(slog.DiscardHandler), unobserved)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +398,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 }
 
 func TestAWrongRedisURLIsTheOnlyErrorAtStart(t *testing.T) {
-	if _, err := NewFallback("http://localhost", petstore.Production, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := NewFallback("http://localhost", petstore.Production, slog.New(slog.DiscardHandler), unobserved); err == nil {
 		t.Error("it took http://localhost")
 	}
 }
@@ -271,7 +435,7 @@ func (r *record) says(t *testing.T, words ...string) {
 	lines := func() []string {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return strings.Split(strings.TrimSpace(r.text.String()), "\n")
+		return strings.FieldsFunc(r.text.String(), func(c rune) bool { return c == '\n' })
 	}
 	eventually(t, "the log is complete", func() bool { return len(lines()) >= len(words)/2 })
 	for i, line := range lines() {

@@ -33,7 +33,7 @@ var _ petstore.Limiter = (*Memory)(nil)
 // shard holds the counters of some subjects, so that others need not wait for its lock.
 type shard struct {
 	mu        sync.Mutex
-	floor     int64 // the minute before which counters have been let go; no counter starts earlier
+	swept     int64 // the minute in which idle counters were last let go
 	owners    map[string]*counter
 	addresses map[string]*counter
 	_         [96]byte // keeps the locks of two shards out of one cache line
@@ -60,28 +60,39 @@ func (m *Memory) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, e
 	if c := s.counters(ask.Limits)[ask.Subject]; c != nil {
 		return c.take(&ask, now), nil
 	}
-	untouched := counter{minute: s.floor}
-	c := untouched
+	var c counter
 	decision := c.take(&ask, now)
-	if c != untouched {
+	if c != (counter{}) {
 		s.add(&ask, c)
 	}
 	return decision, nil
 }
 
-// learn makes sure that the subject's counter is not behind c, which was counted elsewhere.
-func (m *Memory) learn(ask *petstore.Ask, c counter) {
+// learn makes sure that the subject's counter is not behind c, which was counted elsewhere in that minute.
+func (m *Memory) learn(ask *petstore.Ask, c counter, minute int64) {
 	s := m.shard(ask.Subject)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.sweep(c.minute)
+	s.sweep(minute)
 	known := s.counters(ask.Limits)[ask.Subject]
 	if known == nil {
 		s.add(ask, c)
 		return
 	}
-	*known = known.merge(c)
+	*known = known.merge(c, minute)
+}
+
+// known is the subject's counter, zero if there is none.
+func (m *Memory) known(ask *petstore.Ask) counter {
+	s := m.shard(ask.Subject)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if c := s.counters(ask.Limits)[ask.Subject]; c != nil {
+		return *c
+	}
+	return counter{}
 }
 
 func (m *Memory) shard(subject string) *shard {
@@ -106,24 +117,25 @@ func (s *shard) add(ask *petstore.Ask, c counter) {
 	counters[strings.Clone(ask.Subject)] = &c
 }
 
-// sweep lets go of the counters whose last window is over, once a minute.
+// sweep lets go of the counters whose last window is over, once a minute: those of addresses after their minute, those of
+// owners after their day. It lets go of those from a clock that was ahead at the same time.
 func (s *shard) sweep(minute int64) {
-	floor := minute - graceMinutes
-	if floor <= s.floor {
+	if minute <= s.swept && s.swept <= minute+graceMinutes {
 		return
 	}
-	today, newDay := floor/minutesPerDay, floor/minutesPerDay > s.floor/minutesPerDay
-	s.floor = floor
+	oldest, last := minute-graceMinutes, s.swept-graceMinutes
+	s.swept = minute
 	for subject, c := range s.addresses {
-		if c.minute < floor {
+		if c.minute < oldest || c.minute > minute+1 {
 			delete(s.addresses, subject)
 		}
 	}
-	if !newDay {
+	today := oldest / minutesPerDay
+	if today <= last/minutesPerDay {
 		return
 	}
 	for subject, c := range s.owners {
-		if c.minute/minutesPerDay < today {
+		if c.minute/minutesPerDay < today || c.minute > minute+1 {
 			delete(s.owners, subject)
 		}
 	}

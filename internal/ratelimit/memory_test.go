@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"petstore/internal/conformance"
 	"petstore/internal/petstore"
 )
@@ -73,20 +75,56 @@ func TestMemoryForgetsIdleCounters(t *testing.T) {
 	counts(time.Hour, 0)
 }
 
-func TestMemoryCountsNoWindowAnewThatItHasForgotten(t *testing.T) {
+func TestMemoryKeepsAMinuteForAClockThatStepsBackIntoIt(t *testing.T) {
 	now := morning
 	m := NewMemory(func() time.Time { return now })
 	for range 1_000 {
 		take(t, m, address)
 	}
-	now = now.Add(time.Hour)
+	now = now.Add(time.Minute)
 	for i := range 10_000 {
 		take(t, m, petstore.Ask{Subject: fmt.Sprintf("address %d", i), Limits: petstore.AddressLimits})
 	}
 	now = morning
-	if d := take(t, m, address); !d.Reset.After(morning.Add(time.Minute)) {
+	if d := take(t, m, address); d.Outcome != petstore.Limited {
 		t.Errorf("the clock stepped back and a minute that was used up is given again: %+v", d)
 	}
+}
+
+func TestMemoryForgetsCountersOfAClockThatWasAhead(t *testing.T) {
+	now := morning.AddDate(1, 0, 0)
+	m := NewMemory(func() time.Time { return now })
+	at := func(moment time.Time, want int) {
+		t.Helper()
+		now = moment
+		for i := range m.shards {
+			m.shards[i].sweep(now.UnixMilli() / millisPerMinute)
+		}
+		if n := m.len(); n != want {
+			t.Errorf("%d counters are kept at %v, want %d", n, now, want)
+		}
+	}
+	take(t, m, owner)
+	take(t, m, address)
+	at(morning, 1)
+	at(morning.Add(24*time.Hour), 0)
+}
+
+func TestNobodyWaitsLongerThanTheWindowsOfTheClockAsItIs(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		walk := newWalk(rt, 24*time.Hour)
+		m := NewMemory(func() time.Time { return walk.now })
+		for range 200 {
+			ask := walk.next(rt)
+			longest := 2 * time.Minute // of a clock that stepped back by up to a minute
+			if ask.Limits.PerDay > 0 {
+				longest = 24*time.Hour + time.Minute
+			}
+			if d := take(t, m, ask); d.Outcome != petstore.Banned && d.RetryAfter > longest {
+				rt.Fatalf("%+v at %v gets %+v", ask, walk.now, d)
+			}
+		}
+	})
 }
 
 func TestMemoryKeepsNothingOfAPeek(t *testing.T) {

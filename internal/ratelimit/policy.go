@@ -16,8 +16,7 @@ const (
 	leastBanThreshold = 30
 )
 
-// counter is all that is remembered of a subject. Its time never runs backwards, whatever the clock does: so no window
-// is ever counted anew.
+// counter is all that is remembered of a subject.
 type counter struct {
 	minute   int64 // the latest UTC minute it was counted in, as a number since 1970
 	passed   int64 // requests let through in that minute
@@ -36,23 +35,27 @@ func (c *counter) take(ask *petstore.Ask, now int64) petstore.Decision {
 	return current.describe(outcome, ask, now)
 }
 
-// at is the counter in that minute, or in its own if that is later.
+// at is the counter when the clock shows that minute. A clock may step back a little: a counter of the next minute stays
+// as it is, so that no window is given twice. One further ahead was counted by a clock that was wrong then: its minute
+// is not believed, and nobody waits for it. What it let through it let through before now, so the day keeps that.
 func (c counter) at(minute int64) counter {
-	if minute <= c.minute {
+	switch {
+	case c.minute == minute, c.minute == minute+1:
 		return c
+	case c.minute > minute, c.minute/minutesPerDay == minute/minutesPerDay:
+		return counter{minute: minute, today: c.today}
 	}
-	next := counter{minute: minute}
-	if minute/minutesPerDay == c.minute/minutesPerDay {
-		next.today = c.today
-	}
-	return next
+	return counter{minute: minute}
 }
 
-// merge is what two accounts of the same subject say together: neither forgets what the other has counted.
-func (c counter) merge(other counter) counter {
-	c, other = c.at(other.minute), other.at(c.minute)
+// merge is what two accounts of the same subject say together in that minute: neither forgets what the other has
+// counted.
+func (c counter) merge(other counter, minute int64) counter {
+	c, other = c.at(minute), other.at(minute)
+	latest := max(c.minute, other.minute)
+	c, other = c.at(latest), other.at(latest)
 	return counter{
-		minute:   c.minute,
+		minute:   latest,
 		passed:   max(c.passed, other.passed),
 		rejected: max(c.rejected, other.rejected),
 		today:    max(c.today, other.today),
@@ -61,7 +64,7 @@ func (c counter) merge(other counter) counter {
 
 // after is the counter after n requests like ask.
 func (c counter) after(n int64, ask *petstore.Ask, now int64) counter {
-	if ask.Peek || now < banEnd(ask) {
+	if ask.Peek || banned(ask, now) {
 		return c
 	}
 	left := ask.Limits.PerMinute - c.passed
@@ -77,7 +80,7 @@ func (c counter) after(n int64, ask *petstore.Ask, now int64) counter {
 
 func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	switch {
-	case now < banEnd(ask):
+	case banned(ask, now):
 		return petstore.Banned
 	case c.passed >= ask.Limits.PerMinute, ask.Limits.PerDay > 0 && c.today >= ask.Limits.PerDay:
 		return petstore.Limited
@@ -96,7 +99,7 @@ func (c *counter) count(outcome petstore.Outcome) {
 
 // describe is the answer to a request that had that outcome and left the counter as it is.
 func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64) petstore.Decision {
-	w := c.shown(outcome, ask.Limits)
+	w := c.shown(ask.Limits)
 	if outcome == petstore.Banned && (w.left > 0 || w.reset <= banEnd(ask)) {
 		w = window{limit: ask.Limits.PerMinute, reset: banEnd(ask)}
 	}
@@ -120,22 +123,30 @@ func (c counter) provokes(limits petstore.Limits) bool {
 // window is what a client is told of a minute or a day: its limit, what is left of it and when it ends.
 type window struct{ limit, left, reset int64 }
 
-// shown is the window with fewer requests left, the minute when equal; of a refusal it is the one that refused, and of
-// both the later, because no request passes before it ends.
-func (c counter) shown(outcome petstore.Outcome, limits petstore.Limits) window {
+// shown is the window with fewer requests left, and when equal the day, which ends later: when none are left, a request
+// passes after its end and not before. So it is the window that refused, too.
+func (c counter) shown(limits petstore.Limits) window {
 	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.passed), (c.minute + 1) * millisPerMinute}
 	if limits.PerDay == 0 {
 		return minute
 	}
 	day := window{limits.PerDay, max(0, limits.PerDay-c.today), c.dayEnd()}
-	if day.left < minute.left || (outcome != petstore.Allowed && day.left == 0 && day.reset > minute.reset) {
-		return day
+	if minute.left < day.left {
+		return minute
 	}
-	return minute
+	return day
 }
 
 func (c counter) dayEnd() int64 {
 	return (c.minute/minutesPerDay + 1) * minutesPerDay * millisPerMinute
+}
+
+// banned says whether the subject's ban holds at now, as petstore.Ban.Holds does.
+func banned(ask *petstore.Ask, now int64) bool { return banStart(ask) <= now && now < banEnd(ask) }
+
+// banStart is the first millisecond in which the subject's ban is believed.
+func banStart(ask *petstore.Ask) int64 {
+	return ask.BannedFrom.Add(-petstore.ClockSlack).UnixMilli()
 }
 
 // banEnd is the first millisecond in which the subject is not banned.

@@ -10,46 +10,47 @@ import (
 	"petstore/internal/petstore"
 )
 
-// history decides as the published rules say, naively: it keeps the time of every request and counts them again for
-// every answer.
-type history struct{ passed, refused []time.Time }
+// history decides as the published rules say, naively: it keeps every request and counts them again for every answer.
+type history struct{ passed, refused []moment }
+
+// moment is when a request counts: in that minute and that day.
+type moment struct{ minute, day time.Time }
+
+func momentOf(t time.Time) moment { return moment{t.Truncate(time.Minute), t.Truncate(24 * time.Hour)} }
 
 func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
-	now := clock
-	for _, earlier := range slices.Concat(h.passed, h.refused) {
-		if minute := earlier.Truncate(time.Minute); minute.After(now) {
-			now = minute
-		}
-	}
-	minuteStart, dayStart := now.Truncate(time.Minute), now.Truncate(24*time.Hour)
-	minuteEnd, dayEnd := minuteStart.Add(time.Minute), dayStart.Add(24*time.Hour)
-	minuteFull := since(h.passed, minuteStart) >= ask.Limits.PerMinute
-	dayFull := ask.Limits.PerDay != 0 && since(h.passed, dayStart) >= ask.Limits.PerDay
+	seen, now := h.at(momentOf(clock))
+	minuteEnd, dayEnd := now.minute.Add(time.Minute), now.day.Add(24*time.Hour)
+	minuteFull := inMinute(seen.passed, now) >= ask.Limits.PerMinute
+	dayFull := ask.Limits.PerDay != 0 && inDay(seen.passed, now) >= ask.Limits.PerDay
 
 	d := petstore.Decision{Now: clock}
 	switch {
-	case clock.Before(ask.BannedUntil):
+	case !clock.Before(ask.BannedFrom.Add(-time.Minute)) && clock.Before(ask.BannedUntil):
 		d.Outcome = petstore.Banned
 	case minuteFull || dayFull:
 		d.Outcome = petstore.Limited
 		if !ask.Peek {
-			h.refused = append(h.refused, now)
+			seen.refused = append(seen.refused, now)
 			threshold := ask.Limits.PerMinute
 			if threshold < 30 {
 				threshold = 30
 			}
-			d.BanNow = ask.Limits.PerDay != 0 && since(h.refused, minuteStart)%threshold == 0
+			d.BanNow = ask.Limits.PerDay != 0 && inMinute(seen.refused, now)%threshold == 0
 		}
 	default:
 		if !ask.Peek {
-			h.passed = append(h.passed, now)
+			seen.passed = append(seen.passed, now)
 		}
 	}
+	if d.Outcome != petstore.Banned && !ask.Peek {
+		*h = seen
+	}
 
-	minuteLeft := max(0, ask.Limits.PerMinute-since(h.passed, minuteStart))
-	dayLeft := max(0, ask.Limits.PerDay-since(h.passed, dayStart))
+	minuteLeft := max(0, ask.Limits.PerMinute-inMinute(seen.passed, now))
+	dayLeft := max(0, ask.Limits.PerDay-inDay(seen.passed, now))
 	d.Limit, d.Remaining, d.Reset = ask.Limits.PerMinute, minuteLeft, minuteEnd
-	if ask.Limits.PerDay != 0 && (dayLeft < minuteLeft || d.Outcome == petstore.Limited && dayFull && dayEnd.After(minuteEnd)) {
+	if ask.Limits.PerDay != 0 && dayLeft <= minuteLeft {
 		d.Limit, d.Remaining, d.Reset = ask.Limits.PerDay, dayLeft, dayEnd
 	}
 	if d.Outcome == petstore.Banned {
@@ -57,7 +58,7 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 		if minuteFull && minuteEnd.After(d.Reset) {
 			d.Reset = minuteEnd
 		}
-		if dayFull && dayEnd.After(d.Reset) {
+		if dayFull && !dayEnd.Before(d.Reset) && dayEnd.After(ask.BannedUntil) {
 			d.Limit, d.Reset = ask.Limits.PerDay, dayEnd
 		}
 	}
@@ -65,9 +66,41 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 	return d
 }
 
-func since(times []time.Time, start time.Time) (n int64) {
-	for _, t := range times {
-		if !t.Before(start) {
+// at is the history when the clock shows now, and the moment in which a request counts. That is the latest of the history
+// if it is in the next minute. If the latest is further ahead, its day is the day of now, and its minutes are over.
+func (h *history) at(now moment) (history, moment) {
+	all := slices.Concat(h.passed, h.refused)
+	if len(all) == 0 {
+		return *h, now
+	}
+	latest := slices.MaxFunc(all, func(a, b moment) int { return a.minute.Compare(b.minute) })
+	switch ahead := latest.minute.Sub(now.minute); {
+	case ahead <= 0:
+		return *h, now
+	case ahead == time.Minute:
+		return *h, latest
+	}
+	var corrected history
+	for _, m := range h.passed {
+		if m.day.Equal(latest.day) {
+			corrected.passed = append(corrected.passed, moment{day: now.day})
+		}
+	}
+	return corrected, now
+}
+
+func inMinute(moments []moment, now moment) (n int64) {
+	for _, m := range moments {
+		if m.minute.Equal(now.minute) {
+			n++
+		}
+	}
+	return n
+}
+
+func inDay(moments []moment, now moment) (n int64) {
+	for _, m := range moments {
+		if m.day.Equal(now.day) {
 			n++
 		}
 	}
@@ -104,8 +137,8 @@ func newWalk(t *rapid.T, back time.Duration) *walk {
 }
 
 var clockSteps = rapid.SampledFrom([]time.Duration{
-	time.Millisecond, 999 * time.Millisecond, time.Minute, 7 * time.Hour,
-	-time.Millisecond, -time.Second, -30 * time.Second, -3 * time.Hour,
+	time.Millisecond, 999 * time.Millisecond, time.Minute, time.Hour, 7 * time.Hour,
+	-time.Millisecond, -time.Second, -30 * time.Second, -time.Minute, -2 * time.Minute, -time.Hour, -3 * time.Hour,
 })
 
 func (w *walk) step(by time.Duration) {
@@ -129,6 +162,7 @@ func (w *walk) next(t *rapid.T) petstore.Ask {
 	case 3:
 		ban := rapid.Int64Range(-1_000, 120_000).Draw(t, "ban")
 		ask.BannedUntil = w.now.Add(time.Duration(ban) * time.Millisecond)
+		ask.BannedFrom = ask.BannedUntil.Add(-rapid.SampledFrom([]time.Duration{time.Millisecond, time.Minute, time.Hour}).Draw(t, "length"))
 	case 4:
 		if ask.Limits.PerDay > 0 {
 			ask.Limits.PerMinute, ask.Limits.PerDay = ask.Limits.PerMinute+3, ask.Limits.PerDay+5

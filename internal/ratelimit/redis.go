@@ -26,7 +26,8 @@ var takeLua = rueidis.NewLuaScript(takeScript)
 type Redis struct {
 	client rueidis.Client
 	prefix string
-	clock  func() time.Time // nil means Redis's own
+	clock  func() time.Time            // nil means Redis's own
+	known  func(*petstore.Ask) counter // what this process knows already; nil means nothing
 	asks   *batch.Grouped[petstore.Ask, state]
 }
 
@@ -105,8 +106,13 @@ func (r *Redis) decide(ask petstore.Ask, n int) (state, error) {
 	return r.run(ctx, r.key(ask.Subject), &ask, n)
 }
 
-// run counts n requests and returns what was there before them.
+// run counts n requests and returns what was there before them. Redis may have forgotten what it once told: what is known
+// here is merged into its counter.
 func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (state, error) {
+	var known counter
+	if r.known != nil {
+		known = r.known(ask)
+	}
 	peek, now := "0", ""
 	if ask.Peek {
 		peek = "1"
@@ -114,7 +120,10 @@ func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (
 	if r.clock != nil {
 		now = decimal(r.clock().UnixMilli())
 	}
-	args := []string{decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banEnd(ask)), peek, now, strconv.Itoa(n)}
+	args := []string{
+		decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banStart(ask)), decimal(banEnd(ask)), peek, now, strconv.Itoa(n),
+		decimal(known.minute), decimal(known.passed), decimal(known.rejected), decimal(known.today),
+	}
 	answer, err := takeLua.Exec(ctx, r.client, []string{key}, args).AsIntSlice()
 	if err == nil && len(answer) != 5 {
 		err = fmt.Errorf("%d numbers instead of 5", len(answer))

@@ -58,6 +58,35 @@ func TestMemoryAndRedisDecideAlike(t *testing.T) {
 	})
 }
 
+func TestRedisDecidesLikeThePolicyOnWhatItAndTheReplicaKnow(t *testing.T) {
+	var now time.Time
+	var known counter
+	redis := openRedis(t, testservice.Redis(t), func() time.Time { return now })
+	redis.known = func(*petstore.Ask) counter { return known }
+	rapid.Check(t, func(rt *rapid.T) {
+		redis.prefix = rand.Text() + ":"
+		var stored counter
+		walk := newWalk(rt, 24*time.Hour)
+		for range 50 {
+			ask := walk.next(rt)
+			now = walk.now
+			minute := now.UnixMilli() / millisPerMinute
+			known = counter{
+				minute:   minute + rapid.SampledFrom([]int64{-2 * minutesPerDay, -60, -1, 0, 1, 2, minutesPerDay}).Draw(rt, "minute"),
+				passed:   rapid.Int64Range(0, 3).Draw(rt, "passed"),
+				rejected: rapid.Int64Range(0, 3).Draw(rt, "rejected"),
+				today:    rapid.Int64Range(0, 9).Draw(rt, "today"),
+			}
+			together := stored.merge(known, minute)
+			if got, want := take(t, redis, ask), together.take(&ask, now.UnixMilli()); got != want {
+				rt.Fatalf("%+v at %v, %+v in Redis and %+v known:\n got %+v\nwant %+v", ask, now, stored, known, got, want)
+			} else if got.Outcome != petstore.Banned && !ask.Peek {
+				stored = together
+			}
+		}
+	})
+}
+
 func TestRedisGoesByItsOwnClock(t *testing.T) {
 	r := openRedis(t, testservice.Redis(t), nil)
 	before := time.Now().Truncate(time.Millisecond)
@@ -137,6 +166,26 @@ func TestRedisDecidesAfterItsScriptsAreFlushed(t *testing.T) {
 		t.Fatal(err)
 	}
 	take(t, r, owner)
+}
+
+func TestADecisionThatNobodyWaitsForEndsByItself(t *testing.T) {
+	server := testservice.StartRedis(t)
+	r := openRedis(t, server.URL, nil)
+	server.Pause(t)
+	defer server.Resume(t)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.decide(owner, 1)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("a Redis that hangs decided")
+		}
+	case <-time.After(20 * time.Second): // sooner than the connection gives up
+		t.Error("it still runs after 20 s")
+	}
 }
 
 func TestAWrongRedisURLIsExplainedWithoutItsPassword(t *testing.T) {

@@ -1,31 +1,41 @@
--- Decides ARGV[6] requests of the same kind on the counter in KEYS[1], as counter.take in policy.go does one after the
+-- Decides ARGV[7] requests of the same kind on the counter in KEYS[1], as counter.take in policy.go does one after the
 -- other, and returns the time and the counter before them: minute, passed, rejected, today.
 --
--- ARGV: the limits per minute and per day (0: none), the end of the ban, 1 for a peek, the time, and how many requests;
--- without a time it is Redis's own. Times are Unix milliseconds. Numbers are doubles, exact up to 2^53, but tostring
--- would round them.
+-- ARGV: the limits per minute and per day (0: none), the start and the end of the ban, 1 for a peek, the time, how many
+-- requests, and the counter as the caller knows it; without a time it is Redis's own. Times are Unix milliseconds.
+-- Numbers are doubles, exact up to 2^53, but tostring would round them.
 
-local per_minute, per_day, ban_end = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local peek, now, n = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
+local per_minute, per_day = tonumber(ARGV[1]), tonumber(ARGV[2])
+local ban_start, ban_end = tonumber(ARGV[3]), tonumber(ARGV[4])
+local peek, now, n = ARGV[5] == '1', tonumber(ARGV[6]), tonumber(ARGV[7])
 if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local minute, passed, rejected, today = 0, 0, 0, 0
-local stored = redis.call('GET', KEYS[1])
-if stored then
-  local m, p, r, t = string.match(stored, '(%d+) (%d+) (%d+) (%d+)')
-  minute, passed, rejected, today = tonumber(m), tonumber(p), tonumber(r), tonumber(t)
-end
-local this_minute = math.floor(now / 60000)
-if this_minute > minute then
-  local midnight = this_minute - this_minute % 1440
-  if minute < midnight then today = 0 end
-  minute, passed, rejected = this_minute, 0, 0
+local function counter(minute, passed, rejected, today)
+  return {minute = tonumber(minute), passed = tonumber(passed), rejected = tonumber(rejected), today = tonumber(today)}
 end
 
-if now >= ban_end and not peek then
+-- As counter.at in policy.go.
+local function at(c, minute)
+  if c.minute == minute or c.minute == minute + 1 then return c end
+  local midnight = minute - minute % 1440
+  return counter(minute, 0, 0, c.minute >= midnight and c.today or 0)
+end
+
+-- As counter.merge in policy.go.
+local this_minute = math.floor(now / 60000)
+local known = at(counter(ARGV[8], ARGV[9], ARGV[10], ARGV[11]), this_minute)
+local stored = redis.call('GET', KEYS[1]) or '0 0 0 0'
+local c = at(counter(string.match(stored, '(%d+) (%d+) (%d+) (%d+)')), this_minute)
+local minute = math.max(c.minute, known.minute)
+c, known = at(c, minute), at(known, minute)
+local passed, rejected = math.max(c.passed, known.passed), math.max(c.rejected, known.rejected)
+local today = math.max(c.today, known.today)
+
+local banned = ban_start <= now and now < ban_end
+if not banned and not peek then
   local left = per_minute - passed
   if per_day > 0 then left = math.min(left, per_day - today) end
   local pass = math.max(0, math.min(n, left))

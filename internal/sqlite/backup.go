@@ -15,17 +15,32 @@ import (
 // Progress is told how much of a long piece of work is done, in bytes.
 type Progress func(done, total int64)
 
-// Backup writes the database as it is at this moment to a new file, while others go on using it.
-func (db *DB) Backup(ctx context.Context, target string, progress Progress) error {
+// Backup writes the database as it is at this moment, its schema too, to a new file, while others go on using it.
+func Backup(ctx context.Context, cfg Config, target string, progress Progress) error {
 	if _, err := os.Stat(target); err == nil {
 		return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
 	}
-	w, err := db.writer.take(ctx)
+	path, err := locate(cfg)
 	if err != nil {
 		return err
 	}
-	defer db.writer.give(w)
-	return copyInto(ctx, w.conn, target, progress)
+	db := new(DB)
+	defer db.release()
+	conn, err := db.connect(path, false)
+	if err != nil {
+		return refusal(cfg.Path, err)
+	}
+	schema, err := inspect(conn, cfg.Path)
+	if err == nil && schema == 0 {
+		err = empty(cfg.Path)
+	}
+	if err == nil {
+		err = checkEnvironment(conn, cfg)
+	}
+	if err != nil {
+		return refusal(cfg.Path, err)
+	}
+	return copyInto(ctx, conn, target, progress)
 }
 
 // Restore makes the database at cfg.Path from a backup. A database that is there already stays, under the name that is

@@ -14,7 +14,7 @@ const (
 	selectCategoryByName = "SELECT id, name FROM categories WHERE name = ?1"
 	putCategory          = "INSERT INTO categories (id, name) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET name = excluded.name"
 	deleteCategory       = "DELETE FROM categories WHERE id = ?1"
-	selectCounter        = "SELECT next FROM category_counter"
+	selectNextCategory   = "SELECT next FROM category_counter"
 	beginCounter         = "INSERT INTO category_counter SELECT max(coalesce(max(category_id), 0), 0) + 1 FROM pets WHERE category_id < ?1"
 	moveCounter          = "UPDATE category_counter SET next = ?1"
 )
@@ -43,8 +43,8 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 }
 
 // CreateCategory gives a name to the next free number in the next commit.
-func (db *DB) CreateCategory(ctx context.Context, name string, once *petstore.Once) (petstore.Category, bool, error) {
-	return makeOnce(ctx, db, once, func(w *writer) (petstore.Category, error) {
+func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
+	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Category, error) {
 		if other, err := findCategory(w.conn, selectCategoryByName, name); err != nil {
 			return petstore.Category{}, err
 		} else if other != nil {
@@ -84,7 +84,7 @@ func (w *writer) nextCategory() (id int64, err error) {
 }
 
 func (w *writer) counter() (next int64, err error) {
-	err = query(w.conn, func(row *sqlite3.Stmt) { next = row.ColumnInt64(0) }, selectCounter)
+	err = query(w.conn, func(row *sqlite3.Stmt) { next = row.ColumnInt64(0) }, selectNextCategory)
 	return next, err
 }
 

@@ -18,9 +18,9 @@ const (
 const maxRows = 16
 
 // CreatePet stores an animal in the next commit, together with those that others create at the same time.
-func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Once) (petstore.Pet, bool, error) {
-	if once != nil {
-		return makeOnce(ctx, db, once, func(w *writer) (petstore.Pet, error) { return w.addOne(pet) })
+func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	if idempotency != nil {
+		return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Pet, error) { return w.addOne(pet) })
 	}
 	id, err := db.do(ctx, change{pet: pet})
 	if err != nil {

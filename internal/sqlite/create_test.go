@@ -58,7 +58,7 @@ type created struct {
 }
 
 // creating is the change that stores an animal, once only if that is asked for, and tells what became of it.
-func creating(pet petstore.NewPet, once *petstore.Once, told *created) change {
+func creating(pet petstore.NewPet, once *petstore.Idempotency, told *created) change {
 	if once == nil {
 		return change{pet: pet}
 	}
@@ -71,8 +71,8 @@ func creating(pet petstore.NewPet, once *petstore.Once, told *created) change {
 
 func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
 	db := openNew(t)
-	once := func(key string, body byte) *petstore.Once {
-		return &petstore.Once{Owner: "ann", Key: key, Fingerprint: [32]byte{body}, Now: time.Now()}
+	once := func(key string, body byte) *petstore.Idempotency {
+		return &petstore.Idempotency{Owner: "ann", Key: key, Fingerprint: [32]byte{body}, Now: time.Now()}
 	}
 	var got [5]created
 	outcomes, err := db.commit([]change{
@@ -85,7 +85,7 @@ func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
 		{pet: petstore.Pet{ID: 1, NewPet: rex}},
 		{pet: petstore.Pet{ID: 3, NewPet: rex}},
 		{pet: petstore.Pet{ID: 1, NewPet: rex}, replayed: true},
-		{refusal: petstore.ConflictOnce()},
+		{refusal: petstore.IdempotencyKeyReused()},
 		{pet: petstore.Pet{ID: 2, NewPet: big}},
 	}
 	for i := range want {
@@ -101,9 +101,9 @@ func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
 		batch, pets, got := make([]change, size), make([]petstore.NewPet, size), make([]created, size)
 		for i := range batch {
 			pets[i] = petstore.NewPet{Name: fmt.Sprintf("%d of %d", i, size), CategoryID: int64(i), Status: petstore.Statuses[i%3]}
-			var once *petstore.Once
+			var once *petstore.Idempotency
 			if i%5 == 4 {
-				once = &petstore.Once{Owner: "ann", Key: pets[i].Name, Now: time.Now()}
+				once = &petstore.Idempotency{Owner: "ann", Key: pets[i].Name, Now: time.Now()}
 			}
 			batch[i] = creating(pets[i], once, &got[i])
 		}
@@ -242,12 +242,12 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 		selectPets:         "SEARCH pets USING INTEGER PRIMARY KEY (rowid<?)",
 		selectPetsOfStatus: "SEARCH pets USING COVERING INDEX pets_by_status (status=? AND id<?)",
 		selectPet:          "SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)",
-		selectOnce:         "SEARCH idempotency USING PRIMARY KEY (owner=? AND key=?)",
+		selectIdempotency:  "SEARCH idempotency USING PRIMARY KEY (owner=? AND key=?)",
 		selectOwner:        "SEARCH keys USING COVERING INDEX keys_by_owner (owner=?)",
 		selectBan:          "SEARCH bans USING PRIMARY KEY (owner=?)",
 		selectKeyByHash:    "SEARCH keys USING INDEX sqlite_autoindex_keys_2 (hash=?)",
 		selectKeyByID:      "SEARCH keys USING INDEX sqlite_autoindex_keys_1 (id=?)",
-		purgeOnce:          "SEARCH idempotency USING COVERING INDEX idempotency_by_age (created_at<?)",
+		purgeIdempotency:   "SEARCH idempotency USING COVERING INDEX idempotency_by_age (created_at<?)",
 	} {
 		var plan []string
 		noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {

@@ -22,8 +22,10 @@ import (
 type Config struct {
 	Path        string
 	Environment petstore.Environment
-	// Create makes the file if it is missing; otherwise a missing file is refused.
+	// Create makes the file if it is missing and fills it if it is empty; otherwise both are refused.
 	Create bool
+	// Migrate brings the schema of an older version up to date; otherwise it is refused.
+	Migrate bool
 	// Serve keeps every other server off the file until Close.
 	Serve bool
 	// Batched, if not nil, is told how many changes each commit had.
@@ -55,7 +57,7 @@ var (
 // maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
 const maxBatch = 512
 
-// Open opens the database and brings its schema up to date. What it refuses it leaves as it was, and says what to do.
+// Open opens the database, which has this version's schema then. What it refuses it leaves as it was, and says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := new(DB)
 	if err := db.open(ctx, cfg); err != nil {
@@ -74,7 +76,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if _, err := inspect(conn, cfg.Path); err != nil {
+	if _, err := admit(conn, cfg); err != nil {
 		return err
 	}
 	if db.path, err = filepath.EvalSymlinks(path); err != nil {

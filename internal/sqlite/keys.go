@@ -18,7 +18,7 @@ const (
 			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
 			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = NULL, access = excluded.access`
 	selectKeys = `
-		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, bans.ends_at
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner`
 	selectKeyByHash = selectKeys + " WHERE hash = ?1"
 	selectKeyByID   = selectKeys + " WHERE id = ?1"
@@ -135,7 +135,8 @@ func scanKey(row *sqlite3.Stmt) petstore.Key {
 		Access:      petstore.Access(row.ColumnText(10)),
 		RotatedAt:   timeAt(row, 11),
 		LastUsedAt:  timeAt(row, 12),
-		BannedUntil: timeAt(row, 13),
+		BannedFrom:  timeAt(row, 13),
+		BannedUntil: timeAt(row, 14),
 	}
 }
 

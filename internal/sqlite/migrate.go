@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"io/fs"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -11,10 +12,12 @@ import (
 	"petstore/internal/petstore"
 )
 
-// migrations are applied in the order of their names; a database's schema is the number of those it has had.
-//
 //go:embed migrations/*.sql
-var migrations embed.FS
+var embedded embed.FS
+
+// migrations are applied in the order of their names; a database's schema is the number of those it has had. Tests add
+// one.
+var migrations fs.FS = embedded
 
 // applicationID marks a SQLite file as ours: "PETS".
 const applicationID = 0x50455453
@@ -34,7 +37,7 @@ func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	files, err := migrations.ReadDir("migrations")
+	files, err := fs.ReadDir(migrations, "migrations")
 	switch known := len(files); {
 	case err != nil:
 		return 0, err
@@ -48,16 +51,36 @@ func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
 	return schema, nil
 }
 
-// migrate brings the schema up to date and checks the environment. It is one transaction: of several processes that start at
-// once each finds either nothing done or all.
+// admit is inspect that also refuses a schema which is not this program's, unless cfg allows to bring it up to date.
+func admit(conn *sqlite3.Conn, cfg Config) (schema int, err error) {
+	schema, err = inspect(conn, cfg.Path)
+	if err != nil {
+		return 0, err
+	}
+	files, err := fs.ReadDir(migrations, "migrations")
+	switch known := len(files); {
+	case err != nil:
+		return 0, err
+	case schema == 0 && !cfg.Create:
+		return 0, empty(cfg.Path)
+	case schema > 0 && schema < known && !cfg.Migrate:
+		return 0, fmt.Errorf("the database %s has the schema of an older petstore (%d, this one needs %d); stop its server and run petstore migrate, or use the petstore that serves it",
+			cfg.Path, schema, known)
+	}
+	return schema, nil
+}
+
+func empty(name string) error {
+	return fmt.Errorf("the database %s is empty; petstore serve fills it, or choose another --database", name)
+}
+
+// migrate brings the schema up to date, as far as cfg allows that, and checks the environment. It is one transaction: of
+// several processes that start at once each finds either nothing done or all.
 func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
 	return transaction(ctx, conn, func() error {
-		schema, err := inspect(conn, cfg.Path)
+		schema, err := admit(conn, cfg)
 		if err != nil {
 			return err
-		}
-		if schema == 0 && !cfg.Create {
-			return fmt.Errorf("the database %s is empty; petstore serve fills it, or choose another --database", cfg.Path)
 		}
 		if err := apply(conn, schema); err != nil {
 			return err
@@ -71,7 +94,7 @@ func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
 
 // apply runs the migrations that a database of that schema has not had.
 func apply(conn *sqlite3.Conn, schema int) error {
-	files, err := migrations.ReadDir("migrations")
+	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil || schema == len(files) {
 		return err
 	}

@@ -12,65 +12,162 @@ var _ petstore.Movable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
-		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, ends_at, hash, started_at, streak
-		FROM keys LEFT JOIN bans ON bans.owner = keys.owner ORDER BY created_at, id`
-	selectStoredOnce = `
+		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at, hash, streak
+		FROM keys LEFT JOIN bans ON bans.owner = keys.owner
+		WHERE hash > ?1 ORDER BY hash LIMIT ?2`
+	selectStoredIdempotency = `
 		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
-		WHERE (owner, key) > (?1, ?2) ORDER BY owner, key LIMIT ?3`
-	loadPet = "INSERT OR IGNORE INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)"
+		WHERE (created_at, owner, key) > (?1, ?2, ?3) ORDER BY created_at, owner, key LIMIT ?4`
+
+	loadPet = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)"
+	// Whoever revokes a key or bans its owner at the same moment is not undone. The scalar min knows no "never".
 	loadKey = insertKey + `
 		ON CONFLICT (hash) DO UPDATE SET
-			name = excluded.name, owner = excluded.owner, plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-			created_at = excluded.created_at, lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
-			access = excluded.access, rotated_at = excluded.rotated_at, last_used_at = excluded.last_used_at`
+			id = excluded.id, name = excluded.name, owner = excluded.owner,
+			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
+			created_at = excluded.created_at, lifetime = excluded.lifetime,
+			expires_at = coalesce(min(expires_at, excluded.expires_at), expires_at, excluded.expires_at),
+			revoked_at = coalesce(min(revoked_at, excluded.revoked_at), revoked_at, excluded.revoked_at),
+			access = CASE WHEN access = 'read' THEN 'read' ELSE excluded.access END,
+			rotated_at = coalesce(min(rotated_at, excluded.rotated_at), rotated_at, excluded.rotated_at),
+			last_used_at = coalesce(max(last_used_at, excluded.last_used_at), last_used_at, excluded.last_used_at)`
+	loadBan = `
+		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (owner) DO UPDATE SET
+			started_at = max(started_at, excluded.started_at), ends_at = max(ends_at, excluded.ends_at), streak = max(streak, excluded.streak)`
+	removeIdempotency = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2 AND created_at = ?3"
+
+	removeOrder = "DELETE FROM orders WHERE id = ?1"
+	loadOrder   = `
+		INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, status = excluded.status, reference = excluded.reference,
+			created_at = excluded.created_at, expires_at = excluded.expires_at, closed_at = excluded.closed_at`
+	selectOrdersAfter = selectOrders + " WHERE id > ?1 ORDER BY id LIMIT ?2"
+	removeNamesake    = "DELETE FROM categories WHERE id = ?1 OR name = ?2"
+
+	selectSequence = "SELECT seq FROM sqlite_sequence WHERE name = ?1"
+	raiseSequence  = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1"
+	startSequence  = "INSERT INTO sqlite_sequence (name, seq) SELECT ?1, ?2 WHERE NOT EXISTS (" + selectSequence + ")"
+	raiseCategory  = "UPDATE category_counter SET next = max(next, ?1)"
+	startCategory  = "INSERT INTO category_counter (next) SELECT ?1 WHERE NOT EXISTS (" + selectNextCategory + ")"
+
+	selectServed = "SELECT 1 FROM settings WHERE name = 'served'"
+	insertServed = "INSERT OR IGNORE INTO settings (name, value) VALUES ('served', 'yes')"
 )
 
-// CountPets returns how many animals there are.
-func (db *DB) CountPets(ctx context.Context) (n int64, err error) {
-	err = db.read(ctx, func(conn *sqlite3.Conn) error {
-		return query(conn, func(row *sqlite3.Stmt) { n = row.ColumnInt64(0) }, "SELECT count(*) FROM pets")
-	})
-	return n, err
-}
-
-// DumpKeys returns every key as it is stored.
-func (db *DB) DumpKeys(ctx context.Context) (keys []petstore.StoredKey, err error) {
+// DumpKeys returns keys as they are stored.
+func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
 			k := petstore.StoredKey{Key: scanKey(row)}
-			row.ColumnBytes(14, k.Hash[:])
-			k.Ban = petstore.Ban{Start: timeAt(row, 15), Until: k.BannedUntil, Streak: row.ColumnInt(16)}
+			row.ColumnBytes(15, k.Hash[:])
+			k.Ban = petstore.Ban{Start: k.BannedFrom, Until: k.BannedUntil, Streak: row.ColumnInt(16)}
 			keys = append(keys, k)
-		}, selectStoredKeys)
+		}, selectStoredKeys, after.Hash[:], limit)
 	})
 	return keys, err
 }
 
-// DumpOnce returns idempotency records as they are stored.
-func (db *DB) DumpOnce(ctx context.Context, after petstore.StoredOnce, limit int) (records []petstore.StoredOnce, err error) {
+// DumpIdempotency returns idempotency records as they are stored.
+func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
-			r := petstore.StoredOnce{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: timeAt(row, 4)}
+			r := petstore.StoredIdempotency{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: timeAt(row, 4)}
 			row.ColumnBytes(2, r.Fingerprint[:])
 			records = append(records, r)
-		}, selectStoredOnce, after.Owner, after.Key, limit)
+		}, selectStoredIdempotency, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
 	})
 	return records, err
 }
 
-// LoadPets stores animals under their ids. AUTOINCREMENT goes on after the highest by itself.
-func (db *DB) LoadPets(ctx context.Context, pets []petstore.Pet) error {
+// DumpOrders returns orders as they are stored.
+func (db *DB) DumpOrders(ctx context.Context, after petstore.Order, limit int) (orders []petstore.Order, err error) {
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { orders = append(orders, scanOrder(row)) }, selectOrdersAfter, after.ID, limit)
+	})
+	return orders, err
+}
+
+// Counters reads where AUTOINCREMENT and the counter of categories are.
+func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err error) {
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		for name, highest := range map[string]*int64{"pets": &counters.Pet, "orders": &counters.Order} {
+			if err := query(conn, func(row *sqlite3.Stmt) { *highest = row.ColumnInt64(0) }, selectSequence, name); err != nil {
+				return err
+			}
+		}
+		return query(conn, func(row *sqlite3.Stmt) { counters.Category = row.ColumnInt64(0) - 1 }, selectNextCategory)
+	})
+	return counters, err
+}
+
+// LoadPets stores and removes animals. AUTOINCREMENT goes on after the highest by itself.
+func (db *DB) LoadPets(ctx context.Context, put, remove []petstore.Pet) error {
 	defer db.version.Add(1)
-	return db.write(ctx, func(w *writer) error {
-		for _, pet := range pets {
+	return db.load(ctx, func(w *writer) error {
+		for _, pet := range remove {
+			if err := w.drop(pet.ID); err != nil {
+				return err
+			}
+		}
+		for _, pet := range put {
+			if err := w.drop(pet.ID); err != nil {
+				return err
+			}
+			w.counted[pet.Status]++
 			if err := run(w.conn, loadPet, pet.ID, pet.Name, pet.CategoryID, int64(pet.Status)); err != nil {
 				return err
 			}
-			if w.conn.Changes() == 1 {
-				continue
+		}
+		return nil
+	})
+}
+
+// drop removes an animal, if it is there.
+func (w *writer) drop(id int64) error {
+	pet, err := getPet(w.get, id)
+	if err != nil {
+		if petstore.IsCode(err, petstore.NotFound) {
+			return nil
+		}
+		return err
+	}
+	w.counted[pet.Status]--
+	return run(w.conn, deletePet, id)
+}
+
+// LoadCategories stores and removes categories.
+func (db *DB) LoadCategories(ctx context.Context, put, remove []petstore.Category) error {
+	return db.load(ctx, func(w *writer) error {
+		for _, c := range remove {
+			if err := run(w.conn, deleteCategory, c.ID); err != nil {
+				return err
 			}
-			if there, err := getPet(w.get, pet.ID); err != nil || there != pet {
-				return petstore.Errorf(petstore.InvalidField, "the id %d has another animal there already; copy into an empty database", pet.ID)
+		}
+		for _, c := range put {
+			if err := run(w.conn, removeNamesake, c.ID, c.Name); err != nil {
+				return err
+			}
+			if err := run(w.conn, putCategory, c.ID, c.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// LoadOrders stores and removes orders.
+func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) error {
+	return db.load(ctx, func(w *writer) error {
+		for _, o := range remove {
+			if err := run(w.conn, removeOrder, o.ID); err != nil {
+				return err
+			}
+		}
+		for _, o := range put {
+			err := run(w.conn, loadOrder, o.ID, o.PetID, int64(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
+			if err != nil {
+				return err
 			}
 		}
 		return nil
@@ -78,13 +175,16 @@ func (db *DB) LoadPets(ctx context.Context, pets []petstore.Pet) error {
 }
 
 // LoadKeys stores keys with their hashes and bans.
-func (db *DB) LoadKeys(ctx context.Context, keys []petstore.StoredKey) error {
-	return db.write(ctx, func(w *writer) error {
-		for _, k := range keys {
+func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
+	return db.load(ctx, func(w *writer) error {
+		for _, k := range put {
 			if err := putKey(w.conn, loadKey, k.Key, k.Hash); err != nil {
 				return err
 			}
-			if err := setBan(w.conn, k.Owner, k.Ban); err != nil {
+			if k.Ban == (petstore.Ban{}) {
+				continue
+			}
+			if err := run(w.conn, loadBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak); err != nil {
 				return err
 			}
 		}
@@ -92,14 +192,58 @@ func (db *DB) LoadKeys(ctx context.Context, keys []petstore.StoredKey) error {
 	})
 }
 
-// LoadOnce stores idempotency records.
-func (db *DB) LoadOnce(ctx context.Context, records []petstore.StoredOnce) error {
-	return db.write(ctx, func(w *writer) error {
-		for _, r := range records {
-			if err := run(w.conn, insertOnce, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli()); err != nil {
+// LoadIdempotency stores and removes idempotency records.
+func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
+	return db.load(ctx, func(w *writer) error {
+		for _, r := range remove {
+			if err := run(w.conn, removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli()); err != nil {
+				return err
+			}
+		}
+		for _, r := range put {
+			if err := run(w.conn, insertIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli()); err != nil {
 				return err
 			}
 		}
 		return nil
+	})
+}
+
+// RaiseCounters moves AUTOINCREMENT and the counter of categories on.
+func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
+	return db.load(ctx, func(w *writer) error {
+		for name, highest := range map[string]int64{"pets": to.Pet, "orders": to.Order} {
+			for _, statement := range []string{raiseSequence, startSequence} {
+				if err := run(w.conn, statement, name, highest); err != nil {
+					return err
+				}
+			}
+		}
+		if to.Category == 0 { // there is no counter yet
+			return nil
+		}
+		if err := run(w.conn, raiseCategory, to.Category+1); err != nil {
+			return err
+		}
+		return run(w.conn, startCategory, to.Category+1)
+	})
+}
+
+// MarkServed writes a setting.
+func (db *DB) MarkServed(ctx context.Context) error {
+	return db.write(ctx, func(w *writer) error { return run(w.conn, insertServed) })
+}
+
+// load is write for work that a server's start ends for good.
+func (db *DB) load(ctx context.Context, work func(*writer) error) error {
+	return db.write(ctx, func(w *writer) error {
+		served := false
+		if err := query(w.conn, func(*sqlite3.Stmt) { served = true }, selectServed); err != nil {
+			return err
+		}
+		if served {
+			return petstore.ErrServed
+		}
+		return work(w)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,10 +62,10 @@ func TestOpenRefuses(t *testing.T) {
 			name: "the database of a newer petstore",
 			make: func(t *testing.T, path string) {
 				noError(t, openOrCreate(path))
-				script(t, path, "PRAGMA user_version = 7")
+				script(t, path, "PRAGMA user_version = 999")
 			},
 			cfg:  Config{Create: true},
-			want: "PATH was written by a newer petstore (schema 7, this one knows 2); upgrade petstore",
+			want: "PATH was written by a newer petstore (schema 999, this one knows KNOWN); upgrade petstore",
 		}, {
 			name: "the database of the other environment",
 			make: func(t *testing.T, path string) { noError(t, openOrCreate(path)) },
@@ -99,7 +100,7 @@ func TestOpenRefuses(t *testing.T) {
 				db.Close()
 				t.Fatal("it was opened")
 			}
-			want := strings.NewReplacer("PATH", path, "DIR", filepath.Dir(path)).Replace(c.want)
+			want := strings.NewReplacer("PATH", path, "DIR", filepath.Dir(path), "KNOWN", strconv.Itoa(knownSchema(t))).Replace(c.want)
 			if err.Error() != want {
 				t.Errorf("got  %q\nwant %q", err, want)
 			}

@@ -76,8 +76,8 @@ func ordersQuery(q petstore.OrderQuery, now time.Time) (sql string, args []any) 
 }
 
 // PlaceOrder holds an animal in the next commit.
-func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, once *petstore.Once) (petstore.Order, bool, error) {
-	return makeOnce(ctx, db, once, func(w *writer) (petstore.Order, error) { return w.place(order, db.now()) })
+func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) { return w.place(order, db.now()) })
 }
 
 func (w *writer) place(order petstore.NewOrder, now time.Time) (petstore.Order, error) {

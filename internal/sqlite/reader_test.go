@@ -94,13 +94,13 @@ func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {
 	batch := make([]change, maxBatch)
 	for n := range 24 {
 		for i := range batch {
-			batch[i] = creating(rex, &petstore.Once{Owner: "ann", Key: fmt.Sprintf("%0200d", n*maxBatch+i), Now: time.Now()}, new(created))
+			batch[i] = creating(rex, &petstore.Idempotency{Owner: "ann", Key: fmt.Sprintf("%0200d", n*maxBatch+i), Now: time.Now()}, new(created))
 		}
 		_, err := db.commit(batch)
 		noError(t, err)
 	}
 	hold(t, db)
-	purged, err := db.PurgeOnce(t.Context(), time.Now().Add(time.Hour))
+	purged, err := db.PurgeIdempotency(t.Context(), time.Now().Add(time.Hour))
 	noError(t, err)
 	if size := db.logSize(); size > logLimit || purged != 24*maxBatch {
 		t.Errorf("%d records were purged, and the log has %d bytes", purged, size)

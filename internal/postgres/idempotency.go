@@ -16,7 +16,7 @@ const (
 	// A record that still holds is written too, unchanged: so concurrent duplicates wait for the first of them, and a replay
 	// is not acknowledged before what it repeats is durable, on a synchronous standby too. The answer of a new record is
 	// empty until it is known.
-	claimOnce = `
+	claimIdempotency = `
 		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', $4)
 		ON CONFLICT (owner, key) DO UPDATE SET
 			fingerprint = CASE WHEN held.created_at > $5 THEN held.fingerprint ELSE excluded.fingerprint END,
@@ -24,10 +24,10 @@ const (
 			created_at  = CASE WHEN held.created_at > $5 THEN held.created_at  ELSE excluded.created_at  END
 		RETURNING fingerprint, answer`
 
-	rememberOnce = "UPDATE idempotency SET answer = $3 WHERE owner = $1 AND key = $2"
+	rememberIdempotency = "UPDATE idempotency SET answer = $3 WHERE owner = $1 AND key = $2"
 
 	// Old records go in small transactions, each of which passes over what another replica is about to remove.
-	purgeOnce = `
+	purgeIdempotency = `
 		DELETE FROM idempotency WHERE (owner, key) IN (
 			SELECT owner, key FROM idempotency WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
 		)`
@@ -38,21 +38,21 @@ const purgeStep = 1000
 
 // makeOnce makes something in a transaction of its own or, if it was met before, returns what was made then. In groups,
 // replicas that meet the same keys in opposite orders would block each other.
-func makeOnce[T any](ctx context.Context, db *DB, once *petstore.Once, build func(context.Context, pgx.Tx) (T, error)) (made T, replayed bool, err error) {
+func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(context.Context, pgx.Tx) (T, error)) (made T, replayed bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if once != nil {
-			if replayed, err = recall(ctx, tx, once, &made); replayed || err != nil {
+		if idempotency != nil {
+			if replayed, err = recall(ctx, tx, idempotency, &made); replayed || err != nil {
 				return err
 			}
 		}
-		if made, err = build(ctx, tx); err != nil || once == nil {
+		if made, err = build(ctx, tx); err != nil || idempotency == nil {
 			return err
 		}
 		answer, err := json.Marshal(made)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, rememberOnce, once.Owner, once.Key, string(answer))
+		_, err = tx.Exec(ctx, rememberIdempotency, idempotency.Owner, idempotency.Key, string(answer))
 		return err
 	})
 	if err != nil {
@@ -63,28 +63,28 @@ func makeOnce[T any](ctx context.Context, db *DB, once *petstore.Once, build fun
 }
 
 // recall claims the record of a request, or reads what was answered if the request was met before.
-func recall(ctx context.Context, tx pgx.Tx, once *petstore.Once, made any) (met bool, err error) {
+func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, made any) (met bool, err error) {
 	var fingerprint []byte
 	var answer string
-	err = tx.QueryRow(ctx, claimOnce, once.Owner, once.Key, once.Fingerprint[:], once.Now.UnixMilli(), once.Now.Add(-petstore.OnceKept).UnixMilli()).
+	err = tx.QueryRow(ctx, claimIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], idempotency.Now.UnixMilli(), idempotency.Now.Add(-petstore.IdempotencyKept).UnixMilli()).
 		Scan(&fingerprint, &answer)
 	switch {
 	case err != nil:
 		return false, err
 	case answer == "":
 		return false, nil
-	case !bytes.Equal(fingerprint, once.Fingerprint[:]):
-		return false, petstore.ConflictOnce()
+	case !bytes.Equal(fingerprint, idempotency.Fingerprint[:]):
+		return false, petstore.IdempotencyKeyReused()
 	}
 	return true, json.Unmarshal([]byte(answer), made)
 }
 
-// PurgeOnce forgets old idempotency records, a few at a time.
-func (db *DB) PurgeOnce(ctx context.Context, before time.Time) (int64, error) {
+// PurgeIdempotency forgets old idempotency records, a few at a time.
+func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int64
 		err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-			tag, err := conn.Exec(ctx, purgeOnce, before.UnixMilli(), purgeStep)
+			tag, err := conn.Exec(ctx, purgeIdempotency, before.UnixMilli(), purgeStep)
 			some = tag.RowsAffected()
 			return err
 		})

@@ -11,18 +11,18 @@ import (
 var tom = petstore.NewPet{Name: "Tom", CategoryID: -9, Status: petstore.Sold}
 
 // once is a record of the owner "ann" at epoch; its fingerprint is that of its body.
-func once(key string, body byte) *petstore.Once {
-	return &petstore.Once{Owner: "ann", Key: key, Fingerprint: [32]byte{31: body}, Now: epoch}
+func once(key string, body byte) *petstore.Idempotency {
+	return &petstore.Idempotency{Owner: "ann", Key: key, Fingerprint: [32]byte{31: body}, Now: epoch}
 }
 
-func later(o *petstore.Once, d time.Duration) *petstore.Once {
+func later(o *petstore.Idempotency, d time.Duration) *petstore.Idempotency {
 	moved := *o
 	moved.Now = o.Now.Add(d)
 	return &moved
 }
 
 // addOnce creates an animal and checks whether that was a replay.
-func (t storageTest) addOnce(pet petstore.NewPet, o *petstore.Once, wantReplay bool) petstore.Pet {
+func (t storageTest) addOnce(pet petstore.NewPet, o *petstore.Idempotency, wantReplay bool) petstore.Pet {
 	t.Helper()
 	got, replayed, err := t.CreatePet(t.Context(), pet, o)
 	t.noError(err)
@@ -30,7 +30,7 @@ func (t storageTest) addOnce(pet petstore.NewPet, o *petstore.Once, wantReplay b
 	return got
 }
 
-var onceCases = []storageCase{
+var idempotencyCases = []storageCase{
 	{"the first time stores the pet", func(t storageTest) {
 		pet := t.addOnce(rex, once("k", 1), false)
 		t.same("listed", t.all(), []petstore.Pet{pet})
@@ -64,21 +64,21 @@ var onceCases = []storageCase{
 		t.same("ann's", t.addOnce(rex, ann, true), pet)
 		t.same("bob's", t.addOnce(tom, bob, true), other)
 	}},
-	{"a record holds until OnceKept has passed, counted from the first time", func(t storageTest) {
+	{"a record holds until IdempotencyKept has passed, counted from the first time", func(t storageTest) {
 		first := once("k", 1)
 		pet := t.addOnce(rex, first, false)
-		t.same("halfway", t.addOnce(rex, later(first, petstore.OnceKept/2), true), pet)
-		t.same("just before the end", t.addOnce(rex, later(first, petstore.OnceKept-time.Millisecond), true), pet)
+		t.same("halfway", t.addOnce(rex, later(first, petstore.IdempotencyKept/2), true), pet)
+		t.same("just before the end", t.addOnce(rex, later(first, petstore.IdempotencyKept-time.Millisecond), true), pet)
 		t.same("by a clock that is behind", t.addOnce(rex, later(first, -time.Hour), true), pet)
 
-		again := t.addOnce(rex, later(first, petstore.OnceKept), false)
+		again := t.addOnce(rex, later(first, petstore.IdempotencyKept), false)
 		t.same("listed", t.all(), []petstore.Pet{again, pet})
-		t.same("the new record", t.addOnce(rex, later(first, petstore.OnceKept+time.Hour), true), again)
+		t.same("the new record", t.addOnce(rex, later(first, petstore.IdempotencyKept+time.Hour), true), again)
 	}},
 	{"an expired record is no conflict", func(t storageTest) {
 		t.addOnce(rex, once("k", 1), false)
-		t.addOnce(tom, later(once("k", 2), petstore.OnceKept), false)
-		_, _, err := t.CreatePet(t.Context(), rex, later(once("k", 1), petstore.OnceKept))
+		t.addOnce(tom, later(once("k", 2), petstore.IdempotencyKept), false)
+		_, _, err := t.CreatePet(t.Context(), rex, later(once("k", 1), petstore.IdempotencyKept))
 		t.refused(err, petstore.IdempotencyConflict)
 	}},
 	{"concurrent duplicates make one pet, and all get it", func(t storageTest) {
@@ -166,10 +166,10 @@ var onceCases = []storageCase{
 	}},
 	{"a purge forgets the records made before, and keeps the pets", func(t storageTest) {
 		old, edge, young := once("old", 1), later(once("edge", 1), time.Hour), later(once("young", 1), 2*time.Hour)
-		for _, o := range []*petstore.Once{old, edge, young} {
+		for _, o := range []*petstore.Idempotency{old, edge, young} {
 			t.addOnce(rex, o, false)
 		}
-		purged, err := t.PurgeOnce(t.Context(), edge.Now)
+		purged, err := t.PurgeIdempotency(t.Context(), edge.Now)
 		t.noError(err)
 		t.same("purged", purged, int64(1))
 		t.same("animals", len(t.all()), 3)
@@ -179,7 +179,7 @@ var onceCases = []storageCase{
 		t.addOnce(rex, old, false)
 	}},
 	{"a purge without such records does nothing", func(t storageTest) {
-		purged, err := t.PurgeOnce(t.Context(), epoch)
+		purged, err := t.PurgeIdempotency(t.Context(), epoch)
 		t.noError(err)
 		t.same("purged", purged, int64(0))
 	}},
@@ -191,7 +191,7 @@ var onceCases = []storageCase{
 			}
 			return err
 		})
-		purged, err := t.PurgeOnce(t.Context(), epoch.Add(time.Millisecond))
+		purged, err := t.PurgeIdempotency(t.Context(), epoch.Add(time.Millisecond))
 		t.noError(err)
 		t.same("purged", purged, int64(callers*each))
 	}},

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// patience is how long a connection may be quiet while others wait for room.
+	patience = time.Second
+	// farewell is how long a connection may be quiet while the server stops: a client that uses it again before gets its
+	// answer.
+	farewell = 500 * time.Millisecond
+)
+
+// clients is a listener that knows its connections. It has so many at once at the most; to take one more it closes a quiet
+// one. Connections of trusted proxies stay, because many clients use them.
+type clients struct {
+	net.Listener
+	most    int
+	trusted []netip.Prefix
+	// refusal is what a peer is told instead of net/http's own refusal.
+	refusal func(peer string, status int, message string) []byte
+
+	mu     sync.Mutex
+	conns  map[*clientConn]struct{}
+	of     map[netip.Addr]int // how many of them an address has
+	left   chan struct{}      // tells that one has gone
+	closed chan struct{}
+	close  func() error // once
+}
+
+func newClients(inner net.Listener, most int, trusted []netip.Prefix, refusal func(string, int, string) []byte) *clients {
+	l := &clients{
+		Listener: inner, most: most, trusted: trusted, refusal: refusal,
+		conns: make(map[*clientConn]struct{}), of: make(map[netip.Addr]int),
+		left: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
+	l.close = sync.OnceValue(func() error {
+		close(l.closed)
+		return inner.Close()
+	})
+	return l
+}
+
+// Accept waits for a client, and then for room for it.
+func (l *clients) Accept() (net.Conn, error) {
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &clientConn{Conn: inner, of: l}
+	if peer, err := netip.ParseAddrPort(inner.RemoteAddr().String()); err == nil {
+		c.peer = peer.Addr().Unmap().WithZone("")
+	}
+	c.trusted = slices.ContainsFunc(l.trusted, func(network netip.Prefix) bool { return network.Contains(c.peer) })
+	c.heard.Store(time.Now().UnixNano())
+	for !l.add(c) {
+		if quiet := l.quietest(time.Now()); quiet != nil {
+			quiet.Close()
+			continue
+		}
+		select {
+		case <-l.left:
+		case <-time.After(patience / 20):
+		case <-l.closed:
+			inner.Close()
+			return nil, net.ErrClosed
+		}
+	}
+	return c, nil
+}
+
+// Close ends accepting. The connections stay. The server closes it once more, which is no error.
+func (l *clients) Close() error { return l.close() }
+
+func (l *clients) add(c *clientConn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.conns) >= l.most {
+		return false
+	}
+	l.conns[c] = struct{}{}
+	l.of[c.peer]++
+	return true
+}
+
+func (l *clients) remove(c *clientConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, there := l.conns[c]; !there {
+		return
+	}
+	delete(l.conns, c)
+	if l.of[c.peer]--; l.of[c.peer] == 0 {
+		delete(l.of, c.peer)
+	}
+	select {
+	case l.left <- struct{}{}:
+	default:
+	}
+}
+
+// quietest is the connection that makes room: of those that are out of patience, one of the address with the most
+// connections, and of these the one that has been quiet longest. There may be none.
+func (l *clients) quietest(now time.Time) (found *clientConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		if c.trusted || c.quiet(now) < patience {
+			continue
+		}
+		if found == nil || l.of[c.peer] > l.of[found.peer] ||
+			l.of[c.peer] == l.of[found.peer] && c.quiet(now) > found.quiet(now) {
+			found = c
+		}
+	}
+	return found
+}
+
+// finish returns when no HTTP/1 connection is left, or ctx ends. Those in use end with their answer, and quiet ones are
+// closed after a farewell. HTTP/2 has a farewell of its own, which http.Server.Shutdown sends.
+func (l *clients) finish(ctx context.Context, since time.Time) {
+	every := time.NewTicker(farewell / 20)
+	defer every.Stop()
+	for l.letGo(since, time.Now()) > 0 {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// letGo closes the HTTP/1 connections that have been quiet for a farewell since then, and returns how many are left.
+func (l *clients) letGo(since, now time.Time) (left int) {
+	l.mu.Lock()
+	var quiet []*clientConn
+	for c := range l.conns {
+		switch {
+		case c.http2.Load():
+		case min(c.quiet(now), now.Sub(since)) >= farewell:
+			quiet = append(quiet, c)
+		default:
+			left++
+		}
+	}
+	l.mu.Unlock()
+	for _, c := range quiet {
+		c.Close()
+	}
+	return left
+}
+
+// note follows what the server does with a connection; it is the server's ConnState.
+func (l *clients) note(conn net.Conn, state http.ConnState) {
+	secure, isSecure := conn.(*tls.Conn)
+	if isSecure {
+		conn = secure.NetConn()
+	}
+	c := conn.(*clientConn)
+	before := http.ConnState(c.state.Swap(int32(state)))
+	c.heard.Store(time.Now().UnixNano())
+	if isSecure && before == http.StateNew && state == http.StateActive {
+		c.http2.Store(secure.ConnectionState().NegotiatedProtocol == "h2")
+	}
+}
+
+// clientConn is one connection of a client.
+type clientConn struct {
+	net.Conn
+	of      *clients
+	peer    netip.Addr
+	trusted bool
+	http2   atomic.Bool
+	state   atomic.Int32 // an http.ConnState
+	heard   atomic.Int64 // when it last received something or changed its state, in Unix nanoseconds
+}
+
+// quiet is for how long nothing has come on a connection that has no request to answer. A request whose headers are not
+// complete does not count as one.
+func (c *clientConn) quiet(now time.Time) time.Duration {
+	if http.ConnState(c.state.Load()) == http.StateActive {
+		return 0
+	}
+	return time.Duration(now.UnixNano() - c.heard.Load())
+}
+
+func (c *clientConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.heard.Store(time.Now().UnixNano())
+	}
+	return n, err
+}
+
+func (c *clientConn) Write(b []byte) (int, error) {
+	if status, message := refusedByServer(b); status != 0 {
+		_, err := c.Conn.Write(c.of.refusal(c.RemoteAddr().String(), status, message))
+		return len(b), err
+	}
+	return c.Conn.Write(b)
+}
+
+// Close may be called by the server and to make room.
+func (c *clientConn) Close() error {
+	err := c.Conn.Close()
+	c.of.remove(c)
+	return err
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Most connections have been used once, some never; all are kept open. Before they gave way, a new client waited until
+// they had been idle for two minutes.
+func TestIdleConnectionsGiveWayWhenFilesRunShort(t *testing.T) {
+	t.Parallel()
+	command := program(serveArgs(t, nil)...)
+	limited := exec.Command("sh", append([]string{"-c", `ulimit -n 128 && exec "$0" "$@"`, os.Args[0]}, command.Args[1:]...)...)
+	limited.Env = command.Env
+	s := launch(t, limited)
+	for i := range 200 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if i%4 != 0 {
+			io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		}
+	}
+	if got := s.ask(t, "GET", "/v1/pets", ""); got.status != http.StatusOK {
+		t.Errorf("a new client gets %d", got.status)
+	}
+	if log := s.stderr.String(); strings.Contains(log, "too many open files") {
+		t.Errorf("files ran out:\n%s", log)
+	}
+}
+
+// crowd is a listener with connections of these addresses, each with its state, and quiet for so long.
+func crowd(now time.Time, conns ...quietConn) *clients {
+	l := newClients(nil, len(conns), nil, nil)
+	for _, q := range conns {
+		c := &clientConn{Conn: q, of: l, peer: netip.MustParseAddr(q.peer), trusted: q.trusted}
+		c.state.Store(int32(q.state))
+		c.heard.Store(now.Add(-q.quiet).UnixNano())
+		l.add(c)
+	}
+	return l
+}
+
+type quietConn struct {
+	net.Conn
+	peer    string
+	state   http.ConnState
+	quiet   time.Duration
+	trusted bool
+	closed  *bool
+}
+
+func (c quietConn) Close() error {
+	*c.closed = true
+	return nil
+}
+
+func TestTheLongestQuietConnectionOfTheAddressWithTheMostMakesRoom(t *testing.T) {
+	now := time.Now()
+	few, many, proxy := "192.0.2.1", "192.0.2.2", "192.0.2.3"
+	l := crowd(now,
+		quietConn{peer: few, state: http.StateIdle, quiet: time.Hour},
+		quietConn{peer: many, state: http.StateIdle, quiet: 2 * time.Second},
+		quietConn{peer: many, state: http.StateNew, quiet: 3 * time.Second},
+		quietConn{peer: many, state: http.StateActive, quiet: time.Hour},
+		quietConn{peer: many, state: http.StateNew, quiet: patience / 2},
+		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
+		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
+		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
+		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
+		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
+	)
+	for _, want := range []string{many + " 3s", many + " 2s", few + " 1h0m0s", ""} {
+		got := ""
+		if c := l.quietest(now); c != nil {
+			got = fmt.Sprint(c.peer, " ", c.quiet(now))
+			l.remove(c)
+		}
+		if got != want {
+			t.Errorf("%q makes room, want %q", got, want)
+		}
+	}
+}
+
+func TestAStopLeavesConnectionsAFarewell(t *testing.T) {
+	now := time.Now()
+	const peer = "192.0.2.1"
+	var closed [4]bool
+	conns := []quietConn{
+		{peer: peer, state: http.StateIdle, quiet: time.Hour, closed: &closed[0]},
+		{peer: peer, state: http.StateNew, quiet: farewell, closed: &closed[1]},
+		{peer: peer, state: http.StateIdle, quiet: farewell / 2, closed: &closed[2]},
+		{peer: peer, state: http.StateActive, quiet: time.Hour, closed: &closed[3]},
+	}
+	l := crowd(now, conns...)
+	if left := l.letGo(now.Add(-farewell/2), now); left != 4 || closed != [4]bool{} {
+		t.Errorf("before the farewell is over %d connections are left, closed are %v", left, closed)
+	}
+	if left := l.letGo(now.Add(-farewell), now); left != 2 || closed != [4]bool{true, true, false, false} {
+		t.Errorf("after it %d connections are left, closed are %v", left, closed)
+	}
+}
+
+// http.Server.Shutdown closes the listener too, and fails if that does.
+func TestAListenerMayBeClosedTwice(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newClients(inner, 1, nil, nil)
+	if first, second := l.Close(), l.Close(); first != nil || second != nil {
+		t.Errorf("closed with %v, then with %v", first, second)
+	}
+	if _, err := l.Accept(); err == nil {
+		t.Error("a closed listener accepts")
+	}
+}
+
+func TestConnectionsLeaveFilesForTheRest(t *testing.T) {
+	for files, want := range map[int]int{1: 1, 2: 1, 100: 50, 128: 64, 256: 192, 1024: 960, 16448: 16384, 1 << 20: maxConns} {
+		if got := mostConns(files); got != want {
+			t.Errorf("with %d files there may be %d connections, want %d", files, got, want)
+		}
+	}
+}
+
+// exhausted is a listener for which there are no files left, and then none at all.
+type exhausted struct {
+	net.Listener
+	accepts int
+}
+
+func (l *exhausted) Accept() (net.Conn, error) {
+	if l.accepts++; l.accepts == 1 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return nil, net.ErrClosed
+}
+
+func TestAConnectionThatCannotBeAcceptedIsLoggedWhereOperatorsLook(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	server := newServer(http.NotFoundHandler(), nil, slog.New(slog.NewTextHandler(&log, nil)))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	server.Serve(&exhausted{Listener: listener})
+	server.ErrorLog.Printf("http: TLS handshake error from 192.0.2.1:4711: EOF")
+	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "Accept error") || strings.Contains(text, "handshake") {
+		t.Errorf("the log has %q", text)
+	}
+}

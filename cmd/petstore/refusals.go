@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// net/http refuses what is not HTTP by itself, before a handler runs, with a plain text that it writes in one piece.
+// These are its words, and a test compares them with what it writes.
+const (
+	refusalHeaders   = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+	refusalOverPlain = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+)
+
+// refusedByServer recognises such a refusal among the writes of a connection, and says what to tell the client instead.
+// The status of everything else is 0; answers of handlers have other headers, and TLS looks different altogether.
+func refusedByServer(b []byte) (status int, message string) {
+	const code = len("HTTP/1.1 ")
+	if len(b) < code+3 || b[code] < '4' || !bytes.HasPrefix(b, []byte("HTTP/1.")) {
+		return 0, ""
+	}
+	if string(b) == refusalOverPlain {
+		return http.StatusBadRequest, "This port speaks HTTPS. Use an address that begins with https://."
+	}
+	line, _, _ := bytes.Cut(b, []byte("\r\n"))
+	status, _ = strconv.Atoi(string(line[code : code+3]))
+	if status != http.StatusExpectationFailed && !bytes.HasPrefix(b[len(line):], []byte(refusalHeaders)) {
+		return 0, ""
+	}
+	switch status {
+	case http.StatusExpectationFailed:
+		return status, "The header Expect may only be 100-continue. Send the request without it."
+	case http.StatusRequestHeaderFieldsTooLarge:
+		return status, fmt.Sprintf("The headers are larger than %d KiB. Send fewer or shorter ones.", maxHeader>>10)
+	case http.StatusNotImplemented:
+		return status, "The header Transfer-Encoding may only be chunked. Send the body as it is."
+	}
+	if _, why, found := strings.Cut(string(line), ": "); found {
+		return status, "This is not a valid HTTP request: " + why + "."
+	}
+	return status, "This is not a valid HTTP request: its first line or a header cannot be read, or its path is wrongly percent-encoded."
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// notHTTP is what net/http refuses by itself, with the status it gives.
+var notHTTP = []struct {
+	name, sends string
+	status      int
+}{
+	{"a path that is wrongly encoded", "GET /v1/pets/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+	{"something else", "HELO example.com\r\n\r\n", 400},
+	{"no host", "GET /v1/pets HTTP/1.1\r\n\r\n", 400},
+	{"two hosts", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
+	{"a control character in a header", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: \x01\r\n\r\n", 400},
+	{"an unknown expectation", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: foo\r\n\r\n", 417},
+	{"an unknown expectation over HTTP/1.0", "GET /v1/pets HTTP/1.0\r\nHost: x\r\nExpect: foo\r\n\r\n", 417},
+	{"headers without end", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 1_200_000) + "\r\n\r\n", 431},
+	{"an unknown transfer coding", "POST /v1/pets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
+	{"an unknown version", "GET /v1/pets HTTP/3.0\r\nHost: x\r\n\r\n", 505},
+}
+
+// sendRaw writes as much of a request as the server takes and returns all that comes back until the server hangs up.
+func sendRaw(t *testing.T, address, text string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	go io.WriteString(conn, text)
+	got, err := io.ReadAll(conn)
+	if err != nil && len(got) == 0 {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
+func checkRefusal(t *testing.T, raw string, status int) {
+	t.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(strings.NewReader(raw)), nil)
+	if err != nil {
+		t.Fatalf("%v in %q", err, raw)
+	}
+	var refusal struct {
+		Code, Message string
+		Status        int
+	}
+	body, _ := io.ReadAll(response.Body)
+	if err := json.Unmarshal(body, &refusal); err != nil {
+		t.Fatalf("%v in %q", err, raw)
+	}
+	if response.StatusCode != status || refusal.Status != status || refusal.Code != "bad_request" || refusal.Message == "" || !response.Close {
+		t.Errorf("want %d, got\n%s", status, raw)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "application/json", "X-RateLimit-Limit": "1000", "X-RateLimit-Remaining": "1000", "Access-Control-Allow-Origin": "*",
+	} {
+		if got := response.Header.Get(name); got != want || strings.Count(raw, "\r\n"+name+": ") != 1 {
+			t.Errorf("%s is %q, want %q in\n%s", name, got, want, raw)
+		}
+	}
+	for _, name := range []string{"X-RateLimit-Reset", "X-Request-Id", "Date"} {
+		if response.Header.Get(name) == "" {
+			t.Errorf("%s is missing in\n%s", name, raw)
+		}
+	}
+}
+
+func TestWhatIsNotHTTPIsRefusedLikeEverythingElse(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	for _, c := range notHTTP {
+		t.Run(c.name, func(t *testing.T) {
+			checkRefusal(t, sendRaw(t, strings.TrimPrefix(s.URL, "http://"), c.sends), c.status)
+		})
+	}
+	eventually(t, "the refusals are logged", time.Minute, func() bool { return strings.Contains(s.stderr.String(), `"status":431`) })
+}
+
+func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	writeCertificate(t, certFile, keyFile, 1)
+	s := startServer(t, "--tls-cert", certFile, "--tls-key", keyFile)
+	raw := sendRaw(t, strings.TrimPrefix(s.URL, "https://"), "GET /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n")
+	checkRefusal(t, raw, http.StatusBadRequest)
+	if !strings.Contains(raw, "https://") {
+		t.Errorf("it does not say what to do:\n%s", raw)
+	}
+}
+
+// recorder keeps each Write of its connections.
+type recorder struct {
+	net.Listener
+	mu     *sync.Mutex
+	writes *[]string
+}
+
+type recordedConn struct {
+	net.Conn
+	of recorder
+}
+
+func (l recorder) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return recordedConn{conn, l}, err
+}
+
+func (c recordedConn) Write(b []byte) (int, error) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	*c.of.writes = append(*c.of.writes, string(b))
+	return c.Conn.Write(b)
+}
+
+func record(t *testing.T) recorder {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorder{listener, new(sync.Mutex), new([]string)}
+}
+
+// A new version of net/http may choose other words; then this fails and refusedByServer has to learn them.
+func TestTheServersOwnRefusalsAreRecognised(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusBadRequest) })
+	plain, secure := record(t), record(t)
+	server := newServer(handler, nil, slog.New(slog.DiscardHandler))
+	defer server.Close()
+	go server.Serve(plain)
+	refused := func(l recorder, sends string) (status int, writes []string) {
+		*l.writes = nil
+		sendRaw(t, l.Addr().String(), sends)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, written := range *l.writes {
+			status, _ = refusedByServer([]byte(written))
+		}
+		return status, *l.writes
+	}
+	for _, c := range notHTTP {
+		if status, writes := refused(plain, c.sends); status != c.status || len(writes) != 1 {
+			t.Errorf("%s: net/http writes %q, which is taken for %d", c.name, writes, status)
+		}
+	}
+	if status, writes := refused(plain, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); status != 0 || len(writes) != 1 {
+		t.Errorf("a handler's answer %q is taken for a refusal with %d", writes, status)
+	}
+
+	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	writeCertificate(t, certFile, keyFile, 1)
+	cert, err := newCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secureServer := newServer(handler, cert, slog.New(slog.DiscardHandler))
+	defer secureServer.Close()
+	go secureServer.ServeTLS(secure, "", "")
+	if status, writes := refused(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusBadRequest || len(writes) != 1 {
+		t.Errorf("over TLS net/http writes %q, which is taken for %d", writes, status)
+	}
+}

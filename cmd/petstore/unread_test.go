@@ -1,0 +1,183 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// fullPipe is a pipe that takes nothing more until somebody reads it.
+func fullPipe(t *testing.T) (reader, writer *os.File) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { reader.Close(); writer.Close() })
+	raw, err := writer.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Write(func(fd uintptr) (done bool) {
+		for err == nil || err == syscall.EINTR {
+			_, err = syscall.Write(int(fd), []byte("\n"))
+		}
+		return true
+	})
+	if err != syscall.EAGAIN {
+		t.Fatal(err)
+	}
+	return reader, writer
+}
+
+// startUnread serves with a log that goes into a pipe of the test's.
+func startUnread(t *testing.T, stdout, stderr *os.File) (s *testServer, admin string) {
+	t.Helper()
+	listen, admin := freeAddress(t), freeAddress(t)
+	command := program(serveArgs(t, []string{"--listen", listen, "--admin-listen", admin})...)
+	command.Env = append(command.Env, "PETSTORE_API_KEY=a-key-of-my-own-choice")
+	command.Stdout, command.Stderr = stdout, stderr
+	s = &testServer{URL: "http://" + listen, Key: "a-key-of-my-own-choice", command: command, stderr: &transcript{}, ended: make(chan struct{})}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { command.Wait(); close(s.ended) }()
+	t.Cleanup(s.kill)
+	eventually(t, "the server is alive", time.Minute, func() bool {
+		got, err := request(s.URL, "", "GET", "/healthz", "")
+		return err == nil && got.status == 200
+	})
+	return s, "http://" + admin
+}
+
+// fillLog asks for what makes long lines, more of them than wait for a reader.
+func (s *testServer) fillLog(t *testing.T) {
+	t.Helper()
+	for i := range 2 * queueSize / 100_000 {
+		if got, err := request(s.URL, s.Key, "GET", "/"+strings.Repeat("x", 100_000), ""); got.status != 404 {
+			t.Fatalf("request %d gets %d, %.100v", i, got.status, err)
+		}
+	}
+}
+
+func droppedLines(t *testing.T, admin string) (lines int) {
+	t.Helper()
+	got, err := request(admin, "", "GET", "/metrics", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, value, found := strings.Cut(got.body, "\npetstore_log_lines_dropped_total ")
+	if _, err := fmt.Sscan(value, &lines); !found || err != nil {
+		t.Fatalf("the metrics do not count dropped lines: %v", err)
+	}
+	return lines
+}
+
+func TestALogThatNobodyReadsStopsNothing(t *testing.T) {
+	t.Parallel()
+	_, stderr := fullPipe(t)
+	s, admin := startUnread(t, nil, stderr)
+	s.fillLog(t)
+	if got := s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`); got.status != 201 {
+		t.Errorf("a create gets %d", got.status)
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if got := s.ask(t, "GET", path, ""); got.status != 200 {
+			t.Errorf("%s is %d", path, got.status)
+		}
+	}
+	if droppedLines(t, admin) == 0 {
+		t.Error("no line was dropped")
+	}
+	if status := s.stop(t); status != 0 {
+		t.Errorf("ended with %d", status)
+	}
+}
+
+func TestWhoReadsTheLogAgainLearnsHowManyLinesAreMissing(t *testing.T) {
+	t.Parallel()
+	reader, stderr := fullPipe(t)
+	s, admin := startUnread(t, nil, stderr)
+	s.fillLog(t)
+	dropped := droppedLines(t, admin)
+	reader.SetReadDeadline(time.Now().Add(time.Minute))
+	lines := bufio.NewReader(reader)
+	for {
+		text, err := lines.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("the log does not tell of %d dropped lines: %v", dropped, err)
+		}
+		var line struct {
+			Msg   string
+			Lines int
+		}
+		if json.Unmarshal(text, &line); strings.Contains(line.Msg, "lines were dropped") {
+			if line.Lines != dropped || dropped == 0 {
+				t.Errorf("the log says %s, the metric %d", text, dropped)
+			}
+			return
+		}
+	}
+}
+
+func TestTheServerOutlivesTheReaderOfItsLog(t *testing.T) {
+	t.Parallel()
+	reader, stderr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := startUnread(t, nil, stderr)
+	stderr.Close()
+	reader.Close()
+	s.fillLog(t)
+	if got := s.ask(t, "GET", "/v1/pets", ""); got.status != 200 {
+		t.Errorf("a list gets %d", got.status)
+	}
+	if status := s.stop(t); status != 0 {
+		t.Errorf("ended with %d", status)
+	}
+}
+
+func TestAFirstStartServesBeforeItsOutputIsRead(t *testing.T) {
+	t.Parallel()
+	reader, stdout := fullPipe(t)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s, _ := startUnread(t, stdout, log)
+	if got := s.ask(t, "GET", "/v1/pets", ""); got.status != 200 {
+		t.Errorf("a list gets %d", got.status)
+	}
+	reader.SetReadDeadline(time.Now().Add(time.Minute))
+	for lines := bufio.NewScanner(reader); !strings.Contains(lines.Text(), s.URL); {
+		if !lines.Scan() {
+			t.Fatalf("the address is not printed: %v", lines.Err())
+		}
+	}
+	eventually(t, "the log tells of it", time.Minute, func() bool { return strings.Contains(printed(log.Name()).String(), "nobody reads standard output") })
+}
+
+func TestAMistakeEndsTheProgramThoughNobodyReadsIt(t *testing.T) {
+	t.Parallel()
+	_, stderr := fullPipe(t)
+	command := program("serve", "--listen", "eighty")
+	command.Stderr = stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(time.Minute, func() { command.Process.Kill() }).Stop()
+	command.Wait()
+	if status := command.ProcessState.ExitCode(); status != 2 {
+		t.Errorf("it ended with %s", command.ProcessState)
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	next := buildNextVersion(t)
+	t.Run("commands do not move the schema under a server on SQLite", func(t *testing.T) {
+		t.Parallel()
+		database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+		s := startServer(t, "--database", database)
+		next.leavesAlone(t, s, database)
+		next.does(t, 1, "another petstore server", "migrate", "--database", database)
+		s.stop(t)
+		next.takesOver(t, database)
+	})
+	t.Run("commands do not move the schema under a server on PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		database, other := testservice.Postgres(t), "sqlite:"+filepath.Join(t.TempDir(), "other.db")
+		next.leavesAlone(t, startServer(t, "--database", database), database)
+		next.does(t, 0, "Made key", "keys", "create", "--name", "shop", "--database", other)
+		next.does(t, 1, "petstore migrate", "copy", "--from", other, "--to", database)
+		next.takesOver(t, database)
+	})
+	t.Run("a backup and a restore keep the schema", func(t *testing.T) {
+		t.Parallel()
+		folder := t.TempDir()
+		backup, restored := filepath.Join(folder, "backup.db"), "sqlite:"+filepath.Join(folder, "restored.db")
+		database := "sqlite:" + filepath.Join(folder, "pets.db")
+		s := startServer(t, "--database", database)
+		s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+		next.does(t, 0, "Backed up", "backup", backup, "--database", database)
+		next.does(t, 0, "Restored", "restore", backup, "--database", restored)
+		if _, stderr, status := invoke(t, "keys", "list", "--database", restored); status != 0 {
+			t.Errorf("this version cannot use what the next one backed up and restored: %d %s", status, stderr)
+		}
+		upgraded := launch(t, next.program(serveArgs(t, []string{"--database", restored})...))
+		upgraded.Key = s.Key
+		if pets := upgraded.everyPet(t); len(pets) != 1 || pets[0].Name != "Rex" {
+			t.Errorf("the next version serves %v", pets)
+		}
+	})
+}
+
+// nextVersion is the file of this program with one more migration, as a later release has it.
+type nextVersion string
+
+func buildNextVersion(t *testing.T) nextVersion {
+	t.Helper()
+	folder := t.TempDir()
+	migration, overlay, binary := filepath.Join(folder, "next.sql"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "petstore")
+	added := map[string]string{}
+	for _, store := range []string{"sqlite", "postgres"} {
+		path, err := filepath.Abs(filepath.Join("../../internal", store, "migrations/9999_next.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		added[path] = migration
+	}
+	files, err := json.Marshal(map[string]any{"Replace": added})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{migration: "CREATE TABLE next_version (id INTEGER)", overlay: string(files)} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("the next version cannot be built: %v\n%s", err, out)
+	}
+	return nextVersion(binary)
+}
+
+func (v nextVersion) program(args ...string) *exec.Cmd {
+	command := program(args...)
+	command.Path = string(v)
+	return command
+}
+
+// does fails the test unless a command of the next version ends with that status and says that.
+func (v nextVersion) does(t *testing.T, status int, says string, args ...string) {
+	t.Helper()
+	command := v.program(args...)
+	out, _ := command.CombinedOutput()
+	if got := command.ProcessState.ExitCode(); got != status || !strings.Contains(string(out), says) {
+		t.Errorf("%s of the next version ended with %d, want %d and %q:\n%s", strings.Join(args, " "), got, status, says, out)
+	}
+}
+
+// leavesAlone fails the test unless the next version refuses the database and the server of this version goes on.
+func (v nextVersion) leavesAlone(t *testing.T, s *testServer, database string) {
+	t.Helper()
+	v.does(t, 1, "petstore migrate", "keys", "list", "--database", database)
+	v.does(t, 1, "petstore migrate", "keys", "create", "--name", "shop", "--database", database)
+	v.does(t, 1, "petstore migrate", "copy", "--from", database, "--to", "sqlite:"+filepath.Join(t.TempDir(), "copy.db"))
+	if got := s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`); got.status != 201 {
+		t.Errorf("the server answers %d %s", got.status, got.body)
+	}
+	if _, stderr, status := invoke(t, "keys", "list", "--database", database); status != 0 {
+		t.Errorf("this version's keys list: %d %s", status, stderr)
+	}
+}
+
+// takesOver fails the test unless the next version migrates the database, which is its own from then on.
+func (v nextVersion) takesOver(t *testing.T, database string) {
+	t.Helper()
+	v.does(t, 0, "this version's schema", "migrate", "--database", database)
+	v.does(t, 0, "first key", "keys", "list", "--database", database)
+	if _, stderr, status := invoke(t, "keys", "list", "--database", database); status != 1 || !strings.Contains(stderr, "newer petstore") {
+		t.Errorf("this version's keys list afterwards: %d %s", status, stderr)
+	}
+}

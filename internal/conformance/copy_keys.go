@@ -1,0 +1,115 @@
+package conformance
+
+import (
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+var copyKeyCases = []copyCase{
+	{"what changed of a key at the source comes over with the next copy", func(t copyTest) {
+		key := t.addKey(t.from, "one")
+		t.copy()
+		t.noError(t.from.RevokeKey(t.Context(), key.ID, epoch))
+		_, err := t.from.BanOwner(t.Context(), key.Owner, epoch)
+		t.noError(err)
+		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Changed: 1})
+		t.equal()
+	}},
+	{"a key revoked at the target stays revoked", func(t copyTest) {
+		key := t.addKey(t.from, "one")
+		t.copy()
+		t.noError(t.to.RevokeKey(t.Context(), key.ID, epoch))
+		t.same("what was done", t.copy(), untouched)
+		t.same("revoked", t.keys(t.to)[0].RevokedAt, epoch)
+	}},
+	{"the earlier of two revocations counts", func(t copyTest) {
+		early, late := t.addKey(t.from, "early here"), t.addKey(t.from, "late here")
+		t.copy()
+		for s, at := range map[petstore.Movable]time.Duration{t.from: 1, t.to: 2} {
+			t.noError(s.RevokeKey(t.Context(), early.ID, epoch.Add(at*time.Minute)))
+			t.noError(s.RevokeKey(t.Context(), late.ID, epoch.Add((3-at)*time.Minute)))
+		}
+		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Changed: 1})
+		for _, key := range t.keys(t.to) {
+			t.same(key.Name, key.RevokedAt, epoch.Add(time.Minute))
+		}
+	}},
+	{"the earlier of two expiries counts", func(t copyTest) {
+		early, late, never := t.addKey(t.from, "early here"), t.addKey(t.from, "late here"), t.addKey(t.from, "here for ever")
+		t.copy()
+		for s, overlap := range map[petstore.Movable]time.Duration{t.from: 1, t.to: 2} {
+			t.rotate(s, early, overlap*time.Hour)
+			t.rotate(s, late, (3-overlap)*time.Hour)
+		}
+		t.rotate(t.to, never, time.Hour)
+		t.copy()
+		for _, key := range t.keys(t.to) {
+			if key.ID == early.ID || key.ID == late.ID || key.ID == never.ID {
+				t.same(key.Name, key.ExpiresAt, epoch.Add(time.Hour))
+			}
+		}
+	}},
+	{"a ban that was lifted at the source stays at the target", func(t copyTest) {
+		key := t.addKey(t.from, "one")
+		ban, err := t.from.BanOwner(t.Context(), key.Owner, epoch)
+		t.noError(err)
+		t.copy()
+		t.noError(t.from.UnbanOwner(t.Context(), key.Owner))
+		t.rotate(t.from, key, time.Hour) // a key of the owner that the target does not have
+		for range 2 {
+			t.copy()
+			for _, key := range t.keys(t.to) {
+				t.same("banned", key.Ban, ban)
+			}
+		}
+	}},
+	{"the ban that ends later and the longer streak count", func(t copyTest) {
+		key := t.addKey(t.from, "one")
+		t.copy()
+		ban := func(s petstore.Movable, at time.Duration) (ban petstore.Ban) {
+			ban, err := s.BanOwner(t.Context(), key.Owner, epoch.Add(at))
+			t.noError(err)
+			return ban
+		}
+		ban(t.to, 0)
+		ban(t.to, 10*time.Minute)
+		late := ban(t.from, time.Hour)
+		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Changed: 1})
+		t.same("banned", t.keys(t.to)[0].Ban, petstore.Ban{Start: late.Start, Until: late.Until, Streak: 2})
+		t.same("what was done again", t.copy(), untouched)
+	}},
+	{"a key revoked while it is loaded stays revoked", func(t copyTest) {
+		key := t.addKey(t.from, "one")
+		t.copy()
+		stale := t.keys(t.to)
+		t.noError(t.to.RevokeKey(t.Context(), key.ID, epoch))
+		_, err := t.to.BanOwner(t.Context(), key.Owner, epoch)
+		t.noError(err)
+		t.noError(t.to.LoadKeys(t.Context(), stale))
+		if got := t.keys(t.to)[0]; got.RevokedAt != epoch || got.Ban.Streak != 1 {
+			t.Errorf("loading made of it %+v", got)
+		}
+	}},
+}
+
+func (t copyTest) addKey(s petstore.Movable, name string) petstore.Key {
+	t.Helper()
+	key := petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, epoch, 0)
+	t.noError(s.CreateKey(t.Context(), key, petstore.HashSecret(key.ID)))
+	return key
+}
+
+// rotate makes the key expire after the overlap.
+func (t copyTest) rotate(s petstore.Movable, key petstore.Key, overlap time.Duration) {
+	t.Helper()
+	_, err := s.RotateKey(t.Context(), key.ID, petstore.HashSecret(petstore.NewSecret(petstore.Production)), epoch, overlap)
+	t.noError(err)
+}
+
+func (t copyTest) keys(s petstore.Movable) []petstore.StoredKey {
+	t.Helper()
+	keys, err := s.DumpKeys(t.Context(), petstore.StoredKey{}, 10_000)
+	t.noError(err)
+	return keys
+}

@@ -1,0 +1,84 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"petstore/internal/petstore"
+)
+
+var copyServedCases = []copyCase{
+	{"nothing is copied into a storage from which a server has served", func(t copyTest) {
+		t.fill(t.from, 3)
+		t.copy()
+		for range 2 { // a server starts more than once
+			t.noError(t.to.MarkServed(t.Context()))
+		}
+		t.create(t.to, nil)
+		before := t.content(t.to)
+		if _, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {}); !errors.Is(err, petstore.ErrServed) {
+			t.Errorf("got %v, want the refusal", err)
+		}
+		pets, keys := []petstore.Pet{{ID: 77, NewPet: rex}}, []petstore.StoredKey{{Key: newKey("b")}}
+		records := []petstore.StoredIdempotency{{Owner: "o", Key: "k", Answer: "{}", MadeAt: epoch}}
+		for name, load := range map[string]func(ctx context.Context) error{
+			"LoadPets":        func(ctx context.Context) error { return t.to.LoadPets(ctx, pets, nil) },
+			"LoadKeys":        func(ctx context.Context) error { return t.to.LoadKeys(ctx, keys) },
+			"LoadIdempotency": func(ctx context.Context) error { return t.to.LoadIdempotency(ctx, records, nil) },
+			"LoadCategories": func(ctx context.Context) error {
+				return t.to.LoadCategories(ctx, []petstore.Category{{ID: 77, Name: "Dogs"}}, nil)
+			},
+			"LoadOrders": func(ctx context.Context) error {
+				return t.to.LoadOrders(ctx, []petstore.Order{{ID: 77, PetID: 1, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}}, nil)
+			},
+			"RaiseCounters": func(ctx context.Context) error { return t.to.RaiseCounters(ctx, petstore.Counters{Pet: 77}) },
+		} {
+			if err := load(t.Context()); !errors.Is(err, petstore.ErrServed) {
+				t.Errorf("%s: got %v, want the refusal", name, err)
+			}
+		}
+		t.same("the target", t.content(t.to), before)
+	}},
+	{"a storage from which a server serves can be copied", func(t copyTest) {
+		t.noError(t.from.MarkServed(t.Context()))
+		t.create(t.from, once("k", 1))
+		for range 2 {
+			t.copy()
+			t.equal()
+		}
+	}},
+	{"a server that starts to serve from the target ends a copy that runs", func(t copyTest) {
+		t.fill(t.from, 2500)
+		_, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) { t.noError(t.to.MarkServed(t.Context())) })
+		if !errors.Is(err, petstore.ErrServed) {
+			t.Errorf("got %v, want the refusal", err)
+		}
+	}},
+	{"once a server serves, no step of a copy is under way", func(t copyTest) {
+		var all sync.WaitGroup
+		loaded := make(chan bool, 1)
+		for i := range 4 {
+			all.Go(func() {
+				for n := int64(1); ; n++ {
+					pet := petstore.Pet{ID: 4*n + int64(i), NewPet: rex}
+					if err := t.to.LoadPets(t.Context(), []petstore.Pet{pet}, nil); err != nil {
+						if !errors.Is(err, petstore.ErrServed) {
+							t.Error(err)
+						}
+						return
+					}
+					select {
+					case loaded <- true:
+					default:
+					}
+				}
+			})
+		}
+		<-loaded
+		t.noError(t.to.MarkServed(t.Context()))
+		before := t.content(t.to)
+		all.Wait()
+		t.same("the target", t.content(t.to), before)
+	}},
+}

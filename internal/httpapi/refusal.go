@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+
+	"petstore/internal/petstore"
+)
+
+// Refusal is the whole answer, as it goes over an HTTP/1 connection, to what the HTTP server refused with that status
+// before there was a request to handle. It is counted and logged like any other answer, without a method and a path. It
+// tells the peer what is left to its address and uses nothing of it.
+func (a *API) Refusal(peer string, status int, message string) []byte {
+	w := &collected{header: make(http.Header)}
+	r := &http.Request{URL: new(url.URL), Header: make(http.Header), Body: http.NoBody, RemoteAddr: peer}
+	x := newExchange(w, r, a.Now())
+	a.observed(a.rendered(a.crossOrigin(func(x *exchange) error {
+		if err := a.peek(x); err != nil {
+			return err
+		}
+		e := petstore.Errorf(petstore.BadRequest, "%s", message)
+		return x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
+	})))(x)
+	w.header["Date"] = []string{x.start.UTC().Format(http.TimeFormat)}
+	var raw bytes.Buffer
+	(&http.Response{
+		StatusCode: w.status, ProtoMajor: 1, ProtoMinor: 1, Header: w.header, Close: true,
+		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
+	}).Write(&raw)
+	return raw.Bytes()
+}
+
+// collected is an answer that is not sent by net/http.
+type collected struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *collected) Header() http.Header         { return w.header }
+func (w *collected) WriteHeader(status int)      { w.status = status }
+func (w *collected) Write(b []byte) (int, error) { return w.body.Write(b) }

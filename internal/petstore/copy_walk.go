@@ -1,0 +1,128 @@
+package petstore
+
+import (
+	"cmp"
+	"context"
+)
+
+// Tally is what a copy did to one kind of record in the storage copied into.
+type Tally struct {
+	Kind                    string
+	Added, Changed, Removed int64
+	// Kept counts those that only that storage has, where they are not removed.
+	Kept int64
+}
+
+// kind is how one kind of record is copied: by a walk along both storages in the same order.
+type kind[T comparable] struct {
+	name string
+	// dump returns at most limit records after the given one; the first ones after a zero one.
+	dump  func(s Movable, ctx context.Context, after T, limit int) ([]T, error)
+	order func(a, b T) int
+	// merge makes one record of the two that have the same place in the order; without it, the source's counts.
+	merge func(source, target T) T
+	// keeps says that records which only the target has stay there.
+	keeps bool
+	load  func(to Movable, ctx context.Context, put, remove []T) error
+}
+
+// copyStep is how many records are read or stored at a time.
+const copyStep = 1000
+
+// copy makes the target's records those of the source, and tells after every step how many of these it has passed.
+func (k kind[T]) copy(ctx context.Context, from, to Movable, passed func(n int64)) (Tally, error) {
+	w := walk[T]{kind: k, source: side[T]{storage: from}, target: side[T]{storage: to}, tally: Tally{Kind: k.name}}
+	for told := int64(0); ; {
+		if err := cmp.Or(w.source.fill(ctx, k), w.target.fill(ctx, k)); err != nil {
+			return w.tally, err
+		}
+		ended := w.source.ended && w.target.ended
+		if changes := len(w.put) + len(w.remove); changes >= copyStep || ended && changes > 0 {
+			if err := k.load(to, ctx, w.put, w.remove); err != nil {
+				return w.tally, err
+			}
+			w.put, w.remove = w.put[:0], w.remove[:0]
+		}
+		if n := w.source.passed; n >= told+copyStep || ended {
+			told = n
+			passed(n)
+		}
+		if ended {
+			return w.tally, nil
+		}
+		w.step()
+	}
+}
+
+// walk is where a copy is, and what it is about to change.
+type walk[T comparable] struct {
+	kind[T]
+	source, target side[T]
+	put, remove    []T
+	tally          Tally
+}
+
+// step passes the record that comes next, on both sides if both have it.
+func (w *walk[T]) step() {
+	switch place := w.compare(); {
+	case place < 0:
+		w.put = append(w.put, w.source.pop())
+		w.tally.Added++
+	case place > 0 && w.keeps:
+		w.target.pop()
+		w.tally.Kept++
+	case place > 0:
+		w.remove = append(w.remove, w.target.pop())
+		w.tally.Removed++
+	default:
+		record, there := w.source.pop(), w.target.pop()
+		if w.merge != nil {
+			record = w.merge(record, there)
+		}
+		if record != there {
+			w.put = append(w.put, record)
+			w.tally.Changed++
+		}
+	}
+}
+
+// compare says whether the source's next record comes before the target's, after it, or has the same place.
+func (w *walk[T]) compare() int {
+	switch {
+	case w.target.ended:
+		return -1
+	case w.source.ended:
+		return 1
+	}
+	return w.order(w.source.page[0], w.target.page[0])
+}
+
+// side is one of the two storages of a walk, with the records that were read and are not passed yet.
+type side[T comparable] struct {
+	storage Movable
+	page    []T
+	last    T
+	ended   bool
+	passed  int64
+}
+
+// fill reads the next records if all that were read are passed.
+func (s *side[T]) fill(ctx context.Context, k kind[T]) (err error) {
+	if len(s.page) > 0 || s.ended {
+		return nil
+	}
+	if s.page, err = k.dump(s.storage, ctx, s.last, copyStep); err != nil {
+		return err
+	}
+	if s.ended = len(s.page) == 0; !s.ended {
+		s.last = s.page[len(s.page)-1]
+	}
+	return nil
+}
+
+func (s *side[T]) pop() T {
+	record := s.page[0]
+	s.page = s.page[1:]
+	s.passed++
+	return record
+}

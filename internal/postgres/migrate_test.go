@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// knownSchema is the schema that this program gives a database.
+func knownSchema(t testing.TB) int {
+	t.Helper()
+	files, err := fs.ReadDir(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// addMigration makes this the next version of the program until the test ends.
+func addMigration(t *testing.T) {
+	t.Helper()
+	files, err := fs.Glob(embedded, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := fstest.MapFS{"migrations/9999_next.sql": {Data: []byte("CREATE TABLE next_version (id integer)")}}
+	for _, name := range files {
+		sql, err := fs.ReadFile(embedded, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more[name] = &fstest.MapFile{Data: sql}
+	}
+	migrations = more
+	t.Cleanup(func() { migrations = embedded })
+}
+
+func TestADatabaseIsFilledAndMigratedOnlyWhereThatIsMeant(t *testing.T) {
+	database := testservice.Postgres(t)
+	refused := func(says string, cfg Config) {
+		t.Helper()
+		cfg.URL, cfg.Environment = database, petstore.Production
+		db, err := Open(t.Context(), cfg)
+		if err == nil {
+			db.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want something that says %q", err, says)
+		}
+	}
+	accepted := func(cfg Config) *DB {
+		t.Helper()
+		cfg.URL, cfg.Environment = database, petstore.Production
+		db, err := Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
+	}
+	refused("is empty; petstore serve fills it", Config{})
+	older := accepted(Config{Create: true})
+	accepted(Config{})
+
+	schema := knownSchema(t)
+	addMigration(t)
+	says := fmt.Sprintf("has the schema of an older petstore (%d, this one needs %d); run petstore migrate", schema, schema+1)
+	refused(says, Config{})
+	refused(says, Config{Create: true})
+	if _, _, err := older.CreatePet(t.Context(), rex, nil); err != nil {
+		t.Errorf("the program that was there before: %v", err)
+	}
+	accepted(Config{Create: true, Migrate: true})
+	accepted(Config{})
+}

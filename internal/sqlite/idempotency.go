@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	selectIdempotency = "SELECT fingerprint, answer FROM idempotency WHERE owner = ?1 AND key = ?2 AND created_at > ?3"
+	insertIdempotency = "INSERT OR REPLACE INTO idempotency (owner, key, fingerprint, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)"
+	purgeIdempotency  = "DELETE FROM idempotency WHERE (owner, key) IN (SELECT owner, key FROM idempotency WHERE created_at < ?1 LIMIT ?2)"
+)
+
+// purgeStep is how many records are purged in one transaction, so that creates need not wait for all of them.
+const purgeStep = 500
+
+// makeOnce makes something in the next commit or, if it was met before, returns what was made then.
+func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(*writer) (T, error)) (made T, replayed bool, err error) {
+	err = db.change(ctx, func(w *writer) (err error) {
+		made, replayed, err = recallOrMake(w, idempotency, build)
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, false, err
+	}
+	return made, replayed, nil
+}
+
+func recallOrMake[T any](w *writer, idempotency *petstore.Idempotency, build func(*writer) (T, error)) (made T, replayed bool, err error) {
+	if idempotency == nil {
+		made, err = build(w)
+		return made, false, err
+	}
+	if replayed, err = w.recall(idempotency, &made); replayed || err != nil {
+		return made, replayed, err
+	}
+	if made, err = build(w); err != nil {
+		return made, false, err
+	}
+	return made, false, w.remember(idempotency, made)
+}
+
+// recall reads what was answered to a request that was met before.
+func (w *writer) recall(idempotency *petstore.Idempotency, answer any) (met bool, err error) {
+	var fingerprint [32]byte
+	var text string
+	err = query(w.conn, func(row *sqlite3.Stmt) {
+		met = true
+		row.ColumnBytes(0, fingerprint[:])
+		text = row.ColumnText(1)
+	}, selectIdempotency, idempotency.Owner, idempotency.Key, idempotency.Now.Add(-petstore.IdempotencyKept).UnixMilli())
+	switch {
+	case err != nil || !met:
+		return false, err
+	case fingerprint != idempotency.Fingerprint:
+		return false, petstore.IdempotencyKeyReused()
+	}
+	return true, json.Unmarshal([]byte(text), answer)
+}
+
+func (w *writer) remember(idempotency *petstore.Idempotency, answer any) error {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return run(w.conn, insertIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], string(text), idempotency.Now.UnixMilli())
+}
+
+// PurgeIdempotency forgets old idempotency records, a few at a time.
+func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
+	for purged := int64(0); ; {
+		var some int
+		err := db.write(ctx, func(w *writer) error {
+			err := run(w.conn, purgeIdempotency, before.UnixMilli(), purgeStep)
+			some = w.conn.Changes()
+			return err
+		})
+		if err != nil {
+			return purged, err
+		}
+		purged += int64(some)
+		if some < purgeStep {
+			return purged, nil
+		}
+	}
+}
