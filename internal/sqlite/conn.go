@@ -47,6 +47,11 @@ func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 
 // transaction does work in one transaction that no other writer can come between, or leaves nothing of it.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
+	return transactionTo(ctx, conn, work, func() error { return run(conn, "COMMIT") })
+}
+
+// transactionTo is a transaction that commit ends.
+func transactionTo(ctx context.Context, conn *sqlite3.Conn, work, commit func() error) error {
 	if err := patiently(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
@@ -58,7 +63,7 @@ func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) err
 	if err := work(); err != nil {
 		return err
 	}
-	return run(conn, "COMMIT")
+	return commit()
 }
 
 // run executes one statement, which the connection keeps prepared, and drops its rows.

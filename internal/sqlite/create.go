@@ -62,7 +62,16 @@ func (db *DB) write(ctx context.Context, work func(*writer) error) error {
 	}
 	defer db.writer.give(w)
 	defer db.trimLog(w)
-	return unreachable(transaction(ctx, w.conn, func() error { return work(w) }))
+	return unreachable(transactionTo(ctx, w.conn, func() error { return work(w) }, func() error { return db.publish(w) }))
+}
+
+// publish commits. For those who read animals the commit and the change of the version are one moment: until it is over
+// they show what they hold of the version before, and whoever holds nothing waits.
+func (db *DB) publish(w *writer) error {
+	db.gate.Lock()
+	defer db.gate.Unlock()
+	defer db.version.Add(1) // after a failure too: who knows what reached the disk
+	return run(w.conn, "COMMIT")
 }
 
 type create struct {
@@ -91,7 +100,6 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore
 
 // commit stores a batch in one transaction.
 func (db *DB) commit(batch []create) ([]created, error) {
-	defer db.version.Add(1) // after a failure too: who knows what reached the disk
 	answers := make([]created, len(batch))
 	err := db.write(context.Background(), func(w *writer) error { return w.create(batch, answers) })
 	if db.batched != nil {

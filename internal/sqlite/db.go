@@ -33,6 +33,7 @@ type Config struct {
 type DB struct {
 	creates *batch.Writer[create, created]
 	batched func(creates int)
+	gate    sync.RWMutex // closed while a commit and the change of the version are under way
 	version atomic.Uint64
 	path    string        // without links
 	trimAt  int64         // the size at which the log is trimmed
@@ -115,7 +116,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	return nil
 }
 
-// Version changes before a create is acknowledged.
+// Version changes with every write, in the moment in which readers can see it.
 func (db *DB) Version() uint64 { return db.version.Load() }
 
 // Ping reads the file.
