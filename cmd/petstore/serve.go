@@ -90,6 +90,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer listener.Close()
 	registry := newRegistry()
+	c.lost = func(problem error) { reportLoss(log.Logger, problem) }
 	storage, err := c.open(ctx, toServe, countBatches(registry))
 	if err != nil {
 		return err
@@ -199,6 +200,15 @@ func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.S
 	}
 	fmt.Fprintf(con.stdout, "List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trusting, shown, address)
 	return nil
+}
+
+// reportLoss tells that the embedded store has lost its file, or has it back.
+func reportLoss(log *slog.Logger, problem error) {
+	if problem == nil {
+		log.Info("the database is in its place again; animals are stored")
+		return
+	}
+	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
 }
 
 func listen(address, flag string) (net.Listener, error) {

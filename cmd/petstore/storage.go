@@ -14,6 +14,8 @@ type storeFlags struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment: production or staging. A database and its keys belong to one."`
 	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://… By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
 	Redis       string               `placeholder:"URL" help:"Where requests are counted when several replicas serve: redis://… By default each process counts for itself."`
+
+	lost func(problem error) // told when the embedded store's file is not in its place, and nil when it is back
 }
 
 // purpose is why a command opens the store.
@@ -32,7 +34,7 @@ func (f storeFlags) open(ctx context.Context, why purpose, batched func(creates 
 		return nil, err
 	}
 	if kind == "sqlite" {
-		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why != toChange, Serve: why == toServe, Batched: batched})
+		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why != toChange, Serve: why == toServe, Batched: batched, Lost: f.lost})
 	}
 	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Batched: batched})
 }

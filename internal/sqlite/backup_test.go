@@ -3,11 +3,13 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"petstore/internal/petstore"
 )
@@ -190,5 +192,90 @@ func TestARestoreIsNotMixedWithTheLogOfADeletedDatabase(t *testing.T) {
 	checkIntegrity(t, restored)
 	if n, err := restored.CountPets(t.Context()); err != nil || n != 5 {
 		t.Errorf("restored %d animals of 5, %v", n, err)
+	}
+}
+
+func TestTwoRestoresInOneMomentKeepBothDatabases(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	asides := make(map[string]bool)
+	for n := range int64(3) {
+		db := open(t, production(database))
+		fillPets(t, db, 10+int(n))
+		noError(t, db.Close())
+		aside, err := Restore(t.Context(), production(database), backup, true, quiet)
+		noError(t, err)
+		if kept := countPets(t, aside); kept != 15+n || asides[aside] {
+			t.Errorf("%s has %d animals of %d", aside, kept, 15+n)
+		}
+		asides[aside] = true
+	}
+	for aside := range asides {
+		if kept := countPets(t, aside); kept < 15 {
+			t.Errorf("%s was overwritten: %d animals", aside, kept)
+		}
+	}
+}
+
+func TestThereIsADatabaseAtEveryMomentOfARestore(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	restored := make(chan error)
+	go func() {
+		defer close(restored)
+		for range 30 {
+			_, err := Restore(context.Background(), production(database), backup, true, quiet)
+			restored <- err
+		}
+	}()
+	for {
+		select {
+		case err, more := <-restored:
+			noError(t, err)
+			if !more {
+				return
+			}
+		default:
+			if _, err := os.Stat(database); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// restoreAgain restores over and over until it is killed.
+func restoreAgain(path string) error {
+	fmt.Println("begins")
+	for {
+		if _, err := Restore(context.Background(), production(path), path+".backup", true, quiet); err != nil {
+			return err
+		}
+	}
+}
+
+func TestAKilledRestoreLeavesTheOldDatabaseOrTheNew(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	noError(t, os.Rename(backup, database+".backup"))
+	for range 15 {
+		db := open(t, production(database))
+		old, err := db.CountPets(t.Context())
+		noError(t, err)
+		noError(t, db.Close())
+		cmd := otherProcess(t, "restore", database)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		noError(t, err)
+		noError(t, cmd.Start())
+		_, err = out.Read(make([]byte, 100))
+		noError(t, err)
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that the kill may come at any step
+		noError(t, cmd.Process.Kill())
+		cmd.Wait()
+
+		db = open(t, Config{Path: database, Serve: true})
+		checkIntegrity(t, db)
+		if n, err := db.CountPets(t.Context()); err != nil || n != 5 && n != old {
+			t.Errorf("%d animals, %v", n, err)
+		}
+		fillPets(t, db, 3)
+		noError(t, db.Close())
 	}
 }

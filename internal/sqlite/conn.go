@@ -71,6 +71,12 @@ func run(conn *sqlite3.Conn, query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args})
 }
 
+// setting executes a PRAGMA and returns what is in force then.
+func setting(conn *sqlite3.Conn, pragma string) (value string, err error) {
+	err = query(conn, func(row *sqlite3.Stmt) { value = row.ColumnText(0) }, pragma)
+	return value, err
+}
+
 // query executes one statement, which the connection keeps prepared, and calls row for each of its rows.
 func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{

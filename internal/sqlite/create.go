@@ -34,8 +34,10 @@ type writer struct {
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
+	if err := patiently(ctx, conn, func() error { return beginLog(conn) }); err != nil {
+		return nil, err
+	}
 	settings := []string{
-		"PRAGMA journal_mode = WAL",
 		"PRAGMA synchronous = FULL",
 		"PRAGMA fullfsync = ON", // macOS: an ordinary fsync there does not reach the disk
 		"PRAGMA checkpoint_fullfsync = ON",
@@ -54,15 +56,31 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 	return w, prepare(conn, statements)
 }
 
-// write lends the writer, in a transaction, and keeps the log small.
+// beginLog asks for a write-ahead log. SQLite calls it no error if it keeps to another way.
+func beginLog(conn *sqlite3.Conn) error {
+	mode, err := setting(conn, "PRAGMA journal_mode = WAL")
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the database can keep no write-ahead log where it is (SQLite stays with the journal mode %q); put it on a local disk", mode)
+	}
+	return err
+}
+
+// write lends the writer, in a transaction, and keeps the log small. Nothing is acknowledged that went into a lost file.
 func (db *DB) write(ctx context.Context, work func(*writer) error) error {
 	w, err := db.writer.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.writer.give(w)
+	if err := db.check(); err != nil {
+		return unreachable(err)
+	}
 	defer db.trimLog(w)
-	return unreachable(transactionTo(ctx, w.conn, func() error { return work(w) }, func() error { return db.publish(w) }))
+	err = transactionTo(ctx, w.conn, func() error { return work(w) }, func() error { return db.publish(w) })
+	if err == nil {
+		err = db.check()
+	}
+	return unreachable(err)
 }
 
 // publish commits. For those who read animals the commit and the change of the version are one moment: until it is over

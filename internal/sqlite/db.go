@@ -27,21 +27,26 @@ type Config struct {
 	Serve bool
 	// Batched, if not nil, is told how many creates each commit had.
 	Batched func(creates int)
+	// Lost, if not nil, is told when a file of the database is not in its place any more, and nil when it is back.
+	Lost func(problem error)
 }
 
 // DB is a petstore.Storage in a SQLite file.
 type DB struct {
-	creates *batch.Writer[create, created]
-	batched func(creates int)
-	gate    sync.RWMutex // closed while a commit and the change of the version are under way
-	version atomic.Uint64
-	path    string        // without links
-	trimAt  int64         // the size at which the log is trimmed
-	writer  pool[*writer] // of one
-	readers pool[*reader]
-	conns   []*sqlite3.Conn // all of them, the writer's first
-	lock    *flock.Flock    // nil unless serving
-	close   func() error
+	creates   *batch.Writer[create, created]
+	batched   func(creates int)
+	onLoss    func(problem error)
+	gate      sync.RWMutex // closed while a commit and the change of the version are under way
+	version   atomic.Uint64
+	path      string        // without links
+	originals []original    // the files in use
+	lost      atomic.Bool   // when it was last checked
+	trimAt    int64         // the size at which the log is trimmed
+	writer    pool[*writer] // of one
+	readers   pool[*reader]
+	conns     []*sqlite3.Conn // all of them, the writer's first
+	lock      *flock.Flock    // nil unless serving
+	close     func() error
 }
 
 var (
@@ -71,14 +76,23 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if err := db.watch(path); err != nil {
+		return err
+	}
 	if _, err := inspect(conn, cfg.Path); err != nil {
 		return err
 	}
 	if db.path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
+	if err := db.displaced(); err != nil { // by a restore that inspect waited for
+		return err
+	}
 	if cfg.Serve {
 		if db.lock, err = lock(db.path, cfg.Path); err != nil {
+			return err
+		}
+		if err := checkNames(db.path, cfg.Path); err != nil {
 			return err
 		}
 	}
@@ -91,6 +105,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	db.trimAt = logLimit
 	db.creates = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
+	db.onLoss = cfg.Lost
 	db.close = sync.OnceValue(db.finish)
 	return nil
 }
@@ -113,14 +128,22 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 		}
 	}
 	db.readers = newPool(readers...)
-	return nil
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := db.watch(db.path + suffix); err != nil {
+			return err
+		}
+	}
+	return db.displaced()
 }
 
 // Version changes with every write, in the moment in which readers can see it.
 func (db *DB) Version() uint64 { return db.version.Load() }
 
-// Ping reads the file.
+// Ping reads the file, if it is in its place.
 func (db *DB) Ping(ctx context.Context) error {
+	if err := db.check(); err != nil {
+		return unreachable(err)
+	}
 	return db.read(ctx, func(conn *sqlite3.Conn) error { return run(conn, "SELECT count(*) FROM settings") })
 }
 
