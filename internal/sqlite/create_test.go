@@ -189,6 +189,9 @@ func TestIDsStayBelowWhatJavaScriptReadsExactly(t *testing.T) {
 	if pet.ID != last {
 		t.Errorf("id %d, want %d", pet.ID, last)
 	}
+	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || len(pets) != 1 || pets[0] != pet {
+		t.Errorf("a list begins with %v, want %v, %v", pets, pet, err)
+	}
 	if pet, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("got %v, %v, want Unavailable", pet, err)
 	}

@@ -43,6 +43,21 @@ func TestEveryReaderShowsWhatWasStored(t *testing.T) {
 	}
 }
 
+// Others may still be shown the version before, so it must not show more than they see.
+func TestAReaderShowsTheVersionThatItBeganWith(t *testing.T) {
+	db := openNew(t)
+	noError(t, db.readPets(t.Context(), func(r *reader) error {
+		if _, _, err := db.CreatePet(t.Context(), rex, nil); err != nil {
+			return err
+		}
+		pets, err := r.listPets(petstore.PetQuery{Limit: 9})
+		if len(pets) != 0 {
+			t.Errorf("%v is shown, which was stored afterwards", pets)
+		}
+		return err
+	}))
+}
+
 func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
 	db := openNew(t)
 	other := open(t, Config{Path: db.path})

@@ -96,6 +96,19 @@ func TestAFileThatGoesUnderLoadHasEveryAnimalThatWasAcknowledged(t *testing.T) {
 	}
 }
 
+func TestAWriteDuringWhichTheFileGoesIsNotAcknowledged(t *testing.T) {
+	db := openNew(t)
+	err := db.write(t.Context(), func(w *writer) error {
+		if _, err := w.add(rex); err != nil {
+			return err
+		}
+		return os.Rename(db.path, db.path+".away")
+	})
+	if !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("got %v, want Unavailable", err)
+	}
+}
+
 func TestAWriterKeepsWhatItAcknowledges(t *testing.T) {
 	db := openNew(t)
 	w, err := db.writer.take(t.Context())
