@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	sqlite3 "zombiezen.com/go/sqlite"
+
 	"petstore/internal/petstore"
 )
 
@@ -167,12 +169,29 @@ func TestADamagedDatabaseCanBeReplaced(t *testing.T) {
 	if err := os.WriteFile(database, []byte(strings.Repeat("damaged ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), production(database), backup, true, quiet); err != nil {
-		t.Fatal(err)
+	noError(t, os.WriteFile(database+"-wal", []byte("its log"), 0o600))
+	aside, err := Restore(t.Context(), production(database), backup, true, quiet)
+	noError(t, err)
+	if log, err := os.ReadFile(aside + "-wal"); string(log) != "its log" {
+		t.Errorf("the log put aside is %q, %v", log, err)
 	}
 	if n := countPets(t, database); n != 5 {
 		t.Errorf("restored %d animals of 5", n)
 	}
+}
+
+func TestARestoreIsAloneOnTheDatabase(t *testing.T) {
+	database, _ := backedUp(t, 5)
+	alone, err := settle(t.Context(), database)
+	noError(t, err)
+	conn, err := sqlite3.OpenConn(database, sqlite3.OpenReadWrite)
+	noError(t, err)
+	conn.SetBusyTimeout(0)
+	if _, err := inspect(conn, database); sqlite3.ErrCode(err).ToPrimary() != sqlite3.ResultBusy {
+		t.Errorf("another one reads it meanwhile: %v", err)
+	}
+	noError(t, conn.Close())
+	noError(t, alone.Close())
 }
 
 // A database that was killed and deleted by hand often leaves its log, which SQLite would take for that of the next file.
@@ -277,5 +296,14 @@ func TestAKilledRestoreLeavesTheOldDatabaseOrTheNew(t *testing.T) {
 		}
 		fillPets(t, db, 3)
 		noError(t, db.Close())
+	}
+}
+
+func TestABackupThatWasBrokenOffHindersNoOther(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	noError(t, os.Rename(backup, backup+".partial"))
+	noError(t, open(t, production(database)).Backup(t.Context(), backup, quiet))
+	if n := countPets(t, backup); n != 5 {
+		t.Errorf("the backup has %d animals of 5", n)
 	}
 }
