@@ -94,6 +94,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	defer listener.Close()
 	registry := newRegistry()
 	countDroppedLines(registry, log.queue)
+	c.lost = func(problem error) { reportLoss(log.Logger, problem) }
 	storage, err := c.open(ctx, toServe, countBatches(registry))
 	if err != nil {
 		return err
@@ -194,6 +195,15 @@ func announce(out io.Writer, text string, log *slog.Logger) {
 	if !read {
 		log.Warn("nobody reads standard output; the address and the first key are printed there as soon as somebody does")
 	}
+}
+
+// reportLoss tells that the embedded store has lost its file, or has it back.
+func reportLoss(log *slog.Logger, problem error) {
+	if problem == nil {
+		log.Info("the database is in its place again; animals are stored")
+		return
+	}
+	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
 }
 
 func listen(address, flag string) (net.Listener, error) {

@@ -14,6 +14,8 @@ type storeFlags struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment: production or staging. A database and its keys belong to one."`
 	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://… By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
 	Redis       string               `placeholder:"URL" help:"Where requests are counted when several replicas serve: redis://… By default each process counts for itself."`
+
+	lost func(problem error) // told when the embedded store's file is not in its place, and nil when it is back
 }
 
 // purpose is what a command wants of the store, and what it may do to its schema for that.
@@ -37,7 +39,7 @@ func (f storeFlags) open(ctx context.Context, why purpose, batched func(creates 
 		return nil, err
 	}
 	if kind == "sqlite" {
-		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, Batched: batched})
+		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, Batched: batched, Lost: f.lost})
 	}
 	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Batched: batched})
 }

@@ -33,6 +33,7 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
 		{"rotation", rotationCases},
 		{"bans", banCases},
 		{"life", lifeCases},
+		{"history", historyCases},
 	}
 	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 // Storage keeps everything that outlives a request. Every method is safe for concurrent use. What a writing method has
 // acknowledged by returning nil is durable and seen by every read that starts afterwards, here and in every other
-// process on the same database. A method that cannot do its work returns an Error with the code Unavailable and has
+// process on the same database. No read shows less than one that ended before it began. A method that cannot do its work returns an Error with the code Unavailable and has
 // then changed nothing. A write that is broken off when it may already have been done returns an Error with the code
 // OutcomeUnknown: it was done as a whole or not at all, and nobody can say which. It is never tried again by itself.
 type Storage interface {
@@ -105,8 +105,8 @@ type Keys interface {
 
 // Versioned is implemented by a Storage that alone writes its animals.
 type Versioned interface {
-	// Version changes before a write of animals is acknowledged: two reads around which it is the same saw the
-	// same animals, if it was read before the first of them.
+	// Version changes with a write of animals, before the write is acknowledged and before any read shows it. So what
+	// a read showed may be shown again as long as the version is what it was before that read.
 	Version() uint64
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -78,18 +77,14 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	if err := copyInto(ctx, conn, fresh, progress); err != nil {
 		return "", err
 	}
-	old := path + time.Now().UTC().Format(".before-restore-20060102T150405Z")
-	if err := moveAside(ctx, cfg, path, old); err != nil {
+	defer flush(filepath.Dir(path))
+	if exists {
+		return replaceBy(ctx, fresh, path, cfg.Path)
+	}
+	if err := moveLogs(path, asideName(path)); err != nil {
 		return "", err
 	}
-	if exists {
-		aside = old
-	}
-	if err := os.Rename(fresh, path); err != nil {
-		return aside, err
-	}
-	flush(filepath.Dir(path))
-	return aside, nil
+	return "", os.Rename(fresh, path)
 }
 
 // checkBackup refuses what is not a whole database of this environment that this version knows.
@@ -175,20 +170,4 @@ func flush(name string) error {
 	}
 	defer file.Close()
 	return file.Sync()
-}
-
-// moveAside renames a database. Opening and closing it first brings what is in its log into the file, unless it is too
-// damaged to be opened, or deleted: then the log goes with it, lest SQLite takes it for that of the next file there.
-func moveAside(ctx context.Context, cfg Config, path, aside string) error {
-	if db, err := Open(ctx, Config{Path: path, Environment: cfg.Environment}); err == nil {
-		if err := db.Close(); err != nil {
-			return err
-		}
-	}
-	for _, suffix := range []string{"-wal", "-shm", "-journal", ""} {
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the old database could not be put aside: %w", err)
-		}
-	}
-	return nil
 }

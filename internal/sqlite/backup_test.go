@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"petstore/internal/petstore"
 )
@@ -169,12 +173,29 @@ func TestADamagedDatabaseCanBeReplaced(t *testing.T) {
 	if err := os.WriteFile(database, []byte(strings.Repeat("damaged ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), production(database), backup, true, quiet); err != nil {
-		t.Fatal(err)
+	noError(t, os.WriteFile(database+"-wal", []byte("its log"), 0o600))
+	aside, err := Restore(t.Context(), production(database), backup, true, quiet)
+	noError(t, err)
+	if log, err := os.ReadFile(aside + "-wal"); string(log) != "its log" {
+		t.Errorf("the log put aside is %q, %v", log, err)
 	}
 	if n := countPets(t, database); n != 5 {
 		t.Errorf("restored %d animals of 5", n)
 	}
+}
+
+func TestARestoreIsAloneOnTheDatabase(t *testing.T) {
+	database, _ := backedUp(t, 5)
+	alone, err := settle(t.Context(), database)
+	noError(t, err)
+	conn, err := sqlite3.OpenConn(database, sqlite3.OpenReadWrite)
+	noError(t, err)
+	conn.SetBusyTimeout(0)
+	if _, err := inspect(conn, database); sqlite3.ErrCode(err).ToPrimary() != sqlite3.ResultBusy {
+		t.Errorf("another one reads it meanwhile: %v", err)
+	}
+	noError(t, conn.Close())
+	noError(t, alone.Close())
 }
 
 // A database that was killed and deleted by hand often leaves its log, which SQLite would take for that of the next file.
@@ -194,5 +215,98 @@ func TestARestoreIsNotMixedWithTheLogOfADeletedDatabase(t *testing.T) {
 	checkIntegrity(t, restored)
 	if n := petsIn(t, restored); n != 5 {
 		t.Errorf("restored %d animals of 5", n)
+	}
+}
+
+func TestTwoRestoresInOneMomentKeepBothDatabases(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	asides := make(map[string]bool)
+	for n := range int64(3) {
+		db := open(t, production(database))
+		fillPets(t, db, 10+int(n))
+		noError(t, db.Close())
+		aside, err := Restore(t.Context(), production(database), backup, true, quiet)
+		noError(t, err)
+		if kept := countPets(t, aside); kept != 15+n || asides[aside] {
+			t.Errorf("%s has %d animals of %d", aside, kept, 15+n)
+		}
+		asides[aside] = true
+	}
+	for aside := range asides {
+		if kept := countPets(t, aside); kept < 15 {
+			t.Errorf("%s was overwritten: %d animals", aside, kept)
+		}
+	}
+}
+
+func TestThereIsADatabaseAtEveryMomentOfARestore(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	restored := make(chan error)
+	go func() {
+		defer close(restored)
+		for range 30 {
+			_, err := Restore(context.Background(), production(database), backup, true, quiet)
+			restored <- err
+		}
+	}()
+	for {
+		select {
+		case err, more := <-restored:
+			noError(t, err)
+			if !more {
+				return
+			}
+		default:
+			if _, err := os.Stat(database); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// restoreAgain restores over and over until it is killed.
+func restoreAgain(path string) error {
+	fmt.Println("begins")
+	for {
+		if _, err := Restore(context.Background(), production(path), path+".backup", true, quiet); err != nil {
+			return err
+		}
+	}
+}
+
+func TestAKilledRestoreLeavesTheOldDatabaseOrTheNew(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	noError(t, os.Rename(backup, database+".backup"))
+	for range 15 {
+		db := open(t, production(database))
+		old := petsIn(t, db)
+		noError(t, db.Close())
+		cmd := otherProcess(t, "restore", database)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		noError(t, err)
+		noError(t, cmd.Start())
+		_, err = out.Read(make([]byte, 100))
+		noError(t, err)
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that the kill may come at any step
+		noError(t, cmd.Process.Kill())
+		cmd.Wait()
+
+		db = open(t, Config{Path: database, Serve: true})
+		checkIntegrity(t, db)
+		if n := petsIn(t, db); n != 5 && n != old {
+			t.Errorf("%d animals", n)
+		}
+		fillPets(t, db, 3)
+		noError(t, db.Close())
+	}
+}
+
+func TestABackupThatWasBrokenOffHindersNoOther(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	noError(t, os.Rename(backup, backup+".partial"))
+	noError(t, Backup(t.Context(), production(database), backup, quiet))
+	if n := countPets(t, backup); n != 5 {
+		t.Errorf("the backup has %d animals of 5", n)
 	}
 }

@@ -44,6 +44,19 @@ func checkFolder(folder string) error {
 	return nil
 }
 
+// checkNames refuses a file with several names: SQLite keeps a log for each name, and whoever comes by another name takes
+// neither that log nor the lock of a server for its own.
+func checkNames(path, name string) error {
+	if err := dropAsideLinks(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err == nil && linksOf(info) > 1 {
+		err = fmt.Errorf("the database %s has %d names (hard links), and only one is safe; remove the others, or choose another --database", name, linksOf(info))
+	}
+	return err
+}
+
 // lock takes the lock of a server, beside the file itself, so that it is the same one by whatever link the file is reached.
 // The lock file stays when the lock is released: to remove it could let two servers hold two locks.
 func lock(path, name string) (*flock.Flock, error) {
