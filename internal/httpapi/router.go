@@ -125,7 +125,7 @@ type identifier struct {
 var identifiers = map[string]*identifier{
 	"{petId}":      {parseDecimal, petstore.NoSuchPet},
 	"{orderId}":    {parseDecimal, petstore.NoSuchOrder},
-	"{categoryId}": {parseInt64, petstore.NoSuchCategory},
+	"{categoryId}": {parseInt64, petstore.NotACategory},
 }
 
 // plainPath decodes the characters of an escaped path that mean the same without their escape: letters, digits and the
