@@ -67,7 +67,7 @@ if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
 	without "Node.js is not here"
 fi
 cd "$work/typescript"
-npm ci --prefer-offline --no-audit --no-fund --ignore-scripts >"$work/said" 2>&1 || without "the packages cannot be had: $(tail -1 "$work/said")"
+npm ci --prefer-offline --no-audit --no-fund --ignore-scripts >"$work/said" 2>&1 || without "the packages cannot be had: $(grep -m 1 error "$work/said")"
 part "openapi-typescript, making the types," npx --no-install openapi-typescript openapi.yaml -o schema.d.ts
 part "@hey-api/openapi-ts, making the client," npx --no-install openapi-ts -f openapi-ts.config.mjs
 part "TypeScript, compiling the clients," npx --no-install tsc
