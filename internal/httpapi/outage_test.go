@@ -17,7 +17,7 @@ import (
 func meddleAt(t testing.TB, address string) *meddler {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Config{
-		URL: "postgres://postgres@" + address + "/postgres?sslmode=disable", Environment: petstore.Production,
+		URL: "postgres://postgres@" + address + "/postgres?sslmode=disable", Environment: petstore.Production, Create: true,
 	})
 	return &meddler{Storage: closedWith(t, db, err), calls: make(map[string]int)}
 }
