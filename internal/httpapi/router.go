@@ -26,6 +26,9 @@ func (op *operation) writes() bool {
 	return op.method != http.MethodGet && !op.open
 }
 
+// makes reports whether the operation makes something new each time it is asked to.
+func (op *operation) makes() bool { return op.method == http.MethodPost && op.body == jsonBody }
+
 // resource is a path and all that can be done there.
 type resource struct {
 	segments   []string    // of the path; a parameter's is its name in braces
