@@ -80,6 +80,17 @@ func TestKeyCacheIsBounded(t *testing.T) {
 	}
 }
 
+func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
+	uses := newKeyUses(nil, nil)
+	uses.writing = true // and it hangs
+	for i := range maxUses + 100 {
+		uses.note(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
+	}
+	if n := len(uses.waiting); n != maxUses {
+		t.Errorf("%d uses wait, want %d", n, maxUses)
+	}
+}
+
 func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	cache := newKeyCache(nil, nil, nil)
