@@ -19,7 +19,7 @@ import (
 // cli is the whole command line: every flag, its environment variable and its help come from here.
 type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
-	Keys       keysCmd       `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
+	Keys       keysCmd       `cmd:"" help:"Make, list, change, rotate, revoke and unban API keys."`
 	Backup     backupCmd     `cmd:"" help:"Back up the embedded store to a new file while it serves."`
 	Restore    restoreCmd    `cmd:"" help:"Restore the embedded store from a backup while no server uses it."`
 	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`

@@ -31,6 +31,7 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
 		{"once", idempotencyCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},
+		{"changes of keys", keyChangeCases},
 		{"bans", banCases},
 		{"life", lifeCases},
 		{"history", historyCases},

@@ -100,6 +100,13 @@ func (m *meddler) FindKey(ctx context.Context, hash petstore.SecretHash) (petsto
 	return m.Storage.FindKey(ctx, hash)
 }
 
+func (m *meddler) UseKey(ctx context.Context, id string, hour time.Time) error {
+	if err := m.called(ctx, "UseKey"); err != nil {
+		return err
+	}
+	return m.Storage.UseKey(ctx, id, hour)
+}
+
 func (m *meddler) BanOwner(ctx context.Context, owner string, now time.Time) (petstore.Ban, error) {
 	if err := m.called(ctx, "BanOwner"); err != nil {
 		return petstore.Ban{}, err

@@ -294,3 +294,14 @@ func onWriter(t *testing.T, db *DB, statement string) {
 	defer db.writer.give(w)
 	noError(t, run(w.conn, statement))
 }
+
+func TestNotesOfKeysLeaveTheVersionAsItIs(t *testing.T) {
+	db := openNew(t)
+	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), 0)
+	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
+	before := db.Version()
+	noError(t, db.UseKey(t.Context(), key.ID, time.Now().Truncate(time.Hour)))
+	if db.Version() != before {
+		t.Error("noting the use of a key makes kept answers stale")
+	}
+}
