@@ -9,7 +9,7 @@ import (
 
 type backupCmd struct {
 	storeFlags
-	File string `arg:"" help:"The new file to write."`
+	File string `arg:"" help:"The new file to write, or - for standard output."`
 }
 
 // Run backs up the embedded store while a server may go on using it.

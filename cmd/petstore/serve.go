@@ -61,9 +61,6 @@ func (c *serveCmd) settings() (s settings, err error) {
 			return s, wrongUsage("--api-key: %w", err)
 		}
 	}
-	if c.ShutdownTimeout < 0 || c.DrainDelay < 0 {
-		return s, wrongUsage("--shutdown-timeout and --drain-delay are lengths of time such as 30s, not negative ones")
-	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")
 	}
@@ -205,7 +202,19 @@ func listen(address, flag string) (net.Listener, error) {
 	case errors.As(err, &syscallError):
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
 	}
-	return nil, wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
+	return nil, wrongAddress(flag, address)
+}
+
+// checkAddress refuses what can be no address to listen on.
+func checkAddress(flag, address string) error {
+	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+		return wrongAddress(flag, address)
+	}
+	return nil
+}
+
+func wrongAddress(flag, address string) error {
+	return wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
 }
 
 // publicURL is an address of the server that can be pasted on this machine.

@@ -24,7 +24,7 @@ func locate(cfg Config) (string, error) {
 	case err == nil && info.IsDir():
 		return "", fmt.Errorf("%s is a folder; name a file in it, such as %s", cfg.Path, filepath.Join(cfg.Path, "petstore.db"))
 	case errors.Is(err, fs.ErrNotExist) && !cfg.Create:
-		return "", fmt.Errorf("there is no database %s; petstore serve makes it, or choose another --database", cfg.Path)
+		return "", fmt.Errorf("there is no database %s; choose another --database, or let petstore serve make it", cfg.Path)
 	case errors.Is(err, fs.ErrNotExist):
 		return path, checkFolder(filepath.Dir(path))
 	case errors.Is(err, fs.ErrPermission):
