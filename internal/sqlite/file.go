@@ -38,10 +38,15 @@ func locate(cfg Config) (string, error) {
 }
 
 func checkFolder(folder string) error {
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+	if isMissing(folder) {
 		return fmt.Errorf("the folder %s does not exist; create it, or choose another --database", folder)
 	}
 	return nil
+}
+
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // lock takes the lock of a server, beside the file itself, so that it is the same one by whatever link the file is reached.
