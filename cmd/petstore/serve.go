@@ -19,6 +19,7 @@ import (
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
 )
 
 type serveCmd struct {
@@ -37,6 +38,7 @@ type serveCmd struct {
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
 	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
 	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
+	Check           bool          `help:"Check the settings, the certificate, the database and Redis, print what was found, and end. It opens no port and changes nothing."`
 
 	// conns bounds the connections; tests ask for fewer than mostConns.
 	conns int
@@ -61,6 +63,11 @@ func (c *serveCmd) settings() (s settings, err error) {
 			return s, wrongUsage("--api-key: %w", err)
 		}
 	}
+	if c.Redis != "" {
+		if err := ratelimit.CheckURL(c.Redis); err != nil {
+			return s, wrongUsage("--redis: %w", err)
+		}
+	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")
 	}
@@ -75,6 +82,9 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	s, err := c.settings()
 	if err != nil {
 		return err
+	}
+	if c.Check {
+		return c.check(ctx, con, s)
 	}
 	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
 	defer log.queue.Close()
