@@ -21,14 +21,14 @@ import (
 type cli struct {
 	Serve       serveCmd       `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
 	Keys        keysCmd        `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
-	Backup      backupCmd      `cmd:"" help:"Back up the embedded store to a new file while it serves."`
-	Restore     restoreCmd     `cmd:"" help:"Restore the embedded store from a backup while no server uses it."`
+	Backup      backupCmd      `cmd:"" help:"Back up the embedded store to a new file, or to standard output, while it serves."`
+	Restore     restoreCmd     `cmd:"" help:"Make the embedded store that --database names from a backup, while no server uses it."`
 	Copy        copyCmd        `cmd:"" help:"Copy animals, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
 	Demo        demoCmd        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on this machine whether it is ready. Ends with 0 if it is, else with 1."`
 	Version     versionCmd     `cmd:"" help:"Print the version, as --version does."`
-	Completion  completionCmd  `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Completion  completionCmd  `cmd:"" help:"Print a script that completes commands and flags in a shell; its first lines say where to put it."`
 	Help        helpCmd        `cmd:"" help:"Show the help of a command, as --help behind it does."`
 }
 

@@ -11,8 +11,8 @@ import (
 
 type copyCmd struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of both databases: production or staging."`
-	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use."`
-	To          string               `required:"" placeholder:"URL" help:"The database to copy into, from which no server has served yet."`
+	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use: sqlite:FILE or postgres://user:password@host/name."`
+	To          string               `required:"" placeholder:"URL" help:"The database to copy into, from which no server has served yet, written in the same way."`
 }
 
 func (c *copyCmd) Run(ctx context.Context, con *console) error {

@@ -66,8 +66,8 @@ var (
 
 // flagsOfOthers are those of the programs that the deployed files use besides this one.
 var flagsOfOthers = []string{
-	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--maxmemory", "--maxmemory-policy",
-	"--now", "--platform", "--rm", "--save", "--tags", "--username",
+	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--interval", "--maxmemory", "--maxmemory-policy",
+	"--now", "--platform", "--rm", "--save", "--start-period", "--tags", "--username",
 }
 
 func TestDeployedSettingsExist(t *testing.T) {

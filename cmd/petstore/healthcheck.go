@@ -14,7 +14,7 @@ import (
 )
 
 type healthcheckCmd struct {
-	AdminListen string        `placeholder:"ADDRESS" help:"Where the server has its --admin-listen; by default where serve has it by default."`
+	AdminListen string        `placeholder:"ADDRESS" help:"The --admin-listen of the server; by default the one that serve has by default."`
 	Timeout     time.Duration `default:"2s" help:"How long to wait for the answer."`
 }
 
