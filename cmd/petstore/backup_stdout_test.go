@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -81,6 +82,34 @@ func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
 		if status := command.ProcessState.ExitCode(); status != 1 || said.String() != want {
 			t.Errorf("ended with %d and said\n%swant\n%s", status, said.String(), want)
 		}
+	}
+	if left := leftIn(t, dir); left != nil {
+		t.Errorf("%v was left behind", left)
+	}
+}
+
+func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
+	t.Parallel()
+	dir, database := filled(t)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	defer writer.Close()
+	command := program("backup", "-", "--database", database)
+	var said strings.Builder
+	command.Stdout, command.Stderr = writer, &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // it is being printed, and is larger than what a pipe takes
+		t.Fatal(err)
+	}
+	command.Process.Signal(syscall.SIGTERM)
+	command.Wait()
+	if status := command.ProcessState.ExitCode(); status != 1 || said.String() != "petstore: stopped; no backup was made\n" {
+		t.Errorf("ended with %d and said\n%s", status, said.String())
 	}
 	if left := leftIn(t, dir); left != nil {
 		t.Errorf("%v was left behind", left)

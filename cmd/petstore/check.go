@@ -13,14 +13,6 @@ import (
 // check tells of each thing that serve needs whether it is there, a line for each, up to the first that is not. It may run
 // beside the server that is to be replaced, so it asks neither for the ports nor for the lock of the store.
 func (c *serveCmd) check(ctx context.Context, con *console, s settings) error {
-	if err := checkAddress("--listen", c.Listen); err != nil {
-		return err
-	}
-	if c.AdminListen != "" && c.AdminListen != "off" {
-		if err := checkAddress("--admin-listen", c.AdminListen); err != nil {
-			return err
-		}
-	}
 	fmt.Fprintf(con.stdout, "settings: valid, for the %s environment\n", c.Environment)
 	if s.tls != nil {
 		end := s.tls.loaded.Leaf.NotAfter.UTC().Format(time.RFC3339)

@@ -105,6 +105,19 @@ func TestAValueOfTheEnvironmentIsNamedByItsVariable(t *testing.T) {
 	}
 }
 
+func TestAWrongSettingIsRefusedBeforeAnythingIsOpened(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []string{"--admin-listen=8081", "--redis=nowhere", "--base-url=x", "--api-key=short"} {
+		dir := t.TempDir()
+		if _, stderr, status := invoke(t, "serve", "--listen=127.0.0.1:0", "--database=sqlite:"+filepath.Join(dir, "new.db"), wrong); status != 2 {
+			t.Errorf("%s ended with %d: %s", wrong, status, stderr)
+		}
+		if left := leftIn(t, dir); left != nil {
+			t.Errorf("%s: %v was made all the same", wrong, left)
+		}
+	}
+}
+
 func TestTheEnvironmentCannotSetWhatIsMeantForOneRun(t *testing.T) {
 	t.Parallel()
 	for _, command := range commandLine(t).Leaves(false) {

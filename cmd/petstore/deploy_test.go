@@ -131,6 +131,32 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 }
 
+var shownFilter = regexp.MustCompile("jq (-[A-Za-z]+)[ \\n]'([^']+)'")
+
+// The journal has lines of systemd too, and a server that ends with an error says so in plain text.
+func TestDocumentedFiltersOfTheLogPassOverLinesThatAreNoJSON(t *testing.T) {
+	t.Parallel()
+	jq := testservice.Program(t, "jq", "install the package jq")
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := shownFilter.FindAllStringSubmatch(string(page), -1)
+	if len(shown) == 0 {
+		t.Error("docs/operations.md shows no filter")
+	}
+	for _, filter := range shown {
+		command := exec.Command(jq, filter[1], filter[2])
+		command.Stdin = strings.NewReader("Started petstore.service.\n" +
+			`{"level":"INFO","msg":"serving"}` + "\n" +
+			`{"level":"INFO","msg":"request","status":401,"client":"192.0.2.1","deprecated":true}` + "\n" +
+			"petstore: the server stopped by itself\n")
+		if out, err := command.CombinedOutput(); err != nil || string(out) != "192.0.2.1\n" {
+			t.Errorf("jq %s '%s': %v\n%s", filter[1], filter[2], err, out)
+		}
+	}
+}
+
 var (
 	metricName = regexp.MustCompile(`\b(?:petstore|go|process)_[a-z_]+\b(?:\{([^}]*)\})?`)
 	labelName  = regexp.MustCompile(`([a-z_]+) *=~?"`)

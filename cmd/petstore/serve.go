@@ -52,6 +52,12 @@ type settings struct {
 }
 
 func (c *serveCmd) settings() (s settings, err error) {
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return s, err
+	}
+	if err := checkAddress("--admin-listen", c.AdminListen); c.servesAdmin() && err != nil {
+		return s, err
+	}
 	if s.baseURL, err = parseBaseURL(c.BaseURL); err != nil {
 		return s, err
 	}
@@ -76,6 +82,9 @@ func (c *serveCmd) settings() (s settings, err error) {
 	}
 	return s, err
 }
+
+// servesAdmin reports whether there is a listener for operators.
+func (c *serveCmd) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
 
 // Run starts in this order: settings, log, port, store, key, server; and stops in the reverse.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
