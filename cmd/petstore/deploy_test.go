@@ -131,7 +131,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 }
 
-var shownFilter = regexp.MustCompile("jq (-[A-Za-z]+)[ \\n]'([^']+)'")
+var shownFilter = regexp.MustCompile(`jq (-[A-Za-z]+)[ \n]'([^']+)'`)
 
 // The journal has lines of systemd too, and a server that ends with an error says so in plain text.
 func TestDocumentedFiltersOfTheLogPassOverLinesThatAreNoJSON(t *testing.T) {
