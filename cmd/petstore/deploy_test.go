@@ -66,8 +66,8 @@ var (
 
 // flagsOfOthers are those of the programs that the deployed files use besides this one.
 var flagsOfOthers = []string{
-	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--maxmemory", "--maxmemory-policy",
-	"--now", "--platform", "--rm", "--save", "--tags", "--username",
+	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--interval", "--maxmemory", "--maxmemory-policy",
+	"--now", "--platform", "--rm", "--save", "--start-period", "--tags", "--username",
 }
 
 func TestDeployedSettingsExist(t *testing.T) {
@@ -127,6 +127,32 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			if command == app.Node {
 				t.Errorf("%s shows petstore %s, which is no command", filepath.Base(page), shown[1])
 			}
+		}
+	}
+}
+
+var shownFilter = regexp.MustCompile(`jq (-[A-Za-z]+)[ \n]'([^']+)'`)
+
+// The journal has lines of systemd too, and a server that ends with an error says so in plain text.
+func TestDocumentedFiltersOfTheLogPassOverLinesThatAreNoJSON(t *testing.T) {
+	t.Parallel()
+	jq := testservice.Program(t, "jq", "install the package jq")
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := shownFilter.FindAllStringSubmatch(string(page), -1)
+	if len(shown) == 0 {
+		t.Error("docs/operations.md shows no filter")
+	}
+	for _, filter := range shown {
+		command := exec.Command(jq, filter[1], filter[2])
+		command.Stdin = strings.NewReader("Started petstore.service.\n" +
+			`{"level":"INFO","msg":"serving"}` + "\n" +
+			`{"level":"INFO","msg":"request","status":401,"client":"192.0.2.1","deprecated":true}` + "\n" +
+			"petstore: the server stopped by itself\n")
+		if out, err := command.CombinedOutput(); err != nil || string(out) != "192.0.2.1\n" {
+			t.Errorf("jq %s '%s': %v\n%s", filter[1], filter[2], err, out)
 		}
 	}
 }

@@ -104,11 +104,16 @@ func TestARequestThatTakesTooLongIsCutOff(t *testing.T) {
 // writeCertificate makes a certificate for 127.0.0.1 with that serial number.
 func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) *x509.CertPool {
 	t.Helper()
+	return writeCertificateUntil(t, certFile, keyFile, serial, time.Now().Add(time.Hour))
+}
+
+func writeCertificateUntil(t *testing.T, certFile, keyFile string, serial int64, end time.Time) *x509.CertPool {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: end, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)

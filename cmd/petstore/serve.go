@@ -19,6 +19,7 @@ import (
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
 )
 
 type serveCmd struct {
@@ -37,6 +38,7 @@ type serveCmd struct {
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
 	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
 	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
+	Check           bool          `help:"Check the settings, the certificate, the database and Redis, print what was found, and end. It opens no port and changes nothing."`
 
 	// conns bounds the connections; tests ask for fewer than mostConns.
 	conns int
@@ -50,6 +52,12 @@ type settings struct {
 }
 
 func (c *serveCmd) settings() (s settings, err error) {
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return s, err
+	}
+	if err := checkAddress("--admin-listen", c.AdminListen); c.servesAdmin() && err != nil {
+		return s, err
+	}
 	if s.baseURL, err = parseBaseURL(c.BaseURL); err != nil {
 		return s, err
 	}
@@ -61,8 +69,10 @@ func (c *serveCmd) settings() (s settings, err error) {
 			return s, wrongUsage("--api-key: %w", err)
 		}
 	}
-	if c.ShutdownTimeout < 0 || c.DrainDelay < 0 {
-		return s, wrongUsage("--shutdown-timeout and --drain-delay are lengths of time such as 30s, not negative ones")
+	if c.Redis != "" {
+		if err := ratelimit.CheckURL(c.Redis); err != nil {
+			return s, wrongUsage("--redis: %w", err)
+		}
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")
@@ -73,11 +83,17 @@ func (c *serveCmd) settings() (s settings, err error) {
 	return s, err
 }
 
+// servesAdmin reports whether there is a listener for operators.
+func (c *serveCmd) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
+
 // Run starts in this order: settings, log, port, store, key, server; and stops in the reverse.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	s, err := c.settings()
 	if err != nil {
 		return err
+	}
+	if c.Check {
+		return c.check(ctx, con, s)
 	}
 	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
 	defer log.queue.Close()
@@ -215,7 +231,19 @@ func listen(address, flag string) (net.Listener, error) {
 	case errors.As(err, &syscallError):
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
 	}
-	return nil, wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
+	return nil, wrongAddress(flag, address)
+}
+
+// checkAddress refuses what can be no address to listen on.
+func checkAddress(flag, address string) error {
+	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+		return wrongAddress(flag, address)
+	}
+	return nil
+}
+
+func wrongAddress(flag, address string) error {
+	return wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
 }
 
 // publicURL is an address of the server that can be pasted on this machine.

@@ -12,8 +12,8 @@ import (
 // storeFlags say which store a command works on.
 type storeFlags struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment: production or staging. A database and its keys belong to one."`
-	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://… By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
-	Redis       string               `placeholder:"URL" help:"Where requests are counted when several replicas serve: redis://… By default each process counts for itself."`
+	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://user:password@host/name. By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
+	Redis       string               `placeholder:"URL" help:"Where serve counts requests when there are several replicas: redis://host:6379. By default each process counts for itself. Other commands accept it and do not use it."`
 
 	lost func(problem error) // told when the embedded store's file is not in its place, and nil when it is back
 }
@@ -68,6 +68,9 @@ func (f storeFlags) database() (kind, path string, err error) {
 	case scheme == "sqlite" && strings.TrimPrefix(rest, "//") != "":
 		return "sqlite", strings.TrimPrefix(rest, "//"), nil
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+		if err := postgres.CheckURL(url); err != nil {
+			return "", "", wrongUsage("--database: %w", err)
+		}
 		return "postgres", "", nil
 	}
 	// The rest of it may hold a password.

@@ -93,6 +93,12 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
+// CheckURL says what is wrong with a URL, without asking who is there.
+func CheckURL(url string) error {
+	_, err := poolConfig(url)
+	return err
+}
+
 func poolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -19,6 +19,9 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	if _, err := os.Stat(target); err == nil {
 		return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
 	}
+	if folder := filepath.Dir(target); isMissing(folder) {
+		return fmt.Errorf("the folder %s does not exist; create it, or choose another file for the backup", folder)
+	}
 	path, err := locate(cfg)
 	if err != nil {
 		return err
@@ -39,7 +42,7 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	if err != nil {
 		return refusal(cfg.Path, err)
 	}
-	return copyInto(ctx, conn, target, progress)
+	return copyInto(ctx, conn, cfg.Path, target, progress)
 }
 
 // Restore makes the database at cfg.Path from a backup. A database that is there already stays, under the name that is
@@ -74,7 +77,7 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	defer conn.Close()
 	fresh := path + ".restored"
 	os.Remove(fresh) // of a restore that was broken off
-	if err := copyInto(ctx, conn, fresh, progress); err != nil {
+	if err := copyInto(ctx, conn, backup, fresh, progress); err != nil {
 		return "", err
 	}
 	defer flush(filepath.Dir(path))
@@ -99,10 +102,14 @@ func checkBackup(ctx context.Context, cfg Config, backup string) error {
 	defer conn.Close()
 	conn.SetInterrupt(ctx.Done())
 	schema, err := inspect(conn, backup)
-	if err != nil {
+	switch code := sqlite3.ErrCode(err).ToPrimary(); {
+	case code == sqlite3.ResultNotADB:
+		return fmt.Errorf("%s is not a SQLite database and was not restored; use another file", backup)
+	case code == sqlite3.ResultCorrupt:
+		return damaged(backup, err)
+	case err != nil:
 		return refusal(backup, err)
-	}
-	if schema == 0 {
+	case schema == 0:
 		return fmt.Errorf("%s is an empty database and no backup", backup)
 	}
 	verdict := ""
@@ -111,13 +118,18 @@ func checkBackup(ctx context.Context, cfg Config, backup string) error {
 		err = errors.New(verdict)
 	}
 	if err != nil {
-		return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
+		return damaged(backup, err)
 	}
 	return checkEnvironment(conn, Config{Path: backup, Environment: cfg.Environment})
 }
 
-// copyInto writes what a connection sees to a new file, which appears under its name only when it is whole and on disk.
-func copyInto(ctx context.Context, conn *sqlite3.Conn, target string, progress Progress) error {
+func damaged(backup string, err error) error {
+	return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
+}
+
+// copyInto writes what a connection to the source sees to a new file, which appears under its name only when it is whole
+// and on disk.
+func copyInto(ctx context.Context, conn *sqlite3.Conn, source, target string, progress Progress) error {
 	partial := target + ".partial"
 	os.Remove(partial) // of a copy that was broken off
 	defer os.Remove(partial)
@@ -127,7 +139,7 @@ func copyInto(ctx context.Context, conn *sqlite3.Conn, target string, progress P
 	conn.SetInterrupt(old)
 	stop()
 	if err != nil {
-		return refusal(target, err)
+		return uncopied(source, target, err)
 	}
 	if err := flush(partial); err != nil {
 		return fmt.Errorf("%s could not be written to the disk: %w", target, err)
@@ -137,6 +149,17 @@ func copyInto(ctx context.Context, conn *sqlite3.Conn, target string, progress P
 	}
 	flush(filepath.Dir(target)) // where a folder cannot be flushed, its file system needs no flush
 	return nil
+}
+
+// uncopied blames the file at which a copy failed.
+func uncopied(source, target string, err error) error {
+	switch sqlite3.ErrCode(err).ToPrimary() {
+	case sqlite3.ResultCantOpen, sqlite3.ResultPerm, sqlite3.ResultReadOnly:
+		return fmt.Errorf("petstore cannot write %s; choose another file, or let the user that runs petstore write in its folder", target)
+	case sqlite3.ResultFull:
+		return refusal(target, err)
+	}
+	return refusal(source, err)
 }
 
 // watchSize tells how large the file has grown, against the size of the database that it is made of.

@@ -143,7 +143,9 @@ func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
 
 	for name, c := range map[string]struct{ backup, says string }{
 		"a missing file":             {filepath.Join(t.TempDir(), "none.db"), "no backup"},
-		"notes":                      {file("notes.db", []byte(strings.Repeat("Dear diary. ", 1000))), "not a SQLite database"},
+		"notes":                      {file("notes.db", []byte(strings.Repeat("Dear diary. ", 1000))), "not a SQLite database and was not restored; use another file"},
+		"the head of a backup":       {file("head.db", whole[:100]), "is damaged and was not restored"},
+		"the first page of a backup": {file("page.db", whole[:4096]), "is damaged and was not restored"},
 		"an empty file":              {file("empty.db", nil), "no backup"},
 		"half a backup":              {file("half.db", whole[:len(whole)/2]), "damaged"},
 		"a scrambled backup":         {file("scrambled.db", scrambled), "damaged"},
@@ -152,12 +154,42 @@ func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Restore(t.Context(), production(database), c.backup, true, quiet); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("said %v, want something about %q", err, c.says)
+			} else if strings.Contains(err.Error(), "petstore restore") {
+				t.Errorf("said %v, which is about a database and not about a backup", err)
 			}
 			if n := countPets(t, database); n != 2000 {
 				t.Errorf("the database has %d animals", n)
 			}
 		})
 	}
+}
+
+func TestAFailedBackupBlamesTheFileThatIsAtFault(t *testing.T) {
+	database, _ := backedUp(t, 2000)
+	dir := t.TempDir()
+	backUp := func(target, want string) {
+		t.Helper()
+		err := Backup(t.Context(), production(database), target, quiet)
+		if err == nil || err.Error() != want {
+			t.Errorf("said  %v\nwant %s", err, want)
+		}
+		if _, err := os.Stat(target); err == nil {
+			t.Errorf("there is a backup %s all the same", target)
+		}
+	}
+	folder := filepath.Join(dir, "none")
+	backUp(filepath.Join(folder, "backup.db"), "the folder "+folder+" does not exist; create it, or choose another file for the backup")
+	noError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	unwritable := filepath.Join(dir, "file", "backup.db")
+	backUp(unwritable, "petstore cannot write "+unwritable+"; choose another file, or let the user that runs petstore write in its folder")
+
+	content, err := os.ReadFile(database)
+	noError(t, err)
+	for i := len(content) / 2; i < len(content)/2+8192; i++ {
+		content[i] ^= 0xa5
+	}
+	noError(t, os.WriteFile(database, content, 0o600))
+	backUp(filepath.Join(dir, "backup.db"), "the database "+database+" is damaged; restore it from a backup with petstore restore")
 }
 
 func TestARestoreIsRefusedWhileAServerHoldsTheDatabase(t *testing.T) {

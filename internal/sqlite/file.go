@@ -24,7 +24,7 @@ func locate(cfg Config) (string, error) {
 	case err == nil && info.IsDir():
 		return "", fmt.Errorf("%s is a folder; name a file in it, such as %s", cfg.Path, filepath.Join(cfg.Path, "petstore.db"))
 	case errors.Is(err, fs.ErrNotExist) && !cfg.Create:
-		return "", fmt.Errorf("there is no database %s; petstore serve makes it, or choose another --database", cfg.Path)
+		return "", fmt.Errorf("there is no database %s; choose another --database, or let petstore serve make it", cfg.Path)
 	case errors.Is(err, fs.ErrNotExist):
 		return path, checkFolder(filepath.Dir(path))
 	case errors.Is(err, fs.ErrPermission):
@@ -38,7 +38,7 @@ func locate(cfg Config) (string, error) {
 }
 
 func checkFolder(folder string) error {
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+	if isMissing(folder) {
 		return fmt.Errorf("the folder %s does not exist; create it, or choose another --database", folder)
 	}
 	return nil
@@ -55,6 +55,11 @@ func checkNames(path, name string) error {
 		err = fmt.Errorf("the database %s has %d names (hard links), and only one is safe; remove the others, or choose another --database", name, linksOf(info))
 	}
 	return err
+}
+
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // lock takes the lock of a server, beside the file itself, so that it is the same one by whatever link the file is reached.
