@@ -75,8 +75,9 @@ func (c *Client) String() string { return "petstore client of " + c.base }
 // GoString is String, so that no verb of package fmt looks inside.
 func (c *Client) GoString() string { return c.String() }
 
-// Limits is what the latest answer said of the key's limits. It is zero before the first answer.
-func (c *Client) Limits() Limits { return c.gate.latest() }
+// Limits is what the answers so far have told of the key's limits, of which the lowest Remaining of a window counts. It is
+// zero before the first answer.
+func (c *Client) Limits() Limits { return c.gate.limits() }
 
 // request is a call of one operation. All its tries send the same bytes.
 type request struct {

@@ -17,7 +17,6 @@ type gate struct {
 	patience time.Duration // no request waits for a window that begins later than this
 
 	mu       sync.Mutex
-	told     Limits // by the latest answer
 	window   window
 	epoch    int // counts the windows
 	inFlight int64
@@ -90,9 +89,6 @@ func (g *gate) leave(p pass, n news) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.release(p)
-	if n.limited {
-		g.told = n.Limits
-	}
 	now := time.Now()
 	g.learn(p, n, now)
 	g.admit(now)
@@ -105,10 +101,14 @@ func (g *gate) release(p pass) {
 	}
 }
 
-func (g *gate) latest() Limits {
+// limits are those of the window, zero if there are none.
+func (g *gate) limits() Limits {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.told
+	if g.window.Limit == 0 {
+		return Limits{}
+	}
+	return g.window.Limits
 }
 
 // admit lets go who may go and refuses who would wait too long.

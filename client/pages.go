@@ -61,15 +61,9 @@ func fetch[T any](ctx context.Context, c *Client, path, query string, options []
 
 // nextQuery is the query of the Link with the relation "next", empty if there is none (RFC 8288).
 func nextQuery(h http.Header) string {
-	for _, rest := range h.Values("Link") {
-		for {
-			_, after, found := strings.Cut(rest, "<")
-			if !found {
-				break
-			}
-			var target, parameters string
-			target, after, _ = strings.Cut(after, ">")
-			parameters, rest, _ = strings.Cut(after, "<")
+	for _, links := range h.Values("Link") {
+		for link := range strings.SplitSeq(links, "<") {
+			target, parameters, _ := strings.Cut(link, ">")
 			if u, err := url.Parse(target); err == nil && isNext(parameters) {
 				return u.RawQuery
 			}
