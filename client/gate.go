@@ -192,7 +192,9 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	case n.lost:
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
-	case same || n.refused && !n.limited:
+	case n.refused && !n.limited: // by something in front of the service
+		known.Remaining, known.end = 0, n.end
+	case same:
 		known.Remaining = min(known.Remaining, n.Remaining)
 		known.banned = known.banned || n.banned
 		if n.end.After(known.end) {

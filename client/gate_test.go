@@ -218,6 +218,21 @@ func TestALargerPlanOpensTheGateAtOnce(t *testing.T) {
 	})
 }
 
+func TestARefusalOfAProxyHoldsAllForItsTimeOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{lines: []line{deleted, {status: 429, proxy: true, headers: []string{"Retry-After: 3"}}, deleted}}
+		store := playing(t, s)
+		callAtOnce(t.Context(), store, 1)
+		begin := time.Now()
+		if err := errors.Join(callAtOnce(t.Context(), store, 1)...); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took < 3*time.Second || took > 4*time.Second {
+			t.Errorf("the call took %s, want 3s and a little", took)
+		}
+	})
+}
+
 func TestAClientThatGivesUpLeavesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &window{limit: 100, remaining: 100, reset: time.Now().Add(time.Hour), latency: 10 * time.Second}

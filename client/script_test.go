@@ -28,6 +28,7 @@ type line struct {
 	headers []string // "Name: value"
 	body    string
 	err     error
+	proxy   bool // something in front of the service answers, which knows no limits
 }
 
 type asked struct {
@@ -58,7 +59,11 @@ func (l line) response() *http.Response {
 		name, value, _ := strings.Cut(h, ": ")
 		res.Header.Set(name, value)
 	}
-	if res.Header.Get("X-RateLimit-Reset") == "" {
+	if l.proxy {
+		for _, name := range []string{"Limit", "Remaining", "Reset"} {
+			res.Header.Del("X-RateLimit-" + name)
+		}
+	} else if res.Header.Get("X-RateLimit-Reset") == "" {
 		res.Header.Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(time.Minute).Truncate(time.Minute).Unix(), 10))
 	}
 	return res
