@@ -20,9 +20,19 @@ type settings struct {
 	onBan     BanPolicy
 }
 
+// transport is shared by all clients that bring none. Unlike http.DefaultTransport it keeps the connections of many
+// goroutines to one service.
+var transport = &http.Transport{
+	Proxy:               http.ProxyFromEnvironment,
+	ForceAttemptHTTP2:   true,
+	TLSHandshakeTimeout: 10 * time.Second,
+	MaxIdleConnsPerHost: 100,
+	IdleConnTimeout:     90 * time.Second,
+}
+
 func defaults() settings {
 	return settings{
-		http:      &http.Client{Timeout: 30 * time.Second},
+		http:      &http.Client{Timeout: 30 * time.Second, Transport: transport},
 		attempts:  6,
 		budget:    2 * time.Minute,
 		userAgent: "petstore-go-client",

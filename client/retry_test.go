@@ -202,6 +202,15 @@ func TestABanIsReturnedOrWaitedFor(t *testing.T) {
 			t.Errorf("the client waited %s, want twice an hour", waits)
 		}
 	})
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{lines: []line{banned, deleted}}
+		if err := errors.Join(callAtOnce(t.Context(), playing(t, s, client.WithBanPolicy(client.WaitForBan)), 50)...); err != nil {
+			t.Error(err)
+		}
+		if waits := s.waits(); len(waits) != 50 || waits[0] < time.Hour {
+			t.Errorf("50 calls asked %d times, the second after %s; want 51 times, and an hour", len(waits)+1, waits[0])
+		}
+	})
 }
 
 func TestAServerThatIsNotTrustedIsAskedOnce(t *testing.T) {
