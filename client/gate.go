@@ -11,7 +11,7 @@ import (
 )
 
 // gate lets the requests of all goroutines go, in the order in which they came, and no more of them than the service has
-// said are left. Who is in flight counts as used. When nothing is known of the current window, one request goes ahead to
+// said are left. A request in flight counts as used. When nothing is known of the current window, one request goes ahead to
 // find out; when the window is spent, all wait for the next.
 type gate struct {
 	patience time.Duration // no request waits for a window that begins later than this
@@ -111,7 +111,7 @@ func (g *gate) limits() Limits {
 	return g.window.Limits
 }
 
-// admit lets go who may go and refuses who would wait too long.
+// admit lets requests go while there is room, and refuses those that would wait too long.
 func (g *gate) admit(now time.Time) {
 	for len(g.queue) > 0 && g.room(now) {
 		w := g.queue[0]
@@ -182,9 +182,9 @@ type news struct {
 	lost    bool // there was no answer, but the request may have been counted
 }
 
-// learn takes news in. Within a window the lowest number that an answer told is right: who was counted since then is still
-// in flight. An answer of another window is believed if its request was sent in this one, or if it is of a later one;
-// else it has been overtaken.
+// learn takes news in. Within a window the lowest number of all answers is right: the requests that were counted since then
+// are still in flight. An answer of another window is believed if its request was sent in this one, or if that window
+// ends later; else it has been overtaken.
 func (g *gate) learn(p pass, n news, now time.Time) {
 	known := &g.window
 	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)
