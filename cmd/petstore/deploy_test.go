@@ -42,7 +42,7 @@ func TestDeployedFilesAreWellFormed(t *testing.T) {
 	t.Parallel()
 	for path, text := range deployed(t) {
 		switch filepath.Ext(path) {
-		case ".yaml":
+		case ".yaml", ".yml":
 			if _, err := yaml.YAMLToJSON([]byte(text)); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
