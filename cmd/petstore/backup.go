@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"petstore/internal/sqlite"
 )
@@ -18,8 +19,12 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	if err := sqlite.Backup(ctx, cfg, c.File, con.progress); err != nil {
 		return err
+	}
+	if err := sqlite.NoteBackup(ctx, cfg, began); err != nil {
+		fmt.Fprintf(con.stderr, "The backup is whole, but the database does not remember it, so the metrics do not show it: %v\n", err)
 	}
 	fmt.Fprintf(con.stderr, "Backed up %s to %s.\n", cfg.Path, c.File)
 	return nil

@@ -16,12 +16,12 @@ type copyCmd struct {
 }
 
 func (c *copyCmd) Run(ctx context.Context, con *console) error {
-	from, err := storeFlags{Environment: c.Environment, Database: c.From}.open(ctx, toChange, nil)
+	from, err := storeFlags{Environment: c.Environment, Database: c.From}.open(ctx, toChange, watch{})
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toLoad, nil)
+	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toLoad, watch{})
 	if err != nil {
 		return err
 	}

@@ -94,12 +94,14 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	defer listener.Close()
 	registry := newRegistry()
 	countDroppedLines(registry, log.queue)
-	storage, err := c.open(ctx, toServe, countBatches(registry))
+	storage, err := c.open(ctx, toServe, watchStore(registry))
 	if err != nil {
 		return err
 	}
 	defer storage.Close()
 	countSharedReads(registry, storage)
+	showStore(registry, storage)
+	showCertificate(registry, s.tls, log.Logger)
 	limiter, stopLimiter, err := c.limiter(registry, log.Logger)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type Config struct {
 	Serve bool
 	// Batched, if not nil, is told how many changes each commit had.
 	Batched func(changes int)
+	Watch   petstore.Watch
 	// Now is the clock by which orders end; nil means the system's.
 	Now func() time.Time
 }
@@ -38,6 +39,8 @@ type Config struct {
 type DB struct {
 	changes *batch.Writer[change, outcome]
 	batched func(changes int)
+	watch   petstore.Watch
+	waits   atomic.Int64 // for a reader
 	now     func() time.Time
 	version atomic.Uint64
 	path    string        // without links
@@ -52,6 +55,7 @@ type DB struct {
 var (
 	_ petstore.Storage   = (*DB)(nil)
 	_ petstore.Versioned = (*DB)(nil)
+	_ petstore.Measured  = (*DB)(nil)
 )
 
 // maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
@@ -96,6 +100,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	db.trimAt = logLimit
 	db.changes = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
+	db.watch = cfg.Watch
 	db.now = cfg.Now
 	if db.now == nil {
 		db.now = time.Now

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 )
@@ -29,8 +30,9 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 }
 
 // readPets lends a reader that shows every animal stored so far.
-func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
-	r, err := db.readers.take(ctx)
+func (db *DB) readPets(ctx context.Context, work func(*reader) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
+	r, err := db.lend(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,8 +73,9 @@ func (r *reader) letGo() error {
 }
 
 // read lends a reading connection that shows what other processes have written too.
-func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) error {
-	r, err := db.readers.take(ctx)
+func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
+	r, err := db.lend(ctx)
 	if err != nil {
 		return err
 	}

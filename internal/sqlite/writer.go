@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -16,7 +17,8 @@ type writer struct {
 	conn    *sqlite3.Conn
 	inserts [maxRows]*sqlite3.Stmt // of one row, of two, and so on
 	get     *sqlite3.Stmt
-	counted [petstore.Sold + 1]int64 // by status, how many animals the running transaction has added
+	counted [petstore.Sold + 1]int64  // by status, how many animals the running transaction has added
+	ordered [petstore.Expired + 1]int // by status, how many orders it has brought there
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
@@ -41,7 +43,8 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 }
 
 // write lends the writer, in a transaction, and keeps the log small.
-func (db *DB) write(ctx context.Context, work func(*writer) error) error {
+func (db *DB) write(ctx context.Context, work func(*writer) error) (err error) {
+	defer db.watch.Call(true, time.Now(), &err)
 	w, err := db.writer.take(ctx)
 	if err != nil {
 		return err
@@ -49,6 +52,8 @@ func (db *DB) write(ctx context.Context, work func(*writer) error) error {
 	defer db.writer.give(w)
 	defer db.trimLog(w)
 	clear(w.counted[:])
+	clear(w.ordered[:])
+	defer db.tellOrders(w, &err)
 	return unreachable(transaction(ctx, w.conn, func() error {
 		if err := work(w); err != nil {
 			return err
