@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"petstore/internal/sqlite"
 )
@@ -25,7 +26,7 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	target := c.File
+	began, target := time.Now(), c.File
 	if target == "-" {
 		target, err = "standard output", con.printBackup(ctx, cfg)
 	} else {
@@ -33,6 +34,9 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	}
 	if err != nil {
 		return err
+	}
+	if err := sqlite.NoteBackup(ctx, cfg, began); err != nil {
+		fmt.Fprintf(con.stderr, "The backup is whole, but the database does not remember it, so the metrics do not show it: %v\n", err)
 	}
 	fmt.Fprintf(con.stderr, "Backed up %s to %s.\n", cfg.Path, target)
 	return nil

@@ -25,7 +25,7 @@ import (
 type serveCmd struct {
 	storeFlags
 	Listen          string        `default:":8080" help:"Where the API listens."`
-	AdminListen     string        `default:"127.0.0.1:9090" help:"Where metrics, health and profiles are served; \"\" or off for nowhere."`
+	AdminListen     string        `default:"127.0.0.1:8081" help:"Where metrics, health and profiles are served; \"\" or off for nowhere."`
 	BaseURL         string        `name:"base-url" placeholder:"URL" help:"The address clients use, such as https://api.example.com/v1; without it, links begin with the path."`
 	APIKey          string        `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, made sure of at every start and never printed: 16 to 128 characters."`
 	RateLimits      string        `enum:"on,off" default:"on" help:"on, or off to count requests without refusing any."`
@@ -111,12 +111,14 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	registry := newRegistry()
 	countDroppedLines(registry, log.queue)
 	c.lost = func(problem error) { reportLoss(log.Logger, problem) }
-	storage, err := c.open(ctx, toServe, countBatches(registry))
+	storage, err := c.open(ctx, toServe, watchStore(registry))
 	if err != nil {
 		return err
 	}
 	defer storage.Close()
 	countSharedReads(registry, storage)
+	showStore(registry, storage)
+	showCertificate(registry, s.tls, log.Logger)
 	limiter, stopLimiter, err := c.limiter(registry, log.Logger)
 	if err != nil {
 		return err

@@ -32,21 +32,27 @@ var (
 	toChange = purpose{}
 )
 
-// open opens the store that the flags name. The function batched, if not nil, is told how many creates each commit had.
-func (f storeFlags) open(ctx context.Context, why purpose, batched func(creates int)) (petstore.Movable, error) {
+// watch is told what the store does; nil functions are not.
+type watch struct {
+	petstore.Watch
+	batched func(creates int)
+}
+
+// open opens the store that the flags name.
+func (f storeFlags) open(ctx context.Context, why purpose, w watch) (petstore.Movable, error) {
 	kind, path, err := f.database()
 	if err != nil {
 		return nil, err
 	}
 	if kind == "sqlite" {
-		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, Batched: batched, Lost: f.lost})
+		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, Batched: w.batched, Watch: w.Watch, Lost: f.lost})
 	}
-	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Batched: batched})
+	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Batched: w.batched, Watch: w.Watch})
 }
 
 // with does work on the store that the flags name.
 func (f storeFlags) with(ctx context.Context, why purpose, work func(petstore.Storage) error) error {
-	storage, err := f.open(ctx, why, nil)
+	storage, err := f.open(ctx, why, watch{})
 	if err != nil {
 		return err
 	}

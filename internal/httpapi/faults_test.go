@@ -199,7 +199,7 @@ func TestAnswerThatBreaksOffIsCutLoggedCountedAndTraced(t *testing.T) {
 	if n := value(t, metrics, "petstore_requests_total", "page", "500"); n != 1 {
 		t.Errorf("it is counted %v times", n)
 	}
-	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "page" || ended[0].Status().Code != codes.Error {
+	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "GET /page" || ended[0].Status().Code != codes.Error {
 		t.Errorf("the spans are %v", ended)
 	}
 	s.get("", "/").is(t, 404, petstore.NotFound)

@@ -30,6 +30,7 @@ type Config struct {
 	Serve bool
 	// Batched, if not nil, is told how many changes each commit had.
 	Batched func(changes int)
+	Watch   petstore.Watch
 	// Now is the clock by which orders end; nil means the system's.
 	Now func() time.Time
 	// Lost, if not nil, is told when a file of the database is not in its place any more, and nil when it is back.
@@ -40,6 +41,8 @@ type Config struct {
 type DB struct {
 	changes   *batch.Writer[change, outcome]
 	batched   func(changes int)
+	watch     petstore.Watch
+	waits     atomic.Int64 // for a reader
 	now       func() time.Time
 	onLoss    func(problem error)
 	gate      sync.RWMutex // closed while a commit and the change of the version are under way
@@ -58,6 +61,7 @@ type DB struct {
 var (
 	_ petstore.Storage   = (*DB)(nil)
 	_ petstore.Versioned = (*DB)(nil)
+	_ petstore.Measured  = (*DB)(nil)
 )
 
 // maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
@@ -82,7 +86,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := db.watch(path); err != nil {
+	if err := db.remember(path); err != nil {
 		return err
 	}
 	if _, err := admit(conn, cfg); err != nil {
@@ -111,6 +115,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	db.trimAt = logLimit
 	db.changes = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
+	db.watch = cfg.Watch
 	db.now = cfg.Now
 	if db.now == nil {
 		db.now = time.Now
@@ -139,7 +144,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	}
 	db.readers = newPool(readers...)
 	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := db.watch(db.path + suffix); err != nil {
+		if err := db.remember(db.path + suffix); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 )
@@ -34,8 +35,9 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 }
 
 // readPets lends a reader that shows every animal stored so far, and none that a reader of this version might not show.
-func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
-	r, err := db.readers.take(ctx)
+func (db *DB) readPets(ctx context.Context, work func(*reader) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
+	r, err := db.lend(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,8 +86,9 @@ func (r *reader) letGo() error {
 
 // read lends a reading connection that shows what other processes have written too. It may show a write before readPets
 // does, so it is for everything but animals.
-func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) error {
-	r, err := db.readers.take(ctx)
+func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
+	r, err := db.lend(ctx)
 	if err != nil {
 		return err
 	}

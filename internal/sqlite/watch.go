@@ -11,8 +11,8 @@ type original struct {
 	info os.FileInfo
 }
 
-// watch remembers a file that must stay where it is.
-func (db *DB) watch(path string) error {
+// remember notes a file that must stay where it is.
+func (db *DB) remember(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

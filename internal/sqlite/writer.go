@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -16,7 +17,8 @@ type writer struct {
 	conn    *sqlite3.Conn
 	inserts [maxRows]*sqlite3.Stmt // of one row, of two, and so on
 	get     *sqlite3.Stmt
-	counted [petstore.Sold + 1]int64 // by status, how many animals the running transaction has added
+	counted [petstore.Sold + 1]int64  // by status, how many animals the running transaction has added
+	ordered [petstore.Expired + 1]int // by status, how many orders it has brought there
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
@@ -52,7 +54,8 @@ func beginLog(conn *sqlite3.Conn) error {
 }
 
 // write lends the writer, in a transaction, and keeps the log small. Nothing is acknowledged that went into a lost file.
-func (db *DB) write(ctx context.Context, work func(*writer) error) error {
+func (db *DB) write(ctx context.Context, work func(*writer) error) (err error) {
+	defer db.watch.Call(true, time.Now(), &err)
 	w, err := db.writer.take(ctx)
 	if err != nil {
 		return err
@@ -63,6 +66,8 @@ func (db *DB) write(ctx context.Context, work func(*writer) error) error {
 	}
 	defer db.trimLog(w)
 	clear(w.counted[:])
+	clear(w.ordered[:])
+	defer db.tellOrders(w, &err)
 	err = transactionTo(ctx, w.conn, func() error {
 		if err := work(w); err != nil {
 			return err
