@@ -2,7 +2,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test lint fuzz bench bench-peers bench-compare release
+.PHONY: run build test test-clients lint fuzz bench bench-peers bench-compare release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -13,6 +13,10 @@ build: ## a static binary in bin/
 test: ## everything, under the race detector, on real databases and a real browser
 	scripts/test-services.sh
 	go test -race ./...
+	scripts/test-clients.sh
+
+test-clients: ## clients that other tools make from api/openapi.yaml, compiled and used
+	scripts/test-clients.sh
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files; run gofmt -w ."; exit 1; }

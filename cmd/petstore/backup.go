@@ -2,14 +2,22 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
 
 	"petstore/internal/sqlite"
 )
 
 type backupCmd struct {
 	storeFlags
-	File string `arg:"" help:"The new file to write."`
+	File string `arg:"" help:"The new file to write, or - for standard output."`
 }
 
 // Run backs up the embedded store while a server may go on using it.
@@ -18,10 +26,66 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if err := sqlite.Backup(ctx, cfg, c.File, con.progress); err != nil {
+	began, target := time.Now(), c.File
+	if target == "-" {
+		target, err = "standard output", con.printBackup(ctx, cfg)
+	} else {
+		err = sqlite.Backup(ctx, cfg, target, con.progress)
+	}
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.stderr, "Backed up %s to %s.\n", cfg.Path, c.File)
+	if err := sqlite.NoteBackup(ctx, cfg, began); err != nil {
+		fmt.Fprintf(con.stderr, "The backup is whole, but the database does not remember it, so the metrics do not show it: %v\n", err)
+	}
+	fmt.Fprintf(con.stderr, "Backed up %s to %s.\n", cfg.Path, target)
+	return nil
+}
+
+// printBackup makes the backup beside the database, where there is room for one more if anywhere, and prints that.
+func (con *console) printBackup(ctx context.Context, cfg sqlite.Config) error {
+	if isTerminal(con.stdout) {
+		return wrongUsage("standard output is a terminal, which a backup is nothing for; send it to a file or a program, as in petstore backup - > FILE")
+	}
+	signal.Ignore(syscall.SIGPIPE) // which would end the program before it has tidied up
+	folder, err := os.MkdirTemp(filepath.Dir(cfg.Path), ".petstore-backup-")
+	if err != nil {
+		folder, err = os.MkdirTemp("", "petstore-backup-")
+	}
+	if err != nil {
+		return fmt.Errorf("there is no place to make the backup in before it is printed: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	made := filepath.Join(folder, "backup.db")
+	if err := sqlite.Backup(ctx, cfg, made, con.progress); err != nil {
+		return err
+	}
+	return con.print(ctx, made)
+}
+
+// print copies a file to standard output until ctx ends, whoever may be slow to read it.
+func (con *console) print(ctx context.Context, name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(con.stdout, file)
+		done <- err
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
+		err = cause.Err
+	}
+	if err != nil {
+		return fmt.Errorf("standard output does not take the backup, so there is none: %w", err)
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,15 +19,33 @@ import (
 
 // cli is the whole command line: every flag, its environment variable and its help come from here.
 type cli struct {
-	Serve      serveCmd      `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
-	Keys       keysCmd       `cmd:"" help:"Make, list, rotate, revoke and unban API keys."`
-	Backup     backupCmd     `cmd:"" help:"Back up the embedded store to a new file while it serves."`
-	Restore    restoreCmd    `cmd:"" help:"Restore the embedded store from a backup while no server uses it."`
-	Copy       copyCmd       `cmd:"" help:"Copy animals, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
-	Demo       demoCmd       `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
-	Migrate    migrateCmd    `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Serve       serveCmd       `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
+	Keys        keysCmd        `cmd:"" help:"Make, list, change, rotate, revoke and unban API keys."`
+	Backup      backupCmd      `cmd:"" help:"Back up the embedded store to a new file, or to standard output, while it serves."`
+	Restore     restoreCmd     `cmd:"" help:"Make the embedded store that --database names from a backup, while no server uses it."`
+	Copy        copyCmd        `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
+	Demo        demoCmd        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
+	Migrate     migrateCmd     `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
+	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on this machine whether it is ready. Ends with 0 if it is, else with 1."`
+	Version     versionCmd     `cmd:"" help:"Print the version, as --version does."`
+	Completion  completionCmd  `cmd:"" help:"Print a script that completes commands and flags in a shell; its first lines say where to put it."`
+	Help        helpCmd        `cmd:"" help:"Show the help of a command, as --help behind it does."`
+}
+
+const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
+
+To look around, run "petstore demo". To serve from the file petstore.db, run "petstore serve".
+
+A flag can also be set by the environment variable that its help names; the flag wins. The exit status is 0 if a command has done its work, 1 if it failed, and 2 if the command line or a setting is wrong.`
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command, such as keys create; without one, all commands are listed."`
+}
+
+// Run has the parser print the help, which ends the program.
+func (c *helpCmd) Run(command *kong.Context) error {
+	_, err := command.Kong.Parse(append(c.Command, "--help"))
+	return misuse(err)
 }
 
 // console is the world around a command.
@@ -34,13 +53,6 @@ type console struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
 }
-
-// usageError is a command line that cannot be meant; it ends the process with status 2.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func wrongUsage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func exitStatus(err error) int {
 	switch {
@@ -54,16 +66,8 @@ func exitStatus(err error) int {
 
 // run is the program: the command line in args, done when it returns.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
-	var commands cli
-	parser, err := kong.New(&commands,
-		kong.Name("petstore"),
-		kong.Description("A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.\n\nEvery flag can also be set by the environment variable named beside it; the flag wins."),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(status int) { panic(exit(status)) }),
-		kong.Resolvers(fromEnvironment(getenv)),
-		kong.ValueFormatter(withVariable),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-	)
+	variables := variables{getenv, map[string]bool{}}
+	parser, err := newParser(variables, stdout, stderr)
 	if err != nil {
 		return err
 	}
@@ -75,12 +79,44 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			panic(p)
 		}
 	}()
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(asMeant(args))
 	if err != nil {
-		return usageError{fmt.Errorf("%w (petstore --help tells more)", err)}
+		return variables.blame(pointToHelp(misuse(err), command))
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	err = command.Run(&console{getenv, stdout, stderr})
+	err = outcome(ctx, command, command.Run(&console{getenv, stdout, stderr}))
+	return variables.blame(pointToHelp(err, command))
+}
+
+func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error) {
+	parser, err := kong.New(&cli{},
+		kong.Name("petstore"),
+		kong.Description(about),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(status int) { panic(exit(status)) }),
+		kong.Resolvers(kong.ResolverFunc(variables.resolve)),
+		kong.ValueFormatter(withVariable),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return parser, speakPlainly(parser.Model)
+}
+
+// asMeant takes no arguments as a question for help, and --version as the command.
+func asMeant(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "--version":
+		return slices.Concat([]string{"version"}, args[1:])
+	}
+	return args
+}
+
+// outcome tells what became of a command's work where its error alone does not.
+func outcome(ctx context.Context, command *kong.Context, err error) error {
 	name, _, _ := strings.Cut(command.Command(), " ")
 	if left, ok := leftBehind[name]; ok && err != nil && ctx.Err() != nil {
 		return errors.New("stopped; " + left)
@@ -103,33 +139,11 @@ type exit int
 // leftBehind is what becomes of a command's work when a signal ends it, or its connection to the database breaks. A server
 // that a signal ends says that itself.
 var leftBehind = map[string]string{
-	"backup":  "nothing was written",
+	"backup":  "no backup was made",
 	"restore": "nothing was written",
 	"copy":    "what was copied stays, and copying again goes on",
 	"keys":    "petstore keys list shows what was done",
 	"migrate": "nothing is half done; run it again",
-}
-
-// fromEnvironment resolves the flags that are not given; an empty variable counts as not set.
-func fromEnvironment(getenv func(string) string) kong.Resolver {
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		if value := getenv(variable(flag.Name)); value != "" {
-			return value, nil
-		}
-		return nil, nil
-	})
-}
-
-func variable(flag string) string {
-	return "PETSTORE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-// withVariable is the help of a flag with its environment variable.
-func withVariable(value *kong.Value) string {
-	if value.Flag == nil || value.Name == "help" {
-		return value.Help
-	}
-	return value.Help + " ($" + variable(value.Name) + ")"
 }
 
 // duration is a time.Duration that can also be given in days, such as 90d.

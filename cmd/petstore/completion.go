@@ -34,8 +34,14 @@ func stepsFrom(node *kong.Node, path, typed string) []step {
 	var further []step
 	for _, child := range node.Children {
 		here.Words = append(here.Words, word{Text: child.Name, Help: child.Help})
+	}
+	for _, child := range node.Children {
 		typed := path + " " + child.Name
-		further = append(further, stepsFrom(child, strings.TrimSpace(typed), typed)...)
+		below := stepsFrom(child, strings.TrimSpace(typed), typed)
+		if child.Name == "help" { // what follows it are commands
+			below[0].Words = append(below[0].Words, here.Words...)
+		}
+		further = append(further, below...)
 	}
 	for _, argument := range node.Positional {
 		for _, value := range values(argument) {

@@ -43,6 +43,10 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 	file := completionScript(t, "bash")
 	for typed, want := range map[string]string{
 		"petstore s":                              "serve",
+		"petstore he":                             "healthcheck help",
+		"petstore help r":                         "restore",
+		"petstore healthcheck --t":                "--timeout",
+		"petstore serve --ch":                     "--check",
 		"petstore keys r":                         "revoke rotate",
 		"petstore keys create --pl":               "--plan",
 		"petstore keys create --name serve --per": "--per-day --per-minute",

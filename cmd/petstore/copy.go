@@ -11,17 +11,17 @@ import (
 
 type copyCmd struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of both databases: production or staging."`
-	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use."`
-	To          string               `required:"" placeholder:"URL" help:"The database to copy into, from which no server has served yet."`
+	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use: sqlite:FILE or postgres://user:password@host/name."`
+	To          string               `required:"" placeholder:"URL" help:"The database to copy into, from which no server has served yet, written in the same way."`
 }
 
 func (c *copyCmd) Run(ctx context.Context, con *console) error {
-	from, err := storeFlags{Environment: c.Environment, Database: c.From}.open(ctx, toChange, nil)
+	from, err := c.open(ctx, "--from", c.From, toChange)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	to, err := storeFlags{Environment: c.Environment, Database: c.To}.open(ctx, toLoad, nil)
+	to, err := c.open(ctx, "--to", c.To, toLoad)
 	if err != nil {
 		return err
 	}
@@ -47,6 +47,17 @@ func (c *copyCmd) Run(ctx context.Context, con *console) error {
 		fmt.Fprintf(con.stderr, "Copied %s: %d added, %d changed, %d removed%s\n", t.Kind, t.Added, t.Changed, t.Removed, kept)
 	}
 	return nil
+}
+
+// open opens a database that is told in errors by the flag which names it here.
+func (c *copyCmd) open(ctx context.Context, flag, url string, why purpose) (petstore.Movable, error) {
+	storage, err := storeFlags{Environment: c.Environment, Database: url}.open(ctx, why, watch{})
+	return storage, reword(err, func(named string) string {
+		if named == "--database" {
+			return flag
+		}
+		return named
+	})
 }
 
 // progressEvery is how often a long command says how far it is.

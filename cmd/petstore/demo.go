@@ -31,7 +31,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) error {
 }
 
 func fillDemo(ctx context.Context, store storeFlags) error {
-	storage, err := store.open(ctx, toServe, nil)
+	storage, err := store.open(ctx, toServe, watch{})
 	if err != nil {
 		return err
 	}

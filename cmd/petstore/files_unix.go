@@ -4,7 +4,10 @@ package main
 
 import (
 	"math"
+	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // openFiles is how many files, connections among them, the system lets the process have open.
@@ -14,4 +17,10 @@ func openFiles() int {
 		return math.MaxInt32
 	}
 	return int(min(uint64(limit.Cur), math.MaxInt32))
+}
+
+// hasWindow tells a terminal from other devices, such as /dev/null.
+func hasWindow(device *os.File) bool {
+	_, err := unix.IoctlGetWinsize(int(device.Fd()), unix.TIOCGWINSZ)
+	return err == nil
 }

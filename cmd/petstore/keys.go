@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -14,38 +15,34 @@ import (
 type keysCmd struct {
 	Create keysCreateCmd `cmd:"" help:"Make a key. It is printed alone on standard output, this once."`
 	List   keysListCmd   `cmd:"" help:"List the keys; the keys themselves are not stored and cannot be shown."`
-	Rotate keysRotateCmd `cmd:"" help:"Replace a key by a new one of the same owner, plan and limits. It is printed alone on standard output, this once."`
+	Update keysUpdateCmd `cmd:"" help:"Change a key, on every server within 5 seconds: its access, name and expiry, and the plan and limits of all keys of its owner."`
+	Rotate keysRotateCmd `cmd:"" help:"Replace a key by a new one of the same owner, plan, limits and access. It is printed alone on standard output, this once."`
 	Revoke keysRevokeCmd `cmd:"" help:"End a key for good, on every server within 5 seconds."`
 	Unban  keysUnbanCmd  `cmd:"" help:"Lift the ban of a key's owner, on every server within 5 seconds."`
 }
 
 type keysCreateCmd struct {
 	storeFlags
-	Name      string        `required:"" help:"What the key is for, or whose it is."`
-	Plan      petstore.Plan `enum:"free,pro,business,enterprise" default:"free" help:"free, pro, business or enterprise."`
-	PerMinute int64         `placeholder:"N" help:"Requests per minute; enterprise only."`
-	PerDay    int64         `placeholder:"N" help:"Requests per day; enterprise only."`
-	Expires   *duration     `placeholder:"90d" help:"How long the key works; without it, until it is revoked."`
+	Name      string          `required:"" help:"What the key is for, or whose it is."`
+	Plan      petstore.Plan   `enum:"free,pro,business,enterprise" default:"free" help:"free, pro, business or enterprise."`
+	PerMinute int64           `placeholder:"N" help:"Requests per minute; enterprise only."`
+	PerDay    int64           `placeholder:"N" help:"Requests per day; enterprise only."`
+	Access    petstore.Access `enum:"read,write" default:"write" help:"read, or write, which may read too."`
+	Expires   lifetime        `placeholder:"90d" help:"How long the key works; never, or without it, until it is revoked."`
 }
 
 func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
-	if strings.TrimSpace(c.Name) == "" {
-		return wrongUsage("--name is empty; say what the key is for")
+	if err := checkName(c.Name); err != nil {
+		return err
 	}
 	limits, err := c.Plan.Limits(c.PerMinute, c.PerDay)
 	if err != nil {
 		return wrongUsage("--plan %s: %w", c.Plan, err)
 	}
-	var lifetime time.Duration
-	if c.Expires != nil {
-		lifetime = time.Duration(*c.Expires)
-		if lifetime == 0 {
-			return wrongUsage("--expires is 0: such a key would never work; leave it out for one that works until it is revoked")
-		}
-	}
 	return c.with(ctx, toManage, func(storage petstore.Storage) error {
 		secret := petstore.NewSecret(c.Environment)
-		key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), lifetime)
+		key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), time.Duration(c.Expires))
+		key.Access = c.Access
 		if err := storage.CreateKey(ctx, key, petstore.HashSecret(secret)); err != nil {
 			return err
 		}
@@ -61,8 +58,76 @@ func (con *console) showSecret(secret string, key petstore.Key) {
 	if !key.ExpiresAt.IsZero() {
 		until = "until " + key.ExpiresAt.UTC().Format(time.RFC3339)
 	}
-	fmt.Fprintf(con.stderr, "Made key %s (%s, %d requests per minute, %d per day), which works %s. It is shown this once: keep it safe.\n",
-		key.ID, key.Plan, key.Limits.PerMinute, key.Limits.PerDay, until)
+	fmt.Fprintf(con.stderr, "Made key %s (%s), which works %s. It is shown this once: keep it safe.\n", key.ID, terms(key), until)
+}
+
+// terms are what a key may do, and how often.
+func terms(key petstore.Key) string {
+	may := "read and write"
+	if key.Access == petstore.ReadOnly {
+		may = "read only"
+	}
+	return fmt.Sprintf("%s, %d requests per minute, %d per day, %s", key.Plan, key.Limits.PerMinute, key.Limits.PerDay, may)
+}
+
+func checkName(name string) error {
+	if strings.TrimSpace(name) == "" {
+		return wrongUsage("--name is empty; say what the key is for")
+	}
+	return nil
+}
+
+// lifetime is how long a key works; 0, which is written never, until it is revoked.
+type lifetime time.Duration
+
+// UnmarshalText reads 90d, 36h or never.
+func (l *lifetime) UnmarshalText(text []byte) error {
+	if string(text) == "never" {
+		*l = 0
+		return nil
+	}
+	if err := (*duration)(l).UnmarshalText(text); err != nil {
+		return fmt.Errorf("%w, or never", err)
+	}
+	if *l == 0 {
+		return errors.New("such a key would never work; it may be never, for one that works until it is revoked")
+	}
+	return nil
+}
+
+type keysUpdateCmd struct {
+	storeFlags
+	ID        string           `arg:"" help:"The key's id, as keys list shows it."`
+	Plan      *petstore.Plan   `enum:"free,pro,business,enterprise" help:"free, pro, business or enterprise; of all keys of the owner."`
+	PerMinute *int64           `placeholder:"N" help:"Requests per minute; enterprise only, of all keys of the owner."`
+	PerDay    *int64           `placeholder:"N" help:"Requests per day; enterprise only, of all keys of the owner."`
+	Access    *petstore.Access `enum:"read,write" help:"read, or write, which may read too."`
+	Name      *string          `help:"What the key is for, or whose it is."`
+	Expires   *lifetime        `placeholder:"90d" help:"How long the key works from now on; never for until it is revoked."`
+}
+
+func (c *keysUpdateCmd) Run(ctx context.Context, con *console) error {
+	change := petstore.KeyChange{Plan: c.Plan, PerMinute: c.PerMinute, PerDay: c.PerDay, Access: c.Access, Name: c.Name, Lifetime: (*time.Duration)(c.Expires)}
+	if change == (petstore.KeyChange{}) {
+		return wrongUsage("nothing is to change; give at least one of --plan, --per-minute, --per-day, --access, --name and --expires")
+	}
+	if c.Name != nil {
+		if err := checkName(*c.Name); err != nil {
+			return err
+		}
+	}
+	return c.with(ctx, toChange, func(storage petstore.Storage) error {
+		now := time.Now()
+		key, err := storage.UpdateKey(ctx, c.ID, change, now)
+		if petstore.IsCode(err, petstore.InvalidParameter) {
+			return usageError{err}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(con.stderr, "Key %s, %s, is now: %s; %s. Every server follows within 5 seconds.\n", key.ID, oneLine(key.Name), terms(key), state(key, now))
+		return nil
+	})
 }
 
 type keysListCmd struct {
@@ -85,16 +150,18 @@ func (c *keysListCmd) Run(ctx context.Context, con *console) error {
 
 // listedKey is a key as keys list --json shows it.
 type listedKey struct {
-	ID          string        `json:"id"`
-	Name        string        `json:"name"`
-	Owner       string        `json:"owner"`
-	Plan        petstore.Plan `json:"plan"`
-	PerMinute   int64         `json:"perMinute"`
-	PerDay      int64         `json:"perDay"`
-	CreatedAt   time.Time     `json:"createdAt"`
-	ExpiresAt   *time.Time    `json:"expiresAt"`
-	RevokedAt   *time.Time    `json:"revokedAt"`
-	BannedUntil *time.Time    `json:"bannedUntil"`
+	ID          string          `json:"id"`
+	Name        string          `json:"name"`
+	Owner       string          `json:"owner"`
+	Plan        petstore.Plan   `json:"plan"`
+	PerMinute   int64           `json:"perMinute"`
+	PerDay      int64           `json:"perDay"`
+	Access      petstore.Access `json:"access"`
+	CreatedAt   time.Time       `json:"createdAt"`
+	ExpiresAt   *time.Time      `json:"expiresAt"`
+	RevokedAt   *time.Time      `json:"revokedAt"`
+	BannedUntil *time.Time      `json:"bannedUntil"`
+	LastUsedAt  *time.Time      `json:"lastUsedAt"`
 }
 
 func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
@@ -103,8 +170,8 @@ func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
 		if !k.Banned(now) {
 			k.BannedUntil = time.Time{} // a ban that is over is none
 		}
-		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay,
-			k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt), optional(k.BannedUntil)}
+		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay, k.Access,
+			k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt), optional(k.BannedUntil), optional(k.LastUsedAt)}
 	}
 	out := json.NewEncoder(con.stdout)
 	out.SetIndent("", "  ")
@@ -124,10 +191,14 @@ func (con *console) listText(keys []petstore.Key, now time.Time) error {
 		return nil
 	}
 	table := tabwriter.NewWriter(con.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tNAME\tOWNER\tPLAN\tPER MINUTE\tPER DAY\tCREATED\tSTATE")
+	fmt.Fprintln(table, "ID\tNAME\tOWNER\tPLAN\tPER MINUTE\tPER DAY\tACCESS\tCREATED\tLAST USED\tSTATE")
 	for _, k := range keys {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", k.ID, oneLine(k.Name), k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay,
-			k.CreatedAt.UTC().Format(time.DateOnly), state(k, now))
+		used := "never"
+		if !k.LastUsedAt.IsZero() {
+			used = k.LastUsedAt.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", k.ID, oneLine(k.Name), k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay,
+			k.Access, k.CreatedAt.UTC().Format(time.DateOnly), used, state(k, now))
 	}
 	return table.Flush()
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"maps"
 	"net/http"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,23 +53,26 @@ func TestKeysListTellsEverything(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	newKey(t, database)
-	newKey(t, database, "--plan", "business", "--expires", "90d")
+	newKey(t, database, "--plan", "business", "--expires", "90d", "--access", "read")
 	newKey(t, database, "--plan", "enterprise", "--per-minute", "5000", "--per-day", "700000")
 	keys := keysOf(t, database)
 	if len(keys) != 3 {
 		t.Fatalf("%d keys", len(keys))
 	}
 	free, business, enterprise := keys[0], keys[1], keys[2]
-	if free.Plan != "free" || free.PerMinute != 60 || free.PerDay != 1000 || free.ExpiresAt != nil || free.RevokedAt != nil || free.BannedUntil != nil || free.Owner == "" {
+	if free.Plan != "free" || free.PerMinute != 60 || free.PerDay != 1000 || free.ExpiresAt != nil || free.RevokedAt != nil || free.BannedUntil != nil || free.LastUsedAt != nil || free.Access != "write" || free.Owner == "" {
 		t.Errorf("the free key is %+v", free)
 	}
-	if business.PerMinute != 1000 || business.PerDay != 100000 || business.ExpiresAt == nil || business.ExpiresAt.Sub(business.CreatedAt) != 90*24*time.Hour {
+	if business.Access != "read" || business.PerMinute != 1000 || business.PerDay != 100000 || business.ExpiresAt == nil || business.ExpiresAt.Sub(business.CreatedAt) != 90*24*time.Hour {
 		t.Errorf("the business key is %+v", business)
 	}
 	if enterprise.PerMinute != 5000 || enterprise.PerDay != 700000 {
 		t.Errorf("the enterprise key is %+v", enterprise)
 	}
 	table, _, _ := invoke(t, "keys", "list", "--database", database)
+	if head, _, _ := strings.Cut(table, "\n"); strings.Join(regexp.MustCompile("  +").Split(head, -1), ",") != "ID,NAME,OWNER,PLAN,PER MINUTE,PER DAY,ACCESS,CREATED,LAST USED,STATE" {
+		t.Errorf("the columns are %q", head)
+	}
 	for _, k := range keys {
 		if !strings.Contains(table, k.ID) {
 			t.Errorf("%s is not in\n%s", k.ID, table)
@@ -73,10 +80,61 @@ func TestKeysListTellsEverything(t *testing.T) {
 	}
 }
 
-func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
+func TestKeysListInJSONHasExactlyTheseFields(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	newKey(t, database)
+	out, _, _ := invoke(t, "keys", "list", "--json", "--database", database)
+	got := slices.Sorted(maps.Keys(decode[[]map[string]any](t, out)[0]))
+	want := []string{"access", "bannedUntil", "createdAt", "expiresAt", "id", "lastUsedAt", "name", "owner", "perDay", "perMinute", "plan", "revokedAt"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	newKey(t, database, "--expires", "90d")
+	id := keysOf(t, database)[0].ID
+	update := func(says string, args ...string) listedKey {
+		t.Helper()
+		out, stderr, status := invoke(t, append([]string{"keys", "update", id, "--database", database}, args...)...)
+		if status != 0 || out != "" || !strings.Contains(stderr, id) || !strings.Contains(stderr, says) {
+			t.Fatalf("keys update %v: ended with %d, printed %q and said %q, not %q", args, status, out, stderr, says)
+		}
+		return keysOf(t, database)[0]
+	}
+	if k := update("shop, is now: free, 60 requests per minute, 1000 per day, read only; works until ", "--access", "read", "--name", "shop"); k.Access != "read" || k.Name != "shop" || k.ExpiresAt == nil {
+		t.Errorf("it is %+v", k)
+	}
+	if k := update("enterprise, 500 requests per minute, 7000 per day", "--plan", "enterprise", "--per-minute", "500", "--per-day", "7000"); k.Plan != "enterprise" {
+		t.Errorf("it is %+v", k)
+	}
+	if k := update("600 requests per minute, 7000 per day", "--per-minute", "600"); k.PerMinute != 600 || k.PerDay != 7000 {
+		t.Errorf("it is %+v", k)
+	}
+	if k := update("read only; works. ", "--expires", "never"); k.ExpiresAt != nil {
+		t.Errorf("it ends at %v", k.ExpiresAt)
+	}
+	if k := update("works until ", "--expires", "2d"); k.ExpiresAt == nil || time.Until(*k.ExpiresAt).Round(time.Hour) != 48*time.Hour {
+		t.Errorf("it ends at %v", k.ExpiresAt)
+	}
+	if k := update("pro, 300 requests", "--plan", "pro"); k.PerMinute != 300 || k.PerDay != 10_000 || k.Access != "read" {
+		t.Errorf("it is %+v", k)
+	}
+}
+
+func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	for range 3 {
+		newKey(t, database)
+	}
+	invoke(t, "keys", "revoke", keysOf(t, database)[1].ID, "--database", database)
+	invoke(t, "keys", "rotate", keysOf(t, database)[2].ID, "--database", database)
+	keys := keysOf(t, database)
+	ids := strings.NewReplacer("KEY", keys[0].ID, "REVOKED", keys[1].ID, "ROTATED", keys[2].ID, "SUCCESSOR", keys[3].ID)
 	for _, c := range []struct {
 		args   string
 		status int
@@ -95,19 +153,32 @@ func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
 		{"revoke key_none", 1, "key_none"},
 		{"unban key_none", 1, "key_none"},
 		{"rotate", 2, "id"},
+		{"create --name x --access all", 2, "read"},
+		{"update", 2, "id"},
+		{"update KEY", 2, "at least one"},
+		{"update KEY --name=", 2, "--name"},
+		{"update KEY --per-minute 5", 2, "published"},
+		{"update KEY --plan enterprise --per-minute 5", 2, "both"},
+		{"update KEY --plan gold", 2, "free"},
+		{"update KEY --access all", 2, "read"},
+		{"update KEY --expires soon", 2, "90d"},
+		{"update KEY --expires 0d", 2, "never"},
+		{"update key_none --name x", 1, "key_none"},
+		{"update REVOKED --name x", 1, "revoked"},
+		{"rotate ROTATED", 1, "SUCCESSOR"},
 		{"burn", 2, "burn"},
 	} {
-		args := append([]string{"keys"}, strings.Fields(c.args)...)
+		args := append([]string{"keys"}, strings.Fields(ids.Replace(c.args))...)
 		if !strings.HasSuffix(c.args, "burn") {
 			args = append(args, "--database", database)
 		}
 		out, stderr, status := invoke(t, args...)
-		if status != c.status || !strings.Contains(stderr, c.says) || out != "" {
+		if status != c.status || !strings.Contains(stderr, ids.Replace(c.says)) || out != "" {
 			t.Errorf("keys %s: ended with %d, printed %q and said %q; want %d and something about %q", c.args, status, out, stderr, c.status, c.says)
 		}
 	}
-	if n := len(keysOf(t, database)); n != 1 {
-		t.Errorf("there are %d keys after nothing but refusals", n)
+	if after := keysOf(t, database); !reflect.DeepEqual(after, keys) {
+		t.Errorf("nothing but refusals made of the keys %+v", after)
 	}
 	missing := filepath.Join(t.TempDir(), "none.db")
 	if _, stderr, status := invoke(t, "keys", "list", "--database", "sqlite:"+missing); status != 1 || !strings.Contains(stderr, missing) {
@@ -167,6 +238,54 @@ func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	eventually(t, "the revoked key is refused", 6*time.Second, refused(old))
 	if got := status(strings.TrimSpace(last)); got != http.StatusOK {
 		t.Errorf("the newest key gets %d", got)
+	}
+}
+
+func TestAKeyIsChangedWhileTheServerRuns(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s := startServer(t, "--database", database)
+	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "100000", "--per-day", "1000000")
+	post := func() answer {
+		got, err := request(s.URL, key, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := post(); got.status != http.StatusCreated || got.header.Get("X-RateLimit-Limit") != "100000" {
+		t.Fatalf("a new key gets %d with limit %s", got.status, got.header.Get("X-RateLimit-Limit"))
+	}
+	id := keysOf(t, database)[1].ID
+	if _, stderr, status := invoke(t, "keys", "update", id, "--per-minute", "200000", "--access", "read", "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	eventually(t, "the server follows the change", 6*time.Second, func() bool {
+		got := post()
+		return got.status == http.StatusForbidden && got.header.Get("X-RateLimit-Limit") == "200000"
+	})
+}
+
+func TestKeysListShowsWhenAKeyWasLastUsed(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s := startServer(t, "--database", database)
+	key := newKey(t, database)
+	before := time.Now().Truncate(time.Hour)
+	if got, err := request(s.URL, key, "GET", "/v1/pets", ""); err != nil || got.status != http.StatusOK {
+		t.Fatalf("%d, %v", got.status, err)
+	}
+	eventually(t, "keys list shows the use", 6*time.Second, func() bool { return keysOf(t, database)[1].LastUsedAt != nil })
+	keys := keysOf(t, database)
+	if used := *keys[1].LastUsedAt; used.Before(before) || used.After(time.Now()) || !used.Equal(used.Truncate(time.Hour)) {
+		t.Errorf("the key was last used at %v, which is not this hour", used)
+	}
+	if keys[0].LastUsedAt != nil {
+		t.Errorf("a key that nobody used was last used at %v", keys[0].LastUsedAt)
+	}
+	table, _, _ := invoke(t, "keys", "list", "--database", database)
+	if !strings.Contains(table, keys[1].LastUsedAt.Format(time.RFC3339)) || strings.Count(table, "  never  ") != 1 {
+		t.Errorf("keys list shows\n%s", table)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,17 +23,6 @@ func newRegistry() *prometheus.Registry {
 	return registry
 }
 
-// countBatches counts how many creates each commit had.
-func countBatches(registry *prometheus.Registry) func(creates int) {
-	sizes := prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name:    "petstore_batch_size",
-		Help:    "Creates in one commit.",
-		Buckets: prometheus.ExponentialBuckets(1, 2, 10),
-	})
-	registry.MustRegister(sizes)
-	return func(creates int) { sizes.Observe(float64(creates)) }
-}
-
 // countSharedReads shows how many lists were answered by another's query, if the storage shares them.
 func countSharedReads(registry *prometheus.Registry, storage petstore.Storage) {
 	shared := func() int64 { return 0 }
@@ -51,4 +41,15 @@ func countDroppedLines(registry *prometheus.Registry, queue *logQueue) {
 		Name: "petstore_log_lines_dropped_total",
 		Help: "Lines of the log that were dropped because nobody read it.",
 	}, func() float64 { return float64(queue.Dropped()) }))
+}
+
+// showCertificate shows until when the certificate is valid, if there is one.
+func showCertificate(registry *prometheus.Registry, cert *certificate, log *slog.Logger) {
+	if cert == nil {
+		return
+	}
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "petstore_certificate_expiry_timestamp_seconds",
+		Help: "When the certificate in use expires, in seconds since 1970.",
+	}, func() float64 { return float64(cert.current(log).Leaf.NotAfter.Unix()) }))
 }

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -104,11 +103,16 @@ func TestARequestThatTakesTooLongIsCutOff(t *testing.T) {
 // writeCertificate makes a certificate for 127.0.0.1 with that serial number.
 func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) *x509.CertPool {
 	t.Helper()
+	return writeCertificateUntil(t, certFile, keyFile, serial, time.Now().Add(time.Hour))
+}
+
+func writeCertificateUntil(t *testing.T, certFile, keyFile string, serial int64, end time.Time) *x509.CertPool {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: end, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -199,19 +203,40 @@ func TestAHangupReadsTheCertificateAgainAndEndsNothing(t *testing.T) {
 
 func TestRequestsAreTracedWhenAnEndpointIsSet(t *testing.T) {
 	t.Parallel()
-	var received atomic.Int64
+	sent := &transcript{}
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if r.URL.Path == "/v1/traces" && strings.Contains(string(body), "listPets") {
-			received.Add(1)
+		if r.URL.Path == "/v1/traces" {
+			io.Copy(sent, r.Body)
 		}
 	}))
 	defer collector.Close()
 	command := program(serveArgs(t, nil)...)
-	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_COMPRESSION=none")
+	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_COMPRESSION=none",
+		"OTEL_SERVICE_NAME=shop-window", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=rehearsal,team=animals")
 	s := launch(t, command)
 	s.ask(t, "GET", "/v1/pets", "")
-	if status := s.stop(t); status != 0 || received.Load() == 0 {
-		t.Errorf("ended with %d after %d traces:\n%s", status, received.Load(), s.stderr)
+	if status := s.stop(t); status != 0 {
+		t.Errorf("ended with %d:\n%s", status, s.stderr)
+	}
+	for _, part := range []string{"GET /v1/pets", "listPets", "shop-window", "rehearsal", "animals", "service.version"} {
+		if !strings.Contains(sent.String(), part) {
+			t.Errorf("the traces lack %q", part)
+		}
+	}
+	if strings.Contains(sent.String(), "production") {
+		t.Error("the environment's attributes do not win")
+	}
+	if !strings.Contains(s.stderr.String(), `"trace_id":"`) {
+		t.Errorf("the log does not name the trace:\n%s", s.stderr)
+	}
+}
+
+func TestAttributesThatCannotBeReadAreNamed(t *testing.T) {
+	t.Parallel()
+	command := program(serveArgs(t, nil)...)
+	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "OTEL_RESOURCE_ATTRIBUTES=team")
+	defer time.AfterFunc(time.Minute, func() { command.Process.Kill() }).Stop()
+	if out, err := command.CombinedOutput(); err == nil || command.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "OTEL_RESOURCE_ATTRIBUTES") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -19,12 +19,13 @@ import (
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
 )
 
 type serveCmd struct {
 	storeFlags
 	Listen          string        `default:":8080" help:"Where the API listens."`
-	AdminListen     string        `default:"127.0.0.1:9090" help:"Where metrics, health and profiles are served; \"\" or off for nowhere."`
+	AdminListen     string        `default:"127.0.0.1:8081" help:"Where metrics, health and profiles are served; \"\" or off for nowhere."`
 	BaseURL         string        `name:"base-url" placeholder:"URL" help:"The address clients use, such as https://api.example.com/v1; without it, links begin with the path."`
 	APIKey          string        `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, made sure of at every start and never printed: 16 to 128 characters."`
 	RateLimits      string        `enum:"on,off" default:"on" help:"on, or off to count requests without refusing any."`
@@ -38,6 +39,7 @@ type serveCmd struct {
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
 	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
 	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
+	Check           bool          `help:"Check the settings, the certificate, the database and Redis, print what was found, and end. It opens no port and changes nothing."`
 
 	// conns bounds the connections; tests ask for fewer than mostConns.
 	conns int
@@ -51,6 +53,12 @@ type settings struct {
 }
 
 func (c *serveCmd) settings() (s settings, err error) {
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return s, err
+	}
+	if err := checkAddress("--admin-listen", c.AdminListen); c.servesAdmin() && err != nil {
+		return s, err
+	}
 	if s.baseURL, err = parseBaseURL(c.BaseURL); err != nil {
 		return s, err
 	}
@@ -62,8 +70,10 @@ func (c *serveCmd) settings() (s settings, err error) {
 			return s, wrongUsage("--api-key: %w", err)
 		}
 	}
-	if c.ShutdownTimeout < 0 || c.DrainDelay < 0 {
-		return s, wrongUsage("--shutdown-timeout and --drain-delay are lengths of time such as 30s, not negative ones")
+	if c.Redis != "" {
+		if err := ratelimit.CheckURL(c.Redis); err != nil {
+			return s, wrongUsage("--redis: %w", err)
+		}
 	}
 	if hold := time.Duration(c.OrderHold); hold < petstore.MinHold || hold > petstore.MaxHold {
 		return s, wrongUsage("--order-hold is %s; it may be a length of time from 1m to 30d, such as 72h", hold)
@@ -77,11 +87,17 @@ func (c *serveCmd) settings() (s settings, err error) {
 	return s, err
 }
 
+// servesAdmin reports whether there is a listener for operators.
+func (c *serveCmd) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
+
 // Run starts in this order: settings, log, port, store, key, server; and stops in the reverse.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	s, err := c.settings()
 	if err != nil {
 		return err
+	}
+	if c.Check {
+		return c.check(ctx, con, s)
 	}
 	log := newLogs(con.stderr, c.LogLevel, c.LogFormat)
 	defer log.queue.Close()
@@ -98,12 +114,15 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	defer listener.Close()
 	registry := newRegistry()
 	countDroppedLines(registry, log.queue)
-	storage, err := c.open(ctx, toServe, countBatches(registry))
+	c.lost = func(problem error) { reportLoss(log.Logger, problem) }
+	storage, err := c.open(ctx, toServe, watchStore(registry))
 	if err != nil {
 		return err
 	}
 	defer storage.Close()
 	countSharedReads(registry, storage)
+	showStore(registry, storage)
+	showCertificate(registry, s.tls, log.Logger)
 	limiter, stopLimiter, err := c.limiter(registry, log.Logger)
 	if err != nil {
 		return err
@@ -203,6 +222,15 @@ func announce(out io.Writer, text string, log *slog.Logger) {
 	}
 }
 
+// reportLoss tells that the embedded store has lost its file, or has it back.
+func reportLoss(log *slog.Logger, problem error) {
+	if problem == nil {
+		log.Info("the database is in its place again; animals are stored")
+		return
+	}
+	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
+}
+
 func listen(address, flag string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	var syscallError *os.SyscallError
@@ -212,7 +240,19 @@ func listen(address, flag string) (net.Listener, error) {
 	case errors.As(err, &syscallError):
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
 	}
-	return nil, wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
+	return nil, wrongAddress(flag, address)
+}
+
+// checkAddress refuses what can be no address to listen on.
+func checkAddress(flag, address string) error {
+	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+		return wrongAddress(flag, address)
+	}
+	return nil
+}
+
+func wrongAddress(flag, address string) error {
+	return wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
 }
 
 // publicURL is an address of the server that can be pasted on this machine.

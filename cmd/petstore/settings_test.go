@@ -54,11 +54,14 @@ func settingsTable(app *kong.Application) string {
 			continue
 		}
 		for _, f := range command.Flags {
-			def := ""
+			set, def := "", ""
+			if name := variable(f.Name); name != "" {
+				set = "`" + name + "`"
+			}
 			if f.HasDefault {
 				def = "`" + f.Default + "`"
 			}
-			fmt.Fprintf(&table, "| `--%s` | `%s` | %s | %s |\n", f.Name, variable(f.Name), def, strings.ReplaceAll(f.Help, "|", `\|`))
+			fmt.Fprintf(&table, "| `--%s` | %s | %s | %s |\n", f.Name, set, def, strings.ReplaceAll(f.Help, "|", `\|`))
 		}
 	}
 	return table.String()

@@ -21,7 +21,7 @@ func TestACommandThatASignalEndsSaysWhatIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		args, says string
 	}{
-		{"backup " + filepath.Join(dir, "other.db") + " --database " + database, "stopped; nothing was written"},
+		{"backup " + filepath.Join(dir, "other.db") + " --database " + database, "stopped; no backup was made"},
 		{"restore " + backup + " --database sqlite:" + filepath.Join(dir, "other.db"), "stopped; nothing was written"},
 		{"copy --from " + database + " --to sqlite:" + filepath.Join(dir, "copy.db"), "stopped; what was copied stays, and copying again goes on"},
 		{"keys create --name b --database " + database, "stopped; petstore keys list shows what was done"},

@@ -12,8 +12,10 @@ import (
 // storeFlags say which store a command works on.
 type storeFlags struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment: production or staging. A database and its keys belong to one."`
-	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://… By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
-	Redis       string               `placeholder:"URL" help:"Where requests are counted when several replicas serve: redis://… By default each process counts for itself."`
+	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://user:password@host/name. By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
+	Redis       string               `placeholder:"URL" help:"Where serve counts requests when there are several replicas: redis://host:6379. By default each process counts for itself. Other commands accept it and do not use it."`
+
+	lost func(problem error) // told when the embedded store's file is not in its place, and nil when it is back
 }
 
 // purpose is what a command wants of the store, and what it may do to its schema for that.
@@ -30,21 +32,27 @@ var (
 	toChange = purpose{}
 )
 
-// open opens the store that the flags name. The function batched, if not nil, is told how many creates each commit had.
-func (f storeFlags) open(ctx context.Context, why purpose, batched func(creates int)) (petstore.Movable, error) {
+// watch is told what the store does; nil functions are not.
+type watch struct {
+	petstore.Watch
+	batched func(creates int)
+}
+
+// open opens the store that the flags name.
+func (f storeFlags) open(ctx context.Context, why purpose, w watch) (petstore.Movable, error) {
 	kind, path, err := f.database()
 	if err != nil {
 		return nil, err
 	}
 	if kind == "sqlite" {
-		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, Batched: batched})
+		return sqlite.Open(ctx, sqlite.Config{Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, Batched: w.batched, Watch: w.Watch, Lost: f.lost})
 	}
-	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Batched: batched})
+	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Batched: w.batched, Watch: w.Watch})
 }
 
 // with does work on the store that the flags name.
 func (f storeFlags) with(ctx context.Context, why purpose, work func(petstore.Storage) error) error {
-	storage, err := f.open(ctx, why, nil)
+	storage, err := f.open(ctx, why, watch{})
 	if err != nil {
 		return err
 	}
@@ -66,6 +74,9 @@ func (f storeFlags) database() (kind, path string, err error) {
 	case scheme == "sqlite" && strings.TrimPrefix(rest, "//") != "":
 		return "sqlite", strings.TrimPrefix(rest, "//"), nil
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+		if err := postgres.CheckURL(url); err != nil {
+			return "", "", wrongUsage("--database: %w", err)
+		}
 		return "postgres", "", nil
 	}
 	// The rest of it may hold a password.

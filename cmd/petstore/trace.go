@@ -31,11 +31,18 @@ func newTracer(ctx context.Context, con *console, environment string, log *slog.
 		return nil, nil, fmt.Errorf("traces cannot be sent, check OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces could not be sent", "cause", err.Error()) }))
-	about := resource.NewSchemaless(
-		attribute.String("service.name", "petstore"),
-		attribute.String("service.version", versionName()),
-		attribute.String("deployment.environment.name", environment),
+	about, err := resource.New(ctx,
+		resource.WithAttributes(
+			attribute.String("service.name", "petstore"),
+			attribute.String("service.version", versionName()),
+			attribute.String("deployment.environment.name", environment),
+		),
+		resource.WithTelemetrySDK(),
+		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win
 	)
+	if err != nil {
+		return nil, nil, wrongUsage("OTEL_RESOURCE_ATTRIBUTES cannot be read; it may be name=value pairs, separated by commas: %w", err)
+	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 	stop := func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

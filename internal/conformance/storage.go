@@ -31,8 +31,10 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
 		{"once", idempotencyCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},
+		{"changes of keys", keyChangeCases},
 		{"bans", banCases},
 		{"life", lifeCases},
+		{"history", historyCases},
 	}
 	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {

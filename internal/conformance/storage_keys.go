@@ -145,14 +145,12 @@ var keyCases = []storageCase{
 		t.noError(t.EnsureKey(t.Context(), key, petstore.HashSecret("a")))
 		t.same("listed", t.keys(), []petstore.Key{key})
 	}},
-	{"ensuring a key that is there keeps it, with the new plan and limits", func(t storageTest) {
-		want := t.addKey(newKey("a"))
-		t.addKey(newKey("bystander"))
+	{"ensuring a usable key changes nothing about it", func(t storageTest) {
+		key := petstore.NewKey("a", petstore.Free, limits, epoch, 2*time.Hour)
+		key.Access = petstore.ReadOnly
+		want := []petstore.Key{t.addKey(key)}
 		t.noError(t.EnsureKey(t.Context(), petstore.NewKey("b", petstore.Enterprise, otherLimits, epoch.Add(time.Hour), 0), petstore.HashSecret("a")))
-		want.Plan, want.Limits = petstore.Enterprise, otherLimits
-		t.same("found", t.find("a"), want)
-		t.same("bystander", t.find("bystander").Plan, petstore.Free)
-		t.same("keys", len(t.keys()), 2)
+		t.same("listed", t.keys(), want)
 	}},
 	{"ensuring a revoked or expired key makes it usable again", func(t storageTest) {
 		revoked := t.addKey(newKey("revoked"))
@@ -163,8 +161,9 @@ var keyCases = []storageCase{
 			if t.find(secret).Usable(now) == nil {
 				t.Fatalf("the %s key is usable", secret)
 			}
-			t.noError(t.EnsureKey(t.Context(), newKey("again"), petstore.HashSecret(secret)))
+			t.noError(t.EnsureKey(t.Context(), petstore.NewKey("again", petstore.Pro, otherLimits, now, 0), petstore.HashSecret(secret)))
 			t.noError(t.find(secret).Usable(now.AddDate(10, 0, 0)))
+			t.same("plan", t.find(secret).Plan, petstore.Free)
 		}
 	}},
 	{"concurrent starts with the same key make one", func(t storageTest) {

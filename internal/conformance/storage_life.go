@@ -104,6 +104,11 @@ var everyCall = []struct {
 		_, err := s.RotateKey(ctx, "key_a", petstore.HashSecret("b"), epoch, time.Hour)
 		return err
 	}},
+	{"UpdateKey", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.UpdateKey(ctx, "key_a", petstore.KeyChange{Name: new("b")}, epoch)
+		return err
+	}},
+	{"UseKey", func(ctx context.Context, s petstore.Storage) error { return s.UseKey(ctx, "key_a", epoch) }},
 	{"RevokeKey", func(ctx context.Context, s petstore.Storage) error { return s.RevokeKey(ctx, "key_a", epoch) }},
 	{"BanOwner", func(ctx context.Context, s petstore.Storage) error {
 		_, err := s.BanOwner(ctx, "key_a", epoch)

@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"petstore/internal/petstore"
@@ -13,6 +15,16 @@ func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Durat
 	next, err := t.RotateKey(t.Context(), id, petstore.HashSecret(secret), now, overlap)
 	t.noError(err)
 	return next
+}
+
+// refusedFor fails unless a rotation of old is refused by the name of its successor.
+func (t storageTest) refusedFor(successor, old petstore.Key, now time.Time) {
+	t.Helper()
+	_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("another"), now, time.Hour)
+	t.refused(err, petstore.Unauthorized)
+	if !strings.Contains(err.Error(), successor.ID) || !strings.Contains(err.Error(), old.ID) {
+		t.Fatalf("rotating %s, whose successor is %s, is refused with %q", old.ID, successor.ID, err)
+	}
 }
 
 var rotationCases = []storageCase{
@@ -84,16 +96,35 @@ var rotationCases = []storageCase{
 		}
 		t.same("listed", t.keys(), []petstore.Key{old})
 	}},
-	{"concurrent rotations without an overlap make one new key", func(t storageTest) {
+	{"a key that was rotated already is refused by the name of its successor", func(t storageTest) {
 		old := t.addKey(newKey("old"))
-		t.atOnce(10, func(i int) error {
-			_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret(fmt.Sprint(i)), epoch, 0)
-			if petstore.IsCode(err, petstore.Unauthorized) {
-				return nil
-			}
-			return err
-		})
-		t.same("keys", len(t.keys()), 2)
+		next := t.rotate(old.ID, "new", epoch, time.Hour)
+		t.refusedFor(next, old, epoch)
+		before := t.keys()
+		t.refusedFor(next, old, epoch.Add(2*time.Hour)) // it has expired, and its successor is still the better answer
+		t.same("keys", t.keys(), before)
+
+		t.addKey(newKey("bystander"))
+		last := t.rotate(next.ID, "newer", epoch.Add(-time.Hour), time.Hour) // by a clock that is behind
+		t.refusedFor(last, old, epoch)
+		t.refusedFor(last, next, epoch)
+	}},
+	{"concurrent rotations make one new key, whatever the overlap", func(t storageTest) {
+		for _, overlap := range []time.Duration{0, time.Hour} {
+			var winners atomic.Int64
+			old := t.addKey(newKey("old " + overlap.String()))
+			before := len(t.keys())
+			t.atOnce(10, func(i int) error {
+				_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret(fmt.Sprint(overlap, i)), epoch, overlap)
+				if err == nil {
+					winners.Add(1)
+					return nil
+				}
+				return notRefused(err, petstore.Unauthorized)
+			})
+			t.same("winners", winners.Load(), int64(1))
+			t.same("new keys", len(t.keys())-before, 1)
+		}
 	}},
 	{"a revoked key is not usable from then on", func(t storageTest) {
 		key := t.addKey(newKey("a"))

@@ -33,7 +33,7 @@ func levelOf(x *exchange) slog.Level {
 }
 
 func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
-	attrs := append(make([]slog.Attr, 0, 12),
+	attrs := append(make([]slog.Attr, 0, 13),
 		slog.String("id", x.requestID),
 		slog.String("method", x.r.Method),
 		slog.String("path", x.r.URL.EscapedPath()),
@@ -45,6 +45,9 @@ func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
 	)
 	if x.key.ID != "" {
 		attrs = append(attrs, slog.String("key", x.key.ID))
+	}
+	if x.traceID != "" {
+		attrs = append(attrs, slog.String("trace_id", x.traceID))
 	}
 	if x.isDeprecated() {
 		attrs = append(attrs, slog.Bool("deprecated", true))
@@ -84,6 +87,10 @@ func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	if x.key.ID != "" {
 		b = append(b, `,"key":`...)
 		b = appendString(b, x.key.ID)
+	}
+	if x.traceID != "" {
+		b = append(b, `,"trace_id":`...)
+		b = appendString(b, x.traceID)
 	}
 	if x.isDeprecated() {
 		b = append(b, `,"deprecated":true`...)

@@ -25,6 +25,7 @@ func TestAppendedLineIsWhatSlogWrites(t *testing.T) {
 		"a method of its own":      func(x *exchange) { x.r.Method = "BREW" },
 		"an address of IPv6":       func(x *exchange) { x.r.RemoteAddr = "[2001:db8::1]:1234" },
 		"a request id by hand":     func(x *exchange) { x.requestID = "a-b_c.9" },
+		"a traced request":         func(x *exchange) { x.traceID = "0af7651916cd43dd8448eb211c80319c" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newExchange(nil, httptest.NewRequest("GET", "/v1/pets?limit=3", nil), time.Date(2026, 11, 15, 12, 0, 0, 123456789, time.UTC))
@@ -39,8 +40,12 @@ func TestAppendedLineIsWhatSlogWrites(t *testing.T) {
 			if err := slog.NewJSONHandler(&log, nil).Handle(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := fieldsOf(t, a.appendLine(nil, x, elapsed)), fieldsOf(t, log.Bytes()); !reflect.DeepEqual(got, want) {
+			got, want := fieldsOf(t, a.appendLine(nil, x, elapsed)), fieldsOf(t, log.Bytes())
+			if !reflect.DeepEqual(got, want) {
 				t.Errorf("appended:\n%v\nslog:\n%v", got, want)
+			}
+			if id, _ := got["trace_id"].(string); id != x.traceID {
+				t.Errorf("the line has the trace id %q, want %q", id, x.traceID)
 			}
 		})
 	}

@@ -100,7 +100,7 @@ func New(c Config) *API {
 		Config:  c,
 		router:  newRouter(operations),
 		open:    newPages(c.Pages, c.Probes),
-		keys:    newKeyCache(c.Storage, c.Now),
+		keys:    newKeyCache(c.Storage, c.Log, c.Now),
 		pages:   newAnswers[petsQuery](c.Storage),
 		pets:    newAnswers[int64](c.Storage),
 		metrics: newMetrics(c.Metrics),

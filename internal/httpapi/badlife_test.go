@@ -96,16 +96,6 @@ var badNames = []struct{ body, says string }{
 	{`{"name":"` + strings.Repeat("🐕", 101) + `"}`, "name must be at most 100 characters long."},
 }
 
-// said sends a request of an addition and reads its answer.
-func (s *service) said(raw string) *answer {
-	s.Helper()
-	a, err := exchange(s.address, raw)
-	if err != nil {
-		s.Fatalf("%.300s\n%v", raw, err)
-	}
-	return a
-}
-
 // serveRex starts a service with one animal, and returns the key of its only client.
 func serveRex(t *testing.T) (*service, string) {
 	t.Helper()
@@ -133,7 +123,7 @@ func TestABodyThatIsNoObjectIsRefusedByEveryOperation(t *testing.T) {
 	for _, op := range bodied {
 		for _, c := range badBodies[petstore.InvalidJSON] {
 			t.Run(op.name+", "+c.behaviour, func(t *testing.T) {
-				s.in(t).said(withBody(request(op.method, op.target, key), c.body)).is(t, 400, petstore.InvalidJSON)
+				s.in(t).send(withBody(request(op.method, op.target, key), c.body)).is(t, 400, petstore.InvalidJSON)
 			})
 		}
 	}
@@ -149,7 +139,7 @@ func TestAFaultyFieldIsNamedByEveryOperation(t *testing.T) {
 				if strings.Contains(c.says, "is required") {
 					code = petstore.MissingField
 				}
-				got := s.in(t).said(withBody(request(op.method, op.target, key), c.body))
+				got := s.in(t).send(withBody(request(op.method, op.target, key), c.body))
 				got.is(t, 400, code)
 				if _, message := got.refusal(); !strings.Contains(message, c.says) {
 					t.Errorf("got %q, want %q", message, c.says)
@@ -175,7 +165,7 @@ func TestBodiesAtTheirBoundsAreTaken(t *testing.T) {
 		`,"status":"completed","id":9,"expiresAt":null,"unknown":[{}]`,
 	} {
 		method, target, body := order(fields)
-		s.said(withBody(request(method, target, key), body)).is(t, 201, "")
+		s.send(withBody(request(method, target, key), body)).is(t, 201, "")
 	}
 	for _, c := range []struct {
 		target, body string
@@ -187,7 +177,7 @@ func TestBodiesAtTheirBoundsAreTaken(t *testing.T) {
 		{"/v1/categories/0", `{"name":" Cats"}`, 201},
 		{"/v1/categories/0", `{"name":"cats"}`, 200},
 	} {
-		s.said(withBody(request("PUT", c.target, key), c.body)).is(t, c.status, "")
+		s.send(withBody(request("PUT", c.target, key), c.body)).is(t, c.status, "")
 	}
 	for body, want := range map[string]string{
 		`{}`:                                   `{"id":1,"name":"Rex","categoryId":1,"status":"available"}`,
@@ -195,8 +185,8 @@ func TestBodiesAtTheirBoundsAreTaken(t *testing.T) {
 		`{"categoryId":1e2,"status":"sold"}`:   `{"id":1,"name":"Rex","categoryId":100,"status":"sold"}`,
 		`{"name":"` + strings.Repeat("é", 1000) + `","categoryId":1,"status":"available"}`: `{"id":1,"name":"` + strings.Repeat("é", 1000) + `","categoryId":1,"status":"available"}`,
 	} {
-		s.said(withBody(request("PATCH", "/v1/pets/1", key), `{"name":"Rex","categoryId":1,"status":"available"}`)).is(t, 200, "")
-		got := s.said(withBody(request("PATCH", "/v1/pets/1", key), body))
+		s.send(withBody(request("PATCH", "/v1/pets/1", key), `{"name":"Rex","categoryId":1,"status":"available"}`)).is(t, 200, "")
+		got := s.send(withBody(request("PATCH", "/v1/pets/1", key), body))
 		if got.is(t, 200, ""); got.body != want {
 			t.Errorf("%.80s gives %.200s, want %.200s", body, got.body, want)
 		}
@@ -219,12 +209,12 @@ func TestMediaTypesOfTheAdditions(t *testing.T) {
 			"merge-patch+json":                  false,
 			"application/x-www-form-urlencoded": false,
 		} {
-			got := s.said(withBody(request(op.method, op.target, key, "Content-Type: "+media), `{"`))
+			got := s.send(withBody(request(op.method, op.target, key, "Content-Type: "+media), `{"`))
 			if want := map[bool]int{true: 400, false: 415}[taken]; got.status != want {
 				t.Errorf("%s as %q: %d, want %d", op.name, media, got.status, want)
 			}
 		}
-		got := s.said(withBody(request(op.method, op.target, key, "Content-Encoding: gzip"), op.good))
+		got := s.send(withBody(request(op.method, op.target, key, "Content-Encoding: gzip"), op.good))
 		got.is(t, 415, petstore.UnsupportedMediaType)
 	}
 	s.expectOnlyRex()
@@ -234,14 +224,14 @@ func TestABodyOverOneMebibyteIsTooLargeForEveryOperation(t *testing.T) {
 	s, key := serveRex(t)
 	for _, op := range bodied {
 		fitting, tooLarge := op.good+strings.Repeat(" ", 1<<20-len(op.good)), op.good+strings.Repeat(" ", 1<<20+1-len(op.good))
-		s.said(withBody(request(op.method, op.target, key), tooLarge)).is(t, 413, petstore.PayloadTooLarge)
-		if got := s.said(withBody(request(op.method, op.target, key), fitting)); got.status >= 300 {
+		s.send(withBody(request(op.method, op.target, key), tooLarge)).is(t, 413, petstore.PayloadTooLarge)
+		if got := s.send(withBody(request(op.method, op.target, key), fitting)); got.status >= 300 {
 			t.Errorf("%s with a body of 1 MiB: %s", op.name, got.raw)
 		}
 	}
 	for _, target := range []string{"/v1/orders/1/cancel", "/v1/orders/1/cancel"} {
-		s.said(withBody(request("POST", target, key, "Content-Type: text/plain"), strings.Repeat("x", 1<<20+1))).is(t, 413, petstore.PayloadTooLarge)
-		s.said(withBody(request("POST", target, key, "Content-Type: text/plain", "Content-Encoding: gzip"), strings.Repeat("x", 1<<20))).is(t, 200, "")
-		s.said(request("POST", target, key)).is(t, 200, "")
+		s.send(withBody(request("POST", target, key, "Content-Type: text/plain"), strings.Repeat("x", 1<<20+1))).is(t, 413, petstore.PayloadTooLarge)
+		s.send(withBody(request("POST", target, key, "Content-Type: text/plain", "Content-Encoding: gzip"), strings.Repeat("x", 1<<20))).is(t, 200, "")
+		s.send(request("POST", target, key)).is(t, 200, "")
 	}
 }

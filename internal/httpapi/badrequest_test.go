@@ -138,7 +138,7 @@ func TestOddPathIsNotFound(t *testing.T) {
 	for _, path := range []string{
 		"/v1", "/v1/", "/v1/pets/", "/v1//pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/1/", "/v1/pets/1/2", "/v1/pets//1", "/v1/pets/../pets", "/v1/PETS",
 		"/v1/%2e/pets", "/v1/pets%2F1", "/v1/pets%2f", "/v1/pets%00", "/v1/pets;x=1", "/v1/pets.json", "/v1/pets%20", "/v1/pets%3Flimit=1", "/v1/pets#x", "/v1/pet",
-		"/v1/orders", "/v1/openapi.yaml", "/v1/" + strings.Repeat("a", 100_000), "/v1/" + strings.Repeat("../", 10_000), "/v1/%C3%BC", "/v1/%ff",
+		"/v1/order", "/v1/orders/", "/v1/orders/1/complete/", "/v1/orders/1/close", "/v1/categories/1/2", "/v1/inventory/1", "/v1/openapi.yaml", "/v1/" + strings.Repeat("a", 100_000), "/v1/" + strings.Repeat("../", 10_000), "/v1/%C3%BC", "/v1/%ff",
 	} {
 		s.get(key, path).is(t, 404, petstore.NotFound)
 		s.get("", path).is(t, 401, petstore.Unauthorized)
@@ -177,17 +177,28 @@ func TestPercentEncodedUnreservedCharactersEqualThemselves(t *testing.T) {
 func TestOtherMethodIsNotAllowed(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
-	for _, method := range []string{"PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND", "QUERY", "get", "Post", "X", strings.Repeat("X", 10_000), "G!#$%&'*+-.^_`|~T"} {
-		s.send(request(method, "/v1/pets", "")).is(t, 401, petstore.Unauthorized)
-		a := s.send(request(method, "/v1/pets", key))
-		a.is(t, 405, petstore.MethodNotAllowed)
-		a.has(t, "Allow", "GET, HEAD, POST, OPTIONS")
-		a = s.send(withBody(request(method, "/v1/pets/1", key), `{"name":"Rex","categoryId":1}`))
-		a.is(t, 405, petstore.MethodNotAllowed)
-		a.has(t, "Allow", "GET, HEAD, OPTIONS")
-		a.has(t, "Deprecation", "@1794700800")
+	for _, method := range []string{"PUT", "TRACE", "CONNECT", "PROPFIND", "QUERY", "get", "Post", "X", strings.Repeat("X", 10_000), "G!#$%&'*+-.^_`|~T"} {
+		for path, allow := range map[string]string{
+			"/v1/pets":              "GET, HEAD, POST, OPTIONS",
+			"/v1/pets/1":            "GET, HEAD, PATCH, DELETE, OPTIONS",
+			"/v1/inventory":         "GET, HEAD, OPTIONS",
+			"/v1/categories":        "GET, HEAD, POST, OPTIONS",
+			"/v1/orders":            "GET, HEAD, POST, OPTIONS",
+			"/v1/orders/1":          "GET, HEAD, OPTIONS",
+			"/v1/orders/1/complete": "POST, OPTIONS",
+			"/v1/orders/1/cancel":   "POST, OPTIONS",
+		} {
+			s.send(request(method, path, "")).is(t, 401, petstore.Unauthorized)
+			a := s.send(withBody(request(method, path, key), `{"name":"Rex","categoryId":1}`))
+			a.is(t, 405, petstore.MethodNotAllowed)
+			a.has(t, "Allow", allow)
+			a.has(t, "Deprecation", "")
+		}
 		s.send(request(method, "/v1/dogs", key)).is(t, 404, petstore.NotFound)
 	}
+	a := s.send(withBody(request("POST", "/v1/categories/1", key), `{"name":"Cats"}`))
+	a.is(t, 405, petstore.MethodNotAllowed)
+	a.has(t, "Allow", "GET, HEAD, PUT, DELETE, OPTIONS")
 	s.send(withBody(request("POST", "/v1/pets/1", key), `{"name":"Rex","categoryId":1}`)).is(t, 405, petstore.MethodNotAllowed)
 	if pets := s.pets(); len(pets) != 0 {
 		t.Errorf("stored all the same: %v", pets)

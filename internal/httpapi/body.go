@@ -46,6 +46,9 @@ func (k bodyKind) checkMediaType(h http.Header) error {
 	}
 	media, _, err := mime.ParseMediaType(types[0])
 	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || !k.takes(media) {
+		if k == patchBody {
+			return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not that of a merge patch. Send application/json or application/merge-patch+json.")
+		}
 		return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
 	}
 	return nil

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -43,7 +44,7 @@ func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
 	if err := storage.CreateKey(t.Context(), key, hash); err != nil {
 		t.Fatal(err)
 	}
-	cache := newKeyCache(storage, func() time.Time { return noon })
+	cache := newKeyCache(storage, slog.New(slog.DiscardHandler), func() time.Time { return noon })
 	done := make(chan error)
 	go func() {
 		_, err := cache.lookUp(context.Background(), hash)
@@ -66,7 +67,7 @@ func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
 }
 
 func TestKeyCacheIsBounded(t *testing.T) {
-	cache := newKeyCache(nil, time.Now)
+	cache := newKeyCache(nil, nil, time.Now)
 	for i := range maxKeys + 100 {
 		cache.put(petstore.HashSecret(strconv.Itoa(i)), keyEntry{asked: time.Now()}, 0)
 	}
@@ -79,9 +80,20 @@ func TestKeyCacheIsBounded(t *testing.T) {
 	}
 }
 
+func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
+	uses := newKeyUses(nil, nil)
+	uses.writing = true // and it hangs
+	for i := range maxUses + 100 {
+		uses.note(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
+	}
+	if n := len(uses.waiting); n != maxUses {
+		t.Errorf("%d uses wait, want %d", n, maxUses)
+	}
+}
+
 func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
-	cache := newKeyCache(nil, nil)
+	cache := newKeyCache(nil, nil, nil)
 	hash := petstore.HashSecret("a")
 	cache.put(hash, keyEntry{asked: noon}, 0)
 	for age, want := range map[time.Duration]bool{0: true, 5*time.Second - 1: true, 5 * time.Second: false, time.Hour: false, -1: false} {

@@ -84,6 +84,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		petstore.Unauthorized: 401, petstore.NotFound: 404, petstore.MethodNotAllowed: 405, petstore.IdempotencyConflict: 409,
 		petstore.Gone: 410, petstore.PayloadTooLarge: 413, petstore.UnsupportedMediaType: 415, petstore.RateLimited: 429,
 		petstore.KeyBanned: 429, petstore.InternalError: 500, petstore.Unavailable: 503, petstore.OutcomeUnknown: 503,
+		petstore.Forbidden: 403, petstore.PetReserved: 409, petstore.PetUnavailable: 409, petstore.OrderClosed: 409, petstore.NameTaken: 409,
 	}
 	for code, status := range want {
 		if statuses[code] != status {

@@ -63,7 +63,7 @@ func (x *exchange) render(err error) {
 	status := statuses[e.Code]
 	x.cause = e.Cause
 	if e.Code == petstore.OutcomeUnknown {
-		e = petstore.Errorf(e.Code, "%s", undecided(x.r)) // e is shared with others whose write was in the same batch
+		e = petstore.Errorf(e.Code, "%s", undecided(x)) // e is shared with others whose write was in the same batch
 	}
 	switch status {
 	case http.StatusServiceUnavailable:
@@ -84,12 +84,12 @@ func (x *exchange) render(err error) {
 }
 
 // undecided says of a write that may have been done how to send it again safely.
-func undecided(r *http.Request) string {
+func undecided(x *exchange) string {
 	const undecided = "The store did not say whether this was done: it may have been. "
 	switch {
-	case r.Method != http.MethodPost:
+	case !x.operation.makes():
 		return undecided + "Send it again; what was done then stays as it is, and a DELETE that was done gets 404."
-	case len(r.Header["Idempotency-Key"]) > 0:
+	case len(x.r.Header["Idempotency-Key"]) > 0:
 		return undecided + "Send it again with the same Idempotency-Key, and it is done once only."
 	}
 	return undecided + "Look before you send it again; with an Idempotency-Key it can always be sent again safely."

@@ -16,6 +16,7 @@ type exchange struct {
 	start time.Time
 
 	requestID string
+	traceID   string    // empty unless the request is traced
 	resource  *resource // nil for a path that is not in the route table
 	parameter string
 	id        int64         // what the parameter says

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the answers of testdata/exchanges
 
 // Each file of testdata/exchanges is a conversation with a new service. Of an exchange it has a sentence, the request and
 // the answer, as they are on the wire but for the Date. A name in braces stands for a key, {length} for the length of
-// the body. Before a request the clock may be stepped ("after 10s"), and it may be sent several times ("times 60"), of
+// the body, {time} for the time of an order. Before a request the clock may be stepped ("after 10s"), and it may be sent several times ("times 60"), of
 // which the last answer is shown. A file may begin with the flags of the service ("serve --rate-limits=off").
 func TestExchangesAreAsWritten(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
@@ -28,12 +28,17 @@ func TestExchangesAreAsWritten(t *testing.T) {
 	}
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		for _, file := range files {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { converse(t, file, open) })
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { converse(t, file, on(open(t))) })
 		}
 	})
 }
 
-func converse(t *testing.T, file string, open opener) {
+// On PostgreSQL orders end by the clock of the database, which cannot be stepped.
+func TestExpiryIsAsWritten(t *testing.T) {
+	converse(t, "testdata/expiry.txt", func(c *httpapi.Config) { c.Storage = openSQLiteAt(t, c.Now) })
+}
+
+func converse(t *testing.T, file string, storage func(*httpapi.Config)) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +47,7 @@ func converse(t *testing.T, file string, open opener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, append(flags, on(open(t)))...)
+	s := serve(t, append(flags, storage)...)
 	keys := make(map[string]string)
 	for i := range talk {
 		s.clock.step(talk[i].after)
@@ -60,13 +65,17 @@ func converse(t *testing.T, file string, open opener) {
 	}
 }
 
-var date = regexp.MustCompile(`(?m)^Date: .*\r\n`)
+var (
+	date   = regexp.MustCompile(`(?m)^Date: .*\r\n`)
+	timeOf = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+)
 
 func (s *service) repeat(raw string, times int) (last string) {
 	s.Helper()
 	for range times {
 		a := s.send(raw)
 		last = strings.ReplaceAll(date.ReplaceAllString(a.raw, ""), "\r\n", "\n")
+		last = timeOf.ReplaceAllString(last, "{time}")
 	}
 	return strings.TrimRight(last, "\n") + "\n"
 }
@@ -162,6 +171,11 @@ func (s *service) keyNamed(name string) string {
 		return s.key(petstore.Free)
 	case "hourly":
 		secret, _ := s.keep(petstore.NewKey(name, petstore.Free, free, now, time.Hour))
+		return secret
+	case "reader":
+		key := petstore.NewKey(name, petstore.Free, free, now, 0)
+		key.Access = petstore.ReadOnly
+		secret, _ := s.keep(key)
 		return secret
 	case "revoked":
 		secret, key := s.keep(petstore.NewKey(name, petstore.Free, free, now, 0))

@@ -93,6 +93,27 @@ func TestCreateThatMayHaveBeenDoneSaysHowToSendItAgain(t *testing.T) {
 	}
 }
 
+func TestWriteThatMakesNothingMaySimplyBeSentAgain(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	key := s.key(petstore.Free)
+	storage.with(func(_ context.Context, call string) error {
+		if call == "DeletePet" || call == "CloseOrder" {
+			return petstore.Unknown(errSecret)
+		}
+		return nil
+	})
+	for _, head := range []string{
+		request("DELETE", "/v1/pets/1", key), request("POST", "/v1/orders/1/complete", key), request("POST", "/v1/orders/1/cancel", key, "Idempotency-Key: a"),
+	} {
+		a := s.send(head)
+		a.is(t, 503, petstore.OutcomeUnknown)
+		if _, message := a.refusal(); !strings.Contains(message, "Send it again; what was done then stays as it is") {
+			t.Errorf("%s\nthe client reads: %s", head, message)
+		}
+	}
+}
+
 func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))
@@ -178,7 +199,7 @@ func TestAnswerThatBreaksOffIsCutLoggedCountedAndTraced(t *testing.T) {
 	if n := value(t, metrics, "petstore_requests_total", "page", "500"); n != 1 {
 		t.Errorf("it is counted %v times", n)
 	}
-	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "page" || ended[0].Status().Code != codes.Error {
+	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "GET /page" || ended[0].Status().Code != codes.Error {
 		t.Errorf("the spans are %v", ended)
 	}
 	s.get("", "/").is(t, 404, petstore.NotFound)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -35,7 +36,8 @@ type keyEntry struct {
 
 var errManyLookUps = fmt.Errorf("%d look-ups of keys wait already", maxLookUps)
 
-func newKeyCache(storage petstore.Storage, now func() time.Time) *keyCache {
+func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Time) *keyCache {
+	uses := newKeyUses(storage, log)
 	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), places: make(chan struct{}, maxLookUps)}
 	c.lookup = batch.NewShared(func(hash petstore.SecretHash) (*petstore.Key, error) {
 		select {
@@ -51,6 +53,9 @@ func newKeyCache(storage petstore.Storage, now func() time.Time) *keyCache {
 		switch {
 		case err == nil:
 			c.put(hash, keyEntry{&key, asked}, bans)
+			if key.Usable(asked) == nil {
+				uses.note(key, asked)
+			}
 		case petstore.IsCode(err, petstore.NotFound):
 			c.forget(hash)
 		}

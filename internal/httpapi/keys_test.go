@@ -64,6 +64,21 @@ func TestKeyThatEndsIsRefusedWithin5Seconds(t *testing.T) {
 	})
 }
 
+func TestChangedPlanHoldsWithin5SecondsAndKeepsTheCounts(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, open opener) {
+		s := serve(t, on(open(t)))
+		secret, key := s.keep(petstore.NewKey("a", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+		s.get(secret, "/v1/pets").has(t, "X-RateLimit-Remaining", "59")
+		if _, err := s.storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, noon); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.step(5 * time.Second)
+		changed := s.get(secret, "/v1/pets")
+		changed.has(t, "X-RateLimit-Limit", "300")
+		changed.has(t, "X-RateLimit-Remaining", "298")
+	})
+}
+
 func TestKeyOfTheOperatorsChoiceNeedNotHaveTheForm(t *testing.T) {
 	const named = "a-key-of-my-own-choice=="
 	storage := meddle(t)

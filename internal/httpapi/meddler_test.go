@@ -79,11 +79,32 @@ func (m *meddler) CreatePet(ctx context.Context, pet petstore.NewPet, once *pets
 	return m.Storage.CreatePet(ctx, pet, once)
 }
 
+func (m *meddler) DeletePet(ctx context.Context, id int64) error {
+	if err := m.called(ctx, "DeletePet"); err != nil {
+		return err
+	}
+	return m.Storage.DeletePet(ctx, id)
+}
+
+func (m *meddler) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (petstore.Order, error) {
+	if err := m.called(ctx, "CloseOrder"); err != nil {
+		return petstore.Order{}, err
+	}
+	return m.Storage.CloseOrder(ctx, id, to)
+}
+
 func (m *meddler) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
 	if err := m.called(ctx, "FindKey"); err != nil {
 		return petstore.Key{}, err
 	}
 	return m.Storage.FindKey(ctx, hash)
+}
+
+func (m *meddler) UseKey(ctx context.Context, id string, hour time.Time) error {
+	if err := m.called(ctx, "UseKey"); err != nil {
+		return err
+	}
+	return m.Storage.UseKey(ctx, id, hour)
 }
 
 func (m *meddler) BanOwner(ctx context.Context, owner string, now time.Time) (petstore.Ban, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"petstore/api"
+	"petstore/internal/petstore"
 )
 
 func TestRouteTableAndDocumentNameTheSameOperations(t *testing.T) {
@@ -32,6 +33,17 @@ func TestRouteTableAndDocumentNameTheSameOperations(t *testing.T) {
 	}
 }
 
+func TestNextPageOfTheDocumentIsOneThatIsGivenOut(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := petstore.PetQuery{Limit: 20, Status: petstore.Available}
+	if got, want := document.Components.Headers["NextPage"].Value.Example, newLinks("").nextPets(q, 41); got != want {
+		t.Errorf("the document has %v, want %s", got, want)
+	}
+}
+
 func TestPathsAreMatchedToTheLetter(t *testing.T) {
 	table := newRouter(operations)
 	for path, want := range map[string]string{
@@ -44,6 +56,16 @@ func TestPathsAreMatchedToTheLetter(t *testing.T) {
 		"/v1/pets/7%2F8":   "7%2F8",
 		"/v1/pets/ü":       "ü",
 		"/v1/pets/{petId}": "{petId}",
+
+		"/v1/inventory":            "",
+		"/v1/categories":           "",
+		"/v1/categories/-7":        "-7",
+		"/v1/orders":               "",
+		"/v1/orders/complete":      "complete",
+		"/v1/orders/7/complete":    "7",
+		"/v1/orders/7/cancel":      "7",
+		"/v1/orders/%2F/cancel":    "%2F",
+		"/v1/orders/cancel/cancel": "cancel",
 	} {
 		if res, parameter := table.match(path); res == nil || parameter != want {
 			t.Errorf("%s: got %v with %q, want it to match with %q", path, res, parameter, want)
@@ -52,6 +74,7 @@ func TestPathsAreMatchedToTheLetter(t *testing.T) {
 	for _, path := range []string{
 		"", "/", "*", "/v1", "/v1/", "/v1/pets/", "/v1//pets", "//v1/pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/7/", "/v1/pets/7/8",
 		"/v1/pets//7", "/V1/pets", "/v1/Pets", "/v1/pet", "/v1/petss", "/v1%2Fpets", "/v1/%70ets", "/v1/pets%2F7", "/v1/pets;a=b", "/v2/pets",
+		"/v1/orders/", "/v1/orders//cancel", "/v1/orders/7/", "/v1/orders/7/cancel/", "/v1/orders/7/Cancel", "/v1/orders/7/close", "/v1/categories/7/8", "/v1/inventory/",
 	} {
 		if res, parameter := table.match(path); res != nil {
 			t.Errorf("%s matches %+v with %q", path, res, parameter)

@@ -17,7 +17,7 @@ import (
 func meddleAt(t testing.TB, address string) *meddler {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Config{
-		URL: "postgres://postgres@" + address + "/postgres?sslmode=disable", Environment: petstore.Production,
+		URL: "postgres://postgres@" + address + "/postgres?sslmode=disable", Environment: petstore.Production, Create: true,
 	})
 	return &meddler{Storage: closedWith(t, db, err), calls: make(map[string]int)}
 }
@@ -151,7 +151,7 @@ func TestCreateWhoseAnswerTheDatabaseLostCanBeSentAgain(t *testing.T) {
 		lose func(sent string) <-chan struct{}
 	}{{"Broken", proxy.Break}, {"Silent", proxy.Silence}} {
 		body := fmt.Sprintf(`{"name":%q,"categoryId":1}`, way.name)
-		answered := way.lose(way.name)
+		answered := way.lose("commit")
 		s.post(key, body, "Idempotency-Key: "+way.name).is(t, 503, petstore.OutcomeUnknown)
 		<-answered
 		a := s.post(key, body, "Idempotency-Key: "+way.name)

@@ -21,7 +21,9 @@ func (a *API) Refusal(peer string, status int, message string) []byte {
 			return err
 		}
 		e := petstore.Errorf(petstore.BadRequest, "%s", message)
-		return x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
+		x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
+		x.send()
+		return nil
 	})))(x)
 	w.header["Date"] = []string{x.start.UTC().Format(http.TimeFormat)}
 	var raw bytes.Buffer

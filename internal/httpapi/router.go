@@ -26,6 +26,9 @@ func (op *operation) writes() bool {
 	return op.method != http.MethodGet && !op.open
 }
 
+// makes reports whether the operation makes something new each time it is asked to.
+func (op *operation) makes() bool { return op.method == http.MethodPost && op.body == jsonBody }
+
 // resource is a path and all that can be done there.
 type resource struct {
 	segments   []string    // of the path; a parameter's is its name in braces
@@ -106,9 +109,9 @@ func (res *resource) match(path string) (value string, ok bool) {
 		var part string
 		part, path, more = strings.Cut(path, "/")
 		switch {
-		case segment == part:
 		case strings.HasPrefix(segment, "{") && part != "":
 			value = part
+		case segment == part:
 		default:
 			return "", false
 		}
@@ -125,7 +128,7 @@ type identifier struct {
 var identifiers = map[string]*identifier{
 	"{petId}":      {parseDecimal, petstore.NoSuchPet},
 	"{orderId}":    {parseDecimal, petstore.NoSuchOrder},
-	"{categoryId}": {parseInt64, petstore.NoSuchCategory},
+	"{categoryId}": {parseInt64, petstore.NotACategory},
 }
 
 // plainPath decodes the characters of an escaped path that mean the same without their escape: letters, digits and the

@@ -56,9 +56,12 @@ func onEveryStorage(t *testing.T, check func(t *testing.T, open opener)) {
 	t.Run("postgres", func(t *testing.T) { check(t, openPostgres) })
 }
 
-func openSQLite(t testing.TB) petstore.Storage {
+func openSQLite(t testing.TB) petstore.Storage { return openSQLiteAt(t, time.Now) }
+
+// openSQLiteAt opens a storage in which orders end by that clock.
+func openSQLiteAt(t testing.TB, now func() time.Time) petstore.Storage {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true, Now: now})
 	return closedWith(t, db, err)
 }
 

@@ -1,6 +1,11 @@
 package httpapi
 
 import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -17,19 +22,50 @@ func (a *API) traced(next handler) handler {
 		parent := propagation.TraceContext{}.Extract(x.r.Context(), propagation.HeaderCarrier(x.r.Header))
 		ctx, span := a.Tracer.Start(parent, "request", trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
-		x.r = x.r.WithContext(ctx)
+		x.r, x.traceID = x.r.WithContext(ctx), span.SpanContext().TraceID().String()
 		err := next(x)
-		span.SetName(x.route())
-		span.SetAttributes(
-			attribute.String("http.request.method", x.r.Method),
-			attribute.String("http.route", x.route()),
-			attribute.Int("http.response.status_code", x.status),
-			attribute.String("petstore.request_id", x.requestID),
-			attribute.String("petstore.key", x.key.ID),
-		)
-		if x.status >= 500 {
-			span.SetStatus(codes.Error, "")
-		}
+		describe(span, x)
 		return err
 	}
+}
+
+// describe names a span and fills it as OpenTelemetry's conventions for HTTP servers say.
+func describe(span trace.Span, x *exchange) {
+	name, method := x.r.Method, x.r.Method
+	if !slices.Contains(knownMethods, method) {
+		name, method = "HTTP", "_OTHER"
+		span.SetAttributes(attribute.String("http.request.method_original", x.r.Method))
+	}
+	if x.resource != nil {
+		template := strings.Join(x.resource.segments, "/")
+		span.SetAttributes(attribute.String("http.route", template))
+		name += " " + template
+	}
+	span.SetName(name)
+	span.SetAttributes(
+		attribute.String("http.request.method", method),
+		attribute.String("url.path", x.r.URL.EscapedPath()),
+		attribute.String("url.scheme", scheme(x.r)),
+		attribute.Int("http.response.status_code", x.status),
+		attribute.String("petstore.operation", x.route()),
+		attribute.String("petstore.request_id", x.requestID),
+		attribute.String("petstore.key", x.key.ID),
+	)
+	if x.status >= http.StatusInternalServerError {
+		span.SetAttributes(attribute.String("error.type", strconv.Itoa(x.status)))
+		span.SetStatus(codes.Error, "")
+	}
+}
+
+// knownMethods keep the number of names small: a client may send any word as its method.
+var knownMethods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	http.MethodConnect, http.MethodTrace,
+}
+
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
 }

@@ -20,6 +20,11 @@ func NoSuchCategory() *Error {
 	return Errorf(NotFound, "There is no category with this number. PUT a name to make one.")
 }
 
+// NotACategory is the refusal of what cannot be the number of a category.
+func NotACategory() *Error {
+	return Errorf(NotFound, "There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")
+}
+
 // CategoryNameTaken is the refusal of a name that another category has.
 func CategoryNameTaken(other Category) *Error {
 	return Errorf(NameTaken, "Category %d already has this name. Use that category, or choose another name.", other.ID)

@@ -52,11 +52,16 @@ func parts(t *testing.T) map[string]part {
 	return all
 }
 
-func TestDomainStandsOnTheStandardLibraryOnly(t *testing.T) {
+func TestDomainAndClientStandOnTheStandardLibraryOnly(t *testing.T) {
 	all := parts(t)
-	for _, path := range all[internal+"petstore"].Deps {
-		if !all[path].Standard {
-			t.Errorf("the domain depends on %s", path)
+	for _, own := range []string{internal + "petstore", "petstore/client"} {
+		if len(all[own].Deps) == 0 {
+			t.Errorf("there is no package %s", own)
+		}
+		for _, path := range all[own].Deps {
+			if !all[path].Standard {
+				t.Errorf("%s depends on %s", own, path)
+			}
 		}
 	}
 }

@@ -120,7 +120,7 @@ type Key struct {
 	Limits    Limits
 	Access    Access
 	CreatedAt time.Time
-	// Lifetime is how long the key was given when it was made, 0 for ever. A rotation ends a key before it.
+	// Lifetime is how long the key was given, when it was made or by a change, 0 for ever. A rotation ends a key before it.
 	Lifetime  time.Duration
 	ExpiresAt time.Time
 	RevokedAt time.Time
@@ -139,11 +139,15 @@ func NewKey(name string, plan Plan, limits Limits, now time.Time, lifetime time.
 }
 
 func (k Key) born(now time.Time, lifetime time.Duration) Key {
-	k.CreatedAt, k.Lifetime = now, lifetime
-	if lifetime > 0 {
-		k.ExpiresAt = now.Add(lifetime)
-	}
+	k.CreatedAt, k.Lifetime, k.ExpiresAt = now, lifetime, expiry(now, lifetime)
 	return k
+}
+
+func expiry(from time.Time, lifetime time.Duration) time.Time {
+	if lifetime == 0 {
+		return time.Time{}
+	}
+	return from.Add(lifetime)
 }
 
 func newKeyID() string {
@@ -173,6 +177,52 @@ func (k Key) Banned(now time.Time) bool {
 func (k Key) Successor(now time.Time) Key {
 	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedFrom: k.BannedFrom, BannedUntil: k.BannedUntil}
 	return next.born(now, k.Lifetime)
+}
+
+// KeyChange names what is to change of a key; what is nil stays as it is.
+type KeyChange struct {
+	Plan              *Plan
+	PerMinute, PerDay *int64
+	Access            *Access
+	Name              *string
+	// Lifetime counts from the change on; 0 is for ever.
+	Lifetime *time.Duration
+}
+
+// OfOwner reports whether the change is of the plan or its limits, which belong to the owner and so to all its keys.
+func (c KeyChange) OfOwner() bool {
+	return c.Plan != nil || c.PerMinute != nil || c.PerDay != nil
+}
+
+// Change is the key after the change. It returns an Error with the code Unauthorized if the key is revoked, or
+// InvalidParameter if its plan cannot have these limits. An Enterprise key keeps the limit that is not named.
+func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
+	if !k.RevokedAt.IsZero() {
+		return Key{}, Errorf(Unauthorized, "key %s is revoked for good and cannot be changed; petstore keys create makes another", k.ID)
+	}
+	if c.OfOwner() {
+		plan, asked := or(c.Plan, k.Plan), Limits{}
+		if plan == Enterprise && k.Plan == Enterprise {
+			asked = k.Limits
+		}
+		limits, err := plan.Limits(or(c.PerMinute, asked.PerMinute), or(c.PerDay, asked.PerDay))
+		if err != nil {
+			return Key{}, Errorf(InvalidParameter, "%v", err)
+		}
+		k.Plan, k.Limits = plan, limits
+	}
+	k.Access, k.Name = or(c.Access, k.Access), or(c.Name, k.Name)
+	if c.Lifetime != nil {
+		k.Lifetime, k.ExpiresAt = *c.Lifetime, expiry(now, *c.Lifetime)
+	}
+	return k, nil
+}
+
+func or[T any](given *T, otherwise T) T {
+	if given != nil {
+		return *given
+	}
+	return otherwise
 }
 
 // RetiredAt is when k ends if it is replaced with that overlap: never later than it would have ended anyway.

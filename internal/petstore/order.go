@@ -99,7 +99,7 @@ func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
 	case Open:
 		o.Status, o.ClosedAt = to, now.UTC().Truncate(time.Millisecond)
 	default:
-		return Order{}, Errorf(OrderClosed, "This order is %s since %s and cannot change any more.", o.Status, FormatTime(o.ClosedAt))
+		return Order{}, Errorf(OrderClosed, "This order has been %s since %s and cannot change any more.", o.Status, FormatTime(o.ClosedAt))
 	}
 	return o, nil
 }

@@ -7,7 +7,7 @@ import (
 
 // Storage keeps everything that outlives a request. Every method is safe for concurrent use. What a writing method has
 // acknowledged by returning nil is durable and seen by every read that starts afterwards, here and in every other
-// process on the same database. A method that cannot do its work returns an Error with the code Unavailable and has
+// process on the same database. No read shows less than one that ended before it began. A method that cannot do its work returns an Error with the code Unavailable and has
 // then changed nothing. A write that is broken off when it may already have been done returns an Error with the code
 // OutcomeUnknown: it was done as a whole or not at all, and nobody can say which. It is never tried again by itself.
 type Storage interface {
@@ -84,15 +84,23 @@ type Keys interface {
 	CreateKey(ctx context.Context, key Key, hash SecretHash) error
 	// CreateFirstKey stores the key only if there is none at all, and reports whether it did.
 	CreateFirstKey(ctx context.Context, key Key, hash SecretHash) (bool, error)
-	// EnsureKey stores the key, or if its hash is there already makes that one usable again, with the plan and limits of key.
+	// EnsureKey stores the key. If its hash is there already, it makes that one usable when the key is made, and changes
+	// nothing else about it.
 	EnsureKey(ctx context.Context, key Key, hash SecretHash) error
 	// FindKey returns the key with that hash, usable or not, or an Error with the code NotFound.
 	FindKey(ctx context.Context, hash SecretHash) (Key, error)
 	// Keys returns every key, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
-	// RotateKey replaces a key by its Successor with that hash and lets the old one live for the overlap. It
-	// returns an Error with the code NotFound if there is no such key, or Unauthorized if it is not usable any more.
+	// RotateKey replaces a key by its Successor with that hash and lets the old one live for the overlap. It returns an
+	// Error with the code NotFound if there is no such key, or Unauthorized if it is not usable any more or was rotated
+	// already.
 	RotateKey(ctx context.Context, id string, hash SecretHash, now time.Time, overlap time.Duration) (Key, error)
+	// UpdateKey makes a Change of a key, of plan and limits for every key of its owner, and returns the key. It returns
+	// an Error with the code NotFound if there is no such key, or the refusal of Change.
+	UpdateKey(ctx context.Context, id string, change KeyChange, now time.Time) (Key, error)
+	// UseKey notes that a key was used in the hour that begins then. It raises LastUsedAt, never lowers it, and writes
+	// nothing if there is nothing to raise.
+	UseKey(ctx context.Context, id string, hour time.Time) error
 	// RevokeKey ends a key for good; revoking it again changes nothing. NotFound if there is no such key.
 	RevokeKey(ctx context.Context, id string, now time.Time) error
 
@@ -105,8 +113,8 @@ type Keys interface {
 
 // Versioned is implemented by a Storage that alone writes its animals.
 type Versioned interface {
-	// Version changes before a write of animals is acknowledged: two reads around which it is the same saw the
-	// same animals, if it was read before the first of them.
+	// Version changes with a write of animals, before the write is acknowledged and before any read shows it. So what
+	// a read showed may be shown again as long as the version is what it was before that read.
 	Version() uint64
 }
 
@@ -158,6 +166,11 @@ type Idempotency struct {
 // IdempotencyKeyReused is the refusal of a key that was used for another request.
 func IdempotencyKeyReused() *Error {
 	return Errorf(IdempotencyConflict, "This Idempotency-Key was already used for another request. Use a new one for each request.")
+}
+
+// AlreadyRotated is the refusal to rotate a key that has a successor.
+func AlreadyRotated(id, successor string) *Error {
+	return Errorf(Unauthorized, "key %s was rotated already, and key %s is its successor; petstore keys list shows both", id, successor)
 }
 
 // NoSuchKey is the refusal of a key id that is not in the storage.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -10,10 +11,11 @@ import (
 
 // read does work that changes nothing. If its connection breaks, as those that were idle do when the server restarts, it
 // does it once more on a new one.
-func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) error {
+func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := db.try(ctx, work)
+	err = db.try(ctx, work)
 	if lost(err) {
 		err = db.try(ctx, work)
 	}
@@ -23,7 +25,8 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) er
 // write does work that is a transaction by itself, such as one statement, on a connection of its own. Once begun it
 // belongs to no caller, whose going would only break a connection. It is never repeated: when its connection breaks, it
 // may have happened.
-func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) error {
+func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) (err error) {
+	defer db.watch.Call(true, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
 		return failure(err)
 	}

@@ -68,7 +68,7 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 // UpdatePet locks the animal, so that of two patches at once the second meets what the first one left.
 func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		before, holder, _, err := lockPet(ctx, tx, id)
+		before, holder, _, err := db.lockPet(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) 
 // DeletePet removes an animal that no open order holds.
 func (db *DB) DeletePet(ctx context.Context, id int64) error {
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		_, holder, _, err := lockPet(ctx, tx, id)
+		_, holder, _, err := db.lockPet(ctx, tx, id)
 		if err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ type Config struct {
 	Migrate bool
 	// Batched, if not nil, is told how many creates each statement had.
 	Batched func(creates int)
+	Watch   petstore.Watch
 }
 
 // DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that what one replica has
@@ -34,12 +35,16 @@ type Config struct {
 type DB struct {
 	pool    *pgxpool.Pool
 	batched func(creates int)
+	watch   petstore.Watch
 	creates *batch.Writer[petstore.NewPet, petstore.Pet]
 	gets    *batch.Writer[int64, petstore.Pet]
 	pages   *batch.Shared[petstore.PetQuery, []petstore.Pet]
 }
 
-var _ petstore.Storage = (*DB)(nil)
+var (
+	_ petstore.Storage  = (*DB)(nil)
+	_ petstore.Measured = (*DB)(nil)
+)
 
 const (
 	// maxConns is the size of a replica's pool unless pool_max_conns in the URL says another. Grouped calls need one
@@ -86,11 +91,17 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		pool.Close()
 		return nil, refusal(config.ConnConfig, err)
 	}
-	db := &DB{pool: pool, batched: cfg.Batched}
+	db := &DB{pool: pool, batched: cfg.Batched, watch: cfg.Watch}
 	db.creates = batch.NewWriter(maxBatch, db.insert)
 	db.gets = batch.NewWriter(maxBatch, db.fetch)
 	db.pages = batch.NewShared(db.page)
 	return db, nil
+}
+
+// CheckURL says what is wrong with a URL, without asking who is there.
+func CheckURL(url string) error {
+	_, err := poolConfig(url)
+	return err
 }
 
 func poolConfig(url string) (*pgxpool.Config, error) {

@@ -80,12 +80,11 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 	return made && err == nil, err
 }
 
-// EnsureKey leaves the id, owner and name of a key that is there as they are.
+// EnsureKey leaves a key that is there as it is, unless it is revoked or has expired.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
-			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, access = excluded.access`,
+			revoked_at = NULL, expires_at = CASE WHEN keys.expires_at > excluded.created_at THEN keys.expires_at END`,
 			keyArgs(key, hash)...)
 		return err
 	})
@@ -114,16 +113,29 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	return keys, err
 }
 
-// RotateKey locks the old key, so that of two rotations at once the second meets what the first one left.
+// lockKey keeps other rotations and changes of the owner's keys away until the transaction ends: the second of two at
+// once meets what the first one left, new keys included.
+func lockKey(ctx context.Context, tx pgx.Tx, id string) (petstore.Key, error) {
+	if _, err := tx.Exec(ctx, "SELECT FROM keys WHERE owner = (SELECT owner FROM keys WHERE id = $1) ORDER BY id FOR UPDATE", id); err != nil {
+		return petstore.Key{}, err
+	}
+	rows, _ := tx.Query(ctx, selectKeys+" WHERE id = $1", id)
+	key, err := pgx.CollectExactlyOneRow(rows, scanKey)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return petstore.Key{}, petstore.NoSuchKey(id)
+	}
+	return key, err
+}
+
+// RotateKey adds the new key and retires the old one.
 func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, selectKeys+" WHERE id = $1 FOR UPDATE OF keys", id)
-		old, err := pgx.CollectExactlyOneRow(rows, scanKey)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return petstore.NoSuchKey(id)
-		}
+		old, err := lockKey(ctx, tx, id)
 		if err != nil {
 			return err
+		}
+		if !old.RotatedAt.IsZero() {
+			return alreadyRotated(ctx, tx, old)
 		}
 		if err := old.Usable(now); err != nil {
 			return err
@@ -139,6 +151,49 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		return petstore.Key{}, err
 	}
 	return next, nil
+}
+
+// alreadyRotated refuses to rotate a key, by the name of the owner's key that was not rotated.
+func alreadyRotated(ctx context.Context, tx pgx.Tx, key petstore.Key) error {
+	var successor string
+	err := tx.QueryRow(ctx, "SELECT id FROM keys WHERE owner = $1 ORDER BY rotated_at IS NOT NULL, created_at DESC LIMIT 1", key.Owner).Scan(&successor)
+	if err != nil {
+		return err
+	}
+	return petstore.AlreadyRotated(key.ID, successor)
+}
+
+// UpdateKey changes the key and, of plan and limits, all keys of its owner.
+func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
+	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		old, err := lockKey(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if key, err = old.Change(change, now.UTC().Truncate(time.Millisecond)); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "UPDATE keys SET access = $2, name = $3, lifetime = $4, expires_at = $5 WHERE id = $1",
+			id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), millis(key.ExpiresAt))
+		if err != nil || !change.OfOwner() {
+			return err
+		}
+		_, err = tx.Exec(ctx, "UPDATE keys SET plan = $2, per_minute = $3, per_day = $4 WHERE owner = $1",
+			key.Owner, string(key.Plan), key.Limits.PerMinute, key.Limits.PerDay)
+		return err
+	})
+	if err != nil {
+		return petstore.Key{}, err
+	}
+	return key, nil
+}
+
+// UseKey is one statement that writes at most once an hour, however many replicas note the use.
+func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
+	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		_, err := conn.Exec(ctx, "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)", id, hour.UnixMilli())
+		return err
+	})
 }
 
 // RevokeKey keeps the time of the first revocation.

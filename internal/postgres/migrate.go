@@ -54,19 +54,55 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	return pool.Acquire(ctx)
 }
 
-func upgrade(ctx context.Context, tx pgx.Tx, cfg Config) error {
-	files, err := fs.ReadDir(migrations, "migrations")
+// Check returns the schema of a database, 0 if it is empty, and the one that this program gives it. It refuses what Open
+// refuses if that may create and migrate, and changes nothing.
+func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
+	config, err := poolConfig(cfg.URL)
 	if err != nil {
+		return 0, 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return 0, 0, refusal(config.ConnConfig, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		var files []fs.DirEntry
+		schema, files, err = admit(ctx, tx, cfg.Environment)
+		known = len(files)
 		return err
+	})
+	if err != nil {
+		return 0, 0, refusal(config.ConnConfig, err)
+	}
+	return schema, known, nil
+}
+
+// admit returns the schema of a database that this program can use, and all migrations.
+func admit(ctx context.Context, tx pgx.Tx, env petstore.Environment) (schema int, files []fs.DirEntry, err error) {
+	files, err = fs.ReadDir(migrations, "migrations")
+	if err != nil {
+		return 0, nil, err
 	}
 	made, schema, err := inspect(ctx, tx)
 	switch {
 	case err != nil:
-		return err
+		return 0, nil, err
 	case schema > len(files):
-		return unusable(fmt.Sprintf("was written by a newer petstore (schema %d, this one knows %d); upgrade petstore", schema, len(files)))
-	case schema > 0 && made != cfg.Environment:
-		return unusable(fmt.Sprintf("belongs to the %s environment and this is %s; choose another --database or --environment", made, cfg.Environment))
+		return 0, nil, unusable(fmt.Sprintf("was written by a newer petstore (schema %d, this one knows %d); upgrade petstore", schema, len(files)))
+	case schema > 0 && made != env:
+		return 0, nil, unusable(fmt.Sprintf("belongs to the %s environment and this is %s; choose another --database or --environment", made, env))
+	}
+	return schema, files, nil
+}
+
+func upgrade(ctx context.Context, tx pgx.Tx, cfg Config) error {
+	schema, files, err := admit(ctx, tx, cfg.Environment)
+	switch {
+	case err != nil:
+		return err
 	case schema == len(files):
 		return nil
 	case schema == 0 && !cfg.Create:

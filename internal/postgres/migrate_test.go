@@ -78,3 +78,28 @@ func TestADatabaseIsFilledAndMigratedOnlyWhereThatIsMeant(t *testing.T) {
 	accepted(Config{Create: true, Migrate: true})
 	accepted(Config{})
 }
+
+func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
+	database := testservice.Postgres(t)
+	check := func(what string, env petstore.Environment, want int, says string) {
+		t.Helper()
+		schema, known, err := Check(t.Context(), Config{URL: database, Environment: env})
+		switch {
+		case says == "" && (err != nil || schema != want || known != knownSchema(t)):
+			t.Errorf("%s: schema %d of %d, %v; want %d", what, schema, known, err, want)
+		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
+			t.Errorf("%s: got %v, want something that says %q", what, err, says)
+		}
+	}
+	check("an empty database", petstore.Production, 0, "")
+	check("a database that was checked", petstore.Production, 0, "")
+	open(t, database).Close()
+	known := knownSchema(t)
+	check("a filled database", petstore.Production, known, "")
+	check("a database of the other environment", petstore.Staging, 0, "belongs to the production environment")
+	addMigration(t)
+	check("an older database", petstore.Production, known, "")
+	check("an older database that was checked", petstore.Production, known, "")
+	execute(t, database, "UPDATE settings SET value = '999' WHERE name = 'schema'")
+	check("a newer database", petstore.Production, 0, "was written by a newer petstore")
+}

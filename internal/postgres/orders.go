@@ -122,11 +122,15 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 
 // PlaceOrder holds an animal in a transaction of its own.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return place(ctx, tx, order) })
+	placed, again, err := makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.place(ctx, tx, order) })
+	if err == nil && !again {
+		db.watch.Order(petstore.Open, 1)
+	}
+	return placed, again, err
 }
 
-func place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Order, error) {
-	pet, _, now, err := lockPet(ctx, tx, order.PetID)
+func (db *DB) place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Order, error) {
+	pet, _, now, err := db.lockPet(ctx, tx, order.PetID)
 	if petstore.IsCode(err, petstore.NotFound) {
 		err = petstore.NoPetToOrder(order.PetID)
 	}
@@ -147,6 +151,7 @@ func place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Or
 
 // CloseOrder completes or cancels an order under the lock on its animal.
 func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
+	changed := 0
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		order, now, err := getOrder(ctx, tx, id)
 		if err != nil {
@@ -163,17 +168,19 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		if closed, err = order.Close(to, now); err != nil || order.Status != petstore.Open {
 			return err
 		}
+		changed = 1
 		return closeNow(ctx, tx, closed)
 	})
 	if err != nil {
 		return petstore.Order{}, err
 	}
+	db.watch.Order(to, changed)
 	return closed, nil
 }
 
 // lockPet locks an animal and returns it with the open order that holds it, nil if none does, and the time. An order
 // that has expired is closed first.
-func lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder *petstore.Order, now time.Time, err error) {
+func (db *DB) lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder *petstore.Order, now time.Time, err error) {
 	pet, err = scanPet(tx.QueryRow(ctx, lockOnePet, id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = petstore.NoSuchPet()
@@ -196,7 +203,11 @@ func lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder
 		return pet, &order, now, nil
 	}
 	pet.Status = order.Status.Leaves()
-	return pet, nil, now, closeNow(ctx, tx, order)
+	if err := closeNow(ctx, tx, order); err != nil {
+		return pet, nil, now, err
+	}
+	db.watch.Order(petstore.Expired, 1) // it may be undone with the rest, and then is counted again: better than to carry it to every commit
+	return pet, nil, now, nil
 }
 
 // closeNow stores a closed order and what it leaves of its animal.
@@ -222,6 +233,7 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 		if err != nil || some == 0 { // others are at work on the rest
 			return expired, err
 		}
+		db.watch.Order(petstore.Expired, int(some))
 		expired += some
 	}
 }

@@ -55,6 +55,12 @@ func connect(option rueidis.ClientOption, env petstore.Environment) (*Redis, err
 	return r, nil
 }
 
+// CheckURL says what is wrong with a URL, without asking who is there.
+func CheckURL(url string) error {
+	_, err := parseURL(url)
+	return err
+}
+
 func parseURL(text string) (rueidis.ClientOption, error) {
 	option, err := rueidis.ParseURL(text)
 	if err != nil {

@@ -69,3 +69,45 @@ func letIn(t *testing.T, folder string) {
 		noError(t, os.Chmod(folder, 0o755))
 	}
 }
+
+func TestAServerRefusesAFileWithSeveralNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	noError(t, openOrCreate(path))
+	noError(t, os.Link(path, path+".copy"))
+	want := "the database " + path + " has 2 names (hard links), and only one is safe; remove the others, or choose another --database"
+	serve := production(path)
+	serve.Serve = true
+	if _, err := Open(t.Context(), serve); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %v", err, want)
+	}
+	noError(t, os.Remove(path+".copy"))
+	open(t, serve)
+}
+
+// It has given the old database its second name and was killed before it put the backup in its place.
+func TestARestoreThatWasKilledHalfwayHindersNobody(t *testing.T) {
+	path, backup := backedUp(t, 5)
+	link := path + asideMark + "20261115T093000.000000000Z"
+	for _, use := range []func() error{
+		func() error {
+			db, err := Open(t.Context(), Config{Path: path, Environment: "production", Serve: true})
+			if err == nil {
+				err = db.Close()
+			}
+			return err
+		},
+		func() error {
+			_, err := Restore(t.Context(), production(path), backup, true, quiet)
+			return err
+		},
+	} {
+		noError(t, os.Link(path, link))
+		noError(t, use())
+		if _, err := os.Stat(link); err == nil {
+			t.Error("the second name is left")
+		}
+		if n := countPets(t, path); n != 5 {
+			t.Errorf("%d animals of 5", n)
+		}
+	}
+}

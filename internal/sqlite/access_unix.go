@@ -2,7 +2,15 @@
 
 package sqlite
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // mayWrite asks without opening the file: to close it again would let go of every lock this process has on it.
 func mayWrite(path string) bool { return unix.Access(path, unix.W_OK) == nil }
+
+// linksOf is how many names a file has.
+func linksOf(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,6 +18,9 @@ type Progress func(done, total int64)
 func Backup(ctx context.Context, cfg Config, target string, progress Progress) error {
 	if _, err := os.Stat(target); err == nil {
 		return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
+	}
+	if folder := filepath.Dir(target); isMissing(folder) {
+		return fmt.Errorf("the folder %s does not exist; create it, or choose another file for the backup", folder)
 	}
 	path, err := locate(cfg)
 	if err != nil {
@@ -40,7 +42,7 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	if err != nil {
 		return refusal(cfg.Path, err)
 	}
-	return copyInto(ctx, conn, target, progress)
+	return copyInto(ctx, conn, cfg.Path, target, progress)
 }
 
 // Restore makes the database at cfg.Path from a backup. A database that is there already stays, under the name that is
@@ -75,21 +77,17 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	defer conn.Close()
 	fresh := path + ".restored"
 	os.Remove(fresh) // of a restore that was broken off
-	if err := copyInto(ctx, conn, fresh, progress); err != nil {
+	if err := copyInto(ctx, conn, backup, fresh, progress); err != nil {
 		return "", err
 	}
-	old := path + time.Now().UTC().Format(".before-restore-20060102T150405Z")
-	if err := moveAside(ctx, cfg, path, old); err != nil {
-		return "", err
-	}
+	defer flush(filepath.Dir(path))
 	if exists {
-		aside = old
+		return replaceBy(ctx, fresh, path, cfg.Path)
 	}
-	if err := os.Rename(fresh, path); err != nil {
-		return aside, err
+	if err := moveLogs(path, asideName(path)); err != nil {
+		return "", err
 	}
-	flush(filepath.Dir(path))
-	return aside, nil
+	return "", os.Rename(fresh, path)
 }
 
 // checkBackup refuses what is not a whole database of this environment that this version knows.
@@ -104,10 +102,14 @@ func checkBackup(ctx context.Context, cfg Config, backup string) error {
 	defer conn.Close()
 	conn.SetInterrupt(ctx.Done())
 	schema, err := inspect(conn, backup)
-	if err != nil {
+	switch code := sqlite3.ErrCode(err).ToPrimary(); {
+	case code == sqlite3.ResultNotADB:
+		return fmt.Errorf("%s is not a SQLite database and was not restored; use another file", backup)
+	case code == sqlite3.ResultCorrupt:
+		return damaged(backup, err)
+	case err != nil:
 		return refusal(backup, err)
-	}
-	if schema == 0 {
+	case schema == 0:
 		return fmt.Errorf("%s is an empty database and no backup", backup)
 	}
 	verdict := ""
@@ -116,13 +118,18 @@ func checkBackup(ctx context.Context, cfg Config, backup string) error {
 		err = errors.New(verdict)
 	}
 	if err != nil {
-		return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
+		return damaged(backup, err)
 	}
 	return checkEnvironment(conn, Config{Path: backup, Environment: cfg.Environment})
 }
 
-// copyInto writes what a connection sees to a new file, which appears under its name only when it is whole and on disk.
-func copyInto(ctx context.Context, conn *sqlite3.Conn, target string, progress Progress) error {
+func damaged(backup string, err error) error {
+	return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
+}
+
+// copyInto writes what a connection to the source sees to a new file, which appears under its name only when it is whole
+// and on disk.
+func copyInto(ctx context.Context, conn *sqlite3.Conn, source, target string, progress Progress) error {
 	partial := target + ".partial"
 	os.Remove(partial) // of a copy that was broken off
 	defer os.Remove(partial)
@@ -132,7 +139,7 @@ func copyInto(ctx context.Context, conn *sqlite3.Conn, target string, progress P
 	conn.SetInterrupt(old)
 	stop()
 	if err != nil {
-		return refusal(target, err)
+		return uncopied(source, target, err)
 	}
 	if err := flush(partial); err != nil {
 		return fmt.Errorf("%s could not be written to the disk: %w", target, err)
@@ -142,6 +149,17 @@ func copyInto(ctx context.Context, conn *sqlite3.Conn, target string, progress P
 	}
 	flush(filepath.Dir(target)) // where a folder cannot be flushed, its file system needs no flush
 	return nil
+}
+
+// uncopied blames the file at which a copy failed.
+func uncopied(source, target string, err error) error {
+	switch sqlite3.ErrCode(err).ToPrimary() {
+	case sqlite3.ResultCantOpen, sqlite3.ResultPerm, sqlite3.ResultReadOnly:
+		return fmt.Errorf("petstore cannot write %s; choose another file, or let the user that runs petstore write in its folder", target)
+	case sqlite3.ResultFull:
+		return refusal(target, err)
+	}
+	return refusal(source, err)
 }
 
 // watchSize tells how large the file has grown, against the size of the database that it is made of.
@@ -175,20 +193,4 @@ func flush(name string) error {
 	}
 	defer file.Close()
 	return file.Sync()
-}
-
-// moveAside renames a database. Opening and closing it first brings what is in its log into the file, unless it is too
-// damaged to be opened, or deleted: then the log goes with it, lest SQLite takes it for that of the next file there.
-func moveAside(ctx context.Context, cfg Config, path, aside string) error {
-	if db, err := Open(ctx, Config{Path: path, Environment: cfg.Environment}); err == nil {
-		if err := db.Close(); err != nil {
-			return err
-		}
-	}
-	for _, suffix := range []string{"-wal", "-shm", "-journal", ""} {
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the old database could not be put aside: %w", err)
-		}
-	}
-	return nil
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"petstore/internal/petstore"
 )
@@ -139,7 +143,9 @@ func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
 
 	for name, c := range map[string]struct{ backup, says string }{
 		"a missing file":             {filepath.Join(t.TempDir(), "none.db"), "no backup"},
-		"notes":                      {file("notes.db", []byte(strings.Repeat("Dear diary. ", 1000))), "not a SQLite database"},
+		"notes":                      {file("notes.db", []byte(strings.Repeat("Dear diary. ", 1000))), "not a SQLite database and was not restored; use another file"},
+		"the head of a backup":       {file("head.db", whole[:100]), "is damaged and was not restored"},
+		"the first page of a backup": {file("page.db", whole[:4096]), "is damaged and was not restored"},
 		"an empty file":              {file("empty.db", nil), "no backup"},
 		"half a backup":              {file("half.db", whole[:len(whole)/2]), "damaged"},
 		"a scrambled backup":         {file("scrambled.db", scrambled), "damaged"},
@@ -148,12 +154,42 @@ func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Restore(t.Context(), production(database), c.backup, true, quiet); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("said %v, want something about %q", err, c.says)
+			} else if strings.Contains(err.Error(), "petstore restore") {
+				t.Errorf("said %v, which is about a database and not about a backup", err)
 			}
 			if n := countPets(t, database); n != 2000 {
 				t.Errorf("the database has %d animals", n)
 			}
 		})
 	}
+}
+
+func TestAFailedBackupBlamesTheFileThatIsAtFault(t *testing.T) {
+	database, _ := backedUp(t, 2000)
+	dir := t.TempDir()
+	backUp := func(target, want string) {
+		t.Helper()
+		err := Backup(t.Context(), production(database), target, quiet)
+		if err == nil || err.Error() != want {
+			t.Errorf("said  %v\nwant %s", err, want)
+		}
+		if _, err := os.Stat(target); err == nil {
+			t.Errorf("there is a backup %s all the same", target)
+		}
+	}
+	folder := filepath.Join(dir, "none")
+	backUp(filepath.Join(folder, "backup.db"), "the folder "+folder+" does not exist; create it, or choose another file for the backup")
+	noError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	unwritable := filepath.Join(dir, "file", "backup.db")
+	backUp(unwritable, "petstore cannot write "+unwritable+"; choose another file, or let the user that runs petstore write in its folder")
+
+	content, err := os.ReadFile(database)
+	noError(t, err)
+	for i := len(content) / 2; i < len(content)/2+8192; i++ {
+		content[i] ^= 0xa5
+	}
+	noError(t, os.WriteFile(database, content, 0o600))
+	backUp(filepath.Join(dir, "backup.db"), "the database "+database+" is damaged; restore it from a backup with petstore restore")
 }
 
 func TestARestoreIsRefusedWhileAServerHoldsTheDatabase(t *testing.T) {
@@ -169,12 +205,29 @@ func TestADamagedDatabaseCanBeReplaced(t *testing.T) {
 	if err := os.WriteFile(database, []byte(strings.Repeat("damaged ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), production(database), backup, true, quiet); err != nil {
-		t.Fatal(err)
+	noError(t, os.WriteFile(database+"-wal", []byte("its log"), 0o600))
+	aside, err := Restore(t.Context(), production(database), backup, true, quiet)
+	noError(t, err)
+	if log, err := os.ReadFile(aside + "-wal"); string(log) != "its log" {
+		t.Errorf("the log put aside is %q, %v", log, err)
 	}
 	if n := countPets(t, database); n != 5 {
 		t.Errorf("restored %d animals of 5", n)
 	}
+}
+
+func TestARestoreIsAloneOnTheDatabase(t *testing.T) {
+	database, _ := backedUp(t, 5)
+	alone, err := settle(t.Context(), database)
+	noError(t, err)
+	conn, err := sqlite3.OpenConn(database, sqlite3.OpenReadWrite)
+	noError(t, err)
+	conn.SetBusyTimeout(0)
+	if _, err := inspect(conn, database); sqlite3.ErrCode(err).ToPrimary() != sqlite3.ResultBusy {
+		t.Errorf("another one reads it meanwhile: %v", err)
+	}
+	noError(t, conn.Close())
+	noError(t, alone.Close())
 }
 
 // A database that was killed and deleted by hand often leaves its log, which SQLite would take for that of the next file.
@@ -194,5 +247,98 @@ func TestARestoreIsNotMixedWithTheLogOfADeletedDatabase(t *testing.T) {
 	checkIntegrity(t, restored)
 	if n := petsIn(t, restored); n != 5 {
 		t.Errorf("restored %d animals of 5", n)
+	}
+}
+
+func TestTwoRestoresInOneMomentKeepBothDatabases(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	asides := make(map[string]bool)
+	for n := range int64(3) {
+		db := open(t, production(database))
+		fillPets(t, db, 10+int(n))
+		noError(t, db.Close())
+		aside, err := Restore(t.Context(), production(database), backup, true, quiet)
+		noError(t, err)
+		if kept := countPets(t, aside); kept != 15+n || asides[aside] {
+			t.Errorf("%s has %d animals of %d", aside, kept, 15+n)
+		}
+		asides[aside] = true
+	}
+	for aside := range asides {
+		if kept := countPets(t, aside); kept < 15 {
+			t.Errorf("%s was overwritten: %d animals", aside, kept)
+		}
+	}
+}
+
+func TestThereIsADatabaseAtEveryMomentOfARestore(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	restored := make(chan error)
+	go func() {
+		defer close(restored)
+		for range 30 {
+			_, err := Restore(context.Background(), production(database), backup, true, quiet)
+			restored <- err
+		}
+	}()
+	for {
+		select {
+		case err, more := <-restored:
+			noError(t, err)
+			if !more {
+				return
+			}
+		default:
+			if _, err := os.Stat(database); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// restoreAgain restores over and over until it is killed.
+func restoreAgain(path string) error {
+	fmt.Println("begins")
+	for {
+		if _, err := Restore(context.Background(), production(path), path+".backup", true, quiet); err != nil {
+			return err
+		}
+	}
+}
+
+func TestAKilledRestoreLeavesTheOldDatabaseOrTheNew(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	noError(t, os.Rename(backup, database+".backup"))
+	for range 15 {
+		db := open(t, production(database))
+		old := petsIn(t, db)
+		noError(t, db.Close())
+		cmd := otherProcess(t, "restore", database)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		noError(t, err)
+		noError(t, cmd.Start())
+		_, err = out.Read(make([]byte, 100))
+		noError(t, err)
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that the kill may come at any step
+		noError(t, cmd.Process.Kill())
+		cmd.Wait()
+
+		db = open(t, Config{Path: database, Serve: true})
+		checkIntegrity(t, db)
+		if n := petsIn(t, db); n != 5 && n != old {
+			t.Errorf("%d animals", n)
+		}
+		fillPets(t, db, 3)
+		noError(t, db.Close())
+	}
+}
+
+func TestABackupThatWasBrokenOffHindersNoOther(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	noError(t, os.Rename(backup, backup+".partial"))
+	noError(t, Backup(t.Context(), production(database), backup, quiet))
+	if n := countPets(t, backup); n != 5 {
+		t.Errorf("the backup has %d animals of 5", n)
 	}
 }

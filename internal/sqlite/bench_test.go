@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"petstore/internal/petstore"
@@ -68,6 +70,34 @@ func BenchmarkCreate(b *testing.B) {
 			b.ReportMetric(float64(b.N)/float64(db.Version()), "creates/commit")
 		})
 	}
+}
+
+// BenchmarkListWhileOthersCreate reports how often the version changed meanwhile.
+func BenchmarkListWhileOthersCreate(b *testing.B) {
+	db := openFull(b)
+	ctx, stop := context.WithCancel(b.Context())
+	var creators sync.WaitGroup
+	for range 4 {
+		creators.Go(func() {
+			for ctx.Err() == nil {
+				db.CreatePet(ctx, rex, nil)
+			}
+		})
+	}
+	before := db.Version()
+	b.SetParallelism(16)
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := db.ListPets(b.Context(), petstore.PetQuery{Limit: 20}); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+	b.ReportMetric(float64(db.Version()-before)/b.Elapsed().Seconds(), "commits/s")
+	stop()
+	creators.Wait()
 }
 
 // openFull opens a database with benchPets animals in it.

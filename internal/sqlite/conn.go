@@ -48,6 +48,11 @@ func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 // transaction does work in one transaction that no other writer can come between, or leaves nothing of it, unless its
 // error is an uncommitted one.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
+	return transactionTo(ctx, conn, work, func() error { return run(conn, "COMMIT") })
+}
+
+// transactionTo is a transaction that commit ends.
+func transactionTo(ctx context.Context, conn *sqlite3.Conn, work, commit func() error) error {
 	if err := patiently(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
@@ -59,7 +64,7 @@ func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) err
 	if err := work(); err != nil {
 		return err
 	}
-	if err := run(conn, "COMMIT"); err != nil {
+	if err := commit(); err != nil {
 		return uncommitted{err}
 	}
 	return nil
@@ -68,6 +73,12 @@ func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) err
 // run executes one statement, which the connection keeps prepared, and drops its rows.
 func run(conn *sqlite3.Conn, query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args})
+}
+
+// setting executes a PRAGMA and returns what is in force then.
+func setting(conn *sqlite3.Conn, pragma string) (value string, err error) {
+	err = query(conn, func(row *sqlite3.Stmt) { value = row.ColumnText(0) }, pragma)
+	return value, err
 }
 
 // query executes one statement, which the connection keeps prepared, and calls row for each of its rows.

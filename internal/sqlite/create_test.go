@@ -151,12 +151,8 @@ func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 		t.Fatalf("got %v, want Unavailable because the database is full", err)
 	}
 
-	before := db.Version()
 	if _, err := db.commit([]change{{pet: rex}, {pet: big}, {pet: rex}}); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Fatalf("got %v, want Unavailable", err)
-	}
-	if db.Version() == before {
-		t.Error("the version is the same after a failed commit")
 	}
 	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 100})
 	noError(t, err)
@@ -171,6 +167,28 @@ func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 		t.Errorf("id %d after %d", pet.ID, stored[len(stored)-1].ID)
 	}
 	checkIntegrity(t, db)
+}
+
+// A foreign key that is checked at the end makes the COMMIT itself fail.
+func TestVersionChangesWithACommitThatFails(t *testing.T) {
+	db := openNew(t)
+	onWriter(t, db, "PRAGMA foreign_keys = ON")
+	onWriter(t, db, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
+	onWriter(t, db, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
+	onWriter(t, db, "CREATE TRIGGER fault AFTER INSERT ON pets BEGIN INSERT INTO faulty VALUES (7); END")
+	before := db.Version()
+	if pet, _, err := db.CreatePet(t.Context(), rex, nil); err == nil {
+		t.Fatalf("%v was stored", pet)
+	}
+	if db.Version() == before {
+		t.Error("the version is the same after a failed commit")
+	}
+	onWriter(t, db, "DROP TRIGGER fault")
+	pet, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); err != nil || !slices.Equal(pets, []petstore.Pet{pet}) {
+		t.Errorf("%v is shown of %v, %v", pets, pet, err)
+	}
 }
 
 func TestIDsAreNotReused(t *testing.T) {
@@ -195,6 +213,9 @@ func TestIDsStayBelowWhatJavaScriptReadsExactly(t *testing.T) {
 	noError(t, err)
 	if pet.ID != last {
 		t.Errorf("id %d, want %d", pet.ID, last)
+	}
+	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || len(pets) != 1 || pets[0] != pet {
+		t.Errorf("a list begins with %v, want %v, %v", pets, pet, err)
 	}
 	if pet, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("got %v, %v, want Unavailable", pet, err)
@@ -272,4 +293,15 @@ func onWriter(t *testing.T, db *DB, statement string) {
 	noError(t, err)
 	defer db.writer.give(w)
 	noError(t, run(w.conn, statement))
+}
+
+func TestNotesOfKeysLeaveTheVersionAsItIs(t *testing.T) {
+	db := openNew(t)
+	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), 0)
+	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
+	before := db.Version()
+	noError(t, db.UseKey(t.Context(), key.ID, time.Now().Truncate(time.Hour)))
+	if db.Version() != before {
+		t.Error("noting the use of a key makes kept answers stale")
+	}
 }

@@ -30,28 +30,38 @@ type Config struct {
 	Serve bool
 	// Batched, if not nil, is told how many changes each commit had.
 	Batched func(changes int)
+	Watch   petstore.Watch
 	// Now is the clock by which orders end; nil means the system's.
 	Now func() time.Time
+	// Lost, if not nil, is told when a file of the database is not in its place any more, and nil when it is back.
+	Lost func(problem error)
 }
 
 // DB is a petstore.Storage in a SQLite file.
 type DB struct {
-	changes *batch.Writer[change, outcome]
-	batched func(changes int)
-	now     func() time.Time
-	version atomic.Uint64
-	path    string        // without links
-	trimAt  int64         // the size at which the log is trimmed
-	writer  pool[*writer] // of one
-	readers pool[*reader]
-	conns   []*sqlite3.Conn // all of them, the writer's first
-	lock    *flock.Flock    // nil unless serving
-	close   func() error
+	changes   *batch.Writer[change, outcome]
+	batched   func(changes int)
+	watch     petstore.Watch
+	waits     atomic.Int64 // for a reader
+	now       func() time.Time
+	onLoss    func(problem error)
+	gate      sync.RWMutex // closed while a commit and the change of the version are under way
+	version   atomic.Uint64
+	path      string        // without links
+	originals []original    // the files in use
+	lost      atomic.Bool   // when it was last checked
+	trimAt    int64         // the size at which the log is trimmed
+	writer    pool[*writer] // of one
+	readers   pool[*reader]
+	conns     []*sqlite3.Conn // all of them, the writer's first
+	lock      *flock.Flock    // nil unless serving
+	close     func() error
 }
 
 var (
 	_ petstore.Storage   = (*DB)(nil)
 	_ petstore.Versioned = (*DB)(nil)
+	_ petstore.Measured  = (*DB)(nil)
 )
 
 // maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
@@ -76,14 +86,23 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if err := db.remember(path); err != nil {
+		return err
+	}
 	if _, err := admit(conn, cfg); err != nil {
 		return err
 	}
 	if db.path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
+	if err := db.displaced(); err != nil { // by a restore that inspect waited for
+		return err
+	}
 	if cfg.Serve {
 		if db.lock, err = lock(db.path, cfg.Path); err != nil {
+			return err
+		}
+		if err := checkNames(db.path, cfg.Path); err != nil {
 			return err
 		}
 	}
@@ -96,10 +115,12 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	db.trimAt = logLimit
 	db.changes = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
+	db.watch = cfg.Watch
 	db.now = cfg.Now
 	if db.now == nil {
 		db.now = time.Now
 	}
+	db.onLoss = cfg.Lost
 	db.close = sync.OnceValue(db.finish)
 	return nil
 }
@@ -122,14 +143,22 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 		}
 	}
 	db.readers = newPool(readers...)
-	return nil
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := db.remember(db.path + suffix); err != nil {
+			return err
+		}
+	}
+	return db.displaced()
 }
 
-// Version changes before a create is acknowledged.
+// Version changes with every write, in the moment in which readers can see it.
 func (db *DB) Version() uint64 { return db.version.Load() }
 
-// Ping reads the file.
+// Ping reads the file, if it is in its place.
 func (db *DB) Ping(ctx context.Context) error {
+	if err := db.check(); err != nil {
+		return unreachable(err)
+	}
 	return db.read(ctx, func(conn *sqlite3.Conn) error { return run(conn, "SELECT count(*) FROM settings") })
 }
 

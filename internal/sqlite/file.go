@@ -24,7 +24,7 @@ func locate(cfg Config) (string, error) {
 	case err == nil && info.IsDir():
 		return "", fmt.Errorf("%s is a folder; name a file in it, such as %s", cfg.Path, filepath.Join(cfg.Path, "petstore.db"))
 	case errors.Is(err, fs.ErrNotExist) && !cfg.Create:
-		return "", fmt.Errorf("there is no database %s; petstore serve makes it, or choose another --database", cfg.Path)
+		return "", fmt.Errorf("there is no database %s; choose another --database, or let petstore serve make it", cfg.Path)
 	case errors.Is(err, fs.ErrNotExist):
 		return path, checkFolder(filepath.Dir(path))
 	case errors.Is(err, fs.ErrPermission):
@@ -38,10 +38,28 @@ func locate(cfg Config) (string, error) {
 }
 
 func checkFolder(folder string) error {
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+	if isMissing(folder) {
 		return fmt.Errorf("the folder %s does not exist; create it, or choose another --database", folder)
 	}
 	return nil
+}
+
+// checkNames refuses a file with several names: SQLite keeps a log for each name, and whoever comes by another name takes
+// neither that log nor the lock of a server for its own.
+func checkNames(path, name string) error {
+	if err := dropAsideLinks(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err == nil && linksOf(info) > 1 {
+		err = fmt.Errorf("the database %s has %d names (hard links), and only one is safe; remove the others, or choose another --database", name, linksOf(info))
+	}
+	return err
+}
+
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // lock takes the lock of a server, beside the file itself, so that it is the same one by whatever link the file is reached.

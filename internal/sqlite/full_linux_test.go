@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -106,35 +108,51 @@ func petsAfterCrash(t *testing.T, path string) int {
 	return len(pets)
 }
 
-// limitFiles makes files end at that size: a write beyond it fails, and not for want of room.
-func limitFiles(t *testing.T, size int64) (lift func()) {
-	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ)
-	var before syscall.Rlimit
-	noError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
-	noError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(size), Max: before.Max}))
-	return func() { noError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }
-}
-
-// What an I/O error breaks off may be in the log as a whole, and be found there after a crash.
+// What an I/O error breaks off may be in the log as a whole, and be found there after a crash. Another process plays it,
+// because the limit on the size of files holds for all that a process writes.
 func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
-	db := open(t, Config{Path: path, Create: true, Serve: true})
-	_, _, err := db.CreatePet(t.Context(), rex, nil)
-	noError(t, err)
-	lift := limitFiles(t, db.logSize())
-	_, _, created := db.CreatePet(t.Context(), rex, nil)
-	key := db.CreateKey(t.Context(), petstore.NewKey("ci", petstore.Free, limits, time.Now(), 0), petstore.HashSecret("ci"))
+	if out, err := otherProcess(t, "meet the end of a file", path).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	checkIntegrity(t, open(t, production(path)))
+}
+
+func init() { roles["meet the end of a file"] = meetEndOfFile }
+
+// meetEndOfFile makes files end where the log does: a write beyond it fails, and not for want of room.
+func meetEndOfFile(path string) error {
+	ctx := context.Background()
+	db, err := Open(ctx, Config{Path: path, Environment: petstore.Production, Create: true, Serve: true})
+	if err != nil {
+		return err
+	}
+	if _, _, err := db.CreatePet(ctx, rex, nil); err != nil {
+		return err
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(db.logSize()), Max: before.Max}); err != nil {
+		return err
+	}
+	_, _, created := db.CreatePet(ctx, rex, nil)
+	key := db.CreateKey(ctx, petstore.NewKey("ci", petstore.Free, limits, time.Now(), 0), petstore.HashSecret("ci"))
 	_, batch := db.commit([]change{{pet: rex}, {pet: rex}})
-	lift()
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
 	for _, err := range []error{created, key, batch} {
 		if !petstore.IsCode(err, petstore.OutcomeUnknown) || sqlite3.ErrCode(err).ToPrimary() != sqlite3.ResultIOErr {
-			t.Errorf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
+			return fmt.Errorf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
 		}
 	}
-	_, _, err = db.CreatePet(t.Context(), rex, nil)
-	noError(t, err)
-	checkIntegrity(t, db)
+	if _, _, err := db.CreatePet(ctx, rex, nil); err != nil {
+		return err
+	}
+	return db.Close()
 }
 
 func TestOpenRefusesAFullDisk(t *testing.T) {

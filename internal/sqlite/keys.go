@@ -15,15 +15,18 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`
 	ensureKey = insertKey + `
 		ON CONFLICT (hash) DO UPDATE SET
-			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
-			lifetime = excluded.lifetime, expires_at = excluded.expires_at, revoked_at = NULL, access = excluded.access`
+			revoked_at = NULL, expires_at = CASE WHEN expires_at > excluded.created_at THEN expires_at END`
 	selectKeys = `
 		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at
 		FROM keys LEFT JOIN bans ON bans.owner = keys.owner`
 	selectKeyByHash = selectKeys + " WHERE hash = ?1"
 	selectKeyByID   = selectKeys + " WHERE id = ?1"
 	selectAllKeys   = selectKeys + " ORDER BY created_at, id"
+	selectSuccessor = "SELECT id FROM keys WHERE owner = ?1 ORDER BY rotated_at IS NOT NULL, created_at DESC LIMIT 1"
 	retireKey       = "UPDATE keys SET expires_at = ?2, rotated_at = ?3 WHERE id = ?1"
+	updateKey       = "UPDATE keys SET access = ?2, name = ?3, lifetime = ?4, expires_at = ?5 WHERE id = ?1"
+	updateOwner     = "UPDATE keys SET plan = ?2, per_minute = ?3, per_day = ?4 WHERE owner = ?1"
+	useKey          = "UPDATE keys SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)"
 	revokeKey       = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1"
 )
 
@@ -78,6 +81,9 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if err != nil {
 			return err
 		}
+		if !old.RotatedAt.IsZero() {
+			return alreadyRotated(w.conn, old)
+		}
 		if err := old.Usable(now); err != nil {
 			return err
 		}
@@ -91,6 +97,33 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		return petstore.Key{}, err
 	}
 	return next, nil
+}
+
+// UpdateKey changes a key and its owner's others.
+func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
+	err = db.write(ctx, func(w *writer) error {
+		old, err := keyByID(w.conn, id)
+		if err != nil {
+			return err
+		}
+		if key, err = old.Change(change, now.UTC().Truncate(time.Millisecond)); err != nil {
+			return err
+		}
+		err = run(w.conn, updateKey, id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), millis(key.ExpiresAt))
+		if err != nil || !change.OfOwner() {
+			return err
+		}
+		return run(w.conn, updateOwner, key.Owner, string(key.Plan), key.Limits.PerMinute, key.Limits.PerDay)
+	})
+	if err != nil {
+		return petstore.Key{}, err
+	}
+	return key, nil
+}
+
+// UseKey notes when a key was last used. Animals stay as they are, and so does the version.
+func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
+	return db.write(ctx, func(w *writer) error { return run(w.conn, useKey, id, millis(hour)) })
 }
 
 // RevokeKey ends a key for good.
@@ -113,6 +146,15 @@ func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
 		err = petstore.NoSuchKey(id)
 	}
 	return key, err
+}
+
+// alreadyRotated refuses to rotate a key, by the name of the owner's key that was not rotated.
+func alreadyRotated(conn *sqlite3.Conn, key petstore.Key) error {
+	var successor string
+	if err := query(conn, func(row *sqlite3.Stmt) { successor = row.ColumnText(0) }, selectSuccessor, key.Owner); err != nil {
+		return err
+	}
+	return petstore.AlreadyRotated(key.ID, successor)
 }
 
 func putKey(conn *sqlite3.Conn, statement string, k petstore.Key, hash petstore.SecretHash) error {

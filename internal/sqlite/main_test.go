@@ -20,6 +20,7 @@ var roles = map[string]func(path string) error{
 	"open new":  openOrCreate,
 	"use keys":  useKeys,
 	"keep busy": keepCreating,
+	"restore":   restoreAgain,
 }
 
 func TestMain(m *testing.M) {

@@ -26,7 +26,7 @@ func TestOpenRefuses(t *testing.T) {
 		{
 			name: "a missing file that it may not make",
 			make: func(*testing.T, string) {},
-			want: "there is no database PATH; petstore serve makes it, or choose another --database",
+			want: "there is no database PATH; choose another --database, or let petstore serve make it",
 		}, {
 			name: "a file in a missing folder",
 			make: func(t *testing.T, path string) { noError(t, os.Remove(filepath.Dir(path))) },

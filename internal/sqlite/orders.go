@@ -94,6 +94,7 @@ func (w *writer) place(order petstore.NewOrder, now time.Time) (petstore.Order, 
 	}
 	err = run(w.conn, insertOrder, placed.PetID, int64(placed.Status), placed.Reference, placed.CreatedAt.UnixMilli(), placed.ExpiresAt.UnixMilli())
 	placed.ID = w.conn.LastInsertRowID()
+	w.ordered[petstore.Open]++
 	if err == nil {
 		err = w.setStatus(pet, petstore.Pending)
 	}
@@ -175,6 +176,7 @@ func (w *writer) close(order petstore.Order) error {
 	if err := run(w.conn, closeOrder, order.ID, int64(order.Status), order.ClosedAt.UnixMilli()); err != nil {
 		return err
 	}
+	w.ordered[order.Status]++
 	pet, err := getPet(w.get, order.PetID)
 	if err != nil {
 		return err

@@ -1,7 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 )
@@ -13,14 +16,17 @@ type reader struct {
 	listOfStatus *sqlite3.Stmt
 	get          *sqlite3.Stmt
 
-	version uint64 // what it was last asked about
+	version uint64 // what its transaction shows
 }
+
+// noVersion is what a reader shows that holds no transaction.
+const noVersion = math.MaxUint64
 
 func newReader(conn *sqlite3.Conn) (*reader, error) {
 	if err := run(conn, "PRAGMA query_only = ON"); err != nil {
 		return nil, err
 	}
-	r := &reader{conn: conn}
+	r := &reader{conn: conn, version: noVersion}
 	return r, prepare(conn, map[string]**sqlite3.Stmt{
 		selectPets:         &r.list,
 		selectPetsOfStatus: &r.listOfStatus,
@@ -28,35 +34,42 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 	})
 }
 
-// readPets lends a reader that shows every animal stored so far.
-func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
-	r, err := db.readers.take(ctx)
+// readPets lends a reader that shows every animal stored so far, and none that a reader of this version might not show.
+func (db *DB) readPets(ctx context.Context, work func(*reader) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
+	r, err := db.lend(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.readers.give(r)
 	if db.lock != nil { // else another process writes animals
-		if err := r.show(db.Version()); err != nil {
+		if err := db.refresh(r); err != nil {
 			return unreachable(err)
 		}
 	}
 	return unreachable(work(r))
 }
 
-// show makes the reader show that version of the animals, of which this process is the only writer. To begin and end a
-// transaction costs nearly as much as finding an animal, so one that is asked about the same version again holds it open.
-func (r *reader) show(version uint64) error {
-	if r.version != version {
-		if err := r.letGo(); err != nil {
-			return err
-		}
-		r.version = version
+// refresh makes the reader show the animals of the current version, of which this process is the only writer. To begin
+// and end a transaction costs nearly as much as finding an animal, so a reader holds its own open until the version
+// changes.
+func (db *DB) refresh(r *reader) error {
+	if r.holds() && r.version == db.Version() {
 		return nil
 	}
-	if r.holds() {
-		return nil
+	if err := r.letGo(); err != nil {
+		return err
 	}
-	return run(r.conn, "BEGIN")
+	db.gate.RLock()
+	defer db.gate.RUnlock()
+	if err := run(r.conn, "BEGIN"); err != nil {
+		return err
+	}
+	if err := run(r.conn, "PRAGMA user_version"); err != nil { // from the first read on it shows the same
+		return cmp.Or(r.letGo(), err)
+	}
+	r.version = db.Version()
+	return nil
 }
 
 func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
@@ -64,15 +77,18 @@ func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
 // letGo ends the transaction that the reader holds, if any: it hides what others write, and keeps the log from being
 // emptied.
 func (r *reader) letGo() error {
+	r.version = noVersion
 	if !r.holds() {
 		return nil
 	}
 	return run(r.conn, "ROLLBACK")
 }
 
-// read lends a reading connection that shows what other processes have written too.
-func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) error {
-	r, err := db.readers.take(ctx)
+// read lends a reading connection that shows what other processes have written too. It may show a write before readPets
+// does, so it is for everything but animals.
+func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
+	r, err := db.lend(ctx)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	sqlite3 "zombiezen.com/go/sqlite"
+
 	"petstore/internal/petstore"
 )
 
@@ -41,6 +43,21 @@ func TestEveryReaderShowsWhatWasStored(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Others may still be shown the version before, so it must not show more than they see.
+func TestAReaderShowsTheVersionThatItBeganWith(t *testing.T) {
+	db := openNew(t)
+	noError(t, db.readPets(t.Context(), func(r *reader) error {
+		if _, _, err := db.CreatePet(t.Context(), rex, nil); err != nil {
+			return err
+		}
+		pets, err := r.listPets(petstore.PetQuery{Limit: 9})
+		if len(pets) != 0 {
+			t.Errorf("%v is shown, which was stored afterwards", pets)
+		}
+		return err
+	}))
 }
 
 func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
@@ -87,6 +104,33 @@ func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 			t.Fatalf("the log grew to %d bytes", size)
 		}
 	}
+}
+
+func TestALogThatAnotherProcessReadsIsNotTriedAfterEveryCommit(t *testing.T) {
+	db := openNew(t)
+	other := open(t, Config{Path: db.path})
+	noError(t, other.read(t.Context(), func(conn *sqlite3.Conn) error {
+		if err := run(conn, "BEGIN"); err != nil {
+			return err
+		}
+		defer run(conn, "ROLLBACK")
+		if err := run(conn, "SELECT count(*) FROM pets"); err != nil {
+			return err
+		}
+		batch := make([]change, 250)
+		for i := range batch {
+			batch[i].pet = big
+		}
+		for range 6 { // of 2 MiB each
+			if _, err := db.commit(batch); err != nil {
+				return err
+			}
+		}
+		if size := db.logSize(); size < logLimit || db.trimAt <= size {
+			t.Errorf("the log has %d bytes and is tried again at %d", size, db.trimAt)
+		}
+		return nil
+	}))
 }
 
 func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {

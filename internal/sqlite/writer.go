@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -16,12 +17,15 @@ type writer struct {
 	conn    *sqlite3.Conn
 	inserts [maxRows]*sqlite3.Stmt // of one row, of two, and so on
 	get     *sqlite3.Stmt
-	counted [petstore.Sold + 1]int64 // by status, how many animals the running transaction has added
+	counted [petstore.Sold + 1]int64  // by status, how many animals the running transaction has added
+	ordered [petstore.Expired + 1]int // by status, how many orders it has brought there
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
+	if err := patiently(ctx, conn, func() error { return beginLog(conn) }); err != nil {
+		return nil, err
+	}
 	settings := []string{
-		"PRAGMA journal_mode = WAL",
 		"PRAGMA synchronous = FULL",
 		"PRAGMA fullfsync = ON", // macOS: an ordinary fsync there does not reach the disk
 		"PRAGMA checkpoint_fullfsync = ON",
@@ -40,21 +44,51 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 	return w, prepare(conn, statements)
 }
 
-// write lends the writer, in a transaction, and keeps the log small.
-func (db *DB) write(ctx context.Context, work func(*writer) error) error {
+// beginLog asks for a write-ahead log. SQLite calls it no error if it keeps to another way.
+func beginLog(conn *sqlite3.Conn) error {
+	mode, err := setting(conn, "PRAGMA journal_mode = WAL")
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the database can keep no write-ahead log where it is (SQLite stays with the journal mode %q); put it on a local disk", mode)
+	}
+	return err
+}
+
+// write lends the writer, in a transaction, and keeps the log small. Nothing is acknowledged that went into a lost file.
+func (db *DB) write(ctx context.Context, work func(*writer) error) (err error) {
+	defer db.watch.Call(true, time.Now(), &err)
 	w, err := db.writer.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.writer.give(w)
+	if err := db.check(); err != nil {
+		return unreachable(err)
+	}
 	defer db.trimLog(w)
 	clear(w.counted[:])
-	return unreachable(transaction(ctx, w.conn, func() error {
+	clear(w.ordered[:])
+	defer db.tellOrders(w, &err)
+	err = transactionTo(ctx, w.conn, func() error {
 		if err := work(w); err != nil {
 			return err
 		}
 		return w.storeInventory()
-	}))
+	}, func() error { return db.publish(w) })
+	if err == nil {
+		if lost := db.check(); lost != nil {
+			return petstore.Unknown(lost)
+		}
+	}
+	return unreachable(err)
+}
+
+// publish commits. For those who read, the commit and the change of the version are one moment: until it is over they show
+// what they hold of the version before, and whoever holds nothing waits.
+func (db *DB) publish(w *writer) error {
+	db.gate.Lock()
+	defer db.gate.Unlock()
+	defer db.version.Add(1) // after a failure too: who knows what reached the disk
+	return run(w.conn, "COMMIT")
 }
 
 // change is one caller's part of a commit: an animal to store, or work of another kind. Work that refuses its caller has
@@ -90,7 +124,6 @@ func (db *DB) do(ctx context.Context, c change) (id int64, err error) {
 
 // commit makes a batch of changes in one transaction.
 func (db *DB) commit(batch []change) ([]outcome, error) {
-	defer db.version.Add(1) // after a failure too: who knows what reached the disk
 	outcomes := make([]outcome, len(batch))
 	err := db.write(context.Background(), func(w *writer) error { return w.apply(batch, outcomes) })
 	if db.batched != nil {

@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+)
+
+// Category is the name of a number that animals carry as their CategoryID.
+type Category struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// CategoryQuery says which page of the categories to list.
+type CategoryQuery struct {
+	Limit  int    // categories of a page, up to 100; ListCategories takes 20 and Categories 100 unless told
+	Cursor string // the Next of an earlier page
+}
+
+func (q CategoryQuery) encode() string { return paging(q.Limit, q.Cursor).Encode() }
+
+type categoryName struct {
+	Name string `json:"name"`
+}
+
+// ListCategories returns one page of categories, by ascending id.
+func (c *Client) ListCategories(ctx context.Context, q CategoryQuery, options ...CallOption) (Page[Category], error) {
+	return page[Category](ctx, c, "/categories", q.encode(), options)
+}
+
+// Categories walks all categories, by ascending id, page by page. An error ends the walk.
+func (c *Client) Categories(ctx context.Context, q CategoryQuery, options ...CallOption) iter.Seq2[Category, error] {
+	q.Limit = wide(q.Limit)
+	return walk[Category](ctx, c, "/categories", q.encode(), options)
+}
+
+// CreateCategory names a number that the service chooses. No two categories have the same name: ErrNameTaken.
+func (c *Client) CreateCategory(ctx context.Context, name string, options ...CallOption) (made Category, err error) {
+	err = c.create(ctx, "/categories", categoryName{name}, &made, options)
+	return made, err
+}
+
+// GetCategory returns the category with that id.
+func (c *Client) GetCategory(ctx context.Context, id int64, options ...CallOption) (found Category, err error) {
+	err = c.call(ctx, http.MethodGet, at("/categories", id), &found, options)
+	return found, err
+}
+
+// NameCategory gives a number its name, the first or a new one.
+func (c *Client) NameCategory(ctx context.Context, id int64, name string, options ...CallOption) (named Category, err error) {
+	err = c.callWith(ctx, http.MethodPut, at("/categories", id), categoryName{name}, &named, options)
+	return named, err
+}
+
+// DeleteCategory takes the name from a number. Animals keep the number.
+func (c *Client) DeleteCategory(ctx context.Context, id int64, options ...CallOption) error {
+	return c.call(ctx, http.MethodDelete, at("/categories", id), nil, options)
+}

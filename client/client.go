@@ -1,0 +1,197 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Client calls one service with one key. It is safe for concurrent use, and goroutines that share a key should share its
+// Client: it lets no more requests go than the key has left.
+type Client struct {
+	settings
+	base string // ends in /v1
+	// authorize adds the key to a request. Only this function knows the key, so no way of printing a Client shows it.
+	authorize func(*http.Request)
+	gate      *gate
+}
+
+// New makes a Client of the service at that address, which may end in /v1 or not. It sends nothing yet.
+func New(server, key string, options ...Option) (*Client, error) {
+	base, err := baseOf(server)
+	if err != nil {
+		return nil, err
+	}
+	if key == "" || !printable(key) || strings.Contains(key, " ") {
+		return nil, errors.New("the API key is empty or has characters that no key has")
+	}
+	c := &Client{
+		settings:  defaults(),
+		base:      base,
+		authorize: func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+key) },
+	}
+	for _, set := range options {
+		set(&c.settings)
+	}
+	if !printable(c.userAgent) {
+		return nil, errors.New("the user agent must be of printable ASCII characters")
+	}
+	c.http = withoutRedirects(c.http)
+	c.gate = &gate{patience: c.budget}
+	return c, nil
+}
+
+func baseOf(server string) (string, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("the address of the service must look like https://api.example.com or https://api.example.com/v1")
+	}
+	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
+}
+
+// printable says whether s can stand in a header.
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// withoutRedirects is a copy of h that takes a redirect as the answer: the service never redirects, and the key must not
+// go elsewhere.
+func withoutRedirects(h *http.Client) *http.Client {
+	own := *h
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
+// String tells which service the Client calls.
+func (c *Client) String() string { return "petstore client of " + c.base }
+
+// GoString is String, so that no verb of package fmt looks inside.
+func (c *Client) GoString() string { return c.String() }
+
+// Limits is what the answers so far have told of the key's limits, of which the lowest Remaining of a window counts. It is
+// zero before the first answer.
+func (c *Client) Limits() Limits { return c.gate.limits() }
+
+// request is a call of one operation. All its tries send the same bytes.
+type request struct {
+	method, path, query string
+	body                []byte
+	idempotencyKey      string // of operations that make something
+	meta                *Meta  // never nil
+}
+
+func newRequest(method, path string, options []CallOption) *request {
+	r := &request{method: method, path: path, meta: new(Meta)}
+	for _, set := range options {
+		set(r)
+	}
+	*r.meta = Meta{}
+	return r
+}
+
+// answer is what the service said, read to its end.
+type answer struct {
+	header http.Header
+	body   []byte
+}
+
+// call sends a request without a body and reads the answer into out.
+func (c *Client) call(ctx context.Context, method, path string, out any, options []CallOption) error {
+	_, err := c.exchange(ctx, newRequest(method, path, options), out)
+	return err
+}
+
+// callWith sends in as the body of a request and reads the answer into out.
+func (c *Client) callWith(ctx context.Context, method, path string, in, out any, options []CallOption) error {
+	r := newRequest(method, path, options)
+	if !printable(r.idempotencyKey) || len(r.idempotencyKey) > 255 {
+		return errors.New("an idempotency key must be of 1 to 255 printable ASCII characters")
+	}
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("the body of %s %s cannot be written: %w", method, path, err)
+	}
+	r.body = body
+	_, err = c.exchange(ctx, r, out)
+	return err
+}
+
+// create is callWith for what may be made only once, however often it is sent.
+func (c *Client) create(ctx context.Context, path string, in, out any, options []CallOption) error {
+	once := append([]CallOption{WithIdempotencyKey(newIdempotencyKey())}, options...)
+	return c.callWith(ctx, http.MethodPost, path, in, out, once)
+}
+
+// exchange performs a request and reads the answer into out, unless that is nil.
+func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, error) {
+	a, err := c.perform(ctx, r)
+	if err != nil || out == nil {
+		return a, err
+	}
+	if err := json.Unmarshal(a.body, out); err != nil {
+		return nil, fmt.Errorf("the answer to %s %s is not what this client understands: %w", r.method, r.path, err)
+	}
+	return a, nil
+}
+
+// maxAnswer bounds what is read of an answer. The largest page takes less than 2 MiB.
+const maxAnswer = 16 << 20
+
+// send sends a request once, when the gate lets it go. An answer that is no success is an *Error.
+func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
+	}
+	req.URL.RawQuery = r.query
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.userAgent)
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.idempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", r.idempotencyKey)
+	}
+	c.authorize(req)
+
+	pass, err := c.gate.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.meta.Attempts++
+	res, err := c.http.Do(req)
+	if err != nil {
+		c.gate.leave(pass, silence(err))
+		return nil, err
+	}
+	arrived := time.Now()
+	defer res.Body.Close()
+	r.meta.read(res)
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	refusal := refusalOf(res, body)
+	c.gate.leave(pass, c.newsOf(res, refusal, arrived))
+	c.log.DebugContext(ctx, "petstore answered", "method", r.method, "path", r.path, "status", res.StatusCode,
+		"attempt", r.meta.Attempts, "remaining", r.meta.Limits.Remaining, "request", r.meta.RequestID)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the answer to %s %s broke off: %w", r.method, r.path, err)
+	case refusal != nil:
+		return nil, refusal
+	}
+	return &answer{res.Header, body}, nil
+}
+
+// newsOf is what an answer tells the gate. A ban that the caller wants to be told of closes the gate for nobody else.
+func (c *Client) newsOf(res *http.Response, refusal *Error, arrived time.Time) news {
+	if refusal != nil && refusal.Code == ErrKeyBanned && c.onBan == ReturnBan {
+		return news{}
+	}
+	return newsOf(res, refusal, arrived)
+}

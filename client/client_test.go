@@ -1,0 +1,287 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"petstore/api"
+	"petstore/client"
+	"petstore/internal/petstore"
+)
+
+// online is a client of a real service on a port of its own.
+func online(t *testing.T, options ...client.Option) (*client.Client, *service) {
+	t.Helper()
+	s := testService(t)
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return newClient(t, server.URL, s.generous(t), options...), s
+}
+
+// must is the result of a call that has to succeed.
+func must[T any](result T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+}
+
+// equal fails the test unless a call gave what it should.
+func equal[T any](t *testing.T, got T, err error, want T) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	} else if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// is fails the test unless a call was refused like that.
+func is(t *testing.T, err error, code client.Code, status int) {
+	t.Helper()
+	var e *client.Error
+	if !errors.Is(err, code) || !errors.As(err, &e) || e.Status != status || e.RequestID == "" || e.Message == "" {
+		t.Errorf("got %v, want %s with the status %d", err, code, status)
+	}
+}
+
+func TestAnimalsLiveTheirLife(t *testing.T) {
+	store, _ := online(t)
+	ctx := t.Context()
+	pet, err := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
+	equal(t, pet, err, client.Pet{ID: 1, Name: "Biscuit", CategoryID: 1, Status: client.Available})
+	pet, err = store.CreatePet(ctx, client.NewPet{Name: "Olive & <Zoë>", CategoryID: -2, Status: client.Sold})
+	equal(t, pet, err, client.Pet{ID: 2, Name: "Olive & <Zoë>", CategoryID: -2, Status: client.Sold})
+
+	found, err := store.GetPet(ctx, 2)
+	equal(t, found, err, pet)
+	found, err = store.FindPet(ctx, 2)
+	equal(t, found, err, pet)
+	_, err = store.FindPet(ctx, 7)
+	is(t, err, client.ErrNotFound, 404)
+
+	page, err := store.ListPets(ctx, client.PetQuery{Status: client.Sold})
+	equal(t, page, err, client.Page[client.Pet]{Items: []client.Pet{pet}})
+	page, err = store.ListPets(ctx, client.PetQuery{ID: 1, Status: client.Sold})
+	equal(t, page, err, client.Page[client.Pet]{Items: []client.Pet{}})
+
+	pet, err = store.UpdatePet(ctx, 2, client.PetPatch{Name: new("Olive"), CategoryID: new(int64(0))})
+	equal(t, pet, err, client.Pet{ID: 2, Name: "Olive", CategoryID: 0, Status: client.Sold})
+	pet, err = store.UpdatePet(ctx, 2, client.PetPatch{Status: new(client.Pending)})
+	equal(t, pet.Status, err, client.Pending)
+
+	counts, err := store.GetInventory(ctx)
+	equal(t, counts, err, client.Inventory{Available: 1, Pending: 1})
+	equal(t, true, store.DeletePet(ctx, 2), true)
+	is(t, store.DeletePet(ctx, 2), client.ErrNotFound, 404)
+}
+
+func TestCategoriesHaveNames(t *testing.T) {
+	store, _ := online(t)
+	ctx := t.Context()
+	dogs, err := store.CreateCategory(ctx, "dogs")
+	equal(t, dogs, err, client.Category{ID: 1, Name: "dogs"})
+	named, err := store.NameCategory(ctx, -7, "cats")
+	equal(t, named, err, client.Category{ID: -7, Name: "cats"})
+	page, err := store.ListCategories(ctx, client.CategoryQuery{Limit: 1})
+	equal(t, page.Items, err, []client.Category{named})
+	page, err = store.ListCategories(ctx, client.CategoryQuery{Limit: 1, Cursor: page.Next})
+	equal(t, page, err, client.Page[client.Category]{Items: []client.Category{dogs}})
+	_, err = store.CreateCategory(ctx, "dogs")
+	is(t, err, client.ErrNameTaken, 409)
+	equal(t, true, store.DeleteCategory(ctx, 1), true)
+	_, err = store.GetCategory(ctx, 1)
+	is(t, err, client.ErrNotFound, 404)
+	found, err := store.GetCategory(ctx, -7)
+	equal(t, found, err, named)
+}
+
+func TestOrdersHoldAnimals(t *testing.T) {
+	store, _ := online(t)
+	ctx := t.Context()
+	pet := must(store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1}))(t)
+	order := must(store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Reference: "A-17", Hold: 90*time.Second + 1}))(t)
+	if order.Status != client.Open || order.Reference != "A-17" || order.ExpiresAt.Sub(order.CreatedAt) != 91*time.Second || !order.ClosedAt.IsZero() {
+		t.Errorf("placed %+v", order)
+	}
+	_, err := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID})
+	is(t, err, client.ErrPetUnavailable, 409)
+	is(t, store.DeletePet(ctx, pet.ID), client.ErrPetReserved, 409)
+
+	cancelled := must(store.CancelOrder(ctx, order.ID))(t)
+	if cancelled.Status != client.Cancelled || cancelled.ClosedAt.IsZero() {
+		t.Errorf("cancelled %+v", cancelled)
+	}
+	_, err = store.CompleteOrder(ctx, order.ID)
+	is(t, err, client.ErrOrderClosed, 409)
+	second := must(store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID}))(t)
+	if hold := second.ExpiresAt.Sub(second.CreatedAt); hold != petstore.DefaultHold {
+		t.Errorf("an order that says nothing holds for %s", hold)
+	}
+	completed := must(store.CompleteOrder(ctx, second.ID))(t)
+	found, err := store.GetOrder(ctx, second.ID)
+	equal(t, found, err, completed)
+	page, err := store.ListOrders(ctx, client.OrderQuery{PetID: pet.ID, Status: client.Cancelled})
+	equal(t, page.Items, err, []client.Order{cancelled})
+}
+
+func TestRefusalsSayWhatIsWrong(t *testing.T) {
+	store, s := online(t)
+	ctx := t.Context()
+	_, err := store.CreatePet(ctx, client.NewPet{})
+	is(t, err, client.ErrInvalidField, 400)
+	_, err = store.ListPets(ctx, client.PetQuery{Limit: 101})
+	is(t, err, client.ErrInvalidParameter, 400)
+	_, err = store.GetOrder(ctx, 7)
+	is(t, err, client.ErrNotFound, 404)
+	must(store.CreateCategory(ctx, "dogs", client.WithIdempotencyKey("k")))(t)
+	_, err = store.CreateCategory(ctx, "cats", client.WithIdempotencyKey("k"))
+	is(t, err, client.ErrIdempotencyConflict, 409)
+
+	secret, err := s.key(ctx, petstore.Free, petstore.ReadOnly, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is(t, through(t, s, secret).DeletePet(ctx, 1), client.ErrForbidden, 403)
+	_, err = through(t, s, "wrong").GetInventory(ctx)
+	is(t, err, client.ErrUnauthorized, 401)
+	if text := err.Error(); !strings.Contains(text, "(401 unauthorized, request ") {
+		t.Errorf("the error reads %q", text)
+	}
+}
+
+func TestEveryAnswerTellsTheLimits(t *testing.T) {
+	s := testService(t)
+	store := through(t, s, s.keyOf(t, petstore.Enterprise, 50, 5000))
+	if limits := store.Limits(); limits != (client.Limits{}) {
+		t.Errorf("before the first answer the limits are %+v", limits)
+	}
+	var meta client.Meta
+	_, err := store.GetInventory(t.Context(), client.WithMeta(&meta))
+	if err != nil || meta.Status != 200 || meta.RequestID == "" || meta.Attempts != 1 {
+		t.Errorf("the first answer says %+v, %v", meta, err)
+	}
+	is(t, store.DeletePet(t.Context(), 1, client.WithMeta(&meta)), client.ErrNotFound, 404)
+	wait := time.Until(meta.Limits.Reset)
+	if meta.Limits.Limit != 50 || meta.Limits.Remaining > 49 || wait > time.Minute || wait < -time.Minute || store.Limits() != meta.Limits {
+		t.Errorf("the second answer says %+v, the client %+v", meta, store.Limits())
+	}
+}
+
+func TestWhatTheServiceMayAddLaterDoesNotBreakTheClient(t *testing.T) {
+	pet := line{status: 200, body: `{"id":1,"name":"B","categoryId":1,"status":"fostered","tags":["a"],"born":{"year":2024}}`}
+	got, err := playing(t, &script{lines: []line{pet}}).GetPet(t.Context(), 1)
+	equal(t, got, err, client.Pet{ID: 1, Name: "B", CategoryID: 1, Status: "fostered"})
+	order := line{status: 200, body: `{"id":1,"petId":2,"status":"shipped","createdAt":"2026-11-15T12:00:00Z","expiresAt":"2026-11-15T12:00:00.123456Z","carrier":null}`}
+	o, err := playing(t, &script{lines: []line{order}}).GetOrder(t.Context(), 1)
+	equal(t, o.Status, err, "shipped")
+	_, err = playing(t, &script{lines: []line{refusal(418, "teapot", "X-Request-Id: a")}}).GetOrder(t.Context(), 1)
+	is(t, err, "teapot", 418)
+}
+
+func TestEveryOperationOfTheDocumentHasAMethod(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range document.Paths.Map() {
+		for _, op := range item.Operations() {
+			name := strings.ToUpper(op.OperationID[:1]) + op.OperationID[1:]
+			if _, ok := reflect.TypeFor[*client.Client]().MethodByName(name); !ok {
+				t.Errorf("the client has no method %s", name)
+			}
+		}
+	}
+}
+
+func TestEveryCodeOfTheServiceIsAnErrorOfTheClient(t *testing.T) {
+	codes := func(file string) (found []string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`Code = "(\w+)"`).FindAllStringSubmatch(string(text), -1) {
+			found = append(found, match[1])
+		}
+		slices.Sort(found)
+		return found
+	}
+	service, own := codes("../internal/petstore/error.go"), codes("errors.go")
+	if len(service) == 0 || !slices.Equal(service, own) {
+		t.Errorf("the service has the codes\n%s\nthe client\n%s", service, own)
+	}
+}
+
+func TestTheAddressMayNameTheVersion(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://petstore.test":            "/v1/inventory",
+		"http://petstore.test/":           "/v1/inventory",
+		"http://petstore.test/v1":         "/v1/inventory",
+		"http://petstore.test/v1/":        "/v1/inventory",
+		"http://petstore.test/stores/pet": "/stores/pet/v1/inventory",
+	} {
+		s := &script{lines: []line{{status: 200, body: "{}"}}}
+		store := newClient(t, address, "secret", client.WithHTTPClient(&http.Client{Transport: s}))
+		if _, err := store.GetInventory(t.Context()); err != nil || s.asked[0].target != want {
+			t.Errorf("%s asks for %s, %v; want %s", address, s.asked[0].target, err, want)
+		}
+	}
+	for _, address := range []string{"", "petstore.test", "localhost:8080", "ftp://petstore.test", "http://", "http://me:secret@petstore.test", "http://petstore.test?a=b", "http://%zz"} {
+		if _, err := client.New(address, "secret"); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q is an address: %v", address, err)
+		}
+	}
+}
+
+func TestTheKeyIsNeverShown(t *testing.T) {
+	const key = "pets_live_TopSecret"
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s := &script{lines: []line{hangUp, refusal(401, client.ErrUnauthorized)}}
+	store := newClient(t, "http://petstore.test", key, client.WithHTTPClient(&http.Client{Transport: s}), client.WithLogger(logger))
+	_, err := store.GetInventory(t.Context())
+	logger.Info("done", "client", store)
+	shown := fmt.Sprintln(log.String(), err, store)
+	for _, verb := range []string{"%s", "%+v", "%#v", "%q", "%d", "%x"} {
+		shown += fmt.Sprintf(verb+"\n", store)
+	}
+	for _, text := range []string{"TopSecret", "Bearer"} {
+		if strings.Contains(shown, text) {
+			t.Errorf("%s is shown in\n%s", text, shown)
+		}
+	}
+	if !strings.Contains(log.String(), "asked again") || !strings.Contains(shown, "petstore client of http://petstore.test/v1") {
+		t.Errorf("nothing is shown in\n%s", shown)
+	}
+	for _, bad := range []string{"", "Top Secret", "TopSecret\n", "TöpSecret"} {
+		if _, err := client.New("http://petstore.test", bad); err == nil || strings.Contains(err.Error(), "Secret") {
+			t.Errorf("the key %q gives %v", bad, err)
+		}
+	}
+}
+
+func TestACallWithAnEndedContextSendsNothing(t *testing.T) {
+	s := &script{lines: []line{biscuit}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := playing(t, s).GetPet(ctx, 1); !errors.Is(err, context.Canceled) || len(s.asked) > 0 {
+		t.Errorf("sent %d requests, then %v", len(s.asked), err)
+	}
+}

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Error is a refusal of the service. A call that got no answer returns the error of net/http instead.
+type Error struct {
+	// Code says what went wrong. It is empty if something between here and the service answered in its place.
+	Code Code
+	// Message is a sentence for people.
+	Message string
+	// Status is the HTTP status.
+	Status int
+	// RequestID names the request in the logs of the service. It is empty if nothing was sent.
+	RequestID string
+	// RetryAfter is how long the service asks to wait, zero if it does not.
+	RetryAfter time.Duration
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s (%d", e.Message, e.Status)
+	if e.Code != "" {
+		text += " " + string(e.Code)
+	}
+	if e.RequestID != "" {
+		text += ", request " + e.RequestID
+	}
+	return text + ")"
+}
+
+// Unwrap is the Code, so that errors.Is(err, ErrNotFound) works.
+func (e *Error) Unwrap() error {
+	if e.Code == "" {
+		return nil
+	}
+	return e.Code
+}
+
+// Code is the machine-readable name of what went wrong. Each is also an error to compare with: errors.Is(err, ErrNotFound).
+// The service may have codes that this list does not have yet.
+type Code string
+
+func (c Code) Error() string { return string(c) }
+
+// The codes of the service.
+const (
+	ErrBadRequest           Code = "bad_request"
+	ErrInvalidJSON          Code = "invalid_json"
+	ErrInvalidField         Code = "invalid_field"
+	ErrMissingField         Code = "missing_field"
+	ErrInvalidParameter     Code = "invalid_parameter"
+	ErrUnauthorized         Code = "unauthorized"
+	ErrForbidden            Code = "forbidden" // the key may only read
+	ErrNotFound             Code = "not_found"
+	ErrMethodNotAllowed     Code = "method_not_allowed"
+	ErrGone                 Code = "gone" // the operation was removed
+	ErrIdempotencyConflict  Code = "idempotency_conflict"
+	ErrPetReserved          Code = "pet_reserved"    // an open order holds the animal
+	ErrPetUnavailable       Code = "pet_unavailable" // only an available animal can be ordered
+	ErrOrderClosed          Code = "order_closed"
+	ErrNameTaken            Code = "name_taken"
+	ErrPayloadTooLarge      Code = "payload_too_large"
+	ErrUnsupportedMediaType Code = "unsupported_media_type"
+	ErrRateLimited          Code = "rate_limited"
+	ErrKeyBanned            Code = "key_banned"
+	ErrInternalError        Code = "internal_error"
+	ErrUnavailable          Code = "unavailable"     // nothing was changed
+	ErrOutcomeUnknown       Code = "outcome_unknown" // it may have been done
+)
+
+// refusalOf is what the service refused with, nil if it did not.
+func refusalOf(res *http.Response, body []byte) *Error {
+	if res.StatusCode >= 200 && res.StatusCode < 300 {
+		return nil
+	}
+	var told struct {
+		Code    Code
+		Message string
+	}
+	if json.Unmarshal(body, &told) != nil || told.Message == "" {
+		told.Message = fmt.Sprintf("The server answered %q without saying why.", res.Status)
+	}
+	return &Error{
+		Code:       told.Code,
+		Message:    told.Message,
+		Status:     res.StatusCode,
+		RequestID:  res.Header.Get("X-Request-Id"),
+		RetryAfter: retryAfter(res.Header, time.Now()),
+	}
+}

@@ -1,0 +1,121 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http/httptest"
+	"time"
+
+	"petstore/client"
+	"petstore/internal/petstore"
+)
+
+// startExample serves an empty store for an example.
+func startExample() (server, key string, stop func()) {
+	s, err := newService(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	key, err = s.key(context.Background(), petstore.Business, petstore.ReadWrite, 0, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	listening := httptest.NewServer(s)
+	return listening.URL, key, func() {
+		listening.Close()
+		s.close()
+	}
+}
+
+func Example() {
+	server, key, stop := startExample()
+	defer stop()
+	ctx := context.Background()
+
+	store, err := client.New(server, key)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range []string{"Biscuit", "Olive", "Pepper"} {
+		if _, err := store.CreatePet(ctx, client.NewPet{Name: name, CategoryID: 1}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.Available}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(pet.ID, pet.Name)
+	}
+	fmt.Println(store.Limits().Limit, "requests a minute")
+	// Output:
+	// 3 Pepper
+	// 2 Olive
+	// 1 Biscuit
+	// 1000 requests a minute
+}
+
+func ExampleClient_UpdatePet() {
+	server, key, stop := startExample()
+	defer stop()
+	ctx := context.Background()
+	store, _ := client.New(server, key)
+
+	pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
+	pet, err := store.UpdatePet(ctx, pet.ID, client.PetPatch{Status: new(client.Sold)})
+	fmt.Println(pet.Name, pet.Status, err)
+	// Output: Biscuit sold <nil>
+}
+
+func ExampleClient_PlaceOrder() {
+	server, key, stop := startExample()
+	defer stop()
+	ctx := context.Background()
+	store, _ := client.New(server, key)
+
+	pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
+	order, _ := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Hold: time.Hour})
+	_, err := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID})
+	fmt.Println("a second order:", errors.Is(err, client.ErrPetUnavailable))
+	order, _ = store.CompleteOrder(ctx, order.ID)
+	fmt.Println("the first one:", order.Status)
+	// Output:
+	// a second order: true
+	// the first one: completed
+}
+
+func ExampleWithIdempotencyKey() {
+	server, key, stop := startExample()
+	defer stop()
+	ctx := context.Background()
+	store, _ := client.New(server, key)
+
+	// An import that is started again adds its rows once.
+	for range 2 {
+		var meta client.Meta
+		pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1},
+			client.WithIdempotencyKey("import 2026-11-15, row 1"), client.WithMeta(&meta))
+		fmt.Println(pet.ID, meta.Status, meta.Replayed)
+	}
+	// Output:
+	// 1 201 false
+	// 1 201 true
+}
+
+func ExampleError() {
+	server, key, stop := startExample()
+	defer stop()
+	store, _ := client.New(server, key)
+
+	_, err := store.CreatePet(context.Background(), client.NewPet{Name: " ", CategoryID: 1})
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		fmt.Println(refused.Status, refused.Code)
+		fmt.Println(refused.Message)
+	}
+	// Output:
+	// 400 invalid_field
+	// name must not be only white space.
+}

@@ -1,0 +1,138 @@
+package client_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/client"
+)
+
+// The recorded conversations of the service are played to the client, which must understand every answer in them.
+func TestTheClientReadsEveryRecordedAnswer(t *testing.T) {
+	files, err := filepath.Glob("../internal/httpapi/testdata/exchanges/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no exchanges: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, talk := range strings.Split("\n"+string(text), "\n== ")[1:] {
+			title, rest, _ := strings.Cut(talk, "\n")
+			_, rest, _ = strings.Cut(rest, "-- request\n")
+			request, response, _ := strings.Cut(rest, "\n-- response\n")
+			if method, _, _ := strings.Cut(request, " "); method == http.MethodHead || method == http.MethodOptions {
+				continue // the client has no such operation
+			}
+			t.Run(filepath.Base(file)+"/"+title, func(t *testing.T) { hear(t, request, response) })
+		}
+	}
+}
+
+// recorded answers every request with the same text.
+type recorded string
+
+func (text recorded) RoundTrip(r *http.Request) (*http.Response, error) {
+	head, body, _ := strings.Cut(string(text), "\n\n")
+	wire := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + strings.TrimRight(body, "\n")
+	return http.ReadResponse(bufio.NewReader(strings.NewReader(wire)), r)
+}
+
+// moment stands where a recorded answer has a time that differs from run to run.
+const moment = "2026-11-15T12:00:00.123Z"
+
+func hear(t *testing.T, request, response string) {
+	response = strings.ReplaceAll(response, "{time}", moment)
+	want, err := recorded(response).RoundTrip(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Body.Close()
+	_, body, _ := strings.Cut(strings.TrimRight(response, "\n"), "\n\n")
+	method, target, _ := strings.Cut(request, " ")
+	store := newClient(t, "http://petstore.test", "secret", client.WithHTTPClient(&http.Client{Transport: recorded(response)}), client.WithoutRetries())
+	var meta client.Meta
+	got, more, err := ask(t, store, method, target, client.WithMeta(&meta))
+
+	if meta.Status != want.StatusCode || meta.RequestID != want.Header.Get("X-Request-Id") || meta.Replayed != (want.Header.Get("Idempotency-Replayed") != "") {
+		t.Errorf("the answer is read as %+v", meta)
+	}
+	limits := client.Limits{Limit: number(want, "X-RateLimit-Limit"), Remaining: number(want, "X-RateLimit-Remaining"), Reset: time.Unix(number(want, "X-RateLimit-Reset"), 0)}
+	if meta.Limits != limits {
+		t.Errorf("the limits are read as %+v, want %+v", meta.Limits, limits)
+	}
+	if want.StatusCode < 300 {
+		if again, _ := json.Marshal(got); err != nil || want.StatusCode != http.StatusNoContent && string(again) != body {
+			t.Errorf("the body is read as %s, %v; want %s", again, err, body)
+		}
+		if more != strings.Contains(want.Header.Get("Link"), `rel="next"`) {
+			t.Errorf("another page follows: %v, in\n%s", more, response)
+		}
+		return
+	}
+	var e *client.Error
+	wanted := client.Error{Status: want.StatusCode, RequestID: meta.RequestID, RetryAfter: time.Duration(number(want, "Retry-After")) * time.Second}
+	json.Unmarshal([]byte(body), &wanted)
+	if !errors.As(err, &e) || *e != wanted || !errors.Is(err, wanted.Code) {
+		t.Errorf("the refusal is read as %+v, want %+v", e, wanted)
+	}
+}
+
+// ask calls the operation that a recorded request is of, or for what is none any other.
+func ask(t *testing.T, store *client.Client, method, target string, meta client.CallOption) (got any, more bool, err error) {
+	target, _, _ = strings.Cut(target, " ")
+	path, _, _ := strings.Cut(strings.TrimPrefix(target, "/v1/"), "?")
+	noun, rest, one := strings.Cut(path, "/")
+	_, verb, _ := strings.Cut(rest, "/")
+	ctx := t.Context()
+	call := map[string]func(){
+		"POST pets":             func() { got, err = store.CreatePet(ctx, client.NewPet{}, meta) },
+		"PATCH pets/":           func() { got, err = store.UpdatePet(ctx, 1, client.PetPatch{}, meta) },
+		"GET pets/":             func() { got, err = store.GetPet(ctx, 1, meta) },
+		"GET inventory":         func() { got, err = store.GetInventory(ctx, meta) },
+		"GET categories":        func() { got, more, err = listed(store.ListCategories(ctx, client.CategoryQuery{}, meta)) },
+		"POST categories":       func() { got, err = store.CreateCategory(ctx, "", meta) },
+		"GET categories/":       func() { got, err = store.GetCategory(ctx, 1, meta) },
+		"PUT categories/":       func() { got, err = store.NameCategory(ctx, 1, "", meta) },
+		"DELETE categories/":    func() { err = store.DeleteCategory(ctx, 1, meta) },
+		"GET orders":            func() { got, more, err = listed(store.ListOrders(ctx, client.OrderQuery{}, meta)) },
+		"POST orders":           func() { got, err = store.PlaceOrder(ctx, client.NewOrder{}, meta) },
+		"GET orders/":           func() { got, err = store.GetOrder(ctx, 1, meta) },
+		"POST orders//complete": func() { got, err = store.CompleteOrder(ctx, 1, meta) },
+		"POST orders//cancel":   func() { got, err = store.CancelOrder(ctx, 1, meta) },
+	}
+	name := method + " " + noun
+	if one || strings.Contains(path, "%37") {
+		name += "/"
+	}
+	if verb != "" {
+		name += "/" + verb
+	}
+	switch known := call[strings.Replace(name, "%70ets", "pets", 1)]; {
+	case known != nil:
+		known()
+	case method == http.MethodGet:
+		got, more, err = listed(store.ListPets(ctx, client.PetQuery{}, meta))
+	default:
+		err = store.DeletePet(ctx, 1, meta)
+	}
+	return got, more, err
+}
+
+func listed[T any](page client.Page[T], err error) (any, bool, error) {
+	return page.Items, page.Next != "", err
+}
+
+func number(res *http.Response, header string) int64 {
+	n, _ := strconv.ParseInt(res.Header.Get(header), 10, 64)
+	return n
+}

@@ -1,0 +1,229 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// gate lets the requests of all goroutines go, in the order in which they came, and no more of them than the service has
+// said are left. A request in flight counts as used. When nothing is known of the current window, one request goes ahead to
+// find out; when the window is spent, all wait for the next.
+type gate struct {
+	patience time.Duration // no request waits for a window that begins later than this
+
+	mu       sync.Mutex
+	window   window
+	epoch    int // counts the windows
+	inFlight int64
+	probing  bool // a request is on its way to find out about the window
+	queue    []*waiter
+	timer    *time.Timer // wakes the queue when the window ends
+}
+
+// window is what is known of the limits. Nothing is known from its end on.
+type window struct {
+	Limits
+	end    time.Time // by the clock of this machine
+	banned bool
+}
+
+// pass is held by a request in flight.
+type pass struct {
+	epoch int
+	probe bool
+}
+
+type waiter struct {
+	ready    chan struct{} // closed when pass or err is set
+	pass     pass
+	err      error
+	deadline time.Time // zero if there is none
+}
+
+// closed is why the gate does not let a request go.
+type closed struct{ error }
+
+func (c *closed) Unwrap() error { return c.error }
+
+// enter waits until a request may go. It fails at once if the wait would be too long.
+func (g *gate) enter(ctx context.Context) (pass, error) {
+	if err := ctx.Err(); err != nil {
+		return pass{}, &closed{err}
+	}
+	w := &waiter{ready: make(chan struct{})}
+	w.deadline, _ = ctx.Deadline()
+
+	g.mu.Lock()
+	g.queue = append(g.queue, w)
+	g.admit(time.Now())
+	g.mu.Unlock()
+
+	select {
+	case <-w.ready:
+		return w.pass, w.err
+	case <-ctx.Done():
+		g.withdraw(w)
+		return pass{}, &closed{ctx.Err()}
+	}
+}
+
+// withdraw forgets a waiter that waits no longer, even if it was let go at the last moment.
+func (g *gate) withdraw(w *waiter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if i := slices.Index(g.queue, w); i >= 0 {
+		g.queue = slices.Delete(g.queue, i, i+1)
+	} else if w.err == nil {
+		g.release(w.pass)
+		g.admit(time.Now())
+	}
+}
+
+// leave ends a request and lets others go by what was learnt from it.
+func (g *gate) leave(p pass, n news) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.release(p)
+	now := time.Now()
+	g.learn(p, n, now)
+	g.admit(now)
+}
+
+func (g *gate) release(p pass) {
+	g.inFlight--
+	if p.probe {
+		g.probing = false
+	}
+}
+
+// limits are those of the window, zero if there are none.
+func (g *gate) limits() Limits {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.window.Limit == 0 {
+		return Limits{}
+	}
+	return g.window.Limits
+}
+
+// admit lets requests go while there is room, and refuses those that would wait too long.
+func (g *gate) admit(now time.Time) {
+	for len(g.queue) > 0 && g.room(now) {
+		w := g.queue[0]
+		g.queue = g.queue[1:]
+		w.pass = pass{epoch: g.epoch, probe: !now.Before(g.window.end)}
+		g.inFlight++
+		g.probing = g.probing || w.pass.probe
+		close(w.ready)
+	}
+	if len(g.queue) == 0 || !now.Before(g.window.end) {
+		return
+	}
+	if g.window.Remaining == 0 {
+		g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool { return g.refuse(w, now) })
+	}
+	if g.timer == nil {
+		g.timer = time.AfterFunc(g.window.end.Sub(now), g.wake)
+	} else {
+		g.timer.Reset(g.window.end.Sub(now))
+	}
+}
+
+func (g *gate) wake() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.admit(time.Now())
+}
+
+// room says whether one more request may go.
+func (g *gate) room(now time.Time) bool {
+	if !now.Before(g.window.end) {
+		return !g.probing
+	}
+	return g.window.Remaining > g.inFlight
+}
+
+// refuse tells a waiter that the spent window lasts too long for it, if it does.
+func (g *gate) refuse(w *waiter, now time.Time) bool {
+	wait := g.window.end.Sub(now)
+	late := !w.deadline.IsZero() && w.deadline.Before(g.window.end)
+	if !late && (wait <= g.patience || g.window.banned) {
+		return false
+	}
+	var err error = spent(g.window, wait)
+	if late {
+		err = fmt.Errorf("%w; that is too late: %w", err, context.DeadlineExceeded)
+	}
+	w.err = &closed{err}
+	close(w.ready)
+	return true
+}
+
+func spent(w window, wait time.Duration) *Error {
+	e := &Error{Code: ErrRateLimited, Status: http.StatusTooManyRequests, RetryAfter: wait}
+	e.Message = fmt.Sprintf("The limit of %d requests is used up for another %s; nothing was sent.", w.Limit, wait.Round(time.Second))
+	if w.banned {
+		e.Code = ErrKeyBanned
+		e.Message = fmt.Sprintf("The key is banned for another %s; nothing was sent.", wait.Round(time.Second))
+	}
+	return e
+}
+
+// news is what the end of a request tells of the limits.
+type news struct {
+	window
+	limited bool // the answer named the limits
+	refused bool // for its number
+	lost    bool // there was no answer, but the request may have been counted
+}
+
+// learn takes news in. Within a window the lowest number of all answers is right: the requests that were counted since then
+// are still in flight. An answer of another window is believed if its request was sent in this one, or if that window
+// ends later; else it has been overtaken.
+func (g *gate) learn(p pass, n news, now time.Time) {
+	known := &g.window
+	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)
+	switch {
+	case n.lost:
+		known.Remaining = max(0, known.Remaining-1)
+	case n.end.IsZero():
+	case n.refused && !n.limited: // by something in front of the service
+		known.Remaining, known.end = 0, n.end
+	case same:
+		known.Remaining = min(known.Remaining, n.Remaining)
+		known.banned = known.banned || n.banned
+		if n.end.After(known.end) {
+			known.end = n.end
+		}
+	case p.epoch == g.epoch || n.Reset.After(known.Reset):
+		g.window = n.window
+		g.epoch++
+	}
+}
+
+// newsOf reads an answer that came now. Times are counted from the service's own clock.
+func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
+	n.Limits, n.limited = limitsOf(res.Header)
+	switch {
+	case res.StatusCode == http.StatusTooManyRequests:
+		n.refused, n.banned = true, refusal.Code == ErrKeyBanned
+		n.Remaining = 0
+		n.end = now.Add(max(time.Second, refusal.RetryAfter))
+	case n.limited:
+		n.end = now.Add(n.Reset.Sub(serverTime(res.Header, now)))
+	case res.StatusCode >= 500:
+		n.lost = true
+	default: // a service without limits
+		n.Remaining = math.MaxInt64
+		n.end = now.Add(time.Minute)
+	}
+	return n
+}
+
+// silence is the news of a request that got no answer.
+func silence(err error) news { return news{lost: !neverSent(err)} }

@@ -1,0 +1,274 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"petstore/client"
+	"petstore/internal/petstore"
+)
+
+// tally counts the answers of a handler by their status.
+type tally struct {
+	http.Handler
+	mu       sync.Mutex
+	statuses map[int]int
+}
+
+func count(handler http.Handler) *tally { return &tally{Handler: handler, statuses: make(map[int]int)} }
+
+func (c *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	status := &statusWriter{ResponseWriter: w}
+	c.Handler.ServeHTTP(status, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.statuses[status.code]++
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	code int
+}
+
+func (w *statusWriter) WriteHeader(code int) {
+	w.code = code
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func TestTwoHundredGoroutinesOnAFreeKeyAreNeverRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := testService(t)
+		counted := count(s)
+		store := through(t, counted, s.keyOf(t, petstore.Free, 0, 0))
+		begin := time.Now()
+		var group sync.WaitGroup
+		for i := range 200 {
+			group.Go(func() {
+				if _, err := store.CreatePet(t.Context(), client.NewPet{Name: strconv.Itoa(i), CategoryID: 1}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if counted.statuses[201] != 200 || counted.statuses[429] > 0 {
+			t.Errorf("the service answered %v, want 200 times 201 and no 429", counted.statuses)
+		}
+		if took := time.Since(begin); took < 3*time.Minute || took > 3*time.Minute+10*time.Second {
+			t.Errorf("200 requests at 60 a minute took %s, want about 3 minutes", took)
+		}
+	})
+}
+
+// window is a service that has so many requests left until its reset and answers when it is told to.
+type window struct {
+	mu               sync.Mutex
+	limit, remaining int64
+	reset            time.Time
+	skew             time.Duration // of the service's clock against this machine's
+	latency          time.Duration
+	inFlight, most   int64
+	refused          int
+	asked            []time.Time
+}
+
+func (w *window) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, time.Now())
+	w.inFlight++
+	w.most = max(w.most, w.inFlight)
+	now := time.Now().Add(w.skew)
+	if !now.Before(w.reset) {
+		w.remaining, w.reset = w.limit, now.Truncate(time.Minute).Add(time.Minute)
+	}
+	l := line{status: 204}
+	if w.remaining == 0 {
+		w.refused++
+		l = refusal(429, client.ErrRateLimited, "Retry-After: "+strconv.Itoa(int(w.reset.Sub(now).Seconds())+1))
+	}
+	w.remaining = max(0, w.remaining-1)
+	l.headers = append(l.headers, "X-RateLimit-Limit: "+strconv.FormatInt(w.limit, 10),
+		"X-RateLimit-Remaining: "+strconv.FormatInt(w.remaining, 10), "X-RateLimit-Reset: "+strconv.FormatInt(w.reset.Unix(), 10),
+		"Date: "+now.UTC().Format(http.TimeFormat))
+	latency := w.latency
+	w.mu.Unlock()
+
+	select {
+	case <-time.After(latency):
+	case <-r.Context().Done():
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inFlight--
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return l.response(), nil
+}
+
+func (w *window) client(t *testing.T, options ...client.Option) *client.Client {
+	return newClient(t, "http://petstore.test", "secret", append([]client.Option{client.WithHTTPClient(&http.Client{Transport: w})}, options...)...)
+}
+
+// callAtOnce sends that many requests at once and returns their errors.
+func callAtOnce(ctx context.Context, store *client.Client, n int) []error {
+	errs := make([]error, n)
+	var group sync.WaitGroup
+	for i := range errs {
+		group.Go(func() { errs[i] = store.DeletePet(ctx, int64(i+1)) })
+	}
+	group.Wait()
+	return errs
+}
+
+func TestNoMoreRequestsAreInFlightThanAreLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &window{limit: 10, remaining: 10, reset: time.Now().Add(time.Minute), latency: 100 * time.Millisecond}
+		for _, err := range callAtOnce(t.Context(), w.client(t), 25) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if w.refused > 0 || w.most != 9 {
+			t.Errorf("%d requests were refused and %d in flight at once, want none and 9", w.refused, w.most)
+		}
+	})
+}
+
+func TestAllWaitForTheResetByTheClockOfTheService(t *testing.T) {
+	for _, skew := range []time.Duration{0, -time.Hour, 10 * time.Hour} {
+		t.Run(skew.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &window{limit: 5, remaining: 3, skew: skew, reset: time.Now().Add(skew + 40*time.Second)}
+				for _, err := range callAtOnce(t.Context(), w.client(t), 6) {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				if wait := w.asked[3].Sub(w.asked[0]); w.refused > 0 || wait < 40*time.Second || wait > 42*time.Second {
+					t.Errorf("the fourth request came after %s, and %d were refused; want 40s and none", wait, w.refused)
+				}
+			})
+		})
+	}
+}
+
+func TestASpentWindowThatLastsTooLongFailsAtOnce(t *testing.T) {
+	cases := map[string]struct {
+		left     time.Duration // of the window
+		deadline time.Duration
+		options  []client.Option
+	}{
+		"beyond the budget, as a day's is": {left: 5 * time.Hour, deadline: 10 * time.Hour},
+		"beyond the deadline":              {left: time.Minute, deadline: 10 * time.Second},
+		"without retries":                  {left: time.Minute, deadline: time.Hour, options: []client.Option{client.WithoutRetries()}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+				defer cancel()
+				w := &window{limit: 1000, remaining: 3, reset: time.Now().Add(c.left), latency: time.Second}
+				store := w.client(t, c.options...)
+				var refused []error
+				for _, err := range callAtOnce(ctx, store, 8) {
+					if err != nil {
+						refused = append(refused, err)
+					}
+				}
+				if len(refused) != 5 || len(w.asked) != 3 {
+					t.Fatalf("%d requests were sent and %d calls refused, want 3 and 5: %v", len(w.asked), len(refused), refused)
+				}
+				for _, err := range refused {
+					var e *client.Error
+					if !errors.As(err, &e) || e.Code != client.ErrRateLimited || e.RetryAfter < c.left-3*time.Second {
+						t.Errorf("the error is %v", err)
+					}
+					if late := c.deadline < c.left; late != errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("the error is %v", err)
+					}
+				}
+				if took := time.Since(w.asked[0]); took > 5*time.Second {
+					t.Errorf("it took %s to say so", took)
+				}
+			})
+		})
+	}
+}
+
+func TestALargerPlanOpensTheGateAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &window{limit: 1000, remaining: 5, reset: time.Now().Add(10 * time.Hour)} // late on a busy day
+		store := w.client(t)
+		callAtOnce(t.Context(), store, 2)
+		w.limit, w.remaining, w.reset = 100_000, 100_000, time.Now().Add(time.Minute)
+		for _, err := range callAtOnce(t.Context(), store, 50) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if limits := store.Limits(); limits.Limit != 100_000 || limits.Remaining != 99_950 {
+			t.Errorf("the client knows %+v", limits)
+		}
+	})
+}
+
+func TestARefusalOfAProxyHoldsAllForItsTimeOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{lines: []line{deleted, {status: 429, proxy: true, headers: []string{"Retry-After: 3"}}, deleted}}
+		store := playing(t, s)
+		callAtOnce(t.Context(), store, 1)
+		begin := time.Now()
+		if err := errors.Join(callAtOnce(t.Context(), store, 1)...); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took < 3*time.Second || took > 4*time.Second {
+			t.Errorf("the call took %s, want 3s and a little", took)
+		}
+	})
+}
+
+func TestAClientThatGivesUpLeavesItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &window{limit: 100, remaining: 100, reset: time.Now().Add(time.Hour), latency: 10 * time.Second}
+		store := w.client(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for _, err := range callAtOnce(ctx, store, 20) {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the error is %v", err)
+			}
+		}
+		w.latency = 0
+		begin := time.Now()
+		if err := errors.Join(callAtOnce(t.Context(), store, 5)...); err != nil || time.Since(begin) > 0 {
+			t.Errorf("afterwards calls take %s and end with %v", time.Since(begin), err)
+		}
+	})
+}
+
+func TestAServiceWithoutLimitsIsNotHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newClient(t, "http://petstore.test", "secret", client.WithHTTPClient(&http.Client{Transport: unlimited{}}))
+		begin := time.Now()
+		if err := errors.Join(callAtOnce(t.Context(), store, 100)...); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took != 2*time.Second { // one goes ahead
+			t.Errorf("100 calls of a second took %s, want 2s", took)
+		}
+	})
+}
+
+// unlimited answers after a second and says nothing of limits.
+type unlimited struct{}
+
+func (unlimited) RoundTrip(*http.Request) (*http.Response, error) {
+	time.Sleep(time.Second)
+	return &http.Response{StatusCode: 204, Header: http.Header{}, Body: http.NoBody}, nil
+}

@@ -1,0 +1,61 @@
+package client
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Limits is what an answer says of the key's limits: the window, a minute or a day, that has fewer requests left.
+type Limits struct {
+	Limit     int64     // how many requests the window takes
+	Remaining int64     // how many of them are left
+	Reset     time.Time // when the next window begins
+}
+
+// Meta is what an answer says besides its body.
+type Meta struct {
+	Status    int
+	RequestID string // names the request in the logs of the service
+	Limits    Limits
+	Attempts  int  // how many times the request was sent
+	Replayed  bool // a create with this idempotency key was done before; the answer repeats its outcome
+}
+
+func (m *Meta) read(res *http.Response) {
+	m.Status = res.StatusCode
+	m.RequestID = res.Header.Get("X-Request-Id")
+	m.Limits, _ = limitsOf(res.Header)
+	m.Replayed = res.Header.Get("Idempotency-Replayed") == "true"
+}
+
+// limitsOf reads the limits of an answer and reports whether they are there.
+func limitsOf(h http.Header) (Limits, bool) {
+	limit, err1 := strconv.ParseInt(h.Get("X-RateLimit-Limit"), 10, 64)
+	remaining, err2 := strconv.ParseInt(h.Get("X-RateLimit-Remaining"), 10, 64)
+	reset, err3 := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return Limits{}, false
+	}
+	return Limits{limit, remaining, time.Unix(reset, 0)}, true
+}
+
+// retryAfter reads how long an answer asks to wait, zero if it does not.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return max(0, time.Duration(seconds)*time.Second)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(serverTime(h, now)))
+	}
+	return 0
+}
+
+// serverTime is when the answer was made by the clock of the service, so that the clock of this machine may be wrong.
+func serverTime(h http.Header, now time.Time) time.Time {
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		return date
+	}
+	return now
+}

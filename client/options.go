@@ -1,0 +1,88 @@
+package client
+
+import (
+	"cmp"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Option changes how a Client works.
+type Option func(*settings)
+
+type settings struct {
+	http      *http.Client
+	attempts  int
+	budget    time.Duration
+	userAgent string
+	log       *slog.Logger
+	onBan     BanPolicy
+}
+
+// transport is shared by all clients that bring none. Unlike http.DefaultTransport it keeps the connections of many
+// goroutines to one service.
+var transport = &http.Transport{
+	Proxy:               http.ProxyFromEnvironment,
+	ForceAttemptHTTP2:   true,
+	TLSHandshakeTimeout: 10 * time.Second,
+	MaxIdleConnsPerHost: 100,
+	IdleConnTimeout:     90 * time.Second,
+}
+
+func defaults() settings {
+	return settings{
+		http:      &http.Client{Timeout: 30 * time.Second, Transport: transport},
+		attempts:  6,
+		budget:    2 * time.Minute,
+		userAgent: "petstore-go-client",
+		log:       slog.New(slog.DiscardHandler),
+	}
+}
+
+// WithHTTPClient sends requests through h instead of a client that waits 30 seconds for each answer. Redirects are not
+// followed, whatever h says.
+func WithHTTPClient(h *http.Client) Option { return func(s *settings) { s.http = cmp.Or(h, s.http) } }
+
+// WithRetries tries a call that many times at the most, and waits no longer than the budget in all between them. No call
+// waits for a limit that resets later than the budget from now. The defaults are 6 tries and 2 minutes.
+func WithRetries(attempts int, budget time.Duration) Option {
+	return func(s *settings) { s.attempts, s.budget = attempts, budget }
+}
+
+// WithoutRetries tries every call once. A call for which nothing is left fails at once with ErrRateLimited.
+func WithoutRetries() Option { return WithRetries(1, 0) }
+
+// WithUserAgent names the program in the User-Agent header.
+func WithUserAgent(name string) Option { return func(s *settings) { s.userAgent = name } }
+
+// WithLogger logs every answer at debug level and every retry at info level. The key and bodies are never logged.
+func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = cmp.Or(log, s.log) } }
+
+// WithBanPolicy chooses what a call does when the key is banned. The default is ReturnBan.
+func WithBanPolicy(p BanPolicy) Option { return func(s *settings) { s.onBan = p } }
+
+// BanPolicy is what a call does when the key is banned for a while.
+type BanPolicy int
+
+const (
+	// ReturnBan returns ErrKeyBanned at once.
+	ReturnBan BanPolicy = iota
+	// WaitForBan waits until the ban is over, which may take an hour. Only the context of the call bounds it.
+	WaitForBan
+)
+
+// CallOption changes one call.
+type CallOption func(*request)
+
+// WithIdempotencyKey names a call of CreatePet, CreateCategory or PlaceOrder: within 24 hours all calls with the same
+// key and the same content make one thing, and all return it. Without it each call gets a random key of its own, which
+// its retries share. Other operations take no notice of it.
+func WithIdempotencyKey(key string) CallOption {
+	return func(r *request) { r.idempotencyKey = cmp.Or(key, r.idempotencyKey) }
+}
+
+func newIdempotencyKey() string { return rand.Text() }
+
+// WithMeta puts what the last answer to the call said besides its body into m, also when the call fails.
+func WithMeta(m *Meta) CallOption { return func(r *request) { r.meta = cmp.Or(m, r.meta) } }

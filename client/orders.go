@@ -1,0 +1,97 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// OrderStatus is the state of an order. The service may have states that are not listed here yet.
+type OrderStatus string
+
+// The states of an order. Only an open one changes.
+const (
+	Open      OrderStatus = "open"
+	Completed OrderStatus = "completed"
+	Cancelled OrderStatus = "cancelled"
+	Expired   OrderStatus = "expired"
+)
+
+// Order holds an animal until it is closed or expires.
+type Order struct {
+	ID        int64       `json:"id"`
+	PetID     int64       `json:"petId"`
+	Status    OrderStatus `json:"status"`
+	Reference string      `json:"reference,omitempty"` // the client's own name for the order
+	CreatedAt time.Time   `json:"createdAt"`
+	ExpiresAt time.Time   `json:"expiresAt"`
+	ClosedAt  time.Time   `json:"closedAt,omitzero"` // zero while the order is open
+}
+
+// NewOrder asks to hold an available animal.
+type NewOrder struct {
+	PetID     int64
+	Reference string        // the client's own name for the order, if any
+	Hold      time.Duration // from a minute to 30 days; the service chooses, usually 72 hours, if it is zero
+}
+
+type newOrder struct {
+	PetID       int64  `json:"petId"`
+	Reference   string `json:"reference,omitempty"`
+	HoldSeconds int64  `json:"holdSeconds,omitzero"`
+}
+
+// OrderQuery chooses orders. Fields that are zero choose nothing.
+type OrderQuery struct {
+	Status OrderStatus
+	PetID  int64
+	Limit  int    // orders of a page, up to 100; ListOrders takes 20 and Orders 100 unless told
+	Cursor string // the Next of an earlier page
+}
+
+func (q OrderQuery) encode() string {
+	v := paging(q.Limit, q.Cursor)
+	set(v, "status", string(q.Status))
+	setInt(v, "petId", q.PetID)
+	return v.Encode()
+}
+
+// ListOrders returns one page of orders, the newest first.
+func (c *Client) ListOrders(ctx context.Context, q OrderQuery, options ...CallOption) (Page[Order], error) {
+	return page[Order](ctx, c, "/orders", q.encode(), options)
+}
+
+// Orders walks all orders, the newest first, page by page. An error ends the walk.
+func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption) iter.Seq2[Order, error] {
+	q.Limit = wide(q.Limit)
+	return walk[Order](ctx, c, "/orders", q.encode(), options)
+}
+
+// PlaceOrder holds an animal, which must be available: ErrPetUnavailable. It is placed once, however often the call is
+// retried.
+func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
+	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: int64((n.Hold + time.Second - 1) / time.Second)}
+	err = c.create(ctx, "/orders", body, &o, options)
+	return o, err
+}
+
+// GetOrder returns the order with that id.
+func (c *Client) GetOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
+	err = c.call(ctx, http.MethodGet, at("/orders", id), &o, options)
+	return o, err
+}
+
+// CompleteOrder closes an open order and sells its animal. An order that is completed stays so; one that was closed
+// otherwise is ErrOrderClosed.
+func (c *Client) CompleteOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
+	err = c.call(ctx, http.MethodPost, at("/orders", id)+"/complete", &o, options)
+	return o, err
+}
+
+// CancelOrder closes an open order and makes its animal available again. An order that is cancelled stays so; one that
+// was closed otherwise is ErrOrderClosed.
+func (c *Client) CancelOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
+	err = c.call(ctx, http.MethodPost, at("/orders", id)+"/cancel", &o, options)
+	return o, err
+}

@@ -1,0 +1,118 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Items []T
+	// Next is the Cursor of the page that follows, empty if this is the last.
+	Next string
+}
+
+func page[T any](ctx context.Context, c *Client, path, query string, options []CallOption) (Page[T], error) {
+	items, next, err := fetch[T](ctx, c, path, query, options)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	following, err := url.ParseQuery(next)
+	return Page[T]{items, following.Get("cursor")}, err
+}
+
+// walk yields what is on every page, from the one that query asks for on.
+func walk[T any](ctx context.Context, c *Client, path, query string, options []CallOption) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for query := query; ; {
+			items, next, err := fetch[T](ctx, c, path, query, options)
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if next == "" {
+				return
+			}
+			query = next
+		}
+	}
+}
+
+// fetch returns one page and the query of the next. Of the link only the query is used: the key goes nowhere but to the
+// address that the Client was made for.
+func fetch[T any](ctx context.Context, c *Client, path, query string, options []CallOption) (items []T, next string, err error) {
+	r := newRequest(http.MethodGet, path, options)
+	r.query = query
+	a, err := c.exchange(ctx, r, &items)
+	if err != nil {
+		return nil, "", err
+	}
+	return items, nextQuery(a.header), nil
+}
+
+// nextQuery is the query of the Link with the relation "next", empty if there is none (RFC 8288).
+func nextQuery(h http.Header) string {
+	for _, links := range h.Values("Link") {
+		for link := range strings.SplitSeq(links, "<") {
+			target, parameters, _ := strings.Cut(link, ">")
+			if u, err := url.Parse(target); err == nil && isNext(parameters) {
+				return u.RawQuery
+			}
+		}
+	}
+	return ""
+}
+
+// isNext says whether the parameters of a link have the relation "next".
+func isNext(parameters string) bool {
+	for p := range strings.FieldsFuncSeq(parameters, func(r rune) bool { return r == ';' || r == ',' }) {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if !strings.EqualFold(name, "rel") {
+			continue
+		}
+		for relation := range strings.FieldsSeq(strings.Trim(value, `"`)) {
+			if strings.EqualFold(relation, "next") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func paging(limit int, cursor string) url.Values {
+	v := make(url.Values)
+	setInt(v, "limit", int64(limit))
+	set(v, "cursor", cursor)
+	return v
+}
+
+// set leaves a parameter out that is empty.
+func set(v url.Values, name, value string) {
+	if value != "" {
+		v.Set(name, value)
+	}
+}
+
+// setInt leaves a parameter out that is zero.
+func setInt(v url.Values, name string, value int64) {
+	if value != 0 {
+		v.Set(name, strconv.FormatInt(value, 10))
+	}
+}
+
+// wide is the size of the pages of a walk: the largest unless told.
+func wide(limit int) int {
+	if limit == 0 {
+		return 100
+	}
+	return limit
+}

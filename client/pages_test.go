@@ -1,0 +1,124 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"petstore/client"
+	"petstore/internal/httpapi"
+)
+
+// fill adds that many animals, categories and orders.
+func fill(t *testing.T, store *client.Client, n int) {
+	t.Helper()
+	for i := range n {
+		pet := must(store.CreatePet(t.Context(), client.NewPet{Name: fmt.Sprint("animal ", i+1), CategoryID: 1}))(t)
+		must(store.PlaceOrder(t.Context(), client.NewOrder{PetID: pet.ID}))(t)
+		must(store.CreateCategory(t.Context(), fmt.Sprint("category ", i+1)))(t)
+	}
+}
+
+// The service names its public address in links, and the client is at another: it must not go there with its key.
+func TestWalksVisitEverythingOnce(t *testing.T) {
+	s := testService(t, func(c *httpapi.Config) { c.BaseURL = "https://elsewhere.invalid" })
+	store := through(t, s, s.generous(t))
+	fill(t, store, 25)
+	for _, limit := range []int{0, 1, 7, 25} {
+		var pets, orders, categories []int64
+		for pet, err := range store.Pets(t.Context(), client.PetQuery{Limit: limit, Status: client.Pending}) {
+			pets = append(pets, pet.ID)
+			equal(t, pet.Status, err, client.Pending)
+		}
+		for order, err := range store.Orders(t.Context(), client.OrderQuery{Limit: limit, Status: client.Open}) {
+			orders = append(orders, order.ID)
+			equal(t, order.Status, err, client.Open)
+		}
+		for category, err := range store.Categories(t.Context(), client.CategoryQuery{Limit: limit}) {
+			categories = append(categories, 26-category.ID)
+			equal(t, category.Name, err, fmt.Sprint("category ", category.ID-1))
+		}
+		for what, ids := range map[string][]int64{"pets": pets, "orders": orders, "categories": categories} {
+			if len(ids) != 25 {
+				t.Errorf("limit %d: %d %s were visited: %v", limit, len(ids), what, ids)
+			}
+			for i := 1; i < len(ids); i++ {
+				if ids[i] >= ids[i-1] {
+					t.Errorf("limit %d: the order of %s is %v", limit, what, ids)
+					break
+				}
+			}
+		}
+	}
+}
+
+func TestAWalkMayEndEarlyAndBeginAgain(t *testing.T) {
+	s := testService(t)
+	counted := count(s)
+	store := through(t, counted, s.generous(t))
+	fill(t, store, 5)
+	counted.statuses[200] = 0
+	walk := store.Pets(t.Context(), client.PetQuery{Limit: 2})
+	for range 2 {
+		seen := 0
+		for range walk {
+			if seen++; seen == 3 {
+				break
+			}
+		}
+	}
+	if counted.statuses[200] != 4 {
+		t.Errorf("two walks of 3 animals in pages of 2 asked for %d pages, want 4", counted.statuses[200])
+	}
+	page := must(store.ListPets(t.Context(), client.PetQuery{Limit: 2}))(t)
+	var rest int
+	for range store.Pets(t.Context(), client.PetQuery{Limit: 2, Cursor: page.Next}) {
+		rest++
+	}
+	if rest != 3 {
+		t.Errorf("after the first page come %d animals, want 3", rest)
+	}
+}
+
+func TestAnErrorEndsAWalk(t *testing.T) {
+	first := line{status: 200, headers: []string{`Link: </v1/pets?cursor=a%2Bb&limit=100>; rel="next"`}, body: "[" + biscuit.body + "]"}
+	s := &script{lines: []line{first, refusal(400, client.ErrInvalidParameter)}}
+	var seen []error
+	for _, err := range playing(t, s).Pets(t.Context(), client.PetQuery{}) {
+		seen = append(seen, err)
+	}
+	if len(seen) != 2 || seen[0] != nil || !errors.Is(seen[1], client.ErrInvalidParameter) {
+		t.Errorf("the walk yields the errors %v", seen)
+	}
+	if s.asked[0].target != "/v1/pets?limit=100" || s.asked[1].target != "/v1/pets?cursor=a%2Bb&limit=100" {
+		t.Errorf("asked for %+v", s.asked)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range playing(t, s).Orders(ctx, client.OrderQuery{}) {
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTheNextLinkIsFoundAmongOthers(t *testing.T) {
+	for link, want := range map[string]string{
+		``:                                   "",
+		`</v1/pets?cursor=a>; rel="next"`:    "a",
+		`</v1/pets?cursor=a>; rel=next`:      "a",
+		`</v1/pets?cursor=a>;REL="Next"`:     "a",
+		`</v1/pets?cursor=a>; rel="nextest"`: "",
+		`</v1/pets?cursor=a>; rel="prev"; title="next", </v1/pets?cursor=b>; rel="first next"`: "b",
+		`</docs?a=1,2;3>; rel="help", <https://a.test/v1/pets?x=1&cursor=b%2Bc>; rel="next"`:   "b+c",
+		`</v1/pets?cursor=a; rel="next"`: "",
+		`<%zz>; rel="next"`:              "",
+	} {
+		answer := line{status: 200, headers: []string{"Link: " + link}, body: "[]"}
+		page, err := playing(t, &script{lines: []line{answer}}).ListPets(t.Context(), client.PetQuery{})
+		if err != nil || page.Next != want {
+			t.Errorf("%s leads to %q, %v; want %q", link, page.Next, err, want)
+		}
+	}
+}

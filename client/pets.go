@@ -1,0 +1,124 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+)
+
+// PetStatus is the state of an animal. The service may have states that are not listed here yet.
+type PetStatus string
+
+// The states of an animal.
+const (
+	Available PetStatus = "available"
+	Pending   PetStatus = "pending" // held by an order
+	Sold      PetStatus = "sold"
+)
+
+// Pet is an animal.
+type Pet struct {
+	ID         int64     `json:"id"`
+	Name       string    `json:"name"`
+	CategoryID int64     `json:"categoryId"`
+	Status     PetStatus `json:"status"`
+}
+
+// NewPet is an animal to add. Without a Status it is Available.
+type NewPet struct {
+	Name       string    `json:"name"`
+	CategoryID int64     `json:"categoryId"`
+	Status     PetStatus `json:"status,omitempty"`
+}
+
+// PetPatch is what to change of an animal. What is nil stays: PetPatch{Status: new(Sold)} changes the status alone.
+type PetPatch struct {
+	Name       *string    `json:"name,omitempty"`
+	CategoryID *int64     `json:"categoryId,omitempty"`
+	Status     *PetStatus `json:"status,omitempty"`
+}
+
+// PetQuery chooses animals. Fields that are zero choose nothing.
+type PetQuery struct {
+	Status PetStatus
+	ID     int64  // only the animal with this id, if there is one
+	Limit  int    // animals of a page, up to 100; ListPets takes 20 and Pets 100 unless told
+	Cursor string // the Next of an earlier page
+}
+
+func (q PetQuery) encode() string {
+	v := paging(q.Limit, q.Cursor)
+	set(v, "status", string(q.Status))
+	setInt(v, "id", q.ID)
+	return v.Encode()
+}
+
+// Inventory says how many animals are in each state.
+type Inventory struct {
+	Available int64 `json:"available"`
+	Pending   int64 `json:"pending"`
+	Sold      int64 `json:"sold"`
+}
+
+// ListPets returns one page of animals, the newest first.
+func (c *Client) ListPets(ctx context.Context, q PetQuery, options ...CallOption) (Page[Pet], error) {
+	return page[Pet](ctx, c, "/pets", q.encode(), options)
+}
+
+// Pets walks all animals, the newest first, page by page. An error ends the walk.
+func (c *Client) Pets(ctx context.Context, q PetQuery, options ...CallOption) iter.Seq2[Pet, error] {
+	q.Limit = wide(q.Limit)
+	return walk[Pet](ctx, c, "/pets", q.encode(), options)
+}
+
+// CreatePet adds an animal. It is added once, however often the call is retried.
+func (c *Client) CreatePet(ctx context.Context, n NewPet, options ...CallOption) (p Pet, err error) {
+	err = c.create(ctx, "/pets", n, &p, options)
+	return p, err
+}
+
+// GetPet returns the animal with that id.
+//
+// Deprecated: The service removes this operation on 5 December 2030. Use [Client.FindPet].
+func (c *Client) GetPet(ctx context.Context, id int64, options ...CallOption) (p Pet, err error) {
+	err = c.call(ctx, http.MethodGet, at("/pets", id), &p, options)
+	return p, err
+}
+
+// FindPet returns the animal with that id, or ErrNotFound. It asks ListPets.
+func (c *Client) FindPet(ctx context.Context, id int64, options ...CallOption) (Pet, error) {
+	r := newRequest(http.MethodGet, "/pets", options)
+	r.query = "id=" + strconv.FormatInt(id, 10)
+	var found []Pet
+	if _, err := c.exchange(ctx, r, &found); err != nil {
+		return Pet{}, err
+	}
+	if len(found) == 0 {
+		return Pet{}, &Error{Code: ErrNotFound, Status: http.StatusNotFound, RequestID: r.meta.RequestID,
+			Message: fmt.Sprintf("There is no animal with the id %d.", id)}
+	}
+	return found[0], nil
+}
+
+// UpdatePet changes an animal and returns it as it is then. While an open order holds the animal, its status cannot be
+// changed: ErrPetReserved.
+func (c *Client) UpdatePet(ctx context.Context, id int64, patch PetPatch, options ...CallOption) (p Pet, err error) {
+	err = c.callWith(ctx, http.MethodPatch, at("/pets", id), patch, &p, options)
+	return p, err
+}
+
+// DeletePet removes an animal, unless an open order holds it: ErrPetReserved.
+func (c *Client) DeletePet(ctx context.Context, id int64, options ...CallOption) error {
+	return c.call(ctx, http.MethodDelete, at("/pets", id), nil, options)
+}
+
+// GetInventory counts the animals by their state.
+func (c *Client) GetInventory(ctx context.Context, options ...CallOption) (i Inventory, err error) {
+	err = c.call(ctx, http.MethodGet, "/inventory", &i, options)
+	return i, err
+}
+
+// at is the path of one member of a collection.
+func at(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }

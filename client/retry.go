@@ -1,0 +1,117 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"time"
+)
+
+// The random part of the wait before a retry is below firstBackoff at first and doubles with each try, up to maxBackoff.
+const (
+	firstBackoff = 200 * time.Millisecond
+	maxBackoff   = 10 * time.Second
+)
+
+// perform sends a request until it is answered for good, its tries or its budget are used up, or ctx ends. Every
+// operation may be sent again: creates carry an Idempotency-Key, and the others leave what was done as it is.
+func (c *Client) perform(ctx context.Context, r *request) (*answer, error) {
+	var last error
+	tries, waited, unsure := 0, time.Duration(0), false
+	for {
+		a, err := c.send(ctx, r)
+		if err == nil {
+			return a, nil
+		}
+		if refused := (*closed)(nil); errors.As(err, &refused) {
+			return nil, because(last, err)
+		}
+		if unsure && r.method == http.MethodDelete && errors.Is(err, ErrNotFound) {
+			return &answer{}, nil // an earlier try has deleted it
+		}
+		if ctx.Err() != nil {
+			return nil, because(last, err)
+		}
+		last, unsure = err, unsure || mayBeDone(err)
+		banned := errors.Is(err, ErrKeyBanned)
+		if !banned {
+			tries++
+		}
+		if tries >= c.attempts || !c.worthRetrying(err) {
+			return nil, err
+		}
+		wait := backoff(err, tries)
+		if !banned {
+			if waited += wait; waited > c.budget {
+				return nil, err
+			}
+		}
+		c.log.InfoContext(ctx, "petstore is asked again", "method", r.method, "path", r.path, "in", wait, "because", err)
+		if err := sleep(ctx, wait); err != nil {
+			return nil, because(last, err)
+		}
+	}
+}
+
+// worthRetrying says whether the same request may succeed later.
+func (c *Client) worthRetrying(err error) bool {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		if e.Code == ErrKeyBanned {
+			return c.onBan == WaitForBan
+		}
+		return e.Status == http.StatusTooManyRequests || e.Status >= 500
+	}
+	distrusted := (*tls.CertificateVerificationError)(nil)
+	return !errors.As(err, &distrusted)
+}
+
+// mayBeDone says whether the service may have done what was asked although the try failed with err.
+func mayBeDone(err error) bool {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return e.Status >= 500 && e.Code != ErrUnavailable
+	}
+	return !neverSent(err)
+}
+
+// neverSent says whether a try failed before there was a connection.
+func neverSent(err error) bool {
+	dial := (*net.OpError)(nil)
+	return errors.As(err, &dial) && dial.Op == "dial"
+}
+
+// backoff is how long to wait after a failed try: as long as the service asks for, and a random part, so that clients
+// that failed together do not return together.
+func backoff(err error, tries int) time.Duration {
+	wait := rand.N(min(maxBackoff, firstBackoff<<min(max(0, tries-1), 10)))
+	if e := (*Error)(nil); errors.As(err, &e) {
+		wait += e.RetryAfter
+	}
+	return wait
+}
+
+// sleep waits, or fails at once if ctx would end before.
+func sleep(ctx context.Context, wait time.Duration) error {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
+		return fmt.Errorf("the next try would come in %s, too late: %w", wait.Round(time.Millisecond), context.DeadlineExceeded)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// because is why the last try failed and why there is no other; both can be found with errors.Is and errors.As.
+func because(last, err error) error {
+	if last == nil {
+		return err
+	}
+	return fmt.Errorf("%w; %w", last, err)
+}

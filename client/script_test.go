@@ -1,0 +1,96 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/client"
+)
+
+// script is a transport that answers with what was written for it, the last line again and again, and remembers what it
+// was asked.
+type script struct {
+	lines []line
+	mu    sync.Mutex
+	asked []asked
+}
+
+// line is one answer, or none.
+type line struct {
+	status  int
+	headers []string // "Name: value"
+	body    string
+	err     error
+	proxy   bool // something in front of the service answers, which knows no limits
+}
+
+type asked struct {
+	at                               time.Time
+	method, target, body, idempotent string
+}
+
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lines[min(len(s.asked), len(s.lines)-1)]
+	s.asked = append(s.asked, asked{time.Now(), r.Method, r.URL.RequestURI(), string(body), r.Header.Get("Idempotency-Key")})
+	if l.err != nil {
+		return nil, l.err
+	}
+	return l.response(), nil
+}
+
+func (l line) response() *http.Response {
+	res := &http.Response{
+		StatusCode: l.status,
+		Status:     strconv.Itoa(l.status) + " " + http.StatusText(l.status),
+		Header:     make(http.Header),
+		Body:       io.NopCloser(strings.NewReader(l.body)),
+	}
+	for _, h := range append([]string{"X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 999"}, l.headers...) {
+		name, value, _ := strings.Cut(h, ": ")
+		res.Header.Set(name, value)
+	}
+	if l.proxy {
+		for _, name := range []string{"Limit", "Remaining", "Reset"} {
+			res.Header.Del("X-RateLimit-" + name)
+		}
+	} else if res.Header.Get("X-RateLimit-Reset") == "" {
+		res.Header.Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(time.Minute).Truncate(time.Minute).Unix(), 10))
+	}
+	return res
+}
+
+// refusal is an answer with an Error body.
+func refusal(status int, code client.Code, headers ...string) line {
+	return line{status: status, headers: headers, body: `{"code":"` + string(code) + `","message":"No.","status":` + strconv.Itoa(status) + `}`}
+}
+
+var (
+	biscuit  = line{status: 200, body: `{"id":1,"name":"Biscuit","categoryId":1,"status":"available"}`}
+	deleted  = line{status: 204}
+	hangUp   = line{err: errors.New("the connection was reset")}
+	noServer = line{err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}
+)
+
+// playing makes a client whose requests are answered by the script.
+func playing(t *testing.T, s *script, options ...client.Option) *client.Client {
+	t.Helper()
+	return newClient(t, "http://petstore.test", "secret", append([]client.Option{client.WithHTTPClient(&http.Client{Transport: s})}, options...)...)
+}
+
+// waits are the times between the tries.
+func (s *script) waits() (waits []time.Duration) {
+	for i := 1; i < len(s.asked); i++ {
+		waits = append(waits, s.asked[i].at.Sub(s.asked[i-1].at))
+	}
+	return waits
+}

@@ -1,0 +1,148 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// filled is a folder with a store in it, for commands that run there as real processes.
+func filled(t *testing.T) (dir, database string) {
+	t.Helper()
+	dir = t.TempDir()
+	database = "sqlite:" + filepath.Join(dir, "pets.db")
+	if _, stderr, status := invoke(t, "keys", "create", "--name", "shop", "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	return dir, database
+}
+
+// leftIn is what is in a folder besides the store.
+func leftIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), "pets.db") {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
+func TestABackupCanGoToStandardOutput(t *testing.T) {
+	t.Parallel()
+	dir, database := filled(t)
+	stdout, stderr, status := invoke(t, "backup", "-", "--database", database)
+	if status != 0 || !strings.Contains(stderr, "to standard output") {
+		t.Fatalf("%d %s", status, stderr)
+	}
+	if left := leftIn(t, dir); left != nil {
+		t.Errorf("%v was left behind", left)
+	}
+	file := filepath.Join(t.TempDir(), "backup.db")
+	if err := os.WriteFile(file, []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restored := "sqlite:" + filepath.Join(t.TempDir(), "restored.db")
+	if _, stderr, status := invoke(t, "restore", file, "--database", restored); status != 0 {
+		t.Fatal(stderr)
+	}
+	if list, _, _ := invoke(t, "keys", "list", "--database", restored); !strings.Contains(list, "shop") {
+		t.Errorf("restored:\n%s", list)
+	}
+}
+
+func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
+	t.Parallel()
+	dir, database := filled(t)
+	reader, broken, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	defer broken.Close()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	defer full.Close()
+	for says, stdout := range map[string]*os.File{"broken pipe": broken, "no space left on device": full} {
+		command := program("backup", "-", "--database", database)
+		var said strings.Builder
+		command.Stdout, command.Stderr = stdout, &said
+		command.Run()
+		want := "petstore: standard output does not take the backup, so there is none: " + says + "\n"
+		if status := command.ProcessState.ExitCode(); status != 1 || said.String() != want {
+			t.Errorf("ended with %d and said\n%swant\n%s", status, said.String(), want)
+		}
+	}
+	if left := leftIn(t, dir); left != nil {
+		t.Errorf("%v was left behind", left)
+	}
+}
+
+func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
+	t.Parallel()
+	dir, database := filled(t)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	defer writer.Close()
+	command := program("backup", "-", "--database", database)
+	var said strings.Builder
+	command.Stdout, command.Stderr = writer, &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // it is being printed, and is larger than what a pipe takes
+		t.Fatal(err)
+	}
+	command.Process.Signal(syscall.SIGTERM)
+	command.Wait()
+	if status := command.ProcessState.ExitCode(); status != 1 || said.String() != "petstore: stopped; no backup was made\n" {
+		t.Errorf("ended with %d and said\n%s", status, said.String())
+	}
+	if left := leftIn(t, dir); left != nil {
+		t.Errorf("%v was left behind", left)
+	}
+}
+
+func TestABackupIsNotPrintedOnATerminal(t *testing.T) {
+	t.Parallel()
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/ptmx")
+	}
+	defer terminal.Close()
+	_, database := filled(t)
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, c := range []struct {
+		stdout *os.File
+		status int
+		says   string
+	}{
+		{terminal, 2, "standard output is a terminal, which a backup is nothing for; send it to a file or a program, as in petstore backup - > FILE (petstore backup --help tells more)"},
+		{null, 0, "to standard output"},
+	} {
+		command := program("backup", "-", "--database", database)
+		var said strings.Builder
+		command.Stdout, command.Stderr = c.stdout, &said
+		command.Run()
+		if status := command.ProcessState.ExitCode(); status != c.status || !strings.Contains(said.String(), c.says) {
+			t.Errorf("to %s: ended with %d and said\n%s", c.stdout.Name(), status, said.String())
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"petstore/internal/postgres"
+	"petstore/internal/ratelimit"
+	"petstore/internal/sqlite"
+)
+
+// check tells of each thing that serve needs whether it is there, a line for each, up to the first that is not. It may run
+// beside the server that is to be replaced, so it asks neither for the ports nor for the lock of the store.
+func (c *serveCmd) check(ctx context.Context, con *console, s settings) error {
+	fmt.Fprintf(con.stdout, "settings: valid, for the %s environment\n", c.Environment)
+	if s.tls != nil {
+		end := s.tls.loaded.Leaf.NotAfter.UTC().Format(time.RFC3339)
+		if s.tls.loaded.Leaf.NotAfter.Before(time.Now()) {
+			return fmt.Errorf("the certificate in --tls-cert %s expired on %s; renew it", c.TLSCert, end)
+		}
+		fmt.Fprintf(con.stdout, "certificate: %s is valid until %s\n", c.TLSCert, end)
+	}
+	schema, known, err := c.schema(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(con.stdout, "database: %s %s\n", c.describeDatabase(), describeSchema(schema, known))
+	if c.Redis != "" {
+		redis, err := ratelimit.NewRedis(c.Redis, c.Environment)
+		if err != nil {
+			return fmt.Errorf("%w; --redis may be wrong, or Redis is not running", err)
+		}
+		redis.Close()
+		fmt.Fprintln(con.stdout, "redis: answers")
+	}
+	return nil
+}
+
+// schema is that of the store, 0 if it is empty or missing, and the one that this program gives it.
+func (f storeFlags) schema(ctx context.Context) (schema, known int, err error) {
+	kind, path, err := f.database()
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case kind == "sqlite":
+		return sqlite.Check(ctx, sqlite.Config{Path: path, Environment: f.Environment})
+	}
+	return postgres.Check(ctx, postgres.Config{URL: f.Database, Environment: f.Environment})
+}
+
+func describeSchema(schema, known int) string {
+	switch schema {
+	case 0:
+		return "is still empty; serve fills it"
+	case known:
+		return "has the schema of this version"
+	}
+	return fmt.Sprintf("has the schema of an older version (%d of %d); serve migrates it", schema, known)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHelpAndVersionAnswerHoweverTheyAreAskedFor(t *testing.T) {
+	t.Parallel()
+	for typed, says := range map[string]string{
+		"":                         "Usage: petstore <command>",
+		"help":                     "Usage: petstore <command>",
+		"--help":                   "Usage: petstore <command>",
+		"help keys":                "Usage: petstore keys <command>",
+		"help keys create":         "Usage: petstore keys create",
+		"help help":                "Usage: petstore help",
+		"keys create --help":       "Usage: petstore keys create",
+		"--version":                "petstore " + versionName(),
+		"version":                  "petstore " + versionName(),
+		"serve --listen x --help":  "Usage: petstore serve",
+		"help serve --environment": "",
+	} {
+		stdout, stderr, status := invoke(t, strings.Fields(typed)...)
+		switch {
+		case says == "" && status != 2:
+			t.Errorf("petstore %s ended with %d", typed, status)
+		case says != "" && (status != 0 || !strings.HasPrefix(stdout, says) || stderr != ""):
+			t.Errorf("petstore %s ended with %d, printed\n%s%s\nwant %q", typed, status, stdout, stderr, says)
+		}
+	}
+}
+
+func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"sirve":                     `unexpected argument sirve, did you mean "serve"? (petstore --help tells more)`,
+		"help nonsense":             `unexpected argument nonsense (petstore --help tells more)`,
+		"keys":                      `a command is missing; it may be create, list, update, rotate, revoke or unban (petstore keys --help tells more)`,
+		"keys creat":                `unexpected argument creat, did you mean "create"? (petstore keys --help tells more)`,
+		"keys create":               `--name is missing: What the key is for, or whose it is (petstore keys create --help tells more)`,
+		"keys create --name":        `--name has no value; write one behind it (petstore keys create --help tells more)`,
+		"keys create --name= ":      `--name is empty; say what the key is for (petstore keys create --help tells more)`,
+		"keys create --expires":     `--expires has no value; write one behind it (petstore keys create --help tells more)`,
+		"keys create --expires -5h": `--expires is followed by -5h, which looks like a flag; write --expires=-5h if that is its value (petstore keys create --help tells more)`,
+		"keys create --per-day x":   `--per-day is "x"; it may be a whole number (petstore keys create --help tells more)`,
+		"keys create --plan x":      `--plan is "x"; it may be free, pro, business or enterprise (petstore keys create --help tells more)`,
+		"keys list --json=x":        `--json is "x"; it may be true or false (petstore keys list --help tells more)`,
+		"keys rotate":               `<id> is missing: The key's id, as keys list shows it (petstore keys rotate --help tells more)`,
+		"copy":                      `--from is missing: The database to copy from, which may be in use: sqlite:FILE or postgres://user:password@host/name; --to is missing: The database to copy into, from which no server has served yet, written in the same way (petstore copy --help tells more)`,
+		"copy --from x --to y":      `--from begins with "x"; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (petstore copy --help tells more)`,
+		"migrate --database postgres://u:secret%@h/n": `--database: the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded (petstore migrate --help tells more)`,
+		"completion tcsh":             `<shell> is "tcsh"; it may be bash, zsh or fish (petstore completion --help tells more)`,
+		"backup":                      `<file> is missing: The new file to write, or - for standard output (petstore backup --help tells more)`,
+		"serve --lissten :1":          `unknown flag --lissten, did you mean "--listen"? (petstore serve --help tells more)`,
+		"serve extra":                 `unexpected argument extra (petstore serve --help tells more)`,
+		"serve --listen":              `--listen has no value; write one behind it (petstore serve --help tells more)`,
+		"serve --log-level loud":      `--log-level is "loud"; it may be debug, info, warn or error (petstore serve --help tells more)`,
+		"serve --log-format x":        `--log-format is "x"; it may be auto, text or json (petstore serve --help tells more)`,
+		"serve --shutdown-timeout 5":  `--shutdown-timeout is "5"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`,
+		"serve --drain-delay=-1s":     `--drain-delay is "-1s"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`,
+		"serve --body-budget x":       `--body-budget: "x" is not a size such as 64MiB, 512KiB or 65536 (petstore serve --help tells more)`,
+		"serve --keep-deprecated=x":   `--keep-deprecated is "x"; it may be true or false (petstore serve --help tells more)`,
+		"serve --base-url x":          `--base-url is "x"; it may be an address such as https://api.example.com/v1 (petstore serve --help tells more)`,
+		"serve --admin-listen nobody": `--admin-listen is "nobody"; it may be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`,
+	} {
+		args := strings.Fields(typed)
+		if args[0] == "serve" { // nothing may be left in this folder
+			args = append(args, "--database=sqlite:"+filepath.Join(t.TempDir(), "pets.db"))
+			if !strings.Contains(typed, "listen") {
+				args = append(args, "--listen=127.0.0.1:0")
+			}
+		}
+		if typed == "serve --listen" {
+			args = []string{"serve", "--listen"}
+		}
+		if stdout, stderr, status := invoke(t, args...); status != 2 || stderr != want || stdout != "" {
+			t.Errorf("petstore %s ended with %d and said\n%s%s\nwant\n%s", typed, status, stdout, stderr, want)
+		}
+	}
+}
+
+func TestAValueOfTheEnvironmentIsNamedByItsVariable(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	for _, c := range []struct{ variable, value, command, want string }{
+		{"PETSTORE_LOG_LEVEL", "loud", "serve", `PETSTORE_LOG_LEVEL is "loud"; it may be debug, info, warn or error (petstore serve --help tells more)`},
+		{"PETSTORE_SHUTDOWN_TIMEOUT", "5", "serve", `PETSTORE_SHUTDOWN_TIMEOUT is "5"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`},
+		{"PETSTORE_ENVIRONMENT", "test", "serve", `PETSTORE_ENVIRONMENT is "test"; it may be production or staging (petstore serve --help tells more)`},
+		{"PETSTORE_LISTEN", "8080", "serve", `PETSTORE_LISTEN is "8080"; it may be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`},
+		{"PETSTORE_DATABASE", "pets.db", "migrate", `PETSTORE_DATABASE begins with "pets.db"; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (petstore migrate --help tells more)`},
+		{"PETSTORE_DATABASE", "sqlite:/nowhere/pets.db", "keys list", `there is no database /nowhere/pets.db; choose another PETSTORE_DATABASE, or let petstore serve make it`},
+	} {
+		args := strings.Fields(c.command)
+		if c.variable != "PETSTORE_DATABASE" {
+			args = append(args, "--database", database)
+		}
+		if _, stderr, _ := invokeWith(t, map[string]string{c.variable: c.value}, args...); stderr != c.want {
+			t.Errorf("%s=%s petstore %s said\n%s\nwant\n%s", c.variable, c.value, c.command, stderr, c.want)
+		}
+	}
+	env := map[string]string{"PETSTORE_LOG_LEVEL": "loud"}
+	if _, stderr, _ := invokeWith(t, env, "serve", "--log-level", "louder"); !strings.HasPrefix(stderr, `--log-level is "louder"`) {
+		t.Errorf("a flag beside a variable that it overrides: %s", stderr)
+	}
+}
+
+func TestAWrongSettingIsRefusedBeforeAnythingIsOpened(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []string{"--admin-listen=8081", "--redis=nowhere", "--base-url=x", "--api-key=short"} {
+		dir := t.TempDir()
+		if _, stderr, status := invoke(t, "serve", "--listen=127.0.0.1:0", "--database=sqlite:"+filepath.Join(dir, "new.db"), wrong); status != 2 {
+			t.Errorf("%s ended with %d: %s", wrong, status, stderr)
+		}
+		if left := leftIn(t, dir); left != nil {
+			t.Errorf("%s: %v was made all the same", wrong, left)
+		}
+	}
+}
+
+func TestTheEnvironmentCannotSetWhatIsMeantForOneRun(t *testing.T) {
+	t.Parallel()
+	for _, command := range commandLine(t).Leaves(false) {
+		for _, flag := range command.Flags {
+			if !flag.IsBool() || flag.Name == "keep-deprecated" {
+				continue
+			}
+			if variable(flag.Name) != "" {
+				t.Errorf("petstore %s takes --%s from %s", command.Path(), flag.Name, variable(flag.Name))
+			}
+			if help, _, _ := invoke(t, append(strings.Fields(command.Path()), "--help")...); strings.Contains(help, "$)") || strings.Contains(help, "($PETSTORE_"+strings.ToUpper(flag.Name)+")") {
+				t.Errorf("the help shows a variable for --%s:\n%s", flag.Name, help)
+			}
+		}
+	}
+	dir := t.TempDir()
+	database := "sqlite:" + filepath.Join(dir, "pets.db")
+	for _, args := range [][]string{
+		{"keys", "create", "--name", "shop", "--database", database},
+		{"backup", filepath.Join(dir, "backup.db"), "--database", database},
+	} {
+		if _, stderr, status := invoke(t, args...); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	env := map[string]string{"PETSTORE_REPLACE": "1", "PETSTORE_JSON": "1"}
+	if _, stderr, status := invokeWith(t, env, "restore", filepath.Join(dir, "backup.db"), "--database", database); status != 1 {
+		t.Errorf("PETSTORE_REPLACE=1 had a database replaced: %s", stderr)
+	}
+	if stdout, _, _ := invokeWith(t, env, "keys", "list", "--database", database); !strings.HasPrefix(stdout, "ID") {
+		t.Errorf("PETSTORE_JSON=1 changed what keys list prints:\n%s", stdout)
+	}
+}
+
+func TestAVariableThatNoSettingHasIsToldWithTheNearest(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{
+		"PETSTORE_LISTN=:8080":       "petstore: PETSTORE_LISTN is set and no setting has that name; did you mean PETSTORE_LISTEN?\n",
+		"PETSTORE_DATABASE_URL=x":    "petstore: PETSTORE_DATABASE_URL is set and no setting has that name; did you mean PETSTORE_DATABASE?\n",
+		"PETSTORE_PORT=8080":         "petstore: PETSTORE_PORT is set and no setting has that name; petstore serve --help shows those there are\n",
+		"PETSTORE_NOW=1":             "petstore: PETSTORE_NOW is set and no setting has that name; petstore serve --help shows those there are\n",
+		"PETSTORE_LISTEN=:8080":      "",
+		"PETSTORE_PLAN=pro":          "",
+		"PETSTORE_API_KEY=x":         "",
+		"PETSTORE_SERVER=x":          "",
+		"PETSTORE_PROFILE=x":         "",
+		"PETSTORE_TEST_POSTGRES=x":   "",
+		"PETSTORE_PORT=tcp://10.1.2": "",
+		"PETSTORE_SERVICE_HOST=10.1": "",
+		"PETSTORE_PORT_80_TCP_ADDR=": "",
+		"PETSTORES=1":                "",
+	} {
+		command := program("version")
+		command.Env = append(command.Env, set)
+		var said strings.Builder
+		command.Stderr = &said
+		if out, err := command.Output(); err != nil || !strings.HasPrefix(string(out), "petstore ") || said.String() != want {
+			t.Errorf("with %s, petstore version printed\n%s%s%v\nwant\n%s", set, out, said.String(), err, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestTheHealthCheckFollowsTheReadinessOfTheServer(t *testing.T) {
+	t.Parallel()
+	admin := freeAddress(t)
+	check := func(status int, says string) {
+		t.Helper()
+		env := map[string]string{"PETSTORE_ADMIN_LISTEN": admin}
+		if stdout, stderr, got := invokeWith(t, env, "healthcheck"); got != status || !strings.Contains(stderr, says) || stdout != "" {
+			t.Errorf("healthcheck ended with %d and said %s%s, want %d and %q", got, stdout, stderr, status, says)
+		}
+	}
+	check(1, "no server answers at "+admin+": connection refused; PETSTORE_ADMIN_LISTEN may be the address")
+	s := startServer(t, "--admin-listen", admin, "--drain-delay", "10m")
+	check(0, "is ready")
+	_, port, _ := net.SplitHostPort(admin)
+	if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", ":"+port); status != 0 {
+		t.Errorf("with a port alone: %d %s", status, stderr)
+	}
+	s.signal(syscall.SIGTERM)
+	eventually(t, "the server is unready", 10*time.Second, func() bool { return s.ask(t, "GET", "/readyz", "").status == 503 })
+	check(1, "the server at "+admin+" is not ready")
+}
+
+func TestTheHealthCheckDoesNotWaitForever(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-gone }))
+	defer silent.Close()
+	defer close(gone)
+	address := strings.TrimPrefix(silent.URL, "http://")
+	if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", address, "--timeout", "50ms"); status != 1 || !strings.Contains(stderr, "did not answer within 50ms") {
+		t.Errorf("healthcheck of a server that is silent: %d %s", status, stderr)
+	}
+	for _, wrong := range []string{"off", "nobody"} {
+		if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", wrong); status != 2 || !strings.HasPrefix(stderr, "--admin-listen is ") {
+			t.Errorf("healthcheck of %s: %d %s", wrong, status, stderr)
+		}
+	}
+}
+
+func TestTheHealthCheckAsksWhereServeListensByDefault(t *testing.T) {
+	t.Parallel()
+	app := commandLine(t)
+	if _, _, err := net.SplitHostPort(defaultOf(app, "serve", "admin-listen")); err != nil {
+		t.Error(err)
+	}
+}

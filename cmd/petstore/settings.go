@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// variablePrefix begins the name of every variable that is a setting.
+const variablePrefix = "PETSTORE_"
+
+// forOneRun are the flags that a person means for one run. The environment cannot set them.
+var forOneRun = []string{"check", "dry-run", "help", "json", "now", "replace", "strict"}
+
+// variable is the name of the environment variable that sets a flag, or nothing if none does.
+func variable(flag string) string {
+	if slices.Contains(forOneRun, flag) {
+		return ""
+	}
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// withVariable is the help of a flag with its environment variable.
+func withVariable(value *kong.Value) string {
+	switch {
+	case value.Name == "help":
+		return "Show this help."
+	case value.Flag == nil || variable(value.Name) == "":
+		return value.Help
+	}
+	return value.Help + " ($" + variable(value.Name) + ")"
+}
+
+// variables set the flags that are not given.
+type variables struct {
+	getenv func(string) string
+	used   map[string]bool // by flag, such as --listen
+}
+
+// resolve looks a flag up; an empty variable counts as not set.
+func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	name := variable(flag.Name)
+	if name == "" || v.getenv(name) == "" {
+		return nil, nil
+	}
+	v.used["--"+flag.Name] = true
+	return v.getenv(name), nil
+}
+
+// blame names the variable instead of the flag where an error is about a value that came from the environment.
+func (v variables) blame(err error) error {
+	return reword(err, func(flag string) string {
+		if v.used[flag] {
+			return variable(strings.TrimPrefix(flag, "--"))
+		}
+		return flag
+	})
+}
+
+// reworded is an error with another text.
+type reworded struct {
+	error
+	text string
+}
+
+func (e reworded) Error() string { return e.text }
+func (e reworded) Unwrap() error { return e.error }
+
+var anyFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
+
+// reword gives the flags in the text of an error other names.
+func reword(err error, name func(flag string) string) error {
+	if err == nil {
+		return nil
+	}
+	return reworded{err, anyFlag.ReplaceAllStringFunc(err.Error(), name)}
+}
+
+var (
+	// clientVariables are settings of the program as a client, and of its tests.
+	clientVariables = regexp.MustCompile(`^PETSTORE_(API_KEY|SERVER|PROFILE|TEST_\w*)=`)
+	// serviceVariables are those that Kubernetes sets for services whose names begin with petstore.
+	serviceVariables = regexp.MustCompile(`^PETSTORE_(\w+_)?(SERVICE_(HOST|PORT\w*)=|PORT_\d+_|PORT=\w+://)`)
+)
+
+// strangers tells of each variable that looks like a setting and is none, with the nearest that is one.
+func strangers(app *kong.Application, environ []string) (warnings []string) {
+	known := map[string]bool{}
+	for _, command := range app.Leaves(false) {
+		for _, flag := range command.Flags {
+			known[variable(flag.Name)] = true
+		}
+	}
+	for _, set := range environ {
+		name, value, _ := strings.Cut(set, "=")
+		if !strings.HasPrefix(name, variablePrefix) || value == "" || known[name] || clientVariables.MatchString(set) || serviceVariables.MatchString(set) {
+			continue
+		}
+		advice := "petstore serve --help shows those there are"
+		if meant := nearest(name, known); meant != "" {
+			advice = "did you mean " + meant + "?"
+		}
+		warnings = append(warnings, fmt.Sprintf("%s is set and no setting has that name; %s", name, advice))
+	}
+	return warnings
+}
+
+// nearest is the known name that a mistyped one stands for, if there is one: it differs in few letters, or has a word more
+// or less at its end.
+func nearest(name string, known map[string]bool) (found string) {
+	least := (len(name) - len(variablePrefix)) / 3
+	for _, candidate := range slices.Sorted(maps.Keys(known)) {
+		if strings.HasPrefix(name, candidate+"_") || strings.HasPrefix(candidate, name+"_") {
+			return candidate
+		}
+		if d := distance(name, candidate); d <= least && (found == "" || d < least) {
+			found, least = candidate, d
+		}
+	}
+	return found
+}
+
+// distance is how many letters must be added, removed or changed to make one name of the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

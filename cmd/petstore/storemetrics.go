@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"petstore/internal/petstore"
+)
+
+// watchStore counts what the store does.
+func watchStore(registry *prometheus.Registry) watch {
+	f := promauto.With(registry)
+	sizes := f.NewHistogram(prometheus.HistogramOpts{
+		Name:    "petstore_batch_size",
+		Help:    "Creates in one commit.",
+		Buckets: prometheus.ExponentialBuckets(1, 2, 10),
+	})
+	orders := f.NewCounterVec(prometheus.CounterOpts{
+		Name: "petstore_orders_total",
+		Help: "Orders that were placed, completed, cancelled or expired.",
+	}, []string{"event"})
+	events := [petstore.Expired + 1]prometheus.Counter{petstore.Open: orders.WithLabelValues("placed")}
+	for _, status := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled, petstore.Expired} {
+		events[status] = orders.WithLabelValues(status.String())
+	}
+	return watch{
+		Watch: petstore.Watch{
+			Called:  timeCalls(f),
+			Ordered: func(status petstore.OrderStatus, n int) { events[status].Add(float64(n)) },
+		},
+		batched: func(creates int) { sizes.Observe(float64(creates)) },
+	}
+}
+
+// timeCalls measures calls of the database. A call that ends with a refusal, such as that there is no such animal, is ok.
+func timeCalls(f promauto.Factory) func(writes bool, took time.Duration, err error) {
+	durations := f.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "petstore_store_duration_seconds",
+		Help:    "Time that a call of the database took, its wait for a connection included: a read, or a write, which is one transaction.",
+		Buckets: []float64{.00003, .0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3, 10},
+	}, []string{"kind", "outcome"})
+	read, write := durations.WithLabelValues("read", "ok"), durations.WithLabelValues("write", "ok")
+	readFailed, writeFailed := durations.WithLabelValues("read", "failed"), durations.WithLabelValues("write", "failed")
+	return func(writes bool, took time.Duration, err error) {
+		counted := read
+		switch failed := storeFailed(err); {
+		case writes && failed:
+			counted = writeFailed
+		case writes:
+			counted = write
+		case failed:
+			counted = readFailed
+		}
+		counted.Observe(took.Seconds())
+	}
+}
+
+func storeFailed(err error) bool {
+	if err == nil {
+		return false
+	}
+	var refused *petstore.Error
+	return !errors.As(err, &refused) || refused.Code == petstore.Unavailable || refused.Code == petstore.OutcomeUnknown
+}
+
+// showStore shows how the store is doing when somebody looks.
+func showStore(registry *prometheus.Registry, storage petstore.Storage) {
+	f := promauto.With(registry)
+	if measured, ok := storage.(petstore.Measured); ok {
+		showConnections(f, measured)
+	}
+	if log, ok := storage.(interface{ LogSize() int64 }); ok {
+		f.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "petstore_wal_bytes",
+			Help: "Size of SQLite's write-ahead log.",
+		}, func() float64 { return float64(log.LogSize()) })
+	}
+	registry.MustRegister(content{storage})
+}
+
+func showConnections(f promauto.Factory, measured petstore.Measured) {
+	const name, help = "petstore_store_connections", "Connections to the database by state: busy or idle. On SQLite those that read."
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"state": "busy"}},
+		func() float64 { return float64(measured.Connections().Busy) })
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"state": "idle"}},
+		func() float64 { return float64(measured.Connections().Idle) })
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "petstore_store_connections_limit", Help: "Connections to the database that there may be."},
+		func() float64 { return float64(measured.Connections().Limit) })
+	f.NewCounterFunc(prometheus.CounterOpts{Name: "petstore_store_connection_waits_total", Help: "Calls that found no connection to the database idle."},
+		func() float64 { return float64(measured.Connections().Waits) })
+}
+
+// content asks the store what is in it, whenever the metrics are read. What it does not learn in time is missing.
+type content struct{ storage petstore.Storage }
+
+const contentTimeout = 2 * time.Second
+
+var (
+	petsDesc       = prometheus.NewDesc("petstore_pets", "Animals by status.", []string{"status"}, nil)
+	openOrdersDesc = prometheus.NewDesc("petstore_open_orders", "Orders that hold an animal.", nil, nil)
+	lastBackupDesc = prometheus.NewDesc("petstore_last_backup_timestamp_seconds", "When petstore backup was last run, in seconds since 1970.", nil, nil)
+)
+
+func (content) Describe(all chan<- *prometheus.Desc) {
+	all <- petsDesc
+	all <- openOrdersDesc
+	all <- lastBackupDesc
+}
+
+func (c content) Collect(all chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), contentTimeout)
+	defer cancel()
+	gauge := func(desc *prometheus.Desc, value int64, labels ...string) {
+		all <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
+	}
+	if inventory, err := c.storage.Inventory(ctx); err == nil {
+		gauge(petsDesc, inventory.Available, petstore.Available.String())
+		gauge(petsDesc, inventory.Pending, petstore.Pending.String())
+		gauge(petsDesc, inventory.Sold, petstore.Sold.String())
+	}
+	if measured, ok := c.storage.(petstore.Measured); ok {
+		if n, err := measured.OpenOrders(ctx); err == nil {
+			gauge(openOrdersDesc, n)
+		}
+	}
+	if noted, ok := c.storage.(interface {
+		LastBackup(context.Context) (time.Time, error)
+	}); ok {
+		if at, err := noted.LastBackup(ctx); err == nil && !at.IsZero() {
+			gauge(lastBackupDesc, at.Unix())
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// usageError is a command line that cannot be meant; it ends the process with status 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func wrongUsage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// misuse is why a command line could not be parsed, in a sentence.
+func misuse(err error) error {
+	var wrong usageError
+	var parse *kong.ParseError
+	switch {
+	case errors.As(err, &wrong):
+		return reworded{err, wrong.Error()}
+	case errors.As(err, &parse) && parse.Context.Error == nil:
+		if lacks := missing(parse.Context); lacks != "" {
+			return usageError{reworded{err, lacks}}
+		}
+	}
+	return usageError{err}
+}
+
+// missing tells what a command line that is right so far lacks.
+func missing(command *kong.Context) string {
+	var lacks []string
+	node := cmp.Or(command.Selected(), command.Model.Node)
+	for _, value := range node.Values() {
+		if value.Required && !value.Set {
+			lacks = append(lacks, fmt.Sprintf("%s is missing: %s", value.ShortSummary(), strings.TrimSuffix(value.Help, ".")))
+		}
+	}
+	if len(node.Children) > 0 {
+		var names []string
+		for _, child := range node.Children {
+			names = append(names, child.Name)
+		}
+		lacks = append(lacks, "a command is missing; it may be "+anyOf(names))
+	}
+	return strings.Join(lacks, "; ")
+}
+
+// pointToHelp adds to a wrong usage where the help of its command is.
+func pointToHelp(err error, command *kong.Context) error {
+	if !errors.As(err, new(usageError)) {
+		return err
+	}
+	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
+		command = parse.Context // of the command whose help was asked for, too
+	}
+	name := command.Model.Name
+	if selected := command.Selected(); selected != nil {
+		name = selected.FullPath()
+	}
+	return fmt.Errorf("%w (%s --help tells more)", err, name)
+}
+
+// speakPlainly has every wrong value refused with what it may be.
+func speakPlainly(app *kong.Application) error {
+	return kong.Visit(app, func(v kong.Visitable, next kong.Next) error {
+		if value, ok := v.(*kong.Value); ok {
+			value.Mapper = plainMapper{value.Mapper}
+		}
+		return next(nil)
+	})
+}
+
+// plainMapper is a mapper whose refusals are sentences.
+type plainMapper struct{ kong.Mapper }
+
+// Decode reads a value into the target.
+func (p plainMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	value, given, may := ctx.Value, ctx.Scan.Peek(), mayBe(ctx.Value)
+	name := value.ShortSummary()
+	switch {
+	case value.IsBool() || given.IsValue():
+	case !given.IsEOL():
+		return wrongUsage("%s is followed by %s, which looks like a flag; write %s=%[2]s if that is its value", name, given, name)
+	case may != "":
+		return wrongUsage("%s has no value; it may be %s", name, may)
+	default:
+		return wrongUsage("%s has no value; write one behind it", name)
+	}
+	err := p.Mapper.Decode(ctx, target)
+	if may != "" && (err != nil || !allowed(value, given.String(), target)) {
+		return wrongUsage("%s is %q; it may be %s", name, given.String(), may)
+	}
+	return err
+}
+
+// mayBe says what a value may be, or nothing where its type tells that itself.
+func mayBe(value *kong.Value) string {
+	kind := value.Target.Type()
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	switch {
+	case value.Enum != "":
+		return anyOf(value.EnumSlice())
+	case kind == reflect.TypeFor[slog.Level]():
+		return "debug, info, warn or error"
+	case kind == reflect.TypeFor[time.Duration]():
+		return "a length of time such as 30s or 5m"
+	case kind == reflect.TypeFor[bool]():
+		return "true or false"
+	case kind == reflect.TypeFor[int64]():
+		return "a whole number"
+	}
+	return ""
+}
+
+// allowed reports whether a value that could be read is one that the setting takes.
+func allowed(value *kong.Value, given string, target reflect.Value) bool {
+	if value.Enum != "" {
+		return slices.Contains(value.EnumSlice(), given)
+	}
+	length, isLength := target.Interface().(time.Duration)
+	return !isLength || length >= 0
+}
+
+// anyOf joins words into "a, b or c".
+func anyOf(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

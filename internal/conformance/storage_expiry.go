@@ -1,0 +1,160 @@
+package conformance
+
+import (
+	"sync/atomic"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// brief is the hold of an order that ends while the test watches.
+const brief = 30 * time.Millisecond
+
+// ended waits until the order's time is over by the storage's clock, and returns it as it counts then.
+func (t storageTest) ended(id int64) petstore.Order {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if order := t.order(id); order.Status != petstore.Open {
+			return order
+		}
+	}
+	t.Fatal("the order does not end")
+	return petstore.Order{}
+}
+
+var expiryCases = []storageCase{
+	{"an order counts as expired from its end on, before anybody has closed it", func(t storageTest) {
+		pet := t.add(rex)
+		order := t.placeFor(pet.ID, brief)
+		want := order
+		want.Status, want.ClosedAt = petstore.Expired, order.ExpiresAt
+		t.same("got", t.ended(order.ID), want)
+		t.same("listed", t.orders(petstore.OrderQuery{Limit: 9}), []petstore.Order{want})
+		t.same("listed as expired", t.orders(petstore.OrderQuery{Status: petstore.Expired, Limit: 9}), []petstore.Order{want})
+		t.same("listed as expired of its animal", t.orders(petstore.OrderQuery{Status: petstore.Expired, PetID: &pet.ID, Limit: 9}), []petstore.Order{want})
+		t.same("listed as open", len(t.orders(petstore.OrderQuery{Status: petstore.Open, Limit: 9})), 0)
+		for _, to := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled} {
+			_, err := t.CloseOrder(t.Context(), order.ID, to)
+			t.refused(err, petstore.OrderClosed)
+		}
+	}},
+	{"the sweep closes what has ended and frees the pets, and nothing else", func(t storageTest) {
+		lasting := t.place(t.add(rex).ID)
+		var over []petstore.Order
+		for range 3 {
+			over = append(over, t.placeFor(t.add(rex).ID, brief))
+		}
+		byHand := t.add(petstore.NewPet{Name: "Olive", Status: petstore.Pending})
+		t.ended(over[2].ID)
+		n, err := t.ExpireOrders(t.Context())
+		t.noError(err)
+		t.same("expired", n, int64(3))
+		for _, order := range over {
+			t.same("the animal", t.status(order.PetID), petstore.Available)
+			t.same("closed at its end", t.order(order.ID).ClosedAt, order.ExpiresAt)
+		}
+		t.same("the lasting order", t.order(lasting.ID), lasting)
+		t.same("its animal", t.status(lasting.PetID), petstore.Pending)
+		t.same("an animal that is pending by hand", t.status(byHand.ID), petstore.Pending)
+		t.same("inventory", t.inventory(), petstore.Inventory{Available: 3, Pending: 2})
+		n, err = t.ExpireOrders(t.Context())
+		t.noError(err)
+		t.same("expired the second time", n, int64(0))
+	}},
+	{"the sweep ends however many there are, whoever else sweeps", func(t storageTest) {
+		const many = 1100
+		t.atOnce(20, func(i int) error {
+			for range many / 20 {
+				pet, _, err := t.CreatePet(t.Context(), rex, nil)
+				if err != nil {
+					return err
+				}
+				if _, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Millisecond}, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		t.ended(t.orders(petstore.OrderQuery{Limit: 1})[0].ID)
+		var expired atomic.Int64
+		t.atOnce(4, func(int) error {
+			n, err := t.ExpireOrders(t.Context())
+			expired.Add(n)
+			return err
+		})
+		n, err := t.ExpireOrders(t.Context()) // what each of them left to the others
+		t.noError(err)
+		t.same("expired", expired.Load()+n, int64(many))
+		t.same("inventory", t.inventory(), petstore.Inventory{Available: many})
+	}},
+	{"a write to a pet first closes the order that has ended", func(t storageTest) {
+		for name, write := range map[string]func(id int64) error{
+			"a patch of its status": func(id int64) error { _, err := t.UpdatePet(t.Context(), id, restated(petstore.Sold)); return err },
+			"a patch of its name":   func(id int64) error { _, err := t.UpdatePet(t.Context(), id, renamed("Max")); return err },
+			"a delete":              func(id int64) error { return t.DeletePet(t.Context(), id) },
+			"an order": func(id int64) error {
+				_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: time.Hour}, nil)
+				return err
+			},
+		} {
+			pet := t.add(rex)
+			order := t.placeFor(pet.ID, brief)
+			t.ended(order.ID)
+			if err := write(pet.ID); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			open := t.orders(petstore.OrderQuery{PetID: &pet.ID, Status: petstore.Open, Limit: 9})
+			if (len(open) == 1) != (name == "an order") {
+				t.Fatalf("%s leaves %+v open", name, open)
+			}
+			t.same("inventory", t.inventory(), t.counted())
+		}
+		n, err := t.ExpireOrders(t.Context())
+		t.noError(err)
+		t.same("left to the sweep", n, int64(0))
+	}},
+	{"of completing, cancelling and the end one wins", func(t storageTest) {
+		for range 10 {
+			pet := t.add(rex)
+			order := t.placeFor(pet.ID, 3*time.Millisecond)
+			var completed, cancelled atomic.Int64
+			t.atOnce(12, func(i int) error {
+				switch i % 3 {
+				case 0:
+					_, err := t.ExpireOrders(t.Context())
+					return err
+				case 1:
+					return t.tryClose(order.ID, petstore.Completed, &completed)
+				}
+				return t.tryClose(order.ID, petstore.Cancelled, &cancelled)
+			})
+			t.ended(order.ID)
+			_, err := t.ExpireOrders(t.Context())
+			t.noError(err)
+			winner := t.order(order.ID).Status
+			t.same("completed", completed.Load() > 0, winner == petstore.Completed)
+			t.same("cancelled", cancelled.Load() > 0, winner == petstore.Cancelled)
+			t.same("the animal", t.status(pet.ID), winner.Leaves())
+		}
+	}},
+	{"a replay repeats what was answered, also when the order has ended", func(t storageTest) {
+		ask := petstore.NewOrder{PetID: t.add(rex).ID, Hold: brief}
+		order, _, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.noError(err)
+		t.ended(order.ID)
+		again, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.noError(err)
+		t.same("replayed", replayed, true)
+		t.same("the answer", again, order)
+	}},
+}
+
+// tryClose counts a close that was done; one that came too late is refused.
+func (t storageTest) tryClose(id int64, to petstore.OrderStatus, done *atomic.Int64) error {
+	_, err := t.CloseOrder(t.Context(), id, to)
+	if err == nil {
+		done.Add(1)
+		return nil
+	}
+	return notRefused(err, petstore.OrderClosed)
+}

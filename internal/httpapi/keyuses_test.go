@@ -1,0 +1,138 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// lastUsed waits until the storage says that the key was last used at that time.
+func (s *service) lastUsed(secret string, want time.Time) {
+	s.Helper()
+	var got time.Time
+	for range 10_000 {
+		key, err := s.storage.FindKey(s.Context(), petstore.HashSecret(secret))
+		if err != nil {
+			s.Fatal(err)
+		}
+		if got = key.LastUsedAt; got.Equal(want) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.Fatalf("the key was last used at %v, want %v", got, want)
+}
+
+func TestUseOfAKeyIsNotedOnceAnHour(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, open opener) {
+		storage := &meddler{Storage: open(t), calls: make(map[string]int)}
+		s := serve(t, on(storage))
+		key := s.key(petstore.Enterprise)
+		s.clock.step(20 * time.Minute)
+		s.get(key, "/v1/pets").is(t, 200, "")
+		s.lastUsed(key, noon)
+		for range 5 {
+			s.clock.step(5 * time.Second)
+			s.get(key, "/v1/pets").is(t, 200, "")
+		}
+		s.clock.step(time.Hour)
+		s.get(key, "/v1/pets").is(t, 200, "")
+		s.lastUsed(key, noon.Add(time.Hour))
+		if n := storage.count("UseKey"); n != 2 {
+			t.Errorf("uses in two hours were noted %d times", n)
+		}
+	})
+}
+
+// Two services are two replicas.
+func TestUseThatAnotherReplicaNotedIsNotNotedAgain(t *testing.T) {
+	storage := meddle(t)
+	one, other := serve(t, on(storage)), serve(t, on(storage))
+	key := one.key(petstore.Enterprise)
+	one.get(key, "/v1/pets").is(t, 200, "")
+	one.lastUsed(key, noon)
+	other.get(key, "/v1/pets").is(t, 200, "")
+	other.clock.step(time.Hour)
+	other.get(key, "/v1/pets").is(t, 200, "")
+	other.lastUsed(key, noon.Add(time.Hour))
+	if n := storage.count("UseKey"); n != 2 {
+		t.Errorf("two replicas noted uses in two hours %d times", n)
+	}
+}
+
+func TestRefusedKeyIsNotUsed(t *testing.T) {
+	s := serve(t)
+	limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
+	expired, _ := s.keep(petstore.NewKey("expired", petstore.Free, limits, noon.Add(-time.Hour), time.Hour))
+	revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, 0))
+	if err := s.storage.RevokeKey(t.Context(), key.ID, noon); err != nil {
+		t.Fatal(err)
+	}
+	s.get(expired, "/v1/pets").is(t, 401, petstore.Unauthorized)
+	s.get(revoked, "/v1/pets").is(t, 401, petstore.Unauthorized)
+	used := s.key(petstore.Free)
+	s.get(used, "/v1/pets").is(t, 200, "")
+	s.lastUsed(used, noon) // what was noted before it is stored by now
+	s.lastUsed(expired, time.Time{})
+	s.lastUsed(revoked, time.Time{})
+}
+
+func TestNotingAUseHoldsNoRequestUp(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	keys := []string{s.key(petstore.Free), s.key(petstore.Free), s.key(petstore.Free)}
+	hanging, release := make(chan struct{}, len(keys)), make(chan struct{})
+	storage.with(func(_ context.Context, call string) error {
+		if call == "UseKey" {
+			hanging <- struct{}{}
+			<-release
+		}
+		return nil
+	})
+	for range 3 {
+		for _, key := range keys {
+			s.get(key, "/v1/pets").is(t, 200, "")
+		}
+		s.clock.step(5 * time.Second)
+	}
+	<-hanging
+	if n := storage.count("UseKey"); n != 1 {
+		t.Errorf("%d uses are noted at once", n)
+	}
+	close(release)
+	for _, key := range keys {
+		s.lastUsed(key, noon)
+	}
+}
+
+func TestUseThatCannotBeNotedFailsNoRequestAndIsNotedLater(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	key := s.key(petstore.Free)
+	failed := make(chan struct{}, 1)
+	storage.with(func(_ context.Context, call string) error {
+		if call != "UseKey" {
+			return nil
+		}
+		failed <- struct{}{}
+		return petstore.Unreachable(errors.New("the disk is full"))
+	})
+	s.get(key, "/v1/pets").is(t, 200, "")
+	<-failed
+	storage.with(nil)
+	noted := false
+	for i := 0; i < 500 && !noted; i++ { // the failure may not be over yet when the key is looked up again
+		s.clock.step(5 * time.Second)
+		s.get(key, "/v1/pets").is(t, 200, "")
+		found, err := storage.FindKey(t.Context(), petstore.HashSecret(key))
+		noted = err == nil && !found.LastUsedAt.IsZero()
+	}
+	s.lastUsed(key, noon)
+	if strings.Contains(s.journal.String(), "the disk is full") {
+		t.Error("the log tells of it at its usual level")
+	}
+}

@@ -1,0 +1,59 @@
+package postgres
+
+import (
+	"maps"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	told := map[petstore.OrderStatus]int{}
+	db, err := Open(t.Context(), Config{
+		URL: testservice.Postgres(t), Environment: petstore.Production, Create: true,
+		Watch: petstore.Watch{Ordered: func(status petstore.OrderStatus, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			told[status] += n
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	place := func(hold time.Duration) petstore.Pet {
+		t.Helper()
+		pet, _, err := db.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: hold}, nil); err != nil {
+			t.Fatal(err)
+		}
+		return pet
+	}
+	held, over := place(time.Hour), place(0)
+	place(0)
+	if n, err := db.OpenOrders(t.Context()); n != 3 || err != nil {
+		t.Errorf("%d orders are open: %v", n, err)
+	}
+	if _, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: held.ID, Hold: time.Hour}, nil); err == nil {
+		t.Error("an animal is held twice")
+	}
+	if err := db.DeletePet(t.Context(), over.ID); err != nil { // which closes its order first
+		t.Fatal(err)
+	}
+	if _, err := db.ExpireOrders(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if want := map[petstore.OrderStatus]int{petstore.Open: 3, petstore.Expired: 2}; !maps.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+}

@@ -1,0 +1,133 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+)
+
+// asideMark stands in the name of a database that a restore has put aside, before the time.
+const asideMark = ".before-restore-"
+
+func asideName(path string) string {
+	return path + asideMark + time.Now().UTC().Format("20060102T150405.000000000Z")
+}
+
+// replaceBy puts a fresh database in the place of the one at path, which stays under the name that is returned. At every
+// moment there is a whole database at path, the old one or the fresh one, and no log of the old beside the fresh one.
+func replaceBy(ctx context.Context, fresh, path, name string) (aside string, err error) {
+	if err := dropAsideLinks(path); err != nil {
+		return "", err
+	}
+	aside = asideName(path)
+	alone, err := settle(ctx, path)
+	if err != nil {
+		return "", refusal(name, err)
+	}
+	defer alone.Close()
+	if err := moveLogs(path, aside); err != nil {
+		return "", err
+	}
+	if err := keepAs(path, aside); err != nil {
+		return "", fmt.Errorf("the old database could not be put aside: %w", err)
+	}
+	flush(filepath.Dir(path))
+	return aside, os.Rename(fresh, path)
+}
+
+// settle moves the log of a database into its file and keeps every other process off it until what it returns is closed.
+// A file that is too damaged to be a database is left as it is.
+func settle(ctx context.Context, path string) (io.Closer, error) {
+	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	err = patiently(ctx, conn, func() error { return takeAlone(conn) })
+	switch sqlite3.ErrCode(err).ToPrimary() {
+	case sqlite3.ResultOK, sqlite3.ResultNotADB, sqlite3.ResultCorrupt:
+		return conn, nil
+	}
+	conn.Close()
+	return nil, err
+}
+
+// takeAlone ends the use of a log, which goes only while no other process uses the database, and locks the database.
+func takeAlone(conn *sqlite3.Conn) error {
+	if err := run(conn, "PRAGMA journal_mode = DELETE"); err != nil {
+		return err
+	}
+	if err := run(conn, "BEGIN EXCLUSIVE"); err != nil {
+		return err
+	}
+	mode, err := setting(conn, "PRAGMA journal_mode")
+	if err == nil && mode != "delete" { // another process began a log in between
+		run(conn, "ROLLBACK")
+		err = sqlite3.ResultBusy.ToError()
+	}
+	return err
+}
+
+// moveLogs moves the logs away that a damaged or deleted database has left: SQLite would take them for those of the next
+// file there.
+func moveLogs(path, aside string) error {
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the log of the old database could not be put aside: %w", err)
+		}
+	}
+	return nil
+}
+
+// keepAs gives a file one more name, or makes a copy of that name where a file can have only one. It overwrites nothing.
+func keepAs(path, aside string) error {
+	if err := os.Link(path, aside); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	source, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	if err = errors.Join(err, target.Sync(), target.Close()); err != nil {
+		os.Remove(aside)
+	}
+	return err
+}
+
+// dropAsideLinks removes the names that a restore gave to the database before it was killed, with the database still in
+// its place. The caller holds the lock of a server.
+func dropAsideLinks(path string) error {
+	database, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Dir(path)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), filepath.Base(path)+asideMark) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && os.SameFile(info, database) {
+			if err := os.Remove(filepath.Join(folder, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+)
+
+// Check returns the schema of a database, 0 if it is empty or still missing, and the one that this program gives it. It
+// refuses what Open refuses if that may create and migrate, except that a server may use the file. It changes nothing.
+func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
+	files, err := fs.ReadDir(migrations, "migrations")
+	if err != nil {
+		return 0, 0, err
+	}
+	if schema, err = look(ctx, cfg); err != nil {
+		return 0, 0, refusal(cfg.Path, err)
+	}
+	return schema, len(files), nil
+}
+
+func look(ctx context.Context, cfg Config) (schema int, err error) {
+	cfg.Create = true
+	path, err := locate(cfg)
+	if err != nil {
+		return 0, err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if !mayWrite(filepath.Dir(path)) {
+		return 0, mayNotWriteFolder(cfg.Path)
+	}
+	if isMissing(path) {
+		return 0, nil
+	}
+	conn, err := sqlite3.OpenConn(asItIs(path), sqlite3.OpenReadOnly|sqlite3.OpenURI)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	conn.SetBusyTimeout(patience)
+	conn.SetInterrupt(ctx.Done())
+	if schema, err = inspect(conn, cfg.Path); err != nil || schema == 0 {
+		return 0, err
+	}
+	return schema, checkEnvironment(conn, cfg)
+}
+
+// asItIs is the URI of a database that SQLite shall make no files beside. It may only leave them out where there is no log.
+func asItIs(path string) string {
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
+	if isMissing(path + "-wal") {
+		uri.RawQuery = "immutable=1"
+	}
+	return uri.String()
+}

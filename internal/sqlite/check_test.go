@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"petstore/internal/petstore"
+)
+
+func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
+	known := knownSchema(t)
+	check := func(what, path string, want int) {
+		t.Helper()
+		before := contents(t, filepath.Dir(path))
+		schema, needed, err := Check(t.Context(), production(path))
+		if err != nil || schema != want || needed != knownSchema(t) {
+			t.Errorf("%s: schema %d of %d, %v; want %d", what, schema, needed, err, want)
+		}
+		if after := contents(t, filepath.Dir(path)); after != before {
+			t.Errorf("%s: the check changed the folder:\nbefore\n%safter\n%s", what, before, after)
+		}
+	}
+	check("a new database", filepath.Join(t.TempDir(), "pets.db"), 0)
+	empty := filepath.Join(t.TempDir(), "empty.db")
+	noError(t, os.WriteFile(empty, nil, 0o600))
+	check("an empty file", empty, 0)
+
+	database := filepath.Join(t.TempDir(), "what? 100%.db")
+	server := open(t, Config{Path: database, Create: true, Serve: true})
+	fillPets(t, server, 10)
+	if schema, _, err := Check(t.Context(), production(database)); err != nil || schema != known {
+		t.Errorf("a database that is served: schema %d, %v", schema, err)
+	}
+	noError(t, server.Close())
+	check("a database at rest", database, known)
+	link := filepath.Join(t.TempDir(), "link.db")
+	noError(t, os.Symlink(database, link))
+	check("a link", link, known)
+	addMigration(t)
+	check("an older database", database, known)
+}
+
+func TestACheckRefusesWhatServingRefuses(t *testing.T) {
+	database, _ := backedUp(t, 5)
+	notes := filepath.Join(t.TempDir(), "notes.db")
+	noError(t, os.WriteFile(notes, []byte(strings.Repeat("Dear diary. ", 1000)), 0o600))
+	for says, cfg := range map[string]Config{
+		"belongs to the production environment and this is staging": {Path: database, Environment: petstore.Staging},
+		"is not a SQLite database":                                  production(notes),
+		"does not exist; create it":                                 production(filepath.Join(t.TempDir(), "none", "pets.db")),
+		"is a folder":                                               production(t.TempDir()),
+	} {
+		if _, _, err := Check(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("said %v, want something that says %q", err, says)
+		}
+	}
+}
+
+func TestACheckSeesWhatAKilledServerLeftInTheLog(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "pets.db")
+	server := open(t, Config{Path: source, Create: true, Serve: true})
+	fillPets(t, server, 10)
+	killed := filepath.Join(t.TempDir(), "pets.db")
+	for _, suffix := range []string{"", "-wal"} { // the schema is still in the log alone
+		content, err := os.ReadFile(source + suffix)
+		noError(t, err)
+		noError(t, os.WriteFile(killed+suffix, content, 0o600))
+	}
+	if schema, known, err := Check(t.Context(), production(killed)); err != nil || schema != known {
+		t.Errorf("schema %d of %d, %v", schema, known, err)
+	}
+	if n := countPets(t, killed); n != 10 {
+		t.Errorf("after the check there are %d animals of 10", n)
+	}
+}

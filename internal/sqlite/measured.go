@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	countOpenOrders = "SELECT count(*) FROM orders WHERE status = 1"
+	selectBackup    = "SELECT value FROM settings WHERE name = 'backup'"
+	putBackup       = "INSERT OR REPLACE INTO settings (name, value) VALUES ('backup', ?1)"
+)
+
+// Connections tells how many of those that read are in use.
+func (db *DB) Connections() petstore.Connections {
+	idle, limit := len(db.readers), cap(db.readers)
+	return petstore.Connections{Busy: limit - idle, Idle: idle, Limit: limit, Waits: db.waits.Load()}
+}
+
+// lend takes a reader from the pool and notes if there was none at once.
+func (db *DB) lend(ctx context.Context) (*reader, error) {
+	if len(db.readers) == 0 {
+		db.waits.Add(1)
+	}
+	return db.readers.take(ctx)
+}
+
+// LogSize is how many bytes the write-ahead log takes.
+func (db *DB) LogSize() int64 { return db.logSize() }
+
+// OpenOrders counts along an index that holds open orders only.
+func (db *DB) OpenOrders(ctx context.Context) (n int64, err error) {
+	err = db.readPets(ctx, func(r *reader) error {
+		return query(r.conn, func(row *sqlite3.Stmt) { n = row.ColumnInt64(0) }, countOpenOrders)
+	})
+	return n, err
+}
+
+// tellOrders tells of the orders of a transaction that was committed.
+func (db *DB) tellOrders(w *writer, err *error) {
+	if *err != nil {
+		return
+	}
+	for status, n := range w.ordered {
+		db.watch.Order(petstore.OrderStatus(status), n)
+	}
+}
+
+// LastBackup is when the last backup was made, zero if none was.
+func (db *DB) LastBackup(ctx context.Context) (at time.Time, err error) {
+	text := ""
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { text = row.ColumnText(0) }, selectBackup)
+	})
+	if err != nil || text == "" {
+		return time.Time{}, err
+	}
+	millis, err := strconv.ParseInt(text, 10, 64)
+	return time.UnixMilli(millis), err
+}
+
+// NoteBackup remembers in the database that a backup was made of it, while others go on using it.
+func NoteBackup(ctx context.Context, cfg Config, at time.Time) error {
+	path, err := locate(cfg)
+	if err != nil {
+		return err
+	}
+	db := new(DB)
+	defer db.release()
+	conn, err := db.connect(path, false)
+	if err != nil {
+		return refusal(cfg.Path, err)
+	}
+	err = transaction(ctx, conn, func() error { return run(conn, putBackup, strconv.FormatInt(at.UnixMilli(), 10)) })
+	if err != nil {
+		return refusal(cfg.Path, err)
+	}
+	return nil
+}

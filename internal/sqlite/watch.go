@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+)
+
+// original is a file that the database consists of, as it was when it was opened.
+type original struct {
+	path string
+	info os.FileInfo
+}
+
+// remember notes a file that must stay where it is.
+func (db *DB) remember(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	db.originals = append(db.originals, original{path, info})
+	return nil
+}
+
+// check says whether every file is still in its place, and tells of a change once. What is written to a file that was
+// deleted or replaced is gone when the process ends.
+func (db *DB) check() error {
+	err := db.displaced()
+	if lost := err != nil; db.lost.Swap(lost) != lost && db.onLoss != nil {
+		db.onLoss(err)
+	}
+	return err
+}
+
+func (db *DB) displaced() error {
+	for _, o := range db.originals {
+		if now, err := os.Stat(o.path); err != nil || !os.SameFile(now, o.info) {
+			return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or restart petstore to use what is there now", o.path)
+		}
+	}
+	return nil
+}

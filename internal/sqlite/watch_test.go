@@ -1,0 +1,139 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		for name, displace := range map[string]func(t *testing.T, path string){
+			"deleted":  func(t *testing.T, path string) {},
+			"replaced": func(t *testing.T, path string) { noError(t, os.WriteFile(path, nil, 0o600)) },
+		} {
+			t.Run("petstore.db"+suffix+" "+name, func(t *testing.T) {
+				var told []error
+				db := open(t, Config{
+					Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true,
+					Lost: func(problem error) { told = append(told, problem) },
+				})
+				file := db.path + suffix
+				noError(t, os.Rename(file, file+".away"))
+				displace(t, file)
+				for range 3 {
+					if pet, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
+						t.Fatalf("got %v, %v, want Unavailable", pet, err)
+					}
+				}
+				if err := db.Ping(t.Context()); !petstore.IsCode(err, petstore.Unavailable) {
+					t.Errorf("a ping says %v, want Unavailable", err)
+				}
+				if len(told) != 1 || told[0] == nil || !strings.Contains(told[0].Error(), file) {
+					t.Fatalf("it told %v, want the loss of %s once", told, file)
+				}
+
+				noError(t, os.Rename(file+".away", file))
+				noError(t, db.Ping(t.Context()))
+				pet, _, err := db.CreatePet(t.Context(), rex, nil)
+				noError(t, err)
+				if len(told) != 2 || told[1] != nil {
+					t.Errorf("it told %v, want that the file is back", told[1:])
+				}
+				noError(t, db.Close())
+				again := open(t, Config{Path: db.path})
+				if pets, err := again.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); err != nil || len(pets) != 1 || pets[0] != pet {
+					t.Errorf("stored are %v of %v, %v", pets, pet, err)
+				}
+			})
+		}
+	}
+}
+
+// Whoever is acknowledged before the file goes finds the animal in it, and nobody is acknowledged afterwards.
+func TestAFileThatGoesUnderLoadHasEveryAnimalThatWasAcknowledged(t *testing.T) {
+	for range 5 {
+		db := openNew(t)
+		var newest atomic.Int64
+		ended := make(chan error)
+		const creators = 8
+		for range creators {
+			go func() {
+				for range 10_000 {
+					pet, _, err := db.CreatePet(t.Context(), rex, nil)
+					if err != nil {
+						ended <- err
+						return
+					}
+					for id := newest.Load(); id < pet.ID && !newest.CompareAndSwap(id, pet.ID); id = newest.Load() {
+					}
+				}
+				ended <- nil
+			}()
+		}
+		for newest.Load() < 50 {
+			noError(t, db.Ping(t.Context()))
+		}
+		away := filepath.Join(t.TempDir(), "away.db")
+		noError(t, os.Rename(db.path, away))
+		noError(t, os.Rename(db.path+"-wal", away+"-wal"))
+		for range creators {
+			if err := <-ended; !petstore.IsCode(err, petstore.Unavailable) && !petstore.IsCode(err, petstore.OutcomeUnknown) {
+				t.Errorf("got %v, want Unavailable, or of the last commit OutcomeUnknown", err)
+			}
+		}
+		noError(t, db.Close())
+		kept := open(t, production(away))
+		if _, err := kept.GetPet(t.Context(), newest.Load()); err != nil {
+			t.Errorf("the animal %d was acknowledged: %v", newest.Load(), err)
+		}
+	}
+}
+
+func TestAWriteDuringWhichTheFileGoesIsNotAcknowledged(t *testing.T) {
+	db := openNew(t)
+	err := db.write(t.Context(), func(w *writer) error {
+		if _, err := w.add(rex); err != nil {
+			return err
+		}
+		return os.Rename(db.path, db.path+".away")
+	})
+	if !petstore.IsCode(err, petstore.OutcomeUnknown) {
+		t.Errorf("got %v, want OutcomeUnknown", err)
+	}
+}
+
+func TestAWriterKeepsWhatItAcknowledges(t *testing.T) {
+	db := openNew(t)
+	w, err := db.writer.take(t.Context())
+	noError(t, err)
+	defer db.writer.give(w)
+	for pragma, want := range map[string]string{
+		"journal_mode":         "wal",
+		"synchronous":          "2", // FULL: every commit reaches the disk
+		"fullfsync":            "1",
+		"checkpoint_fullfsync": "1",
+		"journal_size_limit":   "8388608",
+	} {
+		if got, err := setting(w.conn, "PRAGMA "+pragma); err != nil || got != want {
+			t.Errorf("%s is %s, want %s, %v", pragma, got, want, err)
+		}
+	}
+}
+
+// A database in memory is one that can have no log.
+func TestADatabaseThatCanKeepNoLogIsRefused(t *testing.T) {
+	conn, err := sqlite3.OpenConn(":memory:", sqlite3.OpenReadWrite)
+	noError(t, err)
+	defer conn.Close()
+	want := `the database can keep no write-ahead log where it is (SQLite stays with the journal mode "memory"); put it on a local disk`
+	if _, err := newWriter(t.Context(), conn); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %v", err, want)
+	}
+}
