@@ -22,7 +22,7 @@ type animal struct {
 
 // checkPetstore makes sure, before anything is timed, that the answers are right and that nothing is switched off.
 func checkPetstore(s *server, rows int64) error {
-	return errors.Join(s.checkList(), s.checkPages(rows), s.checkGet(rows), s.checkCreate(), s.checkKey(), s.checkObserved())
+	return errors.Join(s.checkList(), s.checkPages(rows), s.checkGet(rows), s.checkInventory(rows), s.checkCreate(), s.checkAdoption(), s.checkKey(), s.checkObserved())
 }
 
 // checkList also compares the server's cursor with the ones that the load will make.
@@ -103,6 +103,38 @@ func (s *server) checkCreate() error {
 	got, err := s.one(s.lines[result.Get][0], created.ID)
 	if err == nil && (got != created || newest[0] != created) {
 		err = fmt.Errorf("created %+v, then got %+v and listed %+v", created, got, newest[0])
+	}
+	return err
+}
+
+// checkInventory counts before anything is created.
+func (s *server) checkInventory(rows int64) error {
+	var counts map[string]int64
+	_, body, err := s.lines[result.Inventory][0].Ask(s.address, 0)
+	if err == nil {
+		err = json.Unmarshal(body, &counts)
+	}
+	if n := counts["available"] + counts["pending"] + counts["sold"]; err == nil && n != rows {
+		err = fmt.Errorf("%d animals are counted instead of %d", n, rows)
+	}
+	return err
+}
+
+// checkAdoption goes the whole way once, and looks at what became of the animal.
+func (s *server) checkAdoption() error {
+	r, n, pet := s.lines[result.Adoption][0], int64(0), int64(0)
+	for next := &r; next != nil; next = next.Then {
+		_, body, err := next.Ask(s.address, n)
+		if err != nil {
+			return fmt.Errorf("adoption: %w", err)
+		}
+		if n = load.ID(body); pet == 0 {
+			pet = n
+		}
+	}
+	_, body, err := s.lines[result.Get][0].Ask(s.address, pet)
+	if err == nil && !bytes.Contains(body, []byte(`"sold"`)) {
+		err = fmt.Errorf("after its adoption an animal is %s", body)
 	}
 	return err
 }

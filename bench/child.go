@@ -70,10 +70,11 @@ func runDressed(args []string) error {
 }
 
 func readBodies(dir string) (b baseline.Bodies, err error) {
-	var errs [3]error
+	var errs [4]error
 	b.List, errs[0] = os.ReadFile(filepath.Join(dir, "list"))
 	b.Get, errs[1] = os.ReadFile(filepath.Join(dir, "get"))
 	b.Created, errs[2] = os.ReadFile(filepath.Join(dir, "created"))
+	b.Inventory, errs[3] = os.ReadFile(filepath.Join(dir, "inventory"))
 	return b, errors.Join(errs[:]...)
 }
 

@@ -38,11 +38,11 @@ func (b *bench) measureGrowthOf(open func(name string, rows int64) (*server, err
 			return fmt.Errorf("%s on %s rows does not answer as it should: %w", s.Name, result.Count(rows), err)
 		}
 	}
-	for _, line := range []string{result.Distinct, result.Get} {
+	for _, line := range result.Growing {
 		for round := range b.run.Settings.Rounds {
 			for i := range b.servers {
 				i = (i + round) % len(b.servers)
-				shot, err := b.shoot(b.servers[i], line, result.Busy, round)
+				shot, err := b.shoot(b.servers[i], line.ID, result.Busy, round)
 				if err != nil {
 					return err
 				}
@@ -50,7 +50,7 @@ func (b *bench) measureGrowthOf(open func(name string, rows int64) (*server, err
 				b.run.Growth = append(b.run.Growth, shot)
 			}
 		}
-		b.printGrowth(b.servers[0].Subject, line)
+		b.printGrowth(b.servers[0].Subject, line.ID)
 	}
 	return nil
 }

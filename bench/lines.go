@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 
 	"petstore/bench/load"
@@ -22,9 +23,30 @@ func petstoreLines(rows int64) map[string][]load.Request {
 			&load.Numbers{First: pageSize + 1, Last: rows, Each: true, Form: load.Cursor}, http.StatusOK)},
 		result.Get: {load.NewRequest(http.MethodGet, "/v1/pets/{}", apiKey, "",
 			&load.Numbers{First: 1, Last: rows, Form: load.Decimal}, http.StatusOK)},
-		result.Create: {create},
-		result.Mix:    mix(list, create),
+		result.Create:    {create},
+		result.Mix:       mix(list, create),
+		result.Update:    updates(rows),
+		result.Adoption:  {adoption(create)},
+		result.Inventory: {load.NewRequest(http.MethodGet, "/v1/inventory", apiKey, "", nil, http.StatusOK)},
 	}
+}
+
+// updates put animals at random into one of many categories, so that few of them find nothing to change.
+func updates(rows int64) (requests []load.Request) {
+	for category := range 50 {
+		requests = append(requests, load.NewRequest(http.MethodPatch, "/v1/pets/{}", apiKey, fmt.Sprintf(`{"categoryId":%d}`, category+100),
+			&load.Numbers{First: 1, Last: rows, Form: load.Decimal}, http.StatusOK))
+	}
+	return requests
+}
+
+// adoption is an animal that comes in, is ordered and goes.
+func adoption(create load.Request) load.Request {
+	complete := load.NewRequest(http.MethodPost, "/v1/orders/{}/complete", apiKey, "", &load.Numbers{Form: load.Decimal}, http.StatusOK)
+	place := load.NewRequest(http.MethodPost, "/v1/orders", apiKey, `{"petId":{}}`, &load.Numbers{Form: load.Spaced}, http.StatusCreated)
+	place.Then = &complete
+	create.Then = &place
+	return create
 }
 
 // mix is 95 lists for 5 creates.

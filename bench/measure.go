@@ -105,7 +105,7 @@ func (b *bench) startBare(petstore *server) error {
 		return err
 	}
 	bodies := make(map[string][]byte)
-	for line, file := range map[string]string{result.Hot: "list", result.Get: "get", result.Create: "created"} {
+	for line, file := range map[string]string{result.Hot: "list", result.Get: "get", result.Create: "created", result.Inventory: "inventory"} {
 		_, body, err := petstore.lines[line][0].Ask(petstore.address, b.run.Settings.Rows)
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 )
 
 // Bodies are answers of petstore, byte for byte.
-type Bodies struct{ List, Get, Created []byte }
+type Bodies struct{ List, Get, Created, Inventory []byte }
 
 // Dressed is a handler whose answers have these headers too.
 func Dressed(handler http.Handler, headers http.Header) http.Handler {
@@ -26,6 +26,10 @@ func Bare(b Bodies) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
+		case r.URL.Path == "/v1/inventory":
+			w.Write(b.Inventory)
+		case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/complete"):
+			w.Write(b.Created)
 		case r.Method == http.MethodPost:
 			io.Copy(io.Discard, r.Body)
 			w.WriteHeader(http.StatusCreated)

@@ -44,7 +44,8 @@ const grace = 30 * time.Second
 type client struct {
 	*connection
 	sent    time.Time
-	asked   *source
+	asked   Request
+	then    *Request // what follows from the last answer
 	waiting bool
 }
 
@@ -166,11 +167,17 @@ func (g *generator) ask(c *client, now time.Time) {
 	if !now.Before(g.until) {
 		return
 	}
-	c.asked = g.sources[0]
-	if len(g.sources) > 1 {
-		c.asked = g.sources[g.random.IntN(len(g.sources))]
+	if c.then != nil {
+		c.asked = *c.then
+		c.out = c.asked.append(c.out[:0], ID(c.in[:c.read]))
+	} else {
+		next := g.sources[0]
+		if len(g.sources) > 1 {
+			next = g.sources[g.random.IntN(len(g.sources))]
+		}
+		c.asked = next.Request
+		c.out = next.append(c.out[:0])
 	}
-	c.out = c.asked.append(c.out[:0])
 	c.sent, c.waiting = now, true
 	g.waiting++
 	if err := c.send(); err != nil {
@@ -180,11 +187,13 @@ func (g *generator) ask(c *client, now time.Time) {
 
 func (g *generator) answered(c *client, now time.Time) {
 	g.settle(c)
+	c.then = nil
 	if c.status != c.asked.Status {
 		body := string(c.in[:min(c.read, 600)])
 		g.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, body))
 		return
 	}
+	c.then = c.asked.Then
 	if !now.Before(g.from) && now.Before(g.until) {
 		g.result.Requests++
 		g.latencies.add(now.Sub(c.sent))
@@ -213,7 +222,7 @@ func (g *generator) reconnect(c *client) error {
 		return fmt.Errorf("connecting again to %s: %w", g.job.Address, err)
 	}
 	for _, fresh := range g.clients {
-		if fresh.asked == nil {
+		if !fresh.waiting {
 			g.ask(fresh, time.Now())
 		}
 	}

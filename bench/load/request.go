@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -23,6 +24,8 @@ type Request struct {
 	Numbers    *Numbers
 	// Status is that of the right answer.
 	Status int
+	// Then is what the same client asks for next, with the id that the answer has; nil for any request.
+	Then *Request
 }
 
 // Numbers says which numbers requests ask for, and how they are written.
@@ -42,6 +45,7 @@ const (
 	Decimal Form = "decimal"
 	Cursor  Form = "cursor" // of petstore, which gives it out as an opaque text; the check before timing compares the two
 	Padded  Form = "padded" // to 15 digits, as PocketBase's identifiers are long
+	Spaced  Form = "spaced" // to 16 characters, so that a body is as long whatever its number
 )
 
 // NewRequest makes a Request of a path or body in which {} stands for the number.
@@ -52,7 +56,11 @@ func NewRequest(method, path, key, body string, numbers *Numbers, status int) Re
 		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", key)
 	}
 	if body != "" {
-		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+		length := len(body)
+		if numbers != nil && strings.Contains(body, "{}") {
+			length += len(numbers.Form.Text(0)) - len("{}")
+		}
+		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", length)
 	}
 	b.WriteString("\r\n" + body)
 	r := Request{Share: 1, Head: b.String(), Numbers: numbers, Status: status}
@@ -71,12 +79,35 @@ func (f Form) append(b []byte, n int64) []byte {
 		return base64.RawURLEncoding.AppendEncode(b, raw[:])
 	case Padded:
 		return fmt.Appendf(b, "%015d", n)
+	case Spaced:
+		return fmt.Appendf(b, "%16d", n)
 	}
 	return strconv.AppendInt(b, n, 10)
 }
 
 // Text is a number in this form.
 func (f Form) Text(n int64) string { return string(f.append(nil, n)) }
+
+// append writes the request with this number.
+func (r Request) append(b []byte, n int64) []byte {
+	b = append(b, r.Head...)
+	if r.Numbers == nil {
+		return b
+	}
+	return append(r.Numbers.Form.append(b, n), r.Tail...)
+}
+
+// ID is the first id in an answer, 0 if there is none.
+func ID(answer []byte) (id int64) {
+	_, digits, _ := bytes.Cut(answer, []byte(`"id":`))
+	for _, digit := range digits {
+		if digit < '0' || digit > '9' {
+			break
+		}
+		id = id*10 + int64(digit-'0')
+	}
+	return id
+}
 
 // Ask sends one request, with this number, and returns the answer and its body: the same bytes as under load, with time
 // to look at what comes back.
@@ -87,11 +118,7 @@ func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(grace))
-	out := []byte(r.Head)
-	if r.Numbers != nil {
-		out = append(r.Numbers.Form.append(out, n), r.Tail...)
-	}
-	if _, err := conn.Write(out); err != nil {
+	if _, err := conn.Write(r.append(nil, n)); err != nil {
 		return nil, nil, err
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -125,9 +152,8 @@ func newSource(r Request, random *rand.Rand) *source {
 }
 
 func (s *source) append(b []byte) []byte {
-	b = append(b, s.Head...)
 	if s.Numbers == nil {
-		return b
+		return s.Request.append(b, 0)
 	}
 	n := s.Numbers.Last - s.Numbers.First + 1
 	if s.Numbers.Each {
@@ -135,8 +161,7 @@ func (s *source) append(b []byte) []byte {
 	} else {
 		s.at = s.random.Int64N(n)
 	}
-	b = s.Numbers.Form.append(b, s.Numbers.First+s.at)
-	return append(b, s.Tail...)
+	return s.Request.append(b, s.Numbers.First+s.at)
 }
 
 func gcd(a, b int64) int64 {

@@ -41,7 +41,7 @@ func targets(v view) []byte {
 		Title: fmt.Sprintf("Throughput as a share of bare net/http, %d connections", result.Busy),
 		Names: append([]string{""}, v.names(own[1:])...), Goals: true,
 	}
-	for _, line := range result.Lines {
+	for _, line := range v.Lines() {
 		group := plot.Group{Name: line.Name}
 		for i, id := range own[1:] {
 			for _, t := range v.Targets(id) {
@@ -50,7 +50,9 @@ func targets(v view) []byte {
 				}
 			}
 		}
-		bars.Groups = append(bars.Groups, group)
+		if len(group.Bars) > 0 {
+			bars.Groups = append(bars.Groups, group)
+		}
 	}
 	return bars.SVG()
 }
@@ -100,7 +102,7 @@ func (v view) panels(series func(id, line string) []plot.Series) (panels []plot.
 	for _, c := range v.Settings.Connections {
 		places = append(places, fmt.Sprint(c))
 	}
-	for _, line := range result.Lines {
+	for _, line := range v.Lines() {
 		p := plot.Panel{Title: line.Name, Places: places}
 		for i, id := range own {
 			for _, s := range series(id, line.ID) {
@@ -138,7 +140,7 @@ func growth(v view) []byte {
 	for _, rows := range v.Settings.Growth {
 		places = append(places, plot.Short(float64(rows)))
 	}
-	for _, line := range []result.Line{result.Lines[1], result.Lines[2]} {
+	for _, line := range result.Growing {
 		p := plot.Panel{Title: line.Name, Places: places}
 		for i, id := range own[1:] {
 			s := plot.Series{Color: i + 1}
@@ -146,7 +148,7 @@ func growth(v view) []byte {
 				f := v.Grown(id, line.ID, rows)
 				s.Values, s.Low, s.High = append(s.Values, f.Median()), append(s.Low, f.Min()), append(s.High, f.Max())
 			}
-			if _, measured := v.Subject(id); measured {
+			if len(v.GrownThroughput(id, line.ID, v.Settings.Growth[0])) > 0 {
 				p.Series = append(p.Series, s)
 			}
 		}
@@ -161,7 +163,7 @@ func peers(v view) []byte {
 		ids = append(ids, s.ID)
 	}
 	bars := plot.Bars{Title: fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", result.Busy), Names: append([]string{""}, v.names(ids[1:])...)}
-	for _, line := range result.Lines {
+	for _, line := range v.Lines() {
 		group := plot.Group{Name: line.Name}
 		for i, id := range ids[1:] {
 			if f := v.Ratio(id, result.Bare, line.ID, result.Busy); len(f) > 0 {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 
 	"petstore/bench/result"
 )
@@ -18,7 +19,14 @@ type row struct {
 }
 
 // Lines are those that were measured.
-func (v view) Lines() []result.Line { return result.Lines }
+func (v view) Lines() (lines []result.Line) {
+	for _, line := range result.Lines {
+		if slices.ContainsFunc(v.Shots, func(s result.Shot) bool { return s.Line == line.ID }) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
 
 // Rows are the table of one line: petstore, bare and what it is compared with, at every number of connections.
 func (v view) Rows(line string) (rows []row) {

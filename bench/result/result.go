@@ -73,6 +73,10 @@ const (
 	Get      = "get"
 	Create   = "create"
 	Mix      = "mix"
+
+	Update    = "update"
+	Adoption  = "adoption"
+	Inventory = "inventory"
 )
 
 // Lines are all of them.
@@ -82,7 +86,13 @@ var Lines = []Line{
 	{Get, "get, random ids"},
 	{Create, "create, durable"},
 	{Mix, "95 % list, 5 % create"},
+	{Update, "update, durable"},
+	{Adoption, "create, order, complete"},
+	{Inventory, "inventory"},
 }
+
+// Growing are the lines that are measured on ever more rows.
+var Growing = []Line{Lines[1], Lines[2], Lines[7]}
 
 // Shot is one measurement.
 type Shot struct {

@@ -53,6 +53,9 @@ const (
 func (r *Run) Targets(subject string) []Target {
 	var targets []Target
 	for _, line := range Lines {
+		if shares[subject][line.ID] == 0 { // it has no goal
+			continue
+		}
 		targets = append(targets, Target{
 			Subject: subject, Name: line.Name, Line: line.ID, Unit: "of bare",
 			Goal: shares[subject][line.ID], Got: r.Ratio(subject, Bare, line.ID, Busy),
@@ -65,7 +68,7 @@ func (r *Run) Targets(subject string) []Target {
 	})
 	if n := len(r.Settings.Growth); n > 0 {
 		most := r.Settings.Growth[n-1]
-		for _, line := range []Line{Lines[1], Lines[2]} {
+		for _, line := range Growing {
 			targets = append(targets, Target{
 				Subject: subject, Name: line.Name + ", on " + Count(most) + " rows", Unit: "of " + Count(r.Settings.Growth[0]), Goal: grownGoal,
 				Got: r.Grown(subject, line.ID, most),

@@ -26,7 +26,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	fmt.Fprintf(con.stdout, "A demonstration with %d animals. Open the address below in a browser and paste the key; stop it with Ctrl-C.\n\n", len(demoAnimals))
-	serve := serveCmd{storeFlags: store, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
+	serve := serveCmd{storeFlags: store, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, OrderHold: duration(petstore.DefaultHold), LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
 	return serve.Run(ctx, con)
 }
 
@@ -36,10 +36,29 @@ func fillDemo(ctx context.Context, store storeFlags) error {
 		return err
 	}
 	defer storage.Close()
+	for _, category := range demoCategories {
+		if _, err := storage.NameCategory(ctx, category); err != nil {
+			return err
+		}
+	}
 	for _, animal := range demoAnimals {
-		if _, _, err := storage.CreatePet(ctx, animal, nil); err != nil {
+		if err := addDemo(ctx, storage, animal); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addDemo stores an animal and, if it has one, the order that holds it.
+func addDemo(ctx context.Context, storage petstore.Storage, animal petstore.NewPet) error {
+	reference, ordered := demoOrders[animal.Name]
+	if ordered {
+		animal.Status = petstore.Available
+	}
+	pet, _, err := storage.CreatePet(ctx, animal, nil)
+	if err != nil || !ordered {
+		return err
+	}
+	_, _, err = storage.PlaceOrder(ctx, petstore.NewOrder{PetID: pet.ID, Reference: reference, Hold: petstore.DefaultHold}, nil)
+	return err
 }

@@ -12,6 +12,24 @@ const (
 	tortoises
 )
 
+var demoCategories = []petstore.Category{
+	{ID: dogs, Name: "Dogs"},
+	{ID: cats, Name: "Cats"},
+	{ID: rabbits, Name: "Rabbits"},
+	{ID: rodents, Name: "Guinea pigs, hamsters and rats"},
+	{ID: birds, Name: "Birds"},
+	{ID: tortoises, Name: "Tortoises"},
+}
+
+// demoOrders are the references of orders that hold animals, by the name of the animal.
+var demoOrders = map[string]string{
+	"Rex, greyhound, retired racer": "Ms Okafor, home visit on Saturday",
+	"Cleo, Siamese":                 "Adoption 2026-117",
+	"Atlas, Great Dane":             "The Lindqvists, fence to be checked",
+	"Captain, blue budgie":          "Sam, asks about a second cage",
+	"Olive, tabby":                  "Adoption 2026-121",
+}
+
 // demoAnimals fill the store of petstore demo, oldest first.
 var demoAnimals = []petstore.NewPet{
 	{Name: "Duke, German shepherd", CategoryID: dogs, Status: petstore.Sold},

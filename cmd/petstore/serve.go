@@ -33,6 +33,7 @@ type serveCmd struct {
 	TLSCert         string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read anew when it changes."`
 	TLSKey          string        `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read anew when it changes."`
 	BodyBudget      size          `default:"64MiB" help:"How much memory all request bodies together may take, the first 4 KiB of each not counted; one owner gets at most an eighth. A size such as 64MiB, 512KiB or 65536."`
+	OrderHold       duration      `default:"72h" help:"How long an order holds its animal unless it says otherwise, from 1m to 30d."`
 	KeepDeprecated  bool          `help:"Serve deprecated operations beyond their removal date."`
 	LogLevel        slog.Level    `default:"info" help:"debug, info, warn or error."`
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
@@ -73,6 +74,9 @@ func (c *serveCmd) settings() (s settings, err error) {
 		if err := ratelimit.CheckURL(c.Redis); err != nil {
 			return s, wrongUsage("--redis: %w", err)
 		}
+	}
+	if hold := time.Duration(c.OrderHold); hold < petstore.MinHold || hold > petstore.MaxHold {
+		return s, wrongUsage("--order-hold is %s; it may be a length of time from 1m to 30d, such as 72h", hold)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")
@@ -140,6 +144,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		BaseURL:        s.baseURL,
 		TrustedProxies: s.proxies,
 		CountOnly:      c.RateLimits == "off",
+		OrderHold:      time.Duration(c.OrderHold),
 		KeepDeprecated: c.KeepDeprecated,
 		MaxWorking:     maxWorking,
 		BodyBudget:     int64(c.BodyBudget),
@@ -163,6 +168,8 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	stopPurge := purgeIdempotency(storage, log.Logger)
 	defer stopPurge()
+	stopExpiry := expireOrders(storage, log.Logger)
+	defer stopExpiry()
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
 	conns := cmp.Or(c.conns, mostConns(openFiles()))
@@ -291,25 +298,4 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 		networks = append(networks, network.Masked())
 	}
 	return networks, nil
-}
-
-// purgeIdempotency forgets idempotency records that no longer hold, now and every hour.
-func purgeIdempotency(storage petstore.Storage, log *slog.Logger) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for every := time.NewTicker(time.Hour); ; {
-			if _, err := storage.PurgeIdempotency(ctx, time.Now().Add(-petstore.IdempotencyKept)); err != nil && ctx.Err() == nil {
-				log.Warn("old idempotency records were not purged; it is tried again in an hour", "cause", err.Error())
-			}
-			select {
-			case <-every.C:
-			case <-ctx.Done():
-				every.Stop()
-				return
-			}
-		}
-	}()
-	return func() { cancel(); <-done }
 }

@@ -28,6 +28,56 @@ var everyCall = []struct {
 		_, _, err := s.CreatePet(ctx, rex, once("k", 1))
 		return err
 	}},
+	{"UpdatePet", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.UpdatePet(ctx, 1, restated(petstore.Sold))
+		return err
+	}},
+	{"DeletePet", func(ctx context.Context, s petstore.Storage) error { return s.DeletePet(ctx, 1) }},
+	{"Inventory", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.Inventory(ctx)
+		return err
+	}},
+	{"ListCategories", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.ListCategories(ctx, petstore.CategoryQuery{Limit: 20})
+		return err
+	}},
+	{"GetCategory", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.GetCategory(ctx, 1)
+		return err
+	}},
+	{"CreateCategory", func(ctx context.Context, s petstore.Storage) error {
+		_, _, err := s.CreateCategory(ctx, "Dogs", nil)
+		return err
+	}},
+	{"NameCategory", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.NameCategory(ctx, petstore.Category{ID: 1, Name: "Dogs"})
+		return err
+	}},
+	{"DeleteCategory", func(ctx context.Context, s petstore.Storage) error { return s.DeleteCategory(ctx, 1) }},
+	{"ListOrders", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.ListOrders(ctx, petstore.OrderQuery{Limit: 20})
+		return err
+	}},
+	{"GetOrder", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.GetOrder(ctx, 1)
+		return err
+	}},
+	{"PlaceOrder", func(ctx context.Context, s petstore.Storage) error {
+		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, nil)
+		return err
+	}},
+	{"PlaceOrder once", func(ctx context.Context, s petstore.Storage) error {
+		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, once("k", 1))
+		return err
+	}},
+	{"CloseOrder", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.CloseOrder(ctx, 1, petstore.Completed)
+		return err
+	}},
+	{"ExpireOrders", func(ctx context.Context, s petstore.Storage) error {
+		_, err := s.ExpireOrders(ctx)
+		return err
+	}},
 	{"PurgeIdempotency", func(ctx context.Context, s petstore.Storage) error {
 		_, err := s.PurgeIdempotency(ctx, epoch)
 		return err
@@ -84,6 +134,8 @@ var lifeCases = []storageCase{
 		}
 		t.same("pets", t.all(), []petstore.Pet{pet})
 		t.same("keys", t.keys(), []petstore.Key{key})
+		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 9})), 0)
+		t.same("categories", t.category("Dogs").Name, "Dogs")
 		t.addOnce(rex, once("k", 1), false)
 	}},
 	{"a closed storage refuses every call", func(t storageTest) {

@@ -40,22 +40,30 @@ func FuzzBody(f *testing.F) {
 
 // oracle reads a body with encoding/json and big numbers, and checks for itself what that package is lenient about.
 func oracle(body []byte) (petstore.NewPet, bool) {
-	var members map[string]json.RawMessage
-	if !utf8.Valid(body) || hasLoneSurrogate(body) || json.Unmarshal(body, &members) != nil || members == nil || hasDuplicates(body) {
+	members, ok := strictMembers(body)
+	if !ok {
 		return petstore.NewPet{}, false
 	}
 	pet := petstore.NewPet{Status: petstore.Available}
 	category, isWhole := wholeNumber(string(members["categoryId"]))
 	pet.CategoryID = category
-	ok := isWhole && isString(members["name"]) && json.Unmarshal(members["name"], &pet.Name) == nil
+	ok = isWhole && isString(members["name"]) && json.Unmarshal(members["name"], &pet.Name) == nil
 	if status, given := members["status"]; given {
 		var name string
 		ok = ok && isString(status) && json.Unmarshal(status, &name) == nil && slices.Contains([]string{"available", "pending", "sold"}, name)
 		pet.Status, _ = petstore.ParseStatus(name)
 	}
-	count := utf8.RuneCountInString(pet.Name)
-	ok = ok && count >= 1 && count <= 1000 && strings.TrimSpace(pet.Name) != "" && !strings.Contains(pet.Name, "\x00")
-	return pet, ok
+	return pet, ok && isText(pet.Name, 1000)
+}
+
+// strictMembers reads the members of an object that breaks no rule of every body.
+func strictMembers(body []byte) (members map[string]json.RawMessage, ok bool) {
+	ok = utf8.Valid(body) && !hasLoneSurrogate(body) && json.Unmarshal(body, &members) == nil && members != nil && !hasDuplicates(body)
+	return members, ok
+}
+
+func isText(s string, max int) bool {
+	return s != "" && utf8.RuneCountInString(s) <= max && strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
 }
 
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
@@ -97,14 +105,17 @@ func hasLoneSurrogate(body []byte) bool {
 	return high
 }
 
-// hasDuplicates looks for a name that stands twice in one object of a valid body.
+// hasDuplicates looks for a name that stands twice in one object of a valid body, or for more names than a body may have.
 func hasDuplicates(body []byte) bool {
 	type level struct {
 		names  map[string]bool // nil in an array
 		isName bool
 	}
 	var levels []level
-	for dec := json.NewDecoder(bytes.NewReader(body)); ; {
+	names := 0
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber() // or a number that no float64 holds is an error
+	for {
 		token, err := dec.Token()
 		if err != nil {
 			return err != io.EOF
@@ -117,7 +128,7 @@ func hasDuplicates(body []byte) bool {
 			current := &levels[n-1]
 			current.isName = !current.isName
 			if name, _ := token.(string); current.isName {
-				if current.names[name] {
+				if names++; current.names[name] || names > 1000 {
 					return true
 				}
 				current.names[name] = true

@@ -179,3 +179,20 @@ func TestAReaderThatFailedShowsNothingOld(t *testing.T) {
 		}
 	}
 }
+
+// The sweep comes every second, whether or not anybody asks for anything.
+func TestTheSweepLetsOtherProcessesEmptyTheLog(t *testing.T) {
+	db := openNew(t)
+	hold(t, db)
+	for range 2 * cap(db.readers) {
+		_, err := db.ExpireOrders(t.Context())
+		noError(t, err)
+	}
+	db.readers.pause(func(readers []*reader) {
+		for _, r := range readers {
+			if r.holds() {
+				t.Error("a reader holds a transaction on an idle server")
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// placeBriefly orders an animal for a time that the API does not allow: 50 ms.
+func placeBriefly(t *testing.T, database string, petID int64) petstore.Order {
+	t.Helper()
+	var order petstore.Order
+	err := storeFlags{Environment: petstore.Production, Database: database}.with(t.Context(), toChange, func(storage petstore.Storage) (err error) {
+		order, _, err = storage.PlaceOrder(t.Context(), petstore.NewOrder{PetID: petID, Hold: 50 * time.Millisecond}, nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return order
+}
+
+// expectFreed waits until every animal is available again, by all that the API shows of it.
+func (s *testServer) expectFreed(t *testing.T, animals int, order petstore.Order) {
+	t.Helper()
+	eventually(t, "the animal is available again", 30*time.Second, func() bool {
+		return decode[pet](t, s.ask(t, "GET", fmt.Sprint("/v1/pets/", order.PetID), "").body).Status == "available"
+	})
+	if got, want := s.ask(t, "GET", "/v1/inventory", "").body, fmt.Sprintf(`{"available":%d,"pending":0,"sold":0}`, animals); got != want {
+		t.Errorf("the inventory is %s, want %s", got, want)
+	}
+	if got := s.ask(t, "GET", fmt.Sprint("/v1/orders/", order.ID), "").body; !strings.Contains(got, `"status":"expired"`) {
+		t.Errorf("the order is %s", got)
+	}
+	if got := s.ask(t, "POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, order.PetID)); got.status != 201 {
+		t.Errorf("to order it again: %d %s", got.status, got.body)
+	}
+}
+
+func TestTheAnimalOfAnExpiredOrderIsFreeWithinSeconds(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+		s := startServer(t, "--database", database)
+		order := placeBriefly(t, database, s.create(t, "Rex").ID)
+		s.expectFreed(t, 1, order)
+	})
+	t.Run("PostgreSQL, three replicas", func(t *testing.T) {
+		database := testservice.Postgres(t)
+		replicas := startReplicas(t, 3, database)
+		order := placeBriefly(t, database, replicas[0].create(t, "Rex").ID)
+		replicas[1].expectFreed(t, 1, order)
+	})
+}
+
+func TestOrdersExpireAgainAfterTheDatabaseWasAway(t *testing.T) {
+	t.Parallel()
+	const failed, again = "orders whose time is over were not closed", "orders whose time is over are closed again"
+	database := testservice.StartPostgres(t)
+	s := startReplicas(t, 1, database.URL)[0]
+	animal := s.create(t, "Rex")
+	database.Stop(t)
+	eventually(t, "the failure is told", 30*time.Second, func() bool { return strings.Contains(s.stderr.String(), failed) })
+	database.Start(t)
+	eventually(t, "its end is told", 30*time.Second, func() bool { return strings.Contains(s.stderr.String(), again) })
+	s.expectFreed(t, 1, placeBriefly(t, database.URL, animal.ID))
+}
+
+// failingExpiry counts how often orders are looked for, and fails as often as it is told to.
+type failingExpiry struct {
+	petstore.Storage
+	calls, failures atomic.Int64
+}
+
+func (s *failingExpiry) ExpireOrders(context.Context) (int64, error) {
+	if s.calls.Add(1) <= s.failures.Load() {
+		return 0, petstore.Unreachable(context.DeadlineExceeded)
+	}
+	return 0, nil
+}
+
+func TestAFailureToExpireOrdersIsToldOnceAndSoIsItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var journal bytes.Buffer
+		storage := &failingExpiry{}
+		storage.failures.Store(10)
+		stop := expireOrders(storage, slog.New(slog.NewTextHandler(&journal, nil)))
+		time.Sleep(20*expireEvery + expireEvery/2)
+		stop()
+		if calls := storage.calls.Load(); calls != 21 {
+			t.Errorf("orders were looked for %d times in 20 seconds", calls)
+		}
+		if log := journal.String(); strings.Count(log, "level=WARN") != 1 || strings.Count(log, "level=INFO") != 1 || strings.Count(log, "\n") != 2 {
+			t.Errorf("the log says\n%s", log)
+		}
+	})
+}
+
+func TestTheUsualHoldOfAnOrderIsASetting(t *testing.T) {
+	t.Parallel()
+	for _, hold := range []string{"59s", "30d1s", "721h", "0", "-1h", "31d", "three days"} {
+		if _, stderr, status := invoke(t, "serve", "--order-hold", hold); status != 2 || !strings.Contains(stderr, "order-hold") {
+			t.Errorf("--order-hold %s ends with %d: %s", hold, status, stderr)
+		}
+	}
+	if _, stderr, _ := invokeWith(t, map[string]string{"PETSTORE_ORDER_HOLD": "59s"}, "serve"); stderr != "--order-hold is 59s; it may be a length of time from 1m to 30d, such as 72h" {
+		t.Errorf("59 seconds are refused with: %s", stderr)
+	}
+	for _, c := range []struct {
+		args []string
+		hold time.Duration
+	}{{nil, 72 * time.Hour}, {[]string{"--order-hold", "1m"}, time.Minute}, {[]string{"--order-hold", "30d"}, 30 * 24 * time.Hour}} {
+		s := startServer(t, c.args...)
+		got := s.ask(t, "POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, s.create(t, "Rex").ID))
+		order := decode[struct{ CreatedAt, ExpiresAt time.Time }](t, got.body)
+		if got.status != 201 || order.ExpiresAt.Sub(order.CreatedAt) != c.hold {
+			t.Errorf("with %v an order holds its animal for %s: %d %s", c.args, order.ExpiresAt.Sub(order.CreatedAt), got.status, got.body)
+		}
+		s.stop(t)
+	}
+}

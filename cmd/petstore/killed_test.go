@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// keeper is the only client that changes its animal, so it knows what becomes of it.
+type keeper struct {
+	id          int64
+	known, next condition // next is what a request without an answer may have made of it
+}
+
+// condition is what a keeper knows of its animal. One without a name is not there.
+type condition struct {
+	name, status string
+	order        int64 // that holds it, anyOrder if its number never came
+}
+
+const anyOrder = -1
+
+// wish is a change that a keeper may ask for.
+type wish struct {
+	method, path, body string
+	makes              condition
+}
+
+// wishes are what can be asked for now.
+func (k *keeper) wishes() []wish {
+	animal := fmt.Sprint("/v1/pets/", k.id)
+	now, name := k.known, fmt.Sprintf("Pet %d", rand.IntN(1000))
+	if now.name == "" {
+		return []wish{{"POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name), condition{name, "available", 0}}}
+	}
+	rename := wish{"PATCH", animal, fmt.Sprintf(`{"name":%q}`, name), condition{name, now.status, now.order}}
+	if now.order != 0 {
+		order := fmt.Sprint("/v1/orders/", now.order)
+		return []wish{rename, {"POST", order + "/complete", "", condition{now.name, "sold", 0}}, {"POST", order + "/cancel", "", condition{now.name, "available", 0}}}
+	}
+	wishes := []wish{rename, {"DELETE", animal, "", condition{}}}
+	if now.status == "sold" {
+		return append(wishes, wish{"PATCH", animal, `{"status":"available"}`, condition{now.name, "available", 0}})
+	}
+	place := wish{"POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, k.id), condition{now.name, "pending", anyOrder}}
+	return append(wishes, place, place, wish{"PATCH", animal, `{"status":"sold"}`, condition{now.name, "sold", 0}})
+}
+
+// work asks for one change after the other until one is not answered.
+func (k *keeper) work(t *testing.T, s *testServer, acknowledged *atomic.Int64) {
+	for {
+		wishes := k.wishes()
+		wish := wishes[rand.IntN(len(wishes))]
+		k.next = wish.makes
+		got, err := request(s.URL, s.Key, wish.method, wish.path, wish.body)
+		if err != nil || got.status == http.StatusServiceUnavailable {
+			return
+		}
+		if got.status >= 300 {
+			t.Errorf("%s %s %s: %d %s", wish.method, wish.path, wish.body, got.status, got.body)
+			return
+		}
+		if wish.path == "/v1/pets" {
+			k.id = decode[pet](t, got.body).ID
+		}
+		if wish.makes.order == anyOrder {
+			k.next.order = decode[struct{ ID int64 }](t, got.body).ID
+		}
+		k.known = k.next
+		acknowledged.Add(1)
+	}
+}
+
+// expectKept fails the test if the animal is neither what the last answer said nor what the next one would have.
+func (k *keeper) expectKept(t *testing.T, animals map[int64]pet, holders map[int64]int64) {
+	t.Helper()
+	found, there := animals[k.id]
+	is := condition{found.Name, found.Status, holders[k.id]}
+	alike := func(s condition) bool {
+		return is == s || s.order == anyOrder && is == condition{s.name, s.status, is.order} && is.order != 0
+	}
+	switch {
+	case k.id == 0: // the first create was not answered
+	case alike(k.known):
+	case alike(k.next):
+		k.known = is
+	default:
+		t.Errorf("animal %d is %+v (there: %v); acknowledged was %+v, and asked for %+v", k.id, is, there, k.known, k.next)
+	}
+	if !there {
+		k.id, k.known = 0, condition{}
+	}
+}
+
+// stock reads every animal, and by which open order each of them is held.
+func (s *testServer) stock(t *testing.T) (animals map[int64]pet, holders map[int64]int64) {
+	t.Helper()
+	animals, holders = map[int64]pet{}, map[int64]int64{}
+	for _, p := range s.everyPet(t) {
+		animals[p.ID] = p
+	}
+	for path := "/v1/orders?status=open&limit=100"; path != ""; {
+		got := s.ask(t, "GET", path, "")
+		for _, order := range decode[[]struct{ ID, PetID int64 }](t, got.body) {
+			holders[order.PetID] = order.ID
+		}
+		path = ""
+		if next := nextLink.FindStringSubmatch(got.header.Get("Link")); next != nil {
+			path = next[1]
+		}
+	}
+	return animals, holders
+}
+
+// isWhole reports whether exactly those animals are pending that an open order holds, and the inventory counts them all.
+func (s *testServer) isWhole(t *testing.T, animals map[int64]pet, holders map[int64]int64) bool {
+	counts := map[string]int{}
+	for id, p := range animals {
+		if counts[p.Status]++; (p.Status == "pending") != (holders[id] != 0) {
+			return false
+		}
+	}
+	for id := range holders {
+		if _, there := animals[id]; !there {
+			return false
+		}
+	}
+	want := fmt.Sprintf(`{"available":%d,"pending":%d,"sold":%d}`, counts["available"], counts["pending"], counts["sold"])
+	return s.ask(t, "GET", "/v1/inventory", "").body == want
+}
+
+// survivesKills kills a server again and again while its clients work.
+func survivesKills(t *testing.T, database string, meanwhile func(s *testServer, stop *atomic.Bool)) {
+	const rounds, clients = 5, 12
+	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
+	keepers := make([]*keeper, clients)
+	for i := range keepers {
+		keepers[i] = &keeper{}
+	}
+	for range rounds {
+		s := startServer(t, "--database", database)
+		s.Key = key
+		var acknowledged atomic.Int64
+		var stop atomic.Bool
+		var working sync.WaitGroup
+		for _, k := range keepers {
+			working.Go(func() { k.work(t, s, &acknowledged) })
+		}
+		if meanwhile != nil {
+			working.Go(func() { meanwhile(s, &stop) })
+		}
+		goal := 50 + rand.Int64N(200)
+		eventually(t, "changes are acknowledged", time.Minute, func() bool { return acknowledged.Load() >= goal || t.Failed() })
+		s.kill()
+		stop.Store(true)
+		working.Wait()
+
+		again := startServer(t, "--database", database)
+		again.Key = key
+		var animals map[int64]pet
+		var holders map[int64]int64
+		eventually(t, "animals, orders and inventory agree", 30*time.Second, func() bool { // PostgreSQL may still be at work on what was begun
+			animals, holders = again.stock(t)
+			return again.isWhole(t, animals, holders)
+		})
+		for _, k := range keepers {
+			k.expectKept(t, animals, holders)
+		}
+		again.kill()
+	}
+}
+
+func TestAnimalsAndOrdersAgreeWhenAServerIsKilled(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		survivesKills(t, "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), nil)
+	})
+	t.Run("PostgreSQL, while orders expire", func(t *testing.T) {
+		t.Parallel()
+		database := testservice.StartPostgres(t).URL
+		survivesKills(t, database, func(s *testServer, stop *atomic.Bool) {
+			got, err := request(s.URL, s.Key, "POST", "/v1/pets", `{"name":"Max","categoryId":1}`)
+			if err != nil || got.status != 201 {
+				return
+			}
+			id := decode[pet](t, got.body).ID
+			for !stop.Load() {
+				err := storeFlags{Environment: petstore.Production, Database: database}.with(t.Context(), toChange, func(storage petstore.Storage) error {
+					_, _, err := storage.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: 20 * time.Millisecond}, nil)
+					return err
+				})
+				if err != nil && !petstore.IsCode(err, petstore.PetUnavailable) {
+					t.Error(err)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,130 @@
+package conformance
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// VersionOne checks what became of a store that the first version of the program made. Each case opens a migrated copy of
+// it; openEmpty opens a new store. The functions register their own cleanup.
+func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Movable) {
+	for _, c := range versionOneCases {
+		t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, open(t), openEmpty(t)}) })
+	}
+}
+
+// The first version kept these animals. Each was created with the Idempotency-Key first-1, first-2 and so on, within a
+// second of versionOneTime.
+var (
+	versionOnePets = []petstore.Pet{
+		{ID: 1, NewPet: petstore.NewPet{Name: "Biscuit, beagle mix", CategoryID: 1, Status: petstore.Available}},
+		{ID: 2, NewPet: petstore.NewPet{Name: "Olive, tabby", CategoryID: 2, Status: petstore.Pending}},
+		{ID: 3, NewPet: petstore.NewPet{Name: "Zoë 🐕", CategoryID: -7, Status: petstore.Sold}},
+		{ID: 4, NewPet: petstore.NewPet{Name: "Rex", CategoryID: 9007199254740993, Status: petstore.Available}},
+		{ID: 5, NewPet: petstore.NewPet{Name: "Moss", CategoryID: 12, Status: petstore.Available}},
+	}
+	versionOneTime = time.UnixMilli(1794772550000)
+)
+
+var versionOneCases = []copyCase{
+	{"its animals are there and are counted", func(t copyTest) {
+		for _, want := range versionOnePets {
+			got, err := t.from.GetPet(t.Context(), want.ID)
+			t.noError(err)
+			t.same("animal", got, want)
+		}
+		inventory, err := t.from.Inventory(t.Context())
+		t.noError(err)
+		t.same("inventory", inventory, petstore.Inventory{Available: 3, Pending: 1, Sold: 1})
+		next := storageTest{t.T, t.from}.add(rex)
+		t.same("the next id", next.ID, int64(6))
+	}},
+	{"its keys may write, and only the one that was rotated says so", func(t copyTest) {
+		keys := map[string][]petstore.StoredKey{}
+		all, err := t.from.DumpKeys(t.Context(), petstore.StoredKey{}, 100)
+		t.noError(err)
+		for _, key := range all {
+			keys[key.Name] = append(keys[key.Name], key)
+			if key.Access != petstore.ReadWrite || !key.LastUsedAt.IsZero() {
+				t.Errorf("the key %+v", key)
+			}
+			if key.CreatedAt.Sub(versionOneTime).Abs() > time.Minute {
+				t.Errorf("the key %s was made at %s", key.Name, key.CreatedAt)
+			}
+		}
+		named, free, revoked := keys["named by the operator"], keys["free"], keys["revoked"]
+		if len(all) != 5 || len(named) != 1 || len(free) != 1 || len(revoked) != 1 || len(keys["rotated"]) != 2 {
+			t.Fatalf("the keys are %+v", all)
+		}
+		old, successor := keys["rotated"][0], keys["rotated"][1]
+		if successor.CreatedAt.Before(old.CreatedAt) {
+			old, successor = successor, old
+		}
+		t.same("the named key", named[0].Hash, petstore.HashSecret("pets-version-one-key"))
+		t.same("its limits", named[0].Limits, petstore.FirstKeyLimits)
+		t.same("the ban's length", free[0].Ban.Until.Sub(free[0].Ban.Start), time.Minute)
+		t.same("the ban's streak", free[0].Ban.Streak, 1)
+		t.same("revoked", revoked[0].RevokedAt.After(revoked[0].CreatedAt), true)
+		t.same("the owner of the rotated key", old.Owner, old.ID)
+		t.same("the owner of its successor", successor.Owner, old.ID)
+		t.same("the end of the rotated key", old.ExpiresAt, successor.CreatedAt.Add(24*time.Hour))
+		t.same("rotated", old.RotatedAt, successor.CreatedAt)
+		for _, key := range []petstore.StoredKey{named[0], free[0], revoked[0], successor} {
+			if !key.RotatedAt.IsZero() || !key.RevokedAt.IsZero() && key.Name != "revoked" || !key.Ban.Start.IsZero() && key.Name != "free" {
+				t.Errorf("the key %+v", key)
+			}
+		}
+	}},
+	{"what was answered to an Idempotency-Key is answered again, whatever became of the animal", func(t copyTest) {
+		t.replayVersionOne()
+		s := storageTest{t.T, t.from}
+		s.patch(1, restated(petstore.Sold))
+		name, category := "Another", int64(99)
+		_, err := t.from.UpdatePet(t.Context(), 3, petstore.PetPatch{Name: &name, CategoryID: &category})
+		t.noError(err)
+		t.noError(t.from.DeletePet(t.Context(), 4))
+		s.place(5)
+		t.replayVersionOne()
+	}},
+	{"a new category follows the highest number that animals carry, without those that no client reads exactly", func(t copyTest) {
+		t.same("category", storageTest{t.T, t.from}.category("Dogs"), petstore.Category{ID: 13, Name: "Dogs"})
+	}},
+	{"an animal of it is ordered and sold", func(t copyTest) {
+		s := storageTest{t.T, t.from}
+		s.finish(s.place(1).ID, petstore.Completed)
+		t.same("the animal", s.status(1), petstore.Sold)
+		inventory, err := t.from.Inventory(t.Context())
+		t.noError(err)
+		t.same("inventory", inventory, petstore.Inventory{Available: 2, Pending: 1, Sold: 2})
+	}},
+	{"it can be copied", func(t copyTest) {
+		t.copy()
+		t.equal()
+		t.same("again", t.copy(), untouched)
+	}},
+}
+
+// replayVersionOne sends again what was sent to the first version.
+func (t copyTest) replayVersionOne() {
+	t.Helper()
+	key, err := t.from.FindKey(t.Context(), petstore.HashSecret("pets-version-one-key"))
+	t.noError(err)
+	for _, want := range versionOnePets {
+		body := fmt.Sprintf(`{"name":%q,"categoryId":%d,"status":%q}`, want.Name, want.CategoryID, want.Status.String())
+		once := &petstore.Idempotency{Owner: key.Owner, Key: fmt.Sprint("first-", want.ID), Fingerprint: sha256.Sum256([]byte(body)), Now: versionOneTime.Add(time.Hour)}
+		got, replayed, err := t.from.CreatePet(t.Context(), petstore.NewPet{}, once)
+		if err != nil || !replayed || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s answers %+v, %v, %v; want %+v", once.Key, got, replayed, err, want)
+		}
+		once.Fingerprint[0]++
+		_, _, err = t.from.CreatePet(t.Context(), want.NewPet, once)
+		if !petstore.IsCode(err, petstore.IdempotencyConflict) {
+			t.Errorf("%s with another body: %v", once.Key, err)
+		}
+	}
+}

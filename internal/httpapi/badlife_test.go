@@ -1,0 +1,237 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"petstore/internal/petstore"
+)
+
+// bodied are the operations beside createPet that read a body, each with one that it takes.
+var bodied = []struct{ name, method, target, good string }{
+	{"updatePet", "PATCH", "/v1/pets/1", `{"name":"Rex"}`},
+	{"createCategory", "POST", "/v1/categories", `{"name":"Dogs"}`},
+	{"nameCategory", "PUT", "/v1/categories/7", `{"name":"Cats"}`},
+	{"placeOrder", "POST", "/v1/orders", `{"petId":1}`},
+}
+
+// badFields are bodies of these operations with a faulty or a missing field, and what the refusal says of it.
+var badFields = map[string][]struct{ body, says string }{
+	"updatePet": {
+		{`{"name":null}`, "name must be a string."},
+		{`{"categoryId":null}`, "categoryId " + whole},
+		{`{"status":null}`, "status must be one of available, pending, sold."},
+		{`{"name":null,"categoryId":null,"status":null}`, "name must be a string; categoryId must be"},
+		{`{"name":1}`, "name must be a string."},
+		{`{"name":["Rex"]}`, "name must be a string."},
+		{`{"name":{}}`, "name must be a string."},
+		{`{"name":""}`, "name must not be empty."},
+		{`{"name":" \u3000"}`, "name must not be only white space."},
+		{`{"name":"R\u0000x"}`, "name must not contain the character U+0000."},
+		{`{"name":"` + strings.Repeat("é", 1001) + `"}`, "name must be at most 1,000 characters long."},
+		{`{"categoryId":"1"}`, "categoryId " + whole},
+		{`{"categoryId":1.5}`, "categoryId " + whole},
+		{`{"categoryId":9223372036854775808}`, "categoryId " + whole},
+		{`{"categoryId":1e999999999}`, "categoryId " + whole},
+		{`{"status":"lost"}`, "status must be one of available, pending, sold."},
+		{`{"status":"Sold"}`, "status must be one of available, pending, sold."},
+		{`{"status":3}`, "status must be one of available, pending, sold."},
+		{`{"name":"Good","status":"bad"}`, "status must be one of available, pending, sold."},
+	},
+	"createCategory": badNames,
+	"nameCategory":   badNames,
+	"placeOrder": {
+		{`{}`, "petId is required."},
+		{`{"reference":"Ann"}`, "petId is required."},
+		{`{"PetId":1,"petid":1,"pet_id":1}`, "petId is required."},
+		{`{"reference":null}`, "petId is required; reference must be a string."},
+		{`{"petId":null}`, "petId " + whole},
+		{`{"petId":"1"}`, "petId " + whole},
+		{`{"petId":1.5}`, "petId " + whole},
+		{`{"petId":[1]}`, "petId " + whole},
+		{`{"petId":{"id":1}}`, "petId " + whole},
+		{`{"petId":true}`, "petId " + whole},
+		{`{"petId":9223372036854775808}`, "petId " + whole},
+		{`{"petId":99}`, "petId must be the id of an animal; there is no animal 99."},
+		{`{"petId":0}`, "there is no animal 0."},
+		{`{"petId":-1}`, "there is no animal -1."},
+		{`{"petId":1,"reference":null}`, "reference must be a string."},
+		{`{"petId":1,"reference":7}`, "reference must be a string."},
+		{`{"petId":1,"reference":""}`, "reference must not be empty."},
+		{`{"petId":1,"reference":"\t"}`, "reference must not be only white space."},
+		{`{"petId":1,"reference":"\u0000"}`, "reference must not contain the character U+0000."},
+		{`{"petId":1,"reference":"` + strings.Repeat("🐕", 201) + `"}`, "reference must be at most 200 characters long."},
+		{`{"petId":1,"holdSeconds":null}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":"60"}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":"1h"}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":true}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":[60]}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":59}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":60.5}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":0}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":-60}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":2592001}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":9223372036854775807}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":1e999999999}`, "holdSeconds " + seconds},
+		{`{"petId":1,"holdSeconds":18446744073709551676}`, "holdSeconds " + seconds}, // 60 after an overflow
+	},
+}
+
+const (
+	whole   = "must be a whole number from -9223372036854775808 to 9223372036854775807."
+	seconds = "must be a whole number from 60 to 2592000."
+)
+
+var badNames = []struct{ body, says string }{
+	{`{}`, "name is required."},
+	{`{"Name":"Dogs"}`, "name is required."},
+	{`{"name":null}`, "name must be a string."},
+	{`{"name":1}`, "name must be a string."},
+	{`{"name":["Dogs"]}`, "name must be a string."},
+	{`{"name":{"en":"Dogs"}}`, "name must be a string."},
+	{`{"name":""}`, "name must not be empty."},
+	{`{"name":"\u00a0\n"}`, "name must not be only white space."},
+	{`{"name":"D\u0000"}`, "name must not contain the character U+0000."},
+	{`{"name":"` + strings.Repeat("🐕", 101) + `"}`, "name must be at most 100 characters long."},
+}
+
+// serveRex starts a service with one animal, and returns the key of its only client.
+func serveRex(t *testing.T) (*service, string) {
+	t.Helper()
+	s := serve(t)
+	if _, _, err := s.storage.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return s, s.key(petstore.Enterprise)
+}
+
+// expectOnlyRex fails the test if anything but the animal is there, or the animal has changed.
+func (s *service) expectOnlyRex() {
+	s.Helper()
+	categories, err := s.storage.ListCategories(s.Context(), petstore.CategoryQuery{Limit: 9})
+	orders, err2 := s.storage.ListOrders(s.Context(), petstore.OrderQuery{Limit: 9})
+	pets := s.pets()
+	if err != nil || err2 != nil || len(categories) > 0 || len(orders) > 0 ||
+		len(pets) != 1 || pets[0] != (petstore.Pet{ID: 1, NewPet: petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}}) {
+		s.Errorf("stored all the same: %v, %v, %v; %v, %v", pets, categories, orders, err, err2)
+	}
+}
+
+func TestABodyThatIsNoObjectIsRefusedByEveryOperation(t *testing.T) {
+	s, key := serveRex(t)
+	for _, op := range bodied {
+		for _, c := range badBodies[petstore.InvalidJSON] {
+			t.Run(op.name+", "+c.behaviour, func(t *testing.T) {
+				s.in(t).send(withBody(request(op.method, op.target, key), c.body)).is(t, 400, petstore.InvalidJSON)
+			})
+		}
+	}
+	s.expectOnlyRex()
+}
+
+func TestAFaultyFieldIsNamedByEveryOperation(t *testing.T) {
+	s, key := serveRex(t)
+	for _, op := range bodied {
+		for _, c := range badFields[op.name] {
+			t.Run(fmt.Sprintf("%s, %.60s", op.name, c.body), func(t *testing.T) {
+				code := petstore.InvalidField
+				if strings.Contains(c.says, "is required") {
+					code = petstore.MissingField
+				}
+				got := s.in(t).send(withBody(request(op.method, op.target, key), c.body))
+				got.is(t, 400, code)
+				if _, message := got.refusal(); !strings.Contains(message, c.says) {
+					t.Errorf("got %q, want %q", message, c.says)
+				}
+			})
+		}
+	}
+	s.expectOnlyRex()
+}
+
+func TestBodiesAtTheirBoundsAreTaken(t *testing.T) {
+	s, key := serveRex(t)
+	var ids int64 = 1
+	order := func(fields string) (method, target, body string) {
+		ids++
+		if _, _, err := s.storage.CreatePet(t.Context(), petstore.NewPet{Name: "Max", Status: petstore.Available}, nil); err != nil {
+			t.Fatal(err)
+		}
+		return "POST", "/v1/orders", fmt.Sprintf(`{"petId":%d%s}`, ids, fields)
+	}
+	for _, fields := range []string{
+		``, `,"holdSeconds":60`, `,"holdSeconds":6e1`, `,"holdSeconds":60.0`, `,"holdSeconds":2592000`, `,"reference":"` + strings.Repeat("🐕", 200) + `"`,
+		`,"status":"completed","id":9,"expiresAt":null,"unknown":[{}]`,
+	} {
+		method, target, body := order(fields)
+		s.send(withBody(request(method, target, key), body)).is(t, 201, "")
+	}
+	for _, c := range []struct {
+		target, body string
+		status       int
+	}{
+		{"/v1/categories/-9223372036854775808", `{"name":"` + strings.Repeat("🐕", 100) + `"}`, 201},
+		{"/v1/categories/9223372036854775807", `{"name":"Cats","id":1,"unknown":null}`, 201},
+		{"/v1/categories/9223372036854775807", `{"name":"Cats"}`, 200},
+		{"/v1/categories/0", `{"name":" Cats"}`, 201},
+		{"/v1/categories/0", `{"name":"cats"}`, 200},
+	} {
+		s.send(withBody(request("PUT", c.target, key), c.body)).is(t, c.status, "")
+	}
+	for body, want := range map[string]string{
+		`{}`:                                   `{"id":1,"name":"Rex","categoryId":1,"status":"available"}`,
+		`{"id":9,"unknown":null,"Status":"x"}`: `{"id":1,"name":"Rex","categoryId":1,"status":"available"}`,
+		`{"categoryId":1e2,"status":"sold"}`:   `{"id":1,"name":"Rex","categoryId":100,"status":"sold"}`,
+		`{"name":"` + strings.Repeat("é", 1000) + `","categoryId":1,"status":"available"}`: `{"id":1,"name":"` + strings.Repeat("é", 1000) + `","categoryId":1,"status":"available"}`,
+	} {
+		s.send(withBody(request("PATCH", "/v1/pets/1", key), `{"name":"Rex","categoryId":1,"status":"available"}`)).is(t, 200, "")
+		got := s.send(withBody(request("PATCH", "/v1/pets/1", key), body))
+		if got.is(t, 200, ""); got.body != want {
+			t.Errorf("%.80s gives %.200s, want %.200s", body, got.body, want)
+		}
+	}
+}
+
+func TestMediaTypesOfTheAdditions(t *testing.T) {
+	s, key := serveRex(t)
+	for _, op := range bodied {
+		for media, taken := range map[string]bool{
+			"application/json":                           true,
+			"application/json; charset=utf-8":            true,
+			"application/merge-patch+json":               true,
+			"Application/Merge-Patch+JSON;charset=utf-8": true,
+			"":                                  true,
+			"application/vnd.pets+json":         op.method != "PATCH",
+			"application/json-patch+json":       op.method != "PATCH",
+			"text/plain":                        false,
+			"application/xml":                   false,
+			"merge-patch+json":                  false,
+			"application/x-www-form-urlencoded": false,
+		} {
+			got := s.send(withBody(request(op.method, op.target, key, "Content-Type: "+media), `{"`))
+			if want := map[bool]int{true: 400, false: 415}[taken]; got.status != want {
+				t.Errorf("%s as %q: %d, want %d", op.name, media, got.status, want)
+			}
+		}
+		got := s.send(withBody(request(op.method, op.target, key, "Content-Encoding: gzip"), op.good))
+		got.is(t, 415, petstore.UnsupportedMediaType)
+	}
+	s.expectOnlyRex()
+}
+
+func TestABodyOverOneMebibyteIsTooLargeForEveryOperation(t *testing.T) {
+	s, key := serveRex(t)
+	for _, op := range bodied {
+		fitting, tooLarge := op.good+strings.Repeat(" ", 1<<20-len(op.good)), op.good+strings.Repeat(" ", 1<<20+1-len(op.good))
+		s.send(withBody(request(op.method, op.target, key), tooLarge)).is(t, 413, petstore.PayloadTooLarge)
+		if got := s.send(withBody(request(op.method, op.target, key), fitting)); got.status >= 300 {
+			t.Errorf("%s with a body of 1 MiB: %s", op.name, got.raw)
+		}
+	}
+	for _, target := range []string{"/v1/orders/1/cancel", "/v1/orders/1/cancel"} {
+		s.send(withBody(request("POST", target, key, "Content-Type: text/plain"), strings.Repeat("x", 1<<20+1))).is(t, 413, petstore.PayloadTooLarge)
+		s.send(withBody(request("POST", target, key, "Content-Type: text/plain", "Content-Encoding: gzip"), strings.Repeat("x", 1<<20))).is(t, 200, "")
+		s.send(request("POST", target, key)).is(t, 200, "")
+	}
+}

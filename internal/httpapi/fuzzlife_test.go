@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// expectAlike fails the test unless the decoder and the oracle agree about a body.
+func expectAlike[T any](t *testing.T, body []byte, got T, err error, want T, valid bool) {
+	t.Helper()
+	if valid != (err == nil) {
+		t.Fatalf("%q is refused with %v; the oracle takes it: %v", body, err, valid)
+	}
+	if err == nil && !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q is read as %+v, the oracle reads %+v", body, got, want)
+	}
+	for _, code := range []petstore.Code{petstore.InvalidJSON, petstore.InvalidField, petstore.MissingField} {
+		if err == nil || petstore.IsCode(err, code) {
+			return
+		}
+	}
+	t.Fatalf("%q is refused with %v, which blames no body", body, err)
+}
+
+// textIn reads a member that is a string of at most max characters, if it is there.
+func textIn(members map[string]json.RawMessage, name string, max int) (s *string, ok bool) {
+	value, given := members[name]
+	if !given {
+		return nil, true
+	}
+	s = new(string)
+	return s, isString(value) && json.Unmarshal(value, s) == nil && isText(*s, max)
+}
+
+// wholeIn reads a member that is a whole number, if it is there.
+func wholeIn(members map[string]json.RawMessage, name string) (n *int64, ok bool) {
+	value, given := members[name]
+	if !given {
+		return nil, true
+	}
+	whole, ok := wholeNumber(string(value))
+	return &whole, ok
+}
+
+func FuzzPatch(f *testing.F) {
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var got petstore.PetPatch
+		err := petPatchBody.decode(body, &got)
+		want, valid := oraclePatch(body)
+		expectAlike(t, body, got, err, want, valid)
+		if err != nil {
+			return
+		}
+		before := petstore.Pet{ID: 1, NewPet: petstore.NewPet{Name: "Rex", CategoryID: 7, Status: petstore.Pending}}
+		after, err := before.Patch(got, nil)
+		if fault := after.Validate().Err(); err != nil || fault != nil {
+			t.Fatalf("%q makes %+v of %+v: %v, %v", body, after, before, err, fault)
+		}
+		if _, err := before.Patch(got, &petstore.Order{ID: 1}); (err == nil) != (after.Status == before.Status) {
+			t.Fatalf("%q for an animal that is held: %v", body, err)
+		}
+	})
+}
+
+func oraclePatch(body []byte) (patch petstore.PetPatch, valid bool) {
+	members, valid := strictMembers(body)
+	if !valid {
+		return patch, false
+	}
+	var nameOK, categoryOK bool
+	patch.Name, nameOK = textIn(members, "name", 1000)
+	patch.CategoryID, categoryOK = wholeIn(members, "categoryId")
+	status, statusOK := textIn(members, "status", 1000)
+	if status != nil {
+		parsed, _ := petstore.ParseStatus(*status)
+		patch.Status, statusOK = &parsed, slices.Contains([]string{"available", "pending", "sold"}, *status)
+	}
+	return patch, nameOK && categoryOK && statusOK
+}
+
+func FuzzOrder(f *testing.F) {
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got := petstore.NewOrder{Hold: petstore.DefaultHold}
+		err := newOrderBody.decode(body, &got)
+		want, valid := oracleOrder(body)
+		expectAlike(t, body, got, err, want, valid)
+		if err == nil && (got.Hold < petstore.MinHold || got.Hold > petstore.MaxHold) {
+			t.Fatalf("%q holds an animal for %s", body, got.Hold)
+		}
+	})
+}
+
+func oracleOrder(body []byte) (order petstore.NewOrder, valid bool) {
+	members, valid := strictMembers(body)
+	if !valid {
+		return order, false
+	}
+	petID, petOK := wholeIn(members, "petId")
+	reference, referenceOK := textIn(members, "reference", 200)
+	seconds, holdOK := wholeIn(members, "holdSeconds")
+	order.Hold = 72 * time.Hour
+	if seconds != nil {
+		order.Hold, holdOK = time.Duration(*seconds)*time.Second, holdOK && *seconds >= 60 && *seconds <= 2592000
+	}
+	if reference != nil {
+		order.Reference = *reference
+	}
+	if petID != nil {
+		order.PetID = *petID
+	}
+	return order, petOK && petID != nil && referenceOK && holdOK
+}
+
+func FuzzCategory(f *testing.F) {
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got := petstore.Category{ID: 7}
+		err := categoryBody.decode(body, &got)
+		want, valid := petstore.Category{ID: 7}, false
+		if members, ok := strictMembers(body); ok {
+			name, ok := textIn(members, "name", 100)
+			if valid = ok && name != nil; valid {
+				want.Name = *name
+			}
+		}
+		expectAlike(t, body, got, err, want, valid)
+		if err != nil {
+			return
+		}
+		again := petstore.Category{ID: 7}
+		if err := categoryBody.decode(appendCategory(nil, got), &again); err != nil || again != got {
+			t.Fatalf("%q is read as %+v, written and read again as %+v, %v", body, got, again, err)
+		}
+	})
+}

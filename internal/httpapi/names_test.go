@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"petstore/internal/petstore"
+)
+
+// flat is an object of that many members.
+func flat(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"%05d":0`, i)
+	}
+	return "{" + b.String()[1:] + "}"
+}
+
+// nested is as many objects inside each other.
+func nested(n int) string { return strings.Repeat(`{"a":`, n) + "0" + strings.Repeat("}", n) }
+
+func TestABodyMayHaveAThousandNames(t *testing.T) {
+	many := strings.Repeat("x", 5*maxNames)
+	for _, c := range []struct {
+		behaviour, value string
+		names            int // with "x" before the value
+	}{
+		{"side by side", flat(999), 1000},
+		{"one more", flat(1000), 1001},
+		{"nested", nested(999), 1000},
+		{"one more, nested", nested(1000), 1001},
+		{"in an array of objects", "[" + strings.Repeat(`{"a":0},`, 998) + `{"b":0}]`, 1000},
+		{"one more, in an array of objects", "[" + strings.Repeat(`{"a":0},`, 999) + `{"b":0}]`, 1001},
+		{"the shortest there are", strings.Repeat(`{"":`, 999) + "0" + strings.Repeat("}", 999), 1000},
+		{"one more of the shortest", strings.Repeat(`{"":`, 1000) + "0" + strings.Repeat("}", 1000), 1001},
+		{"colons in a string", `"` + strings.Repeat("::", 5000) + `"`, 1},
+		{"colons after an escaped quotation mark", `"` + strings.Repeat(`\":`, 5000) + `"`, 1},
+		{"colons after a backslash that is escaped", `["` + strings.Repeat("x", 5000) + `\\",{"a":":"}]`, 2},
+		{"names with colons and quotation marks", `{"\":\"":":","\\":{"a\\\":":1},"` + many + `":0}`, 5},
+		{"white space around the colons", `{"` + many + `" : 1 , "b"` + "\n:\t" + `2}`, 3},
+	} {
+		t.Run(c.behaviour, func(t *testing.T) {
+			body := []byte(`{"x":` + c.value + `}`)
+			if n := countNames(body); n != c.names && len(body) >= 5*maxNames {
+				t.Errorf("%d names are counted, want %d", n, c.names)
+			}
+			err := eachMember(body, "name", func(string, jsontext.Value) {})
+			if c.names <= maxNames && err != nil {
+				t.Errorf("refused: %v", err)
+			}
+			if c.names > maxNames && (!petstore.IsCode(err, petstore.InvalidJSON) || err.Error() != "The body has more than 1,000 fields. Send name only.") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// What is printed is for people; only the refusal decides.
+func TestABodyOfNinetyThousandNamesIsRefusedCheaply(t *testing.T) {
+	names := []byte(flat(90_000))
+	text := []byte(`{"name":"` + strings.Repeat("x", len(names)-11) + `"}`)
+	refused := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := decodeNewPet(names); !petstore.IsCode(err, petstore.InvalidJSON) {
+				b.Fatal(err)
+			}
+		}
+	})
+	read := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			decodeNewPet(text)
+		}
+	})
+	t.Logf("a body of many names costs %.2f times as much as one text of the same size, and %d allocations", float64(refused.NsPerOp())/float64(read.NsPerOp()), refused.AllocsPerOp())
+}

@@ -1,0 +1,202 @@
+package petstore_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"petstore/internal/petstore"
+)
+
+var (
+	placedAt = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	heldTill = placedAt.Add(time.Hour)
+	closedAt = placedAt.Add(time.Minute)
+)
+
+// orderIn is an order of an hour as it is stored in that state.
+func orderIn(status petstore.OrderStatus) petstore.Order {
+	o := petstore.Order{ID: 3, PetID: 7, Status: status, Reference: "Ann", CreatedAt: placedAt, ExpiresAt: heldTill}
+	switch status {
+	case petstore.Completed, petstore.Cancelled:
+		o.ClosedAt = closedAt
+	case petstore.Expired:
+		o.ClosedAt = heldTill
+	}
+	return o
+}
+
+func TestAnOrderGoesFromOpenToOneEnd(t *testing.T) {
+	const (
+		before = -time.Millisecond
+		at     = time.Duration(0)
+		after  = time.Millisecond
+	)
+	times := map[time.Duration]string{before: "before its end", at: "at its end", after: "after its end"}
+	type wish struct {
+		stored petstore.OrderStatus
+		when   time.Duration
+	}
+	// What an order counts as, and what becomes of it when it is to be completed and when it is to be cancelled; zero is a
+	// refusal.
+	table := map[wish]struct{ counts, completed, cancelled petstore.OrderStatus }{
+		{petstore.Open, before}:      {petstore.Open, petstore.Completed, petstore.Cancelled},
+		{petstore.Open, at}:          {petstore.Expired, 0, 0},
+		{petstore.Open, after}:       {petstore.Expired, 0, 0},
+		{petstore.Completed, before}: {petstore.Completed, petstore.Completed, 0},
+		{petstore.Completed, at}:     {petstore.Completed, petstore.Completed, 0},
+		{petstore.Completed, after}:  {petstore.Completed, petstore.Completed, 0},
+		{petstore.Cancelled, before}: {petstore.Cancelled, 0, petstore.Cancelled},
+		{petstore.Cancelled, at}:     {petstore.Cancelled, 0, petstore.Cancelled},
+		{petstore.Cancelled, after}:  {petstore.Cancelled, 0, petstore.Cancelled},
+		{petstore.Expired, before}:   {petstore.Expired, 0, 0},
+		{petstore.Expired, at}:       {petstore.Expired, 0, 0},
+		{petstore.Expired, after}:    {petstore.Expired, 0, 0},
+	}
+	if want := len(petstore.OrderStatuses) * len(times); len(table) != want {
+		t.Fatalf("the table has %d rows, want %d", len(table), want)
+	}
+	for from, want := range table {
+		now := heldTill.Add(from.when)
+		for to, becomes := range map[petstore.OrderStatus]petstore.OrderStatus{petstore.Completed: want.completed, petstore.Cancelled: want.cancelled} {
+			t.Run(from.stored.String()+" "+times[from.when]+" to "+to.String(), func(t *testing.T) {
+				order := orderIn(from.stored)
+				if counts := order.At(now); counts != orderAs(order, want.counts, counts.ClosedAt) {
+					t.Errorf("it counts as %+v, want %s", counts, want.counts)
+				}
+				got, err := order.Close(to, now)
+				if becomes == 0 {
+					if !petstore.IsCode(err, petstore.OrderClosed) || got != (petstore.Order{}) {
+						t.Errorf("got %+v, %v; want a refusal", got, err)
+					}
+					return
+				}
+				closed := order.ClosedAt
+				if from.stored == petstore.Open {
+					closed = now
+				}
+				if wanted := orderAs(order, becomes, closed); err != nil || got != wanted {
+					t.Errorf("got %+v, %v; want %+v", got, err, wanted)
+				}
+			})
+		}
+	}
+}
+
+func orderAs(o petstore.Order, status petstore.OrderStatus, closed time.Time) petstore.Order {
+	o.Status, o.ClosedAt = status, closed
+	return o
+}
+
+func TestARefusalToCloseAnOrderSaysWhatItIsSinceWhen(t *testing.T) {
+	for status, says := range map[petstore.OrderStatus]string{
+		petstore.Open:      "This order is expired since 2026-11-15T13:00:00.000Z and cannot change any more.",
+		petstore.Expired:   "This order is expired since 2026-11-15T13:00:00.000Z and cannot change any more.",
+		petstore.Cancelled: "This order is cancelled since 2026-11-15T12:01:00.000Z and cannot change any more.",
+	} {
+		if _, err := orderIn(status).Close(petstore.Completed, heldTill); err == nil || err.Error() != says {
+			t.Errorf("a stored %s order: %v", status, err)
+		}
+	}
+}
+
+func TestOnlyAnAvailableAnimalIsOrdered(t *testing.T) {
+	wish := petstore.NewOrder{PetID: 7, Reference: "Ann", Hold: time.Hour}
+	for _, status := range petstore.Statuses {
+		pet := petstore.Pet{ID: 7, NewPet: petstore.NewPet{Name: "Rex", Status: status}}
+		got, err := wish.Place(3, pet, placedAt)
+		switch {
+		case status == petstore.Available && (err != nil || got != orderIn(petstore.Open)):
+			t.Errorf("got %+v, %v; want %+v", got, err, orderIn(petstore.Open))
+		case status != petstore.Available && (!petstore.IsCode(err, petstore.PetUnavailable) || !strings.Contains(err.Error(), status.String())):
+			t.Errorf("an animal that is %s: %+v, %v", status, got, err)
+		}
+	}
+}
+
+func TestAClosedOrderLeavesItsAnimalSoldOrAvailable(t *testing.T) {
+	for status, leaves := range map[petstore.OrderStatus]petstore.Status{petstore.Completed: petstore.Sold, petstore.Cancelled: petstore.Available, petstore.Expired: petstore.Available} {
+		if got := status.Leaves(); got != leaves {
+			t.Errorf("%s leaves its animal %s", status, got)
+		}
+	}
+}
+
+func TestStatesOfAnOrderAreThePublishedOnes(t *testing.T) {
+	var names []string
+	for _, status := range petstore.OrderStatuses {
+		names = append(names, status.String())
+		if again, ok := petstore.ParseOrderStatus(status.String()); !ok || again != status {
+			t.Errorf("%s is read as %v, %v", status, again, ok)
+		}
+	}
+	if got := strings.Join(names, " "); got != "open completed cancelled expired" {
+		t.Errorf("got %s", got)
+	}
+	for _, other := range []string{"", "Open", "canceled", "open ", "pending", "1"} {
+		if status, ok := petstore.ParseOrderStatus(other); ok {
+			t.Errorf("%q is read as %v", other, status)
+		}
+	}
+	for _, unknown := range []petstore.OrderStatus{0, 5, 255} {
+		if name := unknown.String(); name != "" {
+			t.Errorf("the status %d is called %q", unknown, name)
+		}
+	}
+}
+
+func TestAReferenceAndAHoldHaveBounds(t *testing.T) {
+	for reference, problem := range map[string]string{
+		"Ann":                    "",
+		strings.Repeat("🐕", 200): "",
+		strings.Repeat("🐕", 201): "must be at most 200 characters long",
+		"":                       "must not be empty",
+		" \t":                    "must not be only white space",
+		"A\x00":                  "must not contain the character U+0000",
+		"A\xff":                  "must be valid UTF-8",
+	} {
+		if got := petstore.CheckReference(reference); got != problem {
+			t.Errorf("the reference %.20q: %q, want %q", reference, got, problem)
+		}
+	}
+	for seconds, allowed := range map[int64]bool{-60: false, 0: false, 59: false, 60: true, 259200: true, 2592000: true, 2592001: false, 1 << 62: false} {
+		problem := petstore.CheckHold(seconds)
+		if allowed != (problem == "") || !allowed && problem != "must be a whole number from 60 to 2592000" {
+			t.Errorf("a hold of %d seconds: %q", seconds, problem)
+		}
+	}
+}
+
+// What can happen to an order, in any order and at any time, leaves it as these laws say.
+func TestAnOrderChangesItsStateOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hold := time.Duration(rapid.Int64Range(60, 2592000).Draw(t, "hold")) * time.Second
+		pet := petstore.Pet{ID: 7, NewPet: petstore.NewPet{Name: "Rex", Status: petstore.Available}}
+		order, err := petstore.NewOrder{PetID: 7, Hold: hold}.Place(3, pet, placedAt.Add(time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "nanoseconds"))))
+		if err != nil || order.ExpiresAt.Sub(order.CreatedAt) != hold || order.CreatedAt != order.CreatedAt.Truncate(time.Millisecond) {
+			t.Fatalf("placed %+v, %v", order, err)
+		}
+		now := order.CreatedAt
+		for _, to := range rapid.SliceOf(rapid.SampledFrom([]petstore.OrderStatus{petstore.Completed, petstore.Cancelled})).Draw(t, "wishes") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(hold)).Draw(t, "later")))
+			if at := order.At(now); at != at.At(now.Add(hold)) && at.Status != petstore.Open {
+				t.Fatalf("closed as %+v, later %+v", at, at.At(now.Add(hold)))
+			}
+			after, err := order.Close(to, now)
+			if err == nil && (after.Status != to || order.Status != petstore.Open && after != order) {
+				t.Fatalf("%+v became %+v", order, after)
+			}
+			if err != nil && order.At(now).Status == petstore.Open {
+				t.Fatalf("%+v is open at %s and refused: %v", order, now, err)
+			}
+			if err == nil {
+				order = after
+			}
+			if closed := order.ClosedAt; order.Status != petstore.Open && (closed.Before(order.CreatedAt) || !closed.Before(order.ExpiresAt)) {
+				t.Fatalf("%+v is closed outside of its time", order)
+			}
+		}
+	})
+}
