@@ -233,9 +233,9 @@ func (db *DB) MarkServed(ctx context.Context) error {
 	return db.write(ctx, func(w *writer) error { return run(w.conn, insertServed) })
 }
 
-// load is write for work that a server's start ends for good.
+// load is writePets for work that a server's start ends for good.
 func (db *DB) load(ctx context.Context, work func(*writer) error) error {
-	return db.write(ctx, func(w *writer) error {
+	return db.writePets(ctx, func(w *writer) error {
 		served := false
 		if err := query(w.conn, func(*sqlite3.Stmt) { served = true }, selectServed); err != nil {
 			return err

@@ -53,8 +53,19 @@ func beginLog(conn *sqlite3.Conn) error {
 	return err
 }
 
-// write lends the writer, in a transaction, and keeps the log small. Nothing is acknowledged that went into a lost file.
-func (db *DB) write(ctx context.Context, work func(*writer) error) (err error) {
+// write lends the writer, in a transaction, for work on what readPets does not show.
+func (db *DB) write(ctx context.Context, work func(*writer) error) error {
+	return db.writeTo(ctx, work, func(w *writer) error { return run(w.conn, "COMMIT") })
+}
+
+// writePets lends the writer, in a transaction, for work on what readPets shows.
+func (db *DB) writePets(ctx context.Context, work func(*writer) error) error {
+	return db.writeTo(ctx, work, db.publish)
+}
+
+// writeTo lends the writer, in a transaction that commit ends, and keeps the log small. Nothing is acknowledged that went
+// into a lost file.
+func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	w, err := db.writer.take(ctx)
 	if err != nil {
@@ -73,7 +84,7 @@ func (db *DB) write(ctx context.Context, work func(*writer) error) (err error) {
 			return err
 		}
 		return w.storeInventory()
-	}, func() error { return db.publish(w) })
+	}, func() error { return commit(w) })
 	if err == nil {
 		if lost := db.check(); lost != nil {
 			return petstore.Unknown(lost)
@@ -125,7 +136,7 @@ func (db *DB) do(ctx context.Context, c change) (id int64, err error) {
 // commit makes a batch of changes in one transaction.
 func (db *DB) commit(batch []change) ([]outcome, error) {
 	outcomes := make([]outcome, len(batch))
-	err := db.write(context.Background(), func(w *writer) error { return w.apply(batch, outcomes) })
+	err := db.writePets(context.Background(), func(w *writer) error { return w.apply(batch, outcomes) })
 	if db.batched != nil {
 		db.batched(len(batch))
 	}
