@@ -99,9 +99,18 @@ func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
 	case Open:
 		o.Status, o.ClosedAt = to, now.UTC().Truncate(time.Millisecond)
 	default:
-		return Order{}, Errorf(OrderClosed, "This order has been %s since %s and cannot change any more.", o.Status, FormatTime(o.ClosedAt))
+		return Order{}, o.closed()
 	}
 	return o, nil
+}
+
+// closed is the refusal to change an order that is closed.
+func (o Order) closed() *Error {
+	happened := "was " + o.Status.String()
+	if o.Status == Expired {
+		happened = "expired"
+	}
+	return Errorf(OrderClosed, "This order %s at %s and cannot change any more.", happened, FormatTime(o.ClosedAt))
 }
 
 // Leaves is the status in which a closed order leaves its animal.

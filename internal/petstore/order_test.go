@@ -92,9 +92,9 @@ func orderAs(o petstore.Order, status petstore.OrderStatus, closed time.Time) pe
 
 func TestARefusalToCloseAnOrderSaysWhatItIsSinceWhen(t *testing.T) {
 	for status, says := range map[petstore.OrderStatus]string{
-		petstore.Open:      "This order has been expired since 2026-11-15T13:00:00.000Z and cannot change any more.",
-		petstore.Expired:   "This order has been expired since 2026-11-15T13:00:00.000Z and cannot change any more.",
-		petstore.Cancelled: "This order has been cancelled since 2026-11-15T12:01:00.000Z and cannot change any more.",
+		petstore.Open:      "This order expired at 2026-11-15T13:00:00.000Z and cannot change any more.",
+		petstore.Expired:   "This order expired at 2026-11-15T13:00:00.000Z and cannot change any more.",
+		petstore.Cancelled: "This order was cancelled at 2026-11-15T12:01:00.000Z and cannot change any more.",
 	} {
 		if _, err := orderIn(status).Close(petstore.Completed, heldTill); err == nil || err.Error() != says {
 			t.Errorf("a stored %s order: %v", status, err)
