@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	changelog "petstore"
 	"petstore/api"
@@ -35,6 +36,7 @@ type reference struct {
 	First          sample  // the first call to make
 	EveryRequest   []field // parameters that every operation takes
 	EveryAnswer    []field // headers that every answer has
+	Error          []field
 	Codes          []code
 	Plans          []plan
 	Leaving        *endpoint
@@ -95,7 +97,7 @@ func newReference(base string, source, text []byte, changes string) reference {
 	if err := json.Unmarshal(text, &d); err != nil {
 		panic(err) // the document is embedded
 	}
-	r := reference{Title: d.Info.Title, Version: d.Info.Version, Codes: d.codes(source), Plans: plans(), Changelog: markdown(changes)}
+	r := reference{Title: d.Info.Title, Version: d.Info.Version, Error: d.errorFields(), Codes: d.codes(source), Plans: plans(), Changelog: markdown(changes)}
 	if base == "" {
 		base, r.Guess = guess, guess
 	}
@@ -129,7 +131,10 @@ func newReference(base string, source, text []byte, changes string) reference {
 	return r
 }
 
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+func capital(word string) string {
+	_, size := utf8.DecodeRuneInString(word)
+	return strings.ToUpper(word[:size]) + word[size:]
+}
 
 // version is the path under which this server serves the operations. The document's other servers are examples that
 // nobody can reach.

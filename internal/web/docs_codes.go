@@ -67,6 +67,15 @@ func (d *document) codes(source []byte) []code {
 	return all
 }
 
+// errorFields are those of an Error. The codes have a table of their own.
+func (d *document) errorFields() []field {
+	all := d.fields(d.Components.Schemas["Error"], 0)
+	for i := range all {
+		all[i].Enum = nil
+	}
+	return all
+}
+
 // join lists statuses. A code that no example has is for requests that match no operation, whatever their status.
 func join(statuses []int) string {
 	if len(statuses) == 0 {
