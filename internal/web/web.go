@@ -37,7 +37,7 @@ func Pages(base string) map[string]http.Handler {
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
 		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
 		for _, name := range names {
-			pages[address(name)] = newPage(name, read(name))
+			pages[address(name)] = newPage(name, read(files, name))
 		}
 	}
 	return pages
@@ -52,8 +52,8 @@ func address(name string) string {
 	return path
 }
 
-func read(name string) []byte {
-	body, err := files.ReadFile(name)
+func read(fsys embed.FS, name string) []byte {
+	body, err := fsys.ReadFile(name)
 	if err != nil {
 		panic(err) // it is embedded
 	}
