@@ -219,7 +219,7 @@ func (d *document) answer(status string, r response, common common) answer {
 	if types := mediaTypes(r.Content); len(types) > 0 {
 		content := r.Content[types[0]]
 		a.Type = d.typeName(d.schema(content.Schema))
-		a.Fields, a.Examples = d.fields(content.Schema, 0), d.examples(content)
+		a.Fields, a.Examples = given(d.fields(content.Schema, 0)), d.examples(content)
 	}
 	return a
 }
@@ -232,7 +232,7 @@ func (d *document) parameter(p parameter) field {
 
 func (d *document) header(name string, h header) field {
 	f := d.field(name, h.Schema, 0)
-	f.Required, f.Addition, f.Example, f.Text = h.Required, h.Addition, plain(h.Example), markdown(h.Description)
+	f.Required, f.Given, f.Addition, f.Example, f.Text = h.Required, true, h.Addition, plain(h.Example), markdown(h.Description)
 	return f
 }
 

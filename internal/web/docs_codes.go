@@ -69,7 +69,7 @@ func (d *document) codes(source []byte) []code {
 
 // errorFields are those of an Error. The codes have a table of their own.
 func (d *document) errorFields() []field {
-	all := d.fields(d.Components.Schemas["Error"], 0)
+	all := given(d.fields(d.Components.Schemas["Error"], 0))
 	for i := range all {
 		all[i].Enum = nil
 	}

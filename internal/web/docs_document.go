@@ -99,7 +99,6 @@ type schema struct {
 	Description          string
 	Type                 kinds
 	Format               string
-	Pattern              string
 	Enum                 []json.RawMessage
 	Const, Default       json.RawMessage
 	Minimum, Maximum     json.Number
@@ -108,7 +107,6 @@ type schema struct {
 	Required             []string
 	Properties           map[string]schema
 	Items                *schema
-	Example              json.RawMessage
 }
 
 // kinds are the types of a schema, which OpenAPI writes as one string or as several.

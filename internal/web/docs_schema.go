@@ -15,6 +15,7 @@ import (
 type field struct {
 	Name, In, Type string
 	Required       bool
+	Given          bool // by the server
 	Addition       bool
 	Facts          []string
 	Enum           []string
@@ -55,6 +56,15 @@ func (d *document) fields(s schema, level int) []field {
 	return all
 }
 
+// given marks the fields of an answer: nobody is asked for them.
+func given(fields []field) []field {
+	for i := range fields {
+		fields[i].Given = true
+		given(fields[i].Fields)
+	}
+	return fields
+}
+
 // order names the fields of an object: those it must have, as the document lists them, then the others by name.
 func order(s schema) []string {
 	names := slices.Clone(s.Required)
@@ -81,7 +91,7 @@ func (d *document) typeName(s schema) string {
 func facts(s schema) []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	switch low, high := number(s.Minimum), number(s.Maximum); {
+	switch low, high := s.Minimum.String(), s.Maximum.String(); {
 	case low == strconv.Itoa(math.MinInt64) && high == strconv.Itoa(math.MaxInt64): // the format says so
 	case low != "" && high != "":
 		add("%s to %s", grouped(low), grouped(high))
@@ -110,37 +120,12 @@ func facts(s schema) []string {
 	return all
 }
 
-// number writes an integer without the exponent that YAML tools give to large ones.
-func number(n json.Number) string {
-	if _, err := n.Int64(); err == nil {
-		return n.String()
-	}
-	float, err := n.Float64()
-	switch {
-	case err != nil:
-		return ""
-	case float >= math.MaxInt64:
-		return strconv.Itoa(math.MaxInt64)
-	case float <= math.MinInt64:
-		return strconv.Itoa(math.MinInt64)
-	}
-	return strconv.FormatFloat(float, 'f', -1, 64)
-}
-
-// grouped puts commas between thousands.
+// grouped puts commas between the thousands of a whole number.
 func grouped(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	whole, fraction, found := strings.Cut(digits, ".")
-	if found {
-		fraction = "." + fraction
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	return sign + whole + fraction
+	return digits
 }
 
 // plain is a value as a person writes it: a string without its quotes.

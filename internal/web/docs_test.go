@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	changelog "petstore"
 	"petstore/api"
 	"petstore/internal/petstore"
 )
@@ -81,7 +82,9 @@ func TestReferenceIsCompleteWithoutAScript(t *testing.T) {
 		has(`%s</code>`, name)
 	}
 	has(`id="changelog"`)
-	has("<h3>Unreleased</h3>")
+	_, newest, _ := strings.Cut(changelog.Markdown, "\n## ")
+	newest, _, _ = strings.Cut(newest, "\n")
+	has("<h3>%s</h3>", newest)
 	for _, plan := range []string{"Free", "Pro", "Business", "Enterprise"} {
 		has(`<th scope="row">%s</th>`, plan)
 	}
@@ -251,5 +254,28 @@ func TestReferenceStaysSmall(t *testing.T) {
 	}
 	if packed := len(body(t, get(t, "/docs", "Accept-Encoding", "gzip"))); packed >= 40_000 {
 		t.Errorf("the page is %d bytes on the wire, want less than 40,000", packed)
+	}
+}
+
+func TestBoundsAreInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"minimum": 1, "maximum": 100, "default": 20}`:                     "1 to 100; 20 unless given",
+		`{"minimum": 60, "maximum": 2592000}`:                               "60 to 2,592,000",
+		`{"minimum": -1000}`:                                                "at least -1,000",
+		`{"maximum": -100}`:                                                 "at most -100",
+		`{"minimum": -9223372036854775808, "maximum": 9223372036854775807}`: "",
+		`{"minLength": 1, "maxLength": 1000}`:                               "1 to 1,000 characters",
+		`{"minLength": 1}`:                                                  "not empty",
+		`{"maxLength": 64}`:                                                 "at most 64 characters",
+		`{"maxItems": 100}`:                                                 "at most 100 of them",
+		`{"const": "no-store"}`:                                             "always no-store",
+	} {
+		var s schema
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(facts(s), "; "); got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
 	}
 }
