@@ -8,13 +8,12 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	changelog "petstore"
 	"petstore/api"
+	"petstore/internal/petstore"
 )
 
 //go:embed templates
@@ -33,13 +32,12 @@ type reference struct {
 	Intro          template.HTML
 	Sections       []section
 	Groups         []group
-	First          sample  // the first call to make
 	EveryRequest   []field // parameters that every operation takes
 	EveryAnswer    []field // headers that every answer has
 	Error          []field
 	Codes          []code
 	Plans          []plan
-	Leaving        *endpoint
+	Keyless        string // requests per minute without a valid key
 	Changelog      template.HTML
 }
 
@@ -49,35 +47,6 @@ type group struct {
 	Text        template.HTML
 	Addition    bool
 	Calls       []endpoint
-}
-
-// endpoint is an operation as the page shows it.
-type endpoint struct {
-	ID, Method, Path, Summary, Sunset string
-	Text                              template.HTML
-	Deprecated, Addition              bool
-	Parameters                        []field
-	Body                              *payload
-	Answers, Errors                   []answer
-	Samples                           []sample
-}
-
-type payload struct {
-	Text     template.HTML
-	Required bool
-	Types    []string
-	Fields   []field
-	Examples []example
-}
-
-type answer struct {
-	Status, Reason string
-	Text           template.HTML
-	Addition       bool
-	Type           string
-	Headers        []field
-	Fields         []field
-	Examples       []example
 }
 
 // docs renders the reference of the embedded document. Base is the address of this server without the version, empty
@@ -97,14 +66,17 @@ func newReference(base string, source, text []byte, changes string) reference {
 	if err := json.Unmarshal(text, &d); err != nil {
 		panic(err) // the document is embedded
 	}
-	r := reference{Title: d.Info.Title, Version: d.Info.Version, Error: d.errorFields(), Codes: d.codes(source), Plans: plans(), Changelog: markdown(changes)}
-	if base == "" {
-		base, r.Guess = guess, guess
-	}
-	r.Base = base + d.version()
-	r.Intro, r.Sections = sections(d.Info.Description)
 	operations := d.operations(source)
 	common := shared(operations)
+	r := reference{
+		Title: d.Info.Title, Version: d.Info.Version, Base: base, Error: d.errorFields(), Codes: d.codes(operations),
+		Plans: plans(), Keyless: thousands(petstore.AddressLimits.PerMinute), Changelog: markdown(changes),
+	}
+	if base == "" {
+		r.Base, r.Guess = guess, guess
+	}
+	r.Base += d.version()
+	r.Intro, r.Sections = sections(d.Info.Description)
 	for _, p := range common.parameters {
 		r.EveryRequest = append(r.EveryRequest, d.parameter(p))
 	}
@@ -118,17 +90,33 @@ func newReference(base string, source, text []byte, changes string) reference {
 				g.Calls = append(g.Calls, d.endpoint(op, r.Base, common, tag.Addition))
 			}
 		}
-		for i, c := range g.Calls {
-			if c.ID == "getPet" && c.Deprecated {
-				r.Leaving = &g.Calls[i]
-			}
-			if r.First.Code == "" && c.Method == http.MethodGet {
-				r.First = c.Samples[0]
-			}
-		}
 		r.Groups = append(r.Groups, g)
 	}
 	return r
+}
+
+// First is the sample of the first call to make: one that changes nothing.
+func (r reference) First() string {
+	for _, g := range r.Groups {
+		for _, c := range g.Calls {
+			if c.Method == http.MethodGet {
+				return c.Samples[0].Code
+			}
+		}
+	}
+	return ""
+}
+
+// Leaving is the deprecated operation that the page has a guide for.
+func (r reference) Leaving() *endpoint {
+	for _, g := range r.Groups {
+		for _, c := range g.Calls {
+			if c.ID == "getPet" && c.Deprecated {
+				return &c
+			}
+		}
+	}
+	return nil
 }
 
 func capital(word string) string {
@@ -145,102 +133,4 @@ func (d *document) version() string {
 		}
 	}
 	return ""
-}
-
-// common is what all operations have. It is described once.
-type common struct {
-	parameters []parameter
-	headers    map[string]header
-}
-
-func shared(operations []operation) common {
-	var all common
-	for i, op := range operations {
-		if i == 0 {
-			all.parameters = slices.Clone(op.Parameters)
-		}
-		all.parameters = slices.DeleteFunc(all.parameters, func(p parameter) bool { return !op.takes(p) })
-		for _, r := range op.Responses {
-			if all.headers == nil {
-				all.headers = maps.Clone(r.Headers)
-			}
-			maps.DeleteFunc(all.headers, func(name string, _ header) bool { _, has := r.Headers[name]; return !has })
-		}
-	}
-	return all
-}
-
-func (op operation) takes(p parameter) bool {
-	return slices.ContainsFunc(op.Parameters, func(own parameter) bool { return own.Name == p.Name && own.In == p.In })
-}
-
-// endpoint describes an operation. If all of it is an addition, its parts are not marked again.
-func (d *document) endpoint(op operation, base string, common common, marked bool) endpoint {
-	c := endpoint{
-		ID: op.ID, Method: op.method, Path: op.path, Summary: op.Summary, Text: markdown(op.Description),
-		Deprecated: op.Deprecated, Sunset: op.Sunset, Addition: op.Addition && !marked,
-	}
-	if day, err := time.Parse(time.DateOnly, op.Sunset); err == nil {
-		c.Sunset = day.Format("2 January 2006")
-	}
-	marked = marked || op.Addition
-	for _, p := range op.Parameters {
-		if !slices.ContainsFunc(common.parameters, func(told parameter) bool { return told.Name == p.Name }) {
-			p.Addition = p.Addition && !marked
-			c.Parameters = append(c.Parameters, d.parameter(p))
-		}
-	}
-	if types := mediaTypes(op.RequestBody.Content); len(types) > 0 {
-		content := op.RequestBody.Content[types[0]]
-		c.Body = &payload{markdown(op.RequestBody.Description), op.RequestBody.Required, types, d.fields(content.Schema, 0), d.examples(content)}
-		slices.SortStableFunc(c.Body.Examples, func(a, b example) int { return len(a.Value) - len(b.Value) })
-	}
-	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
-		a := d.answer(status, op.Responses[status], common)
-		a.Addition = a.Addition && !marked
-		if strings.HasPrefix(status, "2") {
-			c.Answers = append(c.Answers, a)
-		} else {
-			c.Errors = append(c.Errors, a)
-		}
-	}
-	c.Samples = samples(c, base)
-	return c
-}
-
-func (d *document) answer(status string, r response, common common) answer {
-	number, _ := strconv.Atoi(status) // "default" has no reason
-	a := answer{Status: status, Reason: http.StatusText(number), Text: template.HTML(inline(r.Description)), Addition: r.Addition}
-	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
-		if _, told := common.headers[name]; !told {
-			a.Headers = append(a.Headers, d.header(name, r.Headers[name]))
-		}
-	}
-	if types := mediaTypes(r.Content); len(types) > 0 {
-		content := r.Content[types[0]]
-		a.Type = d.typeName(d.schema(content.Schema))
-		a.Fields, a.Examples = given(d.fields(content.Schema, 0)), d.examples(content)
-	}
-	return a
-}
-
-func (d *document) parameter(p parameter) field {
-	f := d.field(p.Name, p.Schema, 0)
-	f.In, f.Required, f.Addition, f.Example, f.Text = p.In, p.Required, p.Addition, plain(p.Example), markdown(p.Description)
-	return f
-}
-
-func (d *document) header(name string, h header) field {
-	f := d.field(name, h.Schema, 0)
-	f.Required, f.Given, f.Addition, f.Example, f.Text = h.Required, true, h.Addition, plain(h.Example), markdown(h.Description)
-	return f
-}
-
-// mediaTypes are those of a body, plain JSON first.
-func mediaTypes(content map[string]media) []string {
-	types := slices.Sorted(maps.Keys(content))
-	slices.SortStableFunc(types, func(a, b string) int {
-		return strings.Compare(strings.TrimPrefix(a, "application/json"), strings.TrimPrefix(b, "application/json"))
-	})
-	return types
 }

@@ -44,9 +44,9 @@ var advice = map[petstore.Code]string{
 }
 
 // codes are the codes that an Error of the document may carry, by the status that its examples give them.
-func (d *document) codes(source []byte) []code {
+func (d *document) codes(operations []operation) []code {
 	statuses := make(map[string][]int)
-	for _, op := range d.operations(source) {
+	for _, op := range operations {
 		for status, r := range op.Responses {
 			number, _ := strconv.Atoi(status)
 			for _, m := range r.Content {

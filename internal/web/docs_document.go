@@ -25,7 +25,7 @@ type document struct {
 	Components struct {
 		Schemas       map[string]schema
 		Parameters    map[string]parameter
-		Headers       map[string]header
+		Headers       map[string]parameter
 		Responses     map[string]response
 		RequestBodies map[string]requestBody
 	}
@@ -51,18 +51,10 @@ type operation struct {
 	method, path string
 }
 
+// parameter is one of a request, or a header of an answer, whose name stands before it.
 type parameter struct {
 	Ref         string `json:"$ref"`
 	Name, In    string
-	Description string
-	Required    bool
-	Addition    bool `json:"x-addition"`
-	Schema      schema
-	Example     json.RawMessage
-}
-
-type header struct {
-	Ref         string `json:"$ref"`
 	Description string
 	Required    bool
 	Addition    bool `json:"x-addition"`
@@ -81,7 +73,7 @@ type response struct {
 	Ref         string `json:"$ref"`
 	Description string
 	Addition    bool `json:"x-addition"`
-	Headers     map[string]header
+	Headers     map[string]parameter
 	Content     map[string]media
 }
 

@@ -11,12 +11,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
+var allPages = sync.OnceValue(func() map[string]http.Handler { return Pages("") })
+
 func get(t *testing.T, path string, headers ...string) *http.Response {
 	t.Helper()
-	page := Pages("")[path]
+	page := allPages()[path]
 	if page == nil {
 		t.Fatalf("there is no page %s", path)
 	}
@@ -50,7 +53,7 @@ func TestPagesAreTheseAndNoOthers(t *testing.T) {
 
 func TestEveryPageHasItsTypeAndManners(t *testing.T) {
 	types := map[string]string{"": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
-	for path := range Pages("") {
+	for path := range allPages() {
 		_, extension, _ := strings.Cut(path, ".")
 		h := get(t, path).Header
 		for name, want := range map[string]string{
@@ -77,7 +80,7 @@ func TestEveryPageHasItsTypeAndManners(t *testing.T) {
 
 func TestFrontPageStaysSmall(t *testing.T) {
 	total := 0
-	for path := range Pages("") {
+	for path := range allPages() {
 		if !strings.Contains(path, "docs") {
 			total += len(body(t, get(t, path)))
 		}
@@ -88,7 +91,7 @@ func TestFrontPageStaysSmall(t *testing.T) {
 }
 
 func TestPageThatTheBrowserHasIsNotSentAgain(t *testing.T) {
-	for path := range Pages("") {
+	for path := range allPages() {
 		tag := get(t, path, "Accept-Encoding", "gzip").Header.Get("ETag")
 		if tag == "" {
 			t.Errorf("%s has no ETag", path)
