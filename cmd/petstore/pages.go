@@ -7,9 +7,10 @@ import (
 	"petstore/internal/web"
 )
 
-// pages are what the public listener serves without a key, besides the API.
-func pages() map[string]http.Handler {
-	pages := web.Pages()
+// pages are what the public listener serves without a key, besides the API. Base is the address of --base-url without
+// the version.
+func pages(base string) map[string]http.Handler {
+	pages := web.Pages(base)
 	pages["/openapi.yaml"] = document("application/yaml", api.YAML)
 	pages["/openapi.json"] = document("application/json", api.JSON)
 	return pages

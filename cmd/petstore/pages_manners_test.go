@@ -129,6 +129,6 @@ func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	page.Wait(`document.getElementById("categoryId-error").innerText !== ""`)
 	fits("the form")
 	page.Open(s.URL + "/docs")
-	page.Wait(`document.querySelector("#operations-animals-listPets")`)
+	page.Wait(`document.querySelector("#operation-listPets")`)
 	fits("the reference")
 }

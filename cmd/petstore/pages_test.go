@@ -242,24 +242,3 @@ func TestAServerThatWentAwayIsWaitedFor(t *testing.T) {
 	page.Click("#notice button")
 	page.Wait(showsExactly("Olive"))
 }
-
-func TestTheReferenceTriesARealCall(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	s.add(t, animal("Olive", "pending"))
-	page := storeFront(t, s, s.Key) // its key is the reference's too
-	page.Wait(showsExactly("Olive"))
-	page.Open(s.URL + "/docs")
-	page.Wait(`["listPets", "createPet", "getPet"].every(name => document.querySelector("#operations-animals-" + name))`)
-
-	page.Click("#operations-animals-listPets .opblock-summary-control")
-	page.Click("#operations-animals-listPets .execute")
-	page.Wait(`document.querySelector("#operations-animals-listPets .live-responses-table")?.innerText.includes("Olive")`)
-
-	page.Click("#operations-animals-createPet .opblock-summary-control")
-	page.Click("#operations-animals-createPet .execute")
-	page.Wait(`document.querySelector("#operations-animals-createPet .live-responses-table .response .response-col_status")?.innerText.includes("201")`)
-	if got := s.everyPet(t); len(got) != 2 || got[0].Name != "Biscuit, beagle mix" {
-		t.Errorf("the store has %+v", got)
-	}
-}

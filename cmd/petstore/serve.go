@@ -138,7 +138,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		Environment:    c.Environment,
 		Storage:        storage,
 		Limiter:        limiter,
-		Pages:          pages(),
+		Pages:          pages(s.baseURL),
 		Probes:         probes(health),
 		NamedKey:       c.APIKey,
 		BaseURL:        s.baseURL,

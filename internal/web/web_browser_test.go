@@ -33,7 +33,7 @@ type script struct {
 
 func perform(t *testing.T, answers ...http.HandlerFunc) *script {
 	s := &script{answers: answers}
-	pages := Pages()
+	pages := Pages("")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/pets" {
 			s.next(r)(w, r)

@@ -1,13 +1,80 @@
-import { apiKey } from "./api.js";
+// The reference is complete without this script. It adds what only a script can do: copying, one language for all
+// samples, the current place in the menu, and (in docs-try.js) real calls.
+import { tryIt } from "./docs-try.js";
 
-// The key of the store front, if one was given in this tab, is the key of "try it" too.
-const reference = window.SwaggerUIBundle({
-  url: new URL("openapi.yaml", document.baseURI).href,
-  domNode: document.getElementById("reference"),
-  deepLinking: true,
-  tryItOutEnabled: true,
-  displayRequestDuration: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-  onComplete: () => apiKey.get() && reference.preauthorizeApiKey("bearer", apiKey.get()),
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const menu = document.getElementById("menu");
+
+// A server that was not told its address shows a guess. The reader knows the real one.
+function nameThisServer() {
+  const { guess } = document.body.dataset;
+  const here = new URL(".", document.baseURI).href.slice(0, -1);
+  if (!guess || guess === here) return;
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    if (text.data.includes(guess)) text.data = text.data.replaceAll(guess, here);
+  }
+}
+
+// Who chooses a language once has chosen it for every sample.
+function chooseLanguage({ target }) {
+  if (!target.matches(".languages input")) return;
+  const before = target.getBoundingClientRect().top;
+  for (const other of all(`.languages input[value="${target.value}"]`)) other.checked = true;
+  scrollBy({ top: target.getBoundingClientRect().top - before, behavior: "instant" });
+}
+
+async function copy(button) {
+  const sample = all("pre", button.closest(".code")).find((pre) => pre.checkVisibility());
+  const done = (await write(sample)) ? "Copied" : "Press Ctrl+C";
+  const label = button.firstChild;
+  label.data = done;
+  document.getElementById("said").textContent = done;
+  setTimeout(() => (label.data = "Copy"), 2000);
+}
+
+// Only secure pages have the clipboard. Elsewhere the text is at least selected.
+async function write(element) {
+  try {
+    await navigator.clipboard.writeText(element.innerText);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(element);
+    return document.execCommand("copy");
+  }
+}
+
+// The link to what stands at the top of the window is the current one.
+function markCurrent() {
+  const links = new Map(all("a", menu).map((link) => [link.hash.slice(1), link]));
+  const parts = all(".part");
+  let current;
+  const mark = () => {
+    const part = parts.findLast((part) => part.getBoundingClientRect().top <= innerHeight / 4) ?? parts[0];
+    if (part.id === current) return;
+    links.get(current)?.removeAttribute("aria-current");
+    current = part.id;
+    links.get(current)?.setAttribute("aria-current", "true");
+    if (links.get(current)?.checkVisibility()) reveal(links.get(current));
+  };
+  const watch = new IntersectionObserver(mark, { rootMargin: "-25% 0px -75% 0px" });
+  for (const part of parts) watch.observe(part);
+}
+
+// Scrolls the menu alone, never the page.
+function reveal(link) {
+  const { top, bottom } = link.getBoundingClientRect();
+  const frame = menu.getBoundingClientRect();
+  if (top < frame.top || bottom > frame.bottom) menu.scrollTop += top - frame.top - frame.height / 3;
+}
+
+nameThisServer();
+markCurrent();
+tryIt();
+addEventListener("change", chooseLanguage);
+addEventListener("click", ({ target }) => {
+  const button = target.closest?.(".copy");
+  if (button) copy(button);
+  if (target.closest?.("#menu a") && menu.matches(":popover-open")) menu.hidePopover();
 });

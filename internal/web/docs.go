@@ -1,0 +1,136 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	changelog "petstore"
+	"petstore/api"
+	"petstore/internal/petstore"
+)
+
+//go:embed templates
+var templates embed.FS
+
+var docsTemplate = template.Must(template.New("docs.html").Funcs(template.FuncMap{"highlight": highlight}).ParseFS(templates, "templates/*.html"))
+
+// guess is the address in the samples of a server that was not told its own. The page's script puts there the one
+// that the reader used.
+const guess = "http://localhost:8080"
+
+// reference is the API reference as its templates read it.
+type reference struct {
+	Title, Version string
+	Base, Guess    string
+	Intro          template.HTML
+	Sections       []section
+	Groups         []group
+	EveryRequest   []field // parameters that every operation takes
+	EveryAnswer    []field // headers that every answer has
+	Error          []field
+	Codes          []code
+	Plans          []plan
+	Keyless        string // requests per minute without a valid key
+	Changelog      template.HTML
+}
+
+// group is a tag with its operations.
+type group struct {
+	Name, Title string
+	Text        template.HTML
+	Addition    bool
+	Calls       []endpoint
+}
+
+// docs renders the reference of the embedded document. Base is the address of this server without the version, empty
+// if it does not know it.
+func docs(base string) []byte { return render(base, api.YAML, api.JSON, changelog.Markdown) }
+
+func render(base string, source, document []byte, changes string) []byte {
+	var page bytes.Buffer
+	if err := docsTemplate.Execute(&page, newReference(base, source, document, changes)); err != nil {
+		panic(err) // the templates are embedded
+	}
+	return page.Bytes()
+}
+
+func newReference(base string, source, text []byte, changes string) reference {
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		panic(err) // the document is embedded
+	}
+	operations := d.operations(source)
+	common := shared(operations)
+	r := reference{
+		Title: d.Info.Title, Version: d.Info.Version, Base: base, Error: d.errorFields(), Codes: d.codes(operations),
+		Plans: plans(), Keyless: thousands(petstore.AddressLimits.PerMinute), Changelog: markdown(changes),
+	}
+	if base == "" {
+		r.Base, r.Guess = guess, guess
+	}
+	r.Base += d.version()
+	r.Intro, r.Sections = sections(d.Info.Description)
+	for _, p := range common.parameters {
+		r.EveryRequest = append(r.EveryRequest, d.parameter(p))
+	}
+	for _, name := range slices.Sorted(maps.Keys(common.headers)) {
+		r.EveryAnswer = append(r.EveryAnswer, d.header(name, common.headers[name]))
+	}
+	for _, tag := range d.Tags {
+		g := group{Name: tag.Name, Title: capital(tag.Name), Text: markdown(tag.Description), Addition: tag.Addition}
+		for _, op := range operations {
+			if slices.Contains(op.Tags, tag.Name) {
+				g.Calls = append(g.Calls, d.endpoint(op, r.Base, common, tag.Addition))
+			}
+		}
+		r.Groups = append(r.Groups, g)
+	}
+	return r
+}
+
+// First is the sample of the first call to make: one that changes nothing.
+func (r reference) First() string {
+	for _, g := range r.Groups {
+		for _, c := range g.Calls {
+			if c.Method == http.MethodGet {
+				return c.Samples[0].Code
+			}
+		}
+	}
+	return ""
+}
+
+// Leaving is the deprecated operation that the page has a guide for.
+func (r reference) Leaving() *endpoint {
+	for _, g := range r.Groups {
+		for _, c := range g.Calls {
+			if c.ID == "getPet" && c.Deprecated {
+				return &c
+			}
+		}
+	}
+	return nil
+}
+
+func capital(word string) string {
+	_, size := utf8.DecodeRuneInString(word)
+	return strings.ToUpper(word[:size]) + word[size:]
+}
+
+// version is the path under which this server serves the operations. The document's other servers are examples that
+// nobody can reach.
+func (d *document) version() string {
+	for _, server := range d.Servers {
+		if strings.HasPrefix(server.URL, "/") {
+			return server.URL
+		}
+	}
+	return ""
+}

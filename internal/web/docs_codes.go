@@ -1,0 +1,113 @@
+package web
+
+import (
+	"encoding/json"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+
+	"petstore/internal/petstore"
+)
+
+// code is an error code and what a client does about it.
+type code struct {
+	Name     string
+	Statuses string
+	Advice   template.HTML
+}
+
+// advice says what to do about each code. A test holds that no code of the document is left out.
+var advice = map[petstore.Code]string{
+	petstore.BadRequest:           "The request is not HTTP as it should be. Check how its path is encoded, and its headers.",
+	petstore.InvalidJSON:          "Send one JSON object, each field once, nothing after it. Do not retry the same body.",
+	petstore.InvalidField:         "Correct the fields that `message` names. Do not retry the same body.",
+	petstore.MissingField:         "Add the fields that `message` names.",
+	petstore.InvalidParameter:     "Correct the parameter or header that `message` names, and give it only once.",
+	petstore.Unauthorized:         "Send `Authorization: Bearer` with a whole, valid key of this environment. The same key again does not help.",
+	petstore.Forbidden:            "This key may only read. Use one that may write.",
+	petstore.NotFound:             "Check the path and the id. What was deleted does not come back.",
+	petstore.MethodNotAllowed:     "Use one of the methods that the `Allow` header names.",
+	petstore.Gone:                 "The operation was removed. Use its replacement.",
+	petstore.IdempotencyConflict:  "This `Idempotency-Key` belongs to another request. Use a fresh one for each new request, and repeat one only with the same request.",
+	petstore.PetReserved:          "An open order holds the animal. Complete or cancel the order that `message` names, or wait until it expires.",
+	petstore.PetUnavailable:       "Somebody else was faster. Choose an animal that is `available`.",
+	petstore.OrderClosed:          "The order has already ended. Read it to see how; place a new one if you still need the animal.",
+	petstore.NameTaken:            "Use the category that already has this name, or choose another name.",
+	petstore.PayloadTooLarge:      "Send a body of at most 1 MiB.",
+	petstore.UnsupportedMediaType: "Send the body as plain `application/json`, without a `Content-Encoding`.",
+	petstore.RateLimited:          "Wait as many seconds as `Retry-After` says, and longer after each further refusal.",
+	petstore.KeyBanned:            "Stop. Wait as long as `Retry-After` says, then ask less often: each further ban lasts twice as long.",
+	petstore.InternalError:        "Try again later. If it stays, tell the operator the `X-Request-Id` of the answer.",
+	petstore.Unavailable:          "Nothing was changed. Send the same request again after `Retry-After`.",
+	petstore.OutcomeUnknown:       "It may have been done. Send it again with the same `Idempotency-Key` where there is one; `message` says what is safe.",
+}
+
+// codes are the codes that an Error of the document may carry, by the status that its examples give them.
+func (d *document) codes(operations []operation) []code {
+	statuses := make(map[string][]int)
+	for _, op := range operations {
+		for status, r := range op.Responses {
+			number, _ := strconv.Atoi(status)
+			for _, m := range r.Content {
+				for _, e := range d.examples(m) {
+					if name := e.Code(); name != "" && !slices.Contains(statuses[name], number) {
+						statuses[name] = append(statuses[name], number)
+					}
+				}
+			}
+		}
+	}
+	var all []code
+	for _, value := range d.Components.Schemas["Error"].Properties["code"].Enum {
+		name := plain(value)
+		all = append(all, code{name, join(statuses[name]), markdown(advice[petstore.Code(name)])})
+	}
+	slices.SortStableFunc(all, func(a, b code) int { return strings.Compare(a.Statuses, b.Statuses) })
+	return all
+}
+
+// errorFields are those of an Error. The codes have a table of their own.
+func (d *document) errorFields() []field {
+	all := given(d.fields(d.Components.Schemas["Error"], 0))
+	for i := range all {
+		all[i].Enum = nil
+	}
+	return all
+}
+
+// join lists statuses. A code that no example has is for requests that match no operation, whatever their status.
+func join(statuses []int) string {
+	if len(statuses) == 0 {
+		return "4xx"
+	}
+	slices.Sort(statuses)
+	var words []string
+	for _, status := range statuses {
+		words = append(words, strconv.Itoa(status))
+	}
+	return strings.Join(words, ", ")
+}
+
+// Code is the error code of an example, empty if it is no error.
+func (e example) Code() string { return e.read().Code }
+
+// Message is the sentence of an example of an error.
+func (e example) Message() string { return e.read().Message }
+
+func (e example) read() (failure struct{ Code, Message string }) {
+	json.Unmarshal(e.Value, &failure) // what is not an error has neither
+	return failure
+}
+
+// plan is what a key may ask.
+type plan struct{ Name, PerMinute, PerDay string }
+
+func plans() []plan {
+	var all []plan
+	for _, p := range []petstore.Plan{petstore.Free, petstore.Pro, petstore.Business} {
+		limits, _ := p.Limits(0, 0) // published plans take no numbers
+		all = append(all, plan{capital(string(p)), thousands(limits.PerMinute), thousands(limits.PerDay)})
+	}
+	return append(all, plan{"Enterprise", "as agreed", "as agreed"})
+}

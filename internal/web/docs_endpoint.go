@@ -1,0 +1,139 @@
+package web
+
+import (
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// endpoint is an operation as the page shows it.
+type endpoint struct {
+	ID, Method, Path, Summary, Sunset string
+	Text                              template.HTML
+	Deprecated, Addition              bool
+	Parameters                        []field
+	Body                              *payload
+	Answers, Errors                   []answer
+	Samples                           []sample
+}
+
+type payload struct {
+	Text     template.HTML
+	Required bool
+	Types    []string
+	Fields   []field
+	Examples []example
+}
+
+type answer struct {
+	Status, Reason string
+	Text           template.HTML
+	Addition       bool
+	Type           string
+	Headers        []field
+	Fields         []field
+	Examples       []example
+}
+
+// common is what all operations have. It is described once.
+type common struct {
+	parameters []parameter
+	headers    map[string]parameter
+}
+
+func shared(operations []operation) common {
+	var all common
+	for i, op := range operations {
+		if i == 0 {
+			all.parameters = slices.Clone(op.Parameters)
+		}
+		all.parameters = slices.DeleteFunc(all.parameters, func(p parameter) bool { return !op.takes(p) })
+		for _, r := range op.Responses {
+			if all.headers == nil {
+				all.headers = maps.Clone(r.Headers)
+			}
+			maps.DeleteFunc(all.headers, func(name string, _ parameter) bool { _, has := r.Headers[name]; return !has })
+		}
+	}
+	return all
+}
+
+func (op operation) takes(p parameter) bool {
+	return slices.ContainsFunc(op.Parameters, func(own parameter) bool { return own.Name == p.Name && own.In == p.In })
+}
+
+// endpoint describes an operation. If all of it is an addition, its parts are not marked again.
+func (d *document) endpoint(op operation, base string, common common, marked bool) endpoint {
+	c := endpoint{
+		ID: op.ID, Method: op.method, Path: op.path, Summary: op.Summary, Text: markdown(op.Description),
+		Deprecated: op.Deprecated, Sunset: op.Sunset, Addition: op.Addition && !marked,
+	}
+	if day, err := time.Parse(time.DateOnly, op.Sunset); err == nil {
+		c.Sunset = day.Format("2 January 2006")
+	}
+	marked = marked || op.Addition
+	for _, p := range op.Parameters {
+		if !slices.ContainsFunc(common.parameters, func(told parameter) bool { return told.Name == p.Name }) {
+			p.Addition = p.Addition && !marked
+			c.Parameters = append(c.Parameters, d.parameter(p))
+		}
+	}
+	if types := mediaTypes(op.RequestBody.Content); len(types) > 0 {
+		content := op.RequestBody.Content[types[0]]
+		c.Body = &payload{markdown(op.RequestBody.Description), op.RequestBody.Required, types, d.fields(content.Schema, 0), d.examples(content)}
+		slices.SortStableFunc(c.Body.Examples, func(a, b example) int { return len(a.Value) - len(b.Value) })
+	}
+	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
+		a := d.answer(status, op.Responses[status], common)
+		a.Addition = a.Addition && !marked
+		if strings.HasPrefix(status, "2") {
+			c.Answers = append(c.Answers, a)
+		} else {
+			c.Errors = append(c.Errors, a)
+		}
+	}
+	c.Samples = samples(c, base)
+	return c
+}
+
+func (d *document) answer(status string, r response, common common) answer {
+	number, _ := strconv.Atoi(status) // "default" has no reason
+	a := answer{Status: status, Reason: http.StatusText(number), Text: template.HTML(inline(r.Description)), Addition: r.Addition}
+	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
+		if _, told := common.headers[name]; !told {
+			a.Headers = append(a.Headers, d.header(name, r.Headers[name]))
+		}
+	}
+	if types := mediaTypes(r.Content); len(types) > 0 {
+		content := r.Content[types[0]]
+		a.Type = d.typeName(d.schema(content.Schema))
+		a.Fields, a.Examples = given(d.fields(content.Schema, 0)), d.examples(content)
+	}
+	return a
+}
+
+func (d *document) parameter(p parameter) field {
+	f := d.field(p.Name, p.Schema, 0)
+	f.In, f.Required, f.Addition, f.Example, f.Text = p.In, p.Required, p.Addition, plain(p.Example), markdown(p.Description)
+	return f
+}
+
+func (d *document) header(name string, h parameter) field {
+	h.Name = name
+	f := d.parameter(h)
+	f.Given = true
+	return f
+}
+
+// mediaTypes are those of a body, plain JSON first.
+func mediaTypes(content map[string]media) []string {
+	types := slices.Sorted(maps.Keys(content))
+	slices.SortStableFunc(types, func(a, b string) int {
+		return strings.Compare(strings.TrimPrefix(a, "application/json"), strings.TrimPrefix(b, "application/json"))
+	})
+	return types
+}

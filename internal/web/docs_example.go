@@ -1,0 +1,95 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"html/template"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// example is a value that the document shows, with what it is an example of.
+type example struct {
+	Summary string
+	Value   json.RawMessage
+}
+
+// examples are those of a body, with the fields of objects in the order of their schema.
+func (d *document) examples(m media) []example {
+	var all []example
+	if m.Example != nil {
+		all = append(all, example{Value: d.ordered(m.Example, m.Schema)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Examples)) {
+		e := m.Examples[name]
+		all = append(all, example{e.Summary, d.ordered(e.Value, m.Schema)})
+	}
+	return all
+}
+
+// ordered puts the fields of objects in the order of their schema, which JSON has lost.
+func (d *document) ordered(value json.RawMessage, s schema) json.RawMessage {
+	s = d.schema(s)
+	var object map[string]json.RawMessage
+	var array []json.RawMessage
+	var parts [][]byte
+	switch {
+	case json.Unmarshal(value, &object) == nil && object != nil:
+		for _, name := range slices.Concat(order(s), slices.Sorted(maps.Keys(object))) {
+			if inner, ok := object[name]; ok {
+				label, _ := json.Marshal(name) // a string is always JSON
+				parts = append(parts, slices.Concat(label, []byte(":"), d.ordered(inner, s.Properties[name])))
+				delete(object, name)
+			}
+		}
+		return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}"))
+	case json.Unmarshal(value, &array) == nil && s.Items != nil:
+		for _, inner := range array {
+			parts = append(parts, d.ordered(inner, *s.Items))
+		}
+		return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
+	}
+	return value
+}
+
+// Lines is the example as it is read best, a field a line.
+func (e example) Lines() string {
+	var b bytes.Buffer
+	if json.Indent(&b, e.Value, "", "  ") != nil {
+		return string(e.Value)
+	}
+	return b.String()
+}
+
+// Line is the example on one line. JSON has line breaks only between its values.
+func (e example) Line() string {
+	var b bytes.Buffer
+	if json.Indent(&b, e.Value, "", "") != nil {
+		return string(e.Value)
+	}
+	return strings.NewReplacer(",\n", ", ", "\n", "").Replace(b.String())
+}
+
+var tokens = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`[^`]*`|\\b[0-9]+\\b|\\b(?:true|false|null)\\b")
+
+// highlight colours the names, strings and numbers of code.
+func highlight(code string) template.HTML {
+	var b strings.Builder
+	end := 0
+	for _, at := range tokens.FindAllStringIndex(code, -1) {
+		class, token, rest := "n", code[at[0]:at[1]], code[at[1]:]
+		if strings.ContainsAny(token[:1], "\"'`") {
+			class = "s"
+			if strings.HasPrefix(rest, ":") {
+				class = "k"
+			}
+		}
+		b.WriteString(template.HTMLEscapeString(code[end:at[0]]))
+		b.WriteString(`<span class="` + class + `">` + template.HTMLEscapeString(token) + `</span>`)
+		end = at[1]
+	}
+	b.WriteString(template.HTMLEscapeString(code[end:]))
+	return template.HTML(b.String())
+}

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"html/template"
+	"regexp"
+	"strings"
+)
+
+// section is a part of the document's description that begins with its title in bold, as in "**Keys.** Every …".
+type section struct {
+	ID, Title string
+	Text      template.HTML
+}
+
+var titled = regexp.MustCompile(`^\*\*([^*]+)\.\*\* `)
+
+// sections takes a description apart: what comes before the first title, and a section for each title.
+func sections(description string) (intro template.HTML, all []section) {
+	for _, block := range blocks(description) {
+		title := titled.FindStringSubmatch(block)
+		switch {
+		case title != nil:
+			text := markdown(strings.TrimPrefix(block, title[0]))
+			all = append(all, section{ID: anchor(title[1]), Title: title[1], Text: text})
+		case len(all) > 0:
+			all[len(all)-1].Text += markdown(block)
+		default:
+			intro += markdown(block)
+		}
+	}
+	return intro, all
+}
+
+// anchor is a title as the fragment of an address.
+func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
+
+func blocks(text string) []string {
+	return strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n\n")
+}
+
+// markdown renders what our texts use: paragraphs, headings, lists, code and bold. Everything else stays text.
+func markdown(text string) template.HTML {
+	var b strings.Builder
+	for _, block := range blocks(text) {
+		switch {
+		case block == "" || strings.HasPrefix(block, "# "): // the page has its title
+		case strings.HasPrefix(block, "## "):
+			b.WriteString("<h3>" + inline(block[3:]) + "</h3>")
+		case strings.HasPrefix(block, "- "):
+			b.WriteString("<ul>")
+			for item := range strings.SplitSeq(block[2:], "\n- ") {
+				b.WriteString("<li>" + inline(item) + "</li>")
+			}
+			b.WriteString("</ul>")
+		default:
+			b.WriteString("<p>" + inline(block) + "</p>")
+		}
+	}
+	return template.HTML(b.String())
+}
+
+var bold = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+
+// inline escapes a text, and marks what stands between backticks as code and between double asterisks as bold.
+func inline(text string) string {
+	parts := strings.Split(template.HTMLEscapeString(text), "`")
+	var b strings.Builder
+	for i, part := range parts {
+		switch {
+		case i%2 == 0:
+			b.WriteString(bold.ReplaceAllString(part, "<strong>$1</strong>"))
+		case i == len(parts)-1: // nothing closes it
+			b.WriteString("`" + part)
+		default:
+			b.WriteString("<code>" + part + "</code>")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// sample is a call written in a language.
+type sample struct{ Language, Class, Code string }
+
+var sampleTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"shell":  shellString,
+	"go":     goString,
+	"python": pythonString,
+	"js":     jsString,
+}).ParseFS(templates, "templates/samples/*"))
+
+// request is what a sample sends.
+type request struct {
+	Method, URL, Type, Body string
+	Idempotent              bool // it takes an Idempotency-Key
+	Empty                   bool // its answer has no body
+}
+
+// samples writes a call in every language.
+func samples(c endpoint, base string) []sample {
+	r := request{Method: c.Method, URL: base + sampleTarget(c), Empty: true}
+	for _, p := range c.Parameters {
+		r.Idempotent = r.Idempotent || p.Name == "Idempotency-Key"
+	}
+	if c.Body != nil && len(c.Body.Examples) > 0 {
+		r.Type, r.Body = c.Body.Types[0], c.Body.Examples[0].Line()
+	}
+	for _, a := range c.Answers {
+		r.Empty = r.Empty && a.Type == ""
+	}
+	var all []sample
+	for _, language := range []sample{{Language: "curl", Class: "curl"}, {Language: "Go", Class: "go"}, {Language: "JavaScript", Class: "js"}, {Language: "Python", Class: "py"}} {
+		var code strings.Builder
+		if err := sampleTemplates.ExecuteTemplate(&code, language.Class+".txt", r); err != nil {
+			panic(err) // the templates are embedded
+		}
+		language.Code = strings.TrimSpace(code.String())
+		all = append(all, language)
+	}
+	return all
+}
+
+// sampleTarget fills a path in with examples and asks with the parameters that have a known value.
+func sampleTarget(c endpoint) string {
+	path, query := c.Path, url.Values{}
+	for _, p := range c.Parameters {
+		switch {
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(p.Value()))
+		case p.In == "query" && p.Value() != "":
+			query.Set(p.Name, p.Value())
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return path
+}
+
+// Value is what a sample sends for a parameter: its example, else the first of the values it may have.
+func (f field) Value() string {
+	switch {
+	case f.Example != "":
+		return f.Example
+	case len(f.Enum) > 0:
+		return f.Enum[0]
+	case f.In == "path":
+		return "1"
+	}
+	return ""
+}
+
+func shellString(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// jsString writes a string as JavaScript, JSON and Python read it.
+func jsString(text string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(text) // a string is always JSON
+	return strings.TrimSpace(b.String())
+}
+
+func goString(text string) string {
+	if strings.ContainsAny(text, "`\\\r") || !strings.Contains(text, `"`) {
+		return strconv.Quote(text)
+	}
+	return "`" + text + "`"
+}
+
+func pythonString(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
+}

@@ -1,0 +1,140 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// field is a parameter, a header, or a field of a body, in words.
+type field struct {
+	Name, In, Type string
+	Required       bool
+	Given          bool // by the server
+	Addition       bool
+	Facts          []string
+	Enum           []string
+	Example        string
+	Text           template.HTML
+	Fields         []field
+}
+
+// depth bounds schemas that name themselves.
+const depth = 6
+
+// field describes one value of a schema. Text says what it is for.
+func (d *document) field(name string, s schema, level int) field {
+	s = d.schema(s)
+	f := field{Name: name, Type: d.typeName(s), Facts: facts(s), Text: markdown(s.Description)}
+	for _, value := range s.Enum {
+		f.Enum = append(f.Enum, plain(value))
+	}
+	f.Fields = d.fields(s, level+1)
+	return f
+}
+
+// fields are those of an object, or of the objects in an array.
+func (d *document) fields(s schema, level int) []field {
+	s = d.schema(s)
+	if level > depth {
+		return nil
+	}
+	if s.Items != nil {
+		return d.fields(*s.Items, level+1)
+	}
+	var all []field
+	for _, name := range order(s) {
+		f := d.field(name, s.Properties[name], level)
+		f.Required = slices.Contains(s.Required, name)
+		all = append(all, f)
+	}
+	return all
+}
+
+// given marks the fields of an answer: nobody is asked for them.
+func given(fields []field) []field {
+	for i := range fields {
+		fields[i].Given = true
+		given(fields[i].Fields)
+	}
+	return fields
+}
+
+// order names the fields of an object: those it must have, as the document lists them, then the others by name.
+func order(s schema) []string {
+	names := slices.Clone(s.Required)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (d *document) typeName(s schema) string {
+	name := strings.Join(s.Type, " or ")
+	switch {
+	case s.Items != nil:
+		return "array of " + d.typeName(d.schema(*s.Items))
+	case s.Format != "":
+		return name + " (" + s.Format + ")"
+	}
+	return name
+}
+
+// facts are the bounds of a schema in words.
+func facts(s schema) []string {
+	var all []string
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	switch low, high := s.Minimum.String(), s.Maximum.String(); {
+	case low == strconv.Itoa(math.MinInt64) && high == strconv.Itoa(math.MaxInt64): // the format says so
+	case low != "" && high != "":
+		add("%s to %s", grouped(low), grouped(high))
+	case low != "":
+		add("at least %s", grouped(low))
+	case high != "":
+		add("at most %s", grouped(high))
+	}
+	switch {
+	case s.MinLength > 0 && s.MaxLength > 0:
+		add("%d to %s characters", s.MinLength, thousands(s.MaxLength))
+	case s.MaxLength > 0:
+		add("at most %s characters", thousands(s.MaxLength))
+	case s.MinLength > 0:
+		add("not empty")
+	}
+	if s.MaxItems > 0 {
+		add("at most %d of them", s.MaxItems)
+	}
+	if s.Default != nil {
+		add("%s unless given", plain(s.Default))
+	}
+	if s.Const != nil {
+		add("always %s", plain(s.Const))
+	}
+	return all
+}
+
+// grouped puts commas between the thousands of a whole number.
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// plain is a value as a person writes it: a string without its quotes.
+func plain(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
+
+func thousands(n int64) string { return grouped(strconv.FormatInt(n, 10)) }

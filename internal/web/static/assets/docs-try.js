@@ -1,0 +1,100 @@
+// Real calls from the reference, with the key of the store front.
+import { apiKey } from "./api.js";
+
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+/** Makes every form of the page send its call. */
+export function tryIt() {
+  const keys = all(".try .key");
+  const show = () => keys.forEach((input) => (input.value = apiKey.get()));
+  show();
+  addEventListener("pageshow", show);
+  addEventListener("input", ({ target }) => {
+    if (!target.matches(".try .key")) return;
+    apiKey.set(target.value.trim());
+    for (const other of keys) if (other !== target) other.value = target.value;
+  });
+  addEventListener("submit", (event) => {
+    if (!event.target.matches(".try form")) return;
+    event.preventDefault();
+    send(event.target);
+  });
+}
+
+async function send(form) {
+  const button = form.querySelector(".primary");
+  if (button.ariaDisabled === "true") return;
+  button.ariaDisabled = "true";
+  const { url, options } = request(form);
+  const began = performance.now();
+  try {
+    const answer = await fetch(url, options);
+    const text = await answer.text();
+    const took = Math.round(performance.now() - began);
+    const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+    show(form, `${answer.status} ${answer.statusText}`.trim(), answer.ok, `in ${took} ms`, pretty(text), headers);
+  } catch {
+    show(form, "No answer", false, "", "The server cannot be reached. Is it running, and are you online?", "");
+  } finally {
+    button.ariaDisabled = null;
+  }
+  form.querySelector(".sent").textContent = sentAs(url, options);
+}
+
+// What the form says: a path with its ids, a query, headers, a body. Each call has a name of its own unless one is given.
+function request(form) {
+  let path = form.dataset.path;
+  const query = new URLSearchParams();
+  const headers = { Authorization: `Bearer ${apiKey.get()}` };
+  for (const { name, value, dataset } of all("[data-in]", form)) {
+    if (dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
+    else if (dataset.in === "header" && (value || name === "Idempotency-Key")) headers[name] = value || fresh();
+    else if (dataset.in === "query" && value) query.set(name, value);
+  }
+  const body = form.querySelector("textarea");
+  if (body) headers["Content-Type"] = body.dataset.type;
+  const url = new URL(`v1${path}${query.size ? `?${query}` : ""}`, document.baseURI);
+  return { url, options: { method: form.dataset.method, headers, body: body?.value, cache: "no-store" } };
+}
+
+function fresh() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function show(form, status, ok, took, body, headers) {
+  const outcome = form.querySelector(".outcome");
+  const badge = document.createElement("span");
+  badge.className = ok ? "code-ok" : "code-no";
+  badge.textContent = status;
+  outcome.querySelector(".outcome-head").replaceChildren(badge, ` ${took}`);
+  outcome.querySelector(".outcome-body").hidden = !body;
+  outcome.querySelector(".outcome-body code").textContent = body;
+  outcome.querySelector(".outcome-headers code").textContent = headers;
+  outcome.hidden = false;
+}
+
+function sentAs(url, { method, headers }) {
+  const key = headers["Idempotency-Key"];
+  return `${method} ${url.pathname}${url.search}${key ? ` with Idempotency-Key ${key}` : ""}`;
+}
+
+// JSON on several lines, with numbers as they came: they may have more digits than JavaScript keeps.
+function pretty(text) {
+  try {
+    JSON.parse(text);
+  } catch {
+    return text;
+  }
+  let out = "", indent = "";
+  for (const token of text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    if (token === "}" || token === "]") {
+      indent = indent.slice(2);
+      out = /[{[]$/.test(out.trimEnd()) ? out.trimEnd() : `${out}\n${indent}`;
+    }
+    out += token;
+    if (token === "{" || token === "[") out += `\n${(indent += "  ")}`;
+    if (token === ",") out += `\n${indent}`;
+    if (token === ":") out += " ";
+  }
+  return out;
+}
