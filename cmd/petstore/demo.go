@@ -25,7 +25,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) error {
 	if err := fillDemo(ctx, store); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.stdout, "A demonstration with %d animals. Open the address below in a browser and paste the key; stop it with Ctrl-C.\n\n", len(demoAnimals))
+	fmt.Fprintf(con.stdout, "A demonstration with %d animals. Open the link below in a browser; stop it with Ctrl-C.\n\n", len(demoAnimals))
 	serve := serveCmd{storeFlags: store, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
 	return serve.Run(ctx, con)
 }
@@ -36,10 +36,30 @@ func fillDemo(ctx context.Context, store storeFlags) error {
 		return err
 	}
 	defer storage.Close()
+	for id, name := range demoCategories {
+		if _, err := storage.NameCategory(ctx, petstore.Category{ID: id, Name: name}); err != nil {
+			return err
+		}
+	}
 	for _, animal := range demoAnimals {
-		if _, _, err := storage.CreatePet(ctx, animal, nil); err != nil {
+		if err := addDemo(ctx, storage, animal); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addDemo stores an animal. One that is pending is so by an order.
+func addDemo(ctx context.Context, storage petstore.Storage, animal petstore.NewPet) error {
+	reserved := animal.Status == petstore.Pending
+	if reserved {
+		animal.Status = petstore.Available
+	}
+	pet, _, err := storage.CreatePet(ctx, animal, nil)
+	if err != nil || !reserved {
+		return err
+	}
+	order := petstore.NewOrder{PetID: pet.ID, Reference: demoReferences[pet.ID%int64(len(demoReferences))], Hold: petstore.DefaultHold}
+	_, _, err = storage.PlaceOrder(ctx, order, nil)
+	return err
 }

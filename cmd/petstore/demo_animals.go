@@ -12,6 +12,13 @@ const (
 	tortoises
 )
 
+var demoCategories = map[int64]string{
+	dogs: "Dogs", cats: "Cats", rabbits: "Rabbits", rodents: "Small rodents", birds: "Birds", tortoises: "Tortoises",
+}
+
+// demoReferences say for whom the pending animals are held.
+var demoReferences = []string{"the Okafor family", "Ms Lindqvist", "Mr Moreau, case 2041", "J. Tanaka"}
+
 // demoAnimals fill the store of petstore demo, oldest first.
 var demoAnimals = []petstore.NewPet{
 	{Name: "Duke, German shepherd", CategoryID: dogs, Status: petstore.Sold},

@@ -4,12 +4,16 @@ import (
 	"net/http"
 
 	"petstore/api"
+	"petstore/internal/petstore"
 	"petstore/internal/web"
 )
 
 // pages are what the public listener serves without a key, besides the API.
-func pages() map[string]http.Handler {
+func pages(environment petstore.Environment) map[string]http.Handler {
 	pages := web.Pages()
+	if environment == petstore.Staging {
+		web.MarkStaging(pages)
+	}
 	pages["/openapi.yaml"] = document("application/yaml", api.YAML)
 	pages["/openapi.json"] = document("application/json", api.JSON)
 	return pages

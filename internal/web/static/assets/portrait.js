@@ -9,12 +9,12 @@ const rose = "#e8a79c";
 
 const kinds = [tortoise, dog, cat, rabbit, rodent, bird];
 
-/** Draws an animal into an svg of 160 by 120. */
+/** Draws an animal into an svg of 160 by 120, instead of what is there. */
 export function draw(svg, { id, categoryId }) {
   const dice = shuffle(Number(id));
   const kind = kinds[Number(BigInt.asUintN(64, BigInt(categoryId)) % BigInt(kinds.length))];
-  svg.classList.add(`scene-${Number(id) % 6}`);
-  svg.append(
+  svg.setAttribute("class", `portrait scene-${Number(id) % 6}`);
+  svg.replaceChildren(
     shape("circle", { class: "sun", cx: 28 + 104 * dice(2), cy: 30, r: 12 + dice(8) }),
     shape("ellipse", { class: "hill", cx: 20 + dice(120), cy: 230, rx: 260, ry: 126 + dice(22) }),
     ...kind(dice),
