@@ -22,7 +22,8 @@ type call struct {
 	method, address, key, once, body string
 }
 
-// script is an API that gives prepared answers, one after the other, the last one again and again.
+// script is an API that gives prepared answers to calls of /v1/pets, one after the other, the last one again and again. It
+// has no categories, and its key may write.
 type script struct {
 	URL string
 
@@ -35,7 +36,9 @@ func perform(t *testing.T, answers ...http.HandlerFunc) *script {
 	s := &script{answers: answers}
 	pages := Pages()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/pets" {
+		if answer := unscripted[r.Method+" "+r.URL.Path]; answer != "" {
+			says(200, answer)(w, r)
+		} else if r.URL.Path == "/v1/pets" {
 			s.next(r)(w, r)
 		} else if page := pages[r.URL.Path]; page != nil {
 			page.ServeHTTP(w, r)
@@ -46,6 +49,13 @@ func perform(t *testing.T, answers ...http.HandlerFunc) *script {
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
+}
+
+var unscripted = map[string]string{
+	"GET /v1/inventory":  `{"available":0,"pending":1,"sold":0}`,
+	"GET /v1/categories": `[]`,
+	"PATCH /v1/pets/7":   olive,
+	"PATCH /v1/pets/0":   olive,
 }
 
 func (s *script) next(r *http.Request) http.HandlerFunc {
@@ -148,7 +158,7 @@ func TestEmptyStoreIsExplained(t *testing.T) {
 	t.Parallel()
 	page := visit(t, perform(t, says(200, "[]")))
 	page.Wait(`empty.innerText.includes("No animals yet") && empty.innerText.includes("Add the first animal")`)
-	page.Click("#empty button")
+	page.Click("#empty-add")
 	page.Wait(`add.open`)
 }
 
@@ -229,9 +239,9 @@ func TestLinkIsFollowedOnTheHostThatThePageCameFrom(t *testing.T) {
 	for _, link := range []string{"/v1/pets?cursor=abc", "https://pets.example.com/v1/pets?cursor=abc"} {
 		s := perform(t, says(200, "["+olive+"]", "Link", "<"+link+`>; rel="next"`), says(200, "["+strings.Replace(olive, "7", "6", 1)+"]"))
 		page := visit(t, s)
-		page.Click("#more")
-		page.Wait(`document.querySelectorAll(".card").length === 2`)
-		if got := s.heard()[1].address; got != "/v1/pets?cursor=abc" {
+		page.Click("#next")
+		page.Wait(`document.querySelector(".card .meta")?.textContent.endsWith("6")`)
+		if got := s.heard()[1].address; got != "/v1/pets?limit=24&cursor=abc" {
 			t.Errorf("Link %s was followed to %s", link, got)
 		}
 	}

@@ -40,8 +40,10 @@ func body(t *testing.T, response *http.Response) []byte {
 
 func TestPagesAreTheseAndNoOthers(t *testing.T) {
 	want := []string{
-		"/", "/assets/api.js", "/assets/app.js", "/assets/cards.js", "/assets/docs.css", "/assets/docs.js", "/assets/form.js",
-		"/assets/notice.js", "/assets/portrait.js", "/assets/style.css", "/assets/swagger-ui-bundle.js", "/assets/swagger-ui.css",
+		"/", "/assets/access.js", "/assets/actions.js", "/assets/address.js", "/assets/animal.js", "/assets/api.js", "/assets/app.js",
+		"/assets/cards.js", "/assets/categories.js", "/assets/dialogs.js", "/assets/docs.css", "/assets/docs.js", "/assets/form.js",
+		"/assets/gauge.js", "/assets/list.js", "/assets/notice.js", "/assets/operations.js", "/assets/portrait.js", "/assets/signin.js",
+		"/assets/style.css", "/assets/swagger-ui-bundle.js", "/assets/swagger-ui.css", "/assets/watch.js",
 		"/docs", "/favicon.svg",
 	}
 	if got := slices.Sorted(maps.Keys(Pages())); !slices.Equal(got, want) {

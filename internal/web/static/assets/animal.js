@@ -79,7 +79,7 @@ function showChoices(possible) {
   if (focused?.hidden) animalView.focus();
 }
 
-const moment = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const moment = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 const distance = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 function showOrder(order) {

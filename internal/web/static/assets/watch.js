@@ -20,11 +20,11 @@ limits.addEventListener("limits", ({ detail }) => {
  * them gives.
  */
 export function pauseFor(cost, { limit, remaining, reset, now }, used) {
-  const ofDay = reset - now > 60_000;
+  const within = (end, left) => Math.min((2 * cost * (end - now)) / Math.max(left, 1), end - now + 1000, day);
+  if (reset - now > 60_000) return Math.max(shortest, within(reset, remaining));
   const midnight = Math.ceil(now / day) * day;
-  const leftOfDay = ofDay ? remaining : Math.max(remaining, (plans[limit] ?? limit * 16) - used);
-  const within = (end, left) => Math.min((2 * cost * (end - now)) / left, end - now + 1000);
-  return Math.max(shortest, within(midnight, leftOfDay), ofDay ? 0 : within(reset, remaining));
+  const leftOfDay = Math.max(remaining, (plans[limit] ?? limit * 16) - used);
+  return Math.max(shortest, within(reset, remaining), within(midnight, leftOfDay));
 }
 
 let look; // what to do at each look
