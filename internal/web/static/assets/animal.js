@@ -100,7 +100,6 @@ function fromNow(time) {
 
 // A change is shown at once and sent. If it is refused, it is taken back, and the server's words say why.
 async function change(begin) {
-  if (busy) return;
   const before = shown;
   const { after, said, send } = begin(before.animal, before.order);
   const still = () => here().animal === String(before.animal.id);
@@ -144,16 +143,26 @@ const waiting = (refusal, seconds) => notice.count(refusal, seconds, new AbortCo
 
 async function reserve() {
   const fields = await askReservation(shown.animal.name);
-  if (fields) change(reserving(fields));
+  if (fields) await change(reserving(fields));
+}
+
+// What is pressed while a change is on its way is done after it, if it is still possible then.
+let queue = Promise.resolve();
+function enqueue(action) {
+  queue = queue.then(async () => {
+    const { animal, order } = shown;
+    const choice = animal && choices(animal, order)[action];
+    if (!choice) return;
+    if (action === "reserve") await reserve();
+    else if (action === "delete") await remove();
+    else await change(choice.begin);
+  });
 }
 
 section.addEventListener("click", ({ target }) => {
   const action = target.closest("[data-action]")?.dataset.action;
-  if (!action || busy) return;
   if (action === "edit") openForm(shown.animal, shown.order);
-  else if (action === "reserve") reserve();
-  else if (action === "delete") remove();
-  else change(choices(shown.animal, shown.order)[action].begin);
+  else if (action) enqueue(action);
 });
 
 /** Shows what the form has changed. */
