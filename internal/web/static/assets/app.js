@@ -78,7 +78,8 @@ async function refresh(signal) {
     if (outOfReach) notice.clear();
     outOfReach = false;
   } catch (error) {
-    if (signal.aborted || error.retryAfter) return; // the pause until the next look is long enough
+    if (signal.aborted || error.retryAfter) return error.retryAfter;
+    if (!notice.isEmpty() && error.status !== 401) return; // what it says is about something that somebody did
     outOfReach = error.status === undefined;
     explain(error, open, "What you see may have changed since. This page goes on trying.");
   }

@@ -20,6 +20,8 @@ export class Notice {
     this.#place.replaceChildren();
   }
 
+  isEmpty = () => !this.#place.hasChildNodes();
+
   /** Shows a message, and a button that does something about it. */
   say(title, text, label, action) {
     const children = [element("strong", title), element("p", text)];

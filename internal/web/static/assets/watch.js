@@ -40,20 +40,21 @@ function schedule() {
 async function once() {
   const before = answers;
   const mine = (looking = new AbortController());
+  let wait;
   try {
-    await look(mine.signal);
+    wait = await look(mine.signal);
   } finally {
-    if (looking === mine) rest(answers - before);
+    if (looking === mine) rest(answers - before, wait);
   }
 }
 
-function rest(cost) {
+function rest(cost, wait = 0) {
   looking = undefined;
-  due = Date.now() + (last ? pauseFor(Math.max(cost, 2), last, answers) : shortest);
+  due = Date.now() + Math.max(wait * 1000, last ? pauseFor(Math.max(cost, 2), last, answers) : shortest);
   schedule();
 }
 
-/** Looks again and again, with pauses. The task is given a signal and handles its own failures. */
+/** Looks again and again, with pauses. The task is given a signal, handles its own failures, and says how many seconds to wait if it was told so. */
 export function watch(task) {
   unwatch();
   look = task;
