@@ -27,6 +27,8 @@ func newReader(t *testing.T, database string) (secret string) {
 	return secret
 }
 
+var printedLink = regexp.MustCompile(`http\S+#key=\S+`)
+
 const kept = `JSON.stringify([sessionStorage.length, localStorage.length])`
 
 func TestTheKeyIsRememberedOnlyByChoice(t *testing.T) {
@@ -56,7 +58,7 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
-	link := regexp.MustCompile(`http\S+#key=\S+`).FindString(s.stdout.String())
+	link := printedLink.FindString(s.stdout.String())
 	if link != s.URL+"/#key="+s.Key {
 		t.Fatalf("the link is %q", link)
 	}
@@ -74,6 +76,16 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 	page.Wait(showsExactly("Olive") + ` && location.hash === ""`)
 	page.Open(s.URL + "/#key=wrong")
 	page.Wait(`document.getElementById("key-error").innerText.includes("not valid") && location.hash === ""`)
+}
+
+func TestTheDemonstrationIsOpenedByItsLinkAlone(t *testing.T) {
+	t.Parallel()
+	s := launch(t, program("demo", "--listen", "127.0.0.1:0"))
+	page := testservice.Browser(t)
+	page.Open(printedLink.FindString(s.stdout.String()))
+	page.Wait(`document.querySelectorAll(".card").length === 24 && document.querySelector(".card .meta").innerText.startsWith("Dogs")`)
+	page.Click(`[data-animal="59"]`)
+	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && order.innerText.includes("in 3 days")`)
 }
 
 func TestStagingHasABadge(t *testing.T) {

@@ -1,6 +1,7 @@
 // What the key may do. A key that may only read is offered nothing else: the style sheet hides what writes unless the
 // page knows that it may.
 
+import { apiKey } from "./api.js";
 import { updatePet } from "./operations.js";
 
 const root = document.documentElement;
@@ -12,13 +13,11 @@ const root = document.documentElement;
  */
 export async function learnAccess(animalId = 0) {
   if (root.dataset.access) return;
-  try {
-    await updatePet(animalId, {});
-    root.dataset.access = "write";
-  } catch (error) {
-    if (error.code === "forbidden") root.dataset.access = "read";
-    else if (error.status === 404) root.dataset.access = "write";
-  }
+  const key = apiKey.get();
+  const refusal = await updatePet(animalId, {}).then(() => undefined, (error) => error);
+  if (key !== apiKey.get()) return;
+  if (refusal?.code === "forbidden") root.dataset.access = "read";
+  else if (!refusal || refusal.status === 404) root.dataset.access = "write";
 }
 
 /** Another key may do other things. */

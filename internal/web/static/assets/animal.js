@@ -19,6 +19,7 @@ const buttons = section.querySelectorAll("[data-action]");
 let shown = {}; // the animal and its open order, as they are shown
 let busy = false; // a change is on its way
 let changes = 0; // what was fetched before the latest change says nothing
+let waits = new AbortController(); // aborts the changes that wait for their turn at the server
 
 export const animalView = {
   section,
@@ -102,7 +103,7 @@ function fromNow(time) {
 async function change(begin) {
   const before = shown;
   const { after, said, send } = begin(before.animal, before.order);
-  const still = () => here().animal === String(before.animal.id);
+  const still = () => here().animal === String(before.animal.id); // nobody has gone to another view meanwhile
   busy = true;
   changes++;
   notice.clear();
@@ -113,13 +114,16 @@ async function change(begin) {
     say(said);
   } catch (error) {
     if (still()) show(before);
-    explain(error, error instanceof Refusal ? undefined : () => change(begin), "This may or may not have been done. To try again is safe: it is done once.");
-    if (error instanceof Refusal) seeWhatIs();
+    const refused = error instanceof Refusal;
+    if (error.name !== "AbortError") explain(error, refused || !still() ? undefined : () => change(begin), unsure);
+    if (refused) seeWhatIs();
   } finally {
     busy = false;
     changes++;
   }
 }
+
+const unsure = "This may or may not have been done. To try again is safe: it is done once.";
 
 // What was refused was decided on something that is no longer so.
 const seeWhatIs = () => setTimeout(() => here().animal && animalView.look().catch(() => {}));
@@ -135,11 +139,17 @@ async function remove() {
     say(`${animal.name} was deleted.`);
   } catch (error) {
     hideAnimal(animal.id, false);
-    explain(error);
+    if (error.name !== "AbortError") explain(error, undefined, unsure);
   }
 }
 
-const waiting = (refusal, seconds) => notice.count(refusal, seconds, new AbortController().signal);
+const waiting = (refusal, seconds) => notice.count(refusal, seconds, waits.signal);
+
+/** Forgets the changes that wait: whoever signs in next did not ask for them. */
+export function abandonChanges() {
+  waits.abort();
+  waits = new AbortController();
+}
 
 async function reserve() {
   const fields = await askReservation(shown.animal.name);
@@ -149,14 +159,16 @@ async function reserve() {
 // What is pressed while a change is on its way is done after it, if it is still possible then.
 let queue = Promise.resolve();
 function enqueue(action) {
-  queue = queue.then(async () => {
-    const { animal, order } = shown;
-    const choice = animal && choices(animal, order)[action];
-    if (!choice) return;
-    if (action === "reserve") await reserve();
-    else if (action === "delete") await remove();
-    else await change(choice.begin);
-  });
+  queue = queue.then(() => perform(action)).catch(reportError);
+}
+
+async function perform(action) {
+  const { animal, order } = shown;
+  const choice = animal && choices(animal, order)[action];
+  if (!choice) return;
+  if (action === "reserve") await reserve();
+  else if (action === "delete") await remove();
+  else await change(choice.begin);
 }
 
 section.addEventListener("click", ({ target }) => {

@@ -2,7 +2,7 @@
 
 import { learnAccess } from "./access.js";
 import { go, here, onMove, openAnimal } from "./address.js";
-import { animalView, showEdited } from "./animal.js";
+import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { apiKey, patiently } from "./api.js";
 import { loadCategories } from "./categories.js";
 import { openForm, watchForm } from "./form.js";
@@ -40,7 +40,7 @@ async function open() {
     else if (from) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
     await learnAccess(view.first());
-    watch(refresh);
+    if (!signal.aborted) watch(refresh);
   } catch (error) {
     if (signal.aborted) return;
     if (error.status !== 401) unlock();
@@ -87,6 +87,7 @@ async function refresh(signal) {
 
 function signOut(reason) {
   stop();
+  abandonChanges();
   looks = 0;
   notice.clear();
   animalView.clear();
@@ -124,10 +125,11 @@ byId("find").addEventListener("submit", (event) => {
 });
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest(".filter a, .brand, .card a");
+  const link = event.target.closest(".filter a, .brand, .card a, .skip");
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.animal) openAnimal(link.dataset.animal);
+  else if (link.matches(".skip")) byId(view === animalView ? "animal-name" : "animals").focus();
   else go(link.href);
 });
 

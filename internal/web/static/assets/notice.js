@@ -70,7 +70,7 @@ export const onRefusedKey = (callback) => document.addEventListener("refused-key
 /** Tells of what went wrong: in the server's own words where it has some. The button does it again. */
 export function explain(error, again, lost = "Check the connection. Nothing is lost; this page waits.") {
   if (error instanceof Unreachable) {
-    notice.say("The store cannot be reached", lost, "Try again", again);
+    notice.say("The store cannot be reached", lost, again && "Try again", again);
   } else if (!(error instanceof Refusal)) {
     throw error;
   } else if (error.status === 401) {

@@ -11,6 +11,9 @@ const kinds = [tortoise, dog, cat, rabbit, rodent, bird];
 
 /** Draws an animal into an svg of 160 by 120, instead of what is there. */
 export function draw(svg, { id, categoryId }) {
+  const sitter = `${id} ${categoryId}`;
+  if (svg.dataset.sitter === sitter) return;
+  svg.dataset.sitter = sitter;
   const dice = shuffle(Number(id));
   const kind = kinds[Number(BigInt.asUintN(64, BigInt(categoryId)) % BigInt(kinds.length))];
   svg.setAttribute("class", `portrait scene-${Number(id) % 6}`);

@@ -7,8 +7,11 @@ const day = 86_400_000;
 const plans = { 60: 1_000, 300: 10_000, 1_000: 100_000 }; // requests per day of the published plans, by requests per minute
 
 let last; // what the latest answer said of the limits
-let answers = 0; // how many answers came since this page was opened
+let answers = 0; // how many answers came
+let used = 0; // how many of them today
 limits.addEventListener("limits", ({ detail }) => {
+  const today = (time) => Math.floor(time / day);
+  used = last && today(last.now) === today(detail.now) ? used + 1 : 1;
   last = detail;
   answers++;
 });
@@ -50,7 +53,7 @@ async function once() {
 
 function rest(cost, wait = 0) {
   looking = undefined;
-  due = Date.now() + Math.max(wait * 1000, last ? pauseFor(Math.max(cost, 2), last, answers) : shortest);
+  due = Date.now() + Math.max(wait * 1000, last ? pauseFor(Math.max(cost, 2), last, used) : shortest);
   schedule();
 }
 
