@@ -64,7 +64,7 @@ function cat(dice) {
     ...eyes(64, 96, 72, 4.4),
     shape("path", { d: "M76 82h8l-4 5z", fill: rose }),
     line("M80 87v2m0 0q-4 5-9 2m9-2q4 5 9 2"),
-    line("M52 84l-16-3m16 8-16 2M108 84l16-3m-16 8 16 2", ink, 1.2),
+    line("M52 84l-16-3m16 8-16 2M108 84l16-3m-16 8 16 2", "currentcolor", 1.2),
   ];
 }
 
