@@ -56,6 +56,12 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 			page.Accessible("an animal that is not there")
 			page.Click("#change-key")
 			page.Accessible("the question for another key")
+			page.Open(s.URL + "/?animal=2")
+			page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+			s.kill()
+			page.Click(act("bring-back"))
+			page.Wait(`notice.innerText.includes("cannot be reached")`)
+			page.Accessible("a change that nobody answered")
 		})
 	}
 }

@@ -86,6 +86,20 @@ func TestAPageThatNobodySeesAsksForNothing(t *testing.T) {
 	page.Wait(showsExactly("Maple", "Olive"))
 }
 
+func TestAServerThatComesBackIsNoticed(t *testing.T) {
+	t.Parallel()
+	database, address := "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), freeAddress(t)
+	s := startServer(t, "--database", database, "--listen", address)
+	page := openAt(t, s, "")
+	page.Wait(`empty.checkVisibility()`)
+	s.kill()
+	page.Wait(`notice.innerText.includes("This page goes on trying")`)
+	again := startServer(t, "--database", database, "--listen", address)
+	again.Key = s.Key
+	again.add(t, animal("Olive", "available"))
+	page.Wait(showsExactly("Olive") + ` && notice.innerText === ""`)
+}
+
 // Looks take at most half of what is left of the day, and of the minute.
 func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	t.Parallel()
@@ -164,4 +178,3 @@ func addMany(t *testing.T, s *testServer, count int) {
 	}
 	s.add(t, slices.Repeat([]string{animal("One of many", "available")}, count%cap(failed))...)
 }
-

@@ -17,7 +17,7 @@ const place = "petstore-api-key";
 export const apiKey = {
   get: () => sessionStorage.getItem(place) ?? localStorage.getItem(place) ?? "",
   set(value, remember = false) {
-    apiKey.forget();
+    sessionStorage.removeItem(place);
     (remember ? localStorage : sessionStorage).setItem(place, value);
   },
   forget() {
