@@ -126,6 +126,10 @@ func TestThePagerLeadsToTheLastAnimalAndBack(t *testing.T) {
 	other.Wait(showsExactly(names[24:48]...) + ` && previous.innerText === "First page"`)
 	other.Click("#previous")
 	other.Wait(showsExactly(names[:24]...))
+	other.Open(s.URL + "/?cursor=nonsense")
+	other.Wait(`notice.innerText.includes("cursor is not one that this service gave out")`)
+	other.Click("#notice button")
+	other.Wait(showsExactly(names[:24]...) + ` && notice.innerText === ""`)
 }
 
 // demoFront opens the store front of a server with the animals of the demonstration.

@@ -1,7 +1,7 @@
 // Puts the page together: shows what the address asks for, and keeps it up to date.
 
 import { learnAccess } from "./access.js";
-import { go, here, onMove, openAnimal } from "./address.js";
+import { go, goFirst, here, onMove, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { apiKey, patiently } from "./api.js";
 import { loadCategories } from "./categories.js";
@@ -46,7 +46,7 @@ async function open() {
     if (error.status !== 401) unlock();
     view.clear();
     retry = open;
-    explain(error, open);
+    explain(error, error.status === 400 ? goFirst : open); // an address can be wrong: the first page is not
   }
 }
 

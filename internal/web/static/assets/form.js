@@ -37,7 +37,7 @@ export function openForm(animal, order) {
   dialog.showModal();
 }
 
-/** Calls added and edited with what the form has done, and refused when the key was. */
+/** Calls added with each animal that the form adds, and edited with each that it changes. */
 export function watchForm(added, edited) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();

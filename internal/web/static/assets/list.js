@@ -44,7 +44,7 @@ export const listView = {
     list.ariaBusy = null;
     list.replaceChildren();
     pager.hidden = true;
-    byId("summary").textContent = "";
+    summarize("");
   },
 
   /** Where the keyboard goes on after the view was opened: the animal that was open, or the first one. */
@@ -93,12 +93,17 @@ function showCounts() {
   }
 }
 
+// A screen reader says what is written here, so it is written only when it is something else.
+function summarize(text) {
+  if (byId("summary").textContent !== text) byId("summary").textContent = text;
+}
+
 function showPager(shown) {
   const { status, cursor, page: number } = here();
   const all = counts ? Math.max(total(status), shown) : shown;
   const pages = Math.max(Math.ceil(all / pageSize), number + (next ? 1 : 0));
   const kind = `${status && `${status} `}${all === 1 ? "animal" : "animals"}`;
-  byId("summary").textContent = shown ? `${shown} of ${all.toLocaleString("en")} ${kind}` : "";
+  summarize(shown ? `${shown} of ${all.toLocaleString("en")} ${kind}` : "");
   byId("place").textContent = `Page ${number.toLocaleString("en")} of ${pages.toLocaleString("en")}`;
   byId("next").disabled = !next;
   byId("previous").disabled = !cursor;
