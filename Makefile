@@ -2,7 +2,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test test-clients lint fuzz bench bench-peers bench-compare release
+.PHONY: run build test test-clients lint fuzz bench bench-peers bench-compare screenshots release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -38,6 +38,9 @@ bench-peers: ## the same, with other services beside it
 
 bench-compare: ## the benchmarks of the packages against REV, such as HEAD~1
 	bench/compare.sh $(REV)
+
+screenshots: ## the pictures in docs/img, of petstore demo in a headless Chromium
+	scripts/screenshots.sh
 
 release: ## static binaries for six systems, with checksums, in dist/
 	VERSION=$(VERSION) scripts/release.sh

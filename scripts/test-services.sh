@@ -1,8 +1,11 @@
 #!/bin/sh
 # Makes sure that the programs are here with which tests start services of their own, and installs what is missing where
-# it can: as root, or with a sudo that asks for no password, from Debian packages. Otherwise it says what will be
-# skipped; with CI=true nothing may be skipped, and it fails.
+# it can: as root, or with a sudo that asks for no password, from Debian packages. What finds accessibility faults comes from
+# npm, into the user's cache folder. Otherwise it says what will be skipped; with CI=true nothing may be skipped, and it fails.
 set -eu
+axe_version=4.14.0
+case $(uname) in Darwin) cache=$HOME/Library/Caches ;; *) cache=${XDG_CACHE_HOME:-$HOME/.cache} ;; esac
+axe=$cache/petstore-test/node_modules/axe-core
 
 # found PROGRAM... succeeds if one of them is on the PATH or where packages put servers.
 found() {
@@ -26,6 +29,16 @@ missing() {
 	found python3 || echo python3
 	found node || echo nodejs
 	for shell in bash zsh fish; do found $shell || echo $shell; done
+	has_axe || found npm || echo npm
+}
+
+# has_axe succeeds if axe-core is here in the version that the tests were written with.
+has_axe() {
+	[ -f "$axe/axe.min.js" ] && grep -q "\"version\": \"$axe_version\"" "$axe/package.json"
+}
+
+install_axe() {
+	npm install --prefix "$cache/petstore-test" --no-save --no-audit --no-fund --silent "axe-core@$axe_version"
 }
 
 # as_root runs a command as root, without asking for a password.
@@ -38,9 +51,9 @@ install() {
 }
 
 packages=$(missing)
-[ -n "$packages" ] || exit 0
+if [ -z "$packages" ] && has_axe; then exit 0; fi
 
-if command -v apt-get >/dev/null && as_root true 2>/dev/null; then
+if [ -n "$packages" ] && command -v apt-get >/dev/null && as_root true 2>/dev/null; then
 	echo "Installing what tests need:" $packages
 	for package in $packages; do # one by one: each may be missing in some distribution
 		install "$package" || { as_root apt-get update -q && install "$package"; } || true
@@ -48,6 +61,7 @@ if command -v apt-get >/dev/null && as_root true 2>/dev/null; then
 	packages=$(missing)
 fi
 
+has_axe || { found npm && install_axe; } || packages="$packages axe-core"
 for package in $packages; do
 	echo "$package is not here and could not be installed: the tests that need it are skipped." >&2
 done

@@ -25,7 +25,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) error {
 	if err := fillDemo(ctx, store); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.stdout, "A demonstration with %d animals. Open the address below in a browser and paste the key; stop it with Ctrl-C.\n\n", len(demoAnimals))
+	fmt.Fprintf(con.stdout, "A demonstration with %d animals. Open the link below in a browser; stop it with Ctrl-C.\n\n", len(demoAnimals))
 	serve := serveCmd{storeFlags: store, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, OrderHold: duration(petstore.DefaultHold), LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
 	return serve.Run(ctx, con)
 }

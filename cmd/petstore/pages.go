@@ -4,13 +4,17 @@ import (
 	"net/http"
 
 	"petstore/api"
+	"petstore/internal/petstore"
 	"petstore/internal/web"
 )
 
 // pages are what the public listener serves without a key, besides the API. Base is the address of --base-url without
 // the version.
-func pages(base string) map[string]http.Handler {
+func pages(base string, environment petstore.Environment) map[string]http.Handler {
 	pages := web.Pages(base)
+	if environment == petstore.Staging {
+		web.MarkStaging(pages)
+	}
 	pages["/openapi.yaml"] = document("application/yaml", api.YAML)
 	pages["/openapi.json"] = document("application/json", api.JSON)
 	return pages

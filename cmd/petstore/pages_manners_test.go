@@ -39,6 +39,9 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 	page.Wait(showsExactly("Biscuit", "Olive"))
 	page.Press(tab)
 	page.Wait(`document.activeElement.matches(".skip") && document.activeElement.getBoundingClientRect().left >= 0`)
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "animals" && location.hash === ""`)
+	testservice.Eval[bool](page, `(document.querySelector(".brand").focus(), true)`)
 	reach("#open-add")
 	page.Press(enter)
 	page.Wait(`document.activeElement.id === "name"`)
@@ -53,6 +56,27 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 	if got := s.everyPet(t)[0]; got != (pet{3, "Maple", 3, "sold"}) {
 		t.Errorf("the store has %+v", got)
 	}
+
+	reach(`[data-animal="2"]`)
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "animal-name"`)
+	reach(act("reserve"))
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "reference"`)
+	page.Press("J. Tanaka" + tab + tab + tab)
+	reach("#send-reserve")
+	page.Press(enter)
+	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && document.activeElement.id === "animal-name"`)
+	reach(act("bring-back"))
+	page.Press(enter)
+	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	reach(act("delete"))
+	page.Press(enter)
+	page.Wait(`ask.open`)
+	page.Press(escape)
+	page.Wait(`!ask.open && document.activeElement.dataset.action === "delete"`)
+	page.Press(escape)
+	page.Wait(`document.activeElement.dataset.animal === "2"`)
 }
 
 // contrast is the lowest contrast of any visible text with its ground, as WCAG measures it, and where it is.
@@ -102,6 +126,9 @@ func TestLightAndDarkAreBothEasyToRead(t *testing.T) {
 	}
 }
 
+// cutOff is the first button or link whose words do not fit into it.
+const cutOff = `[...document.querySelectorAll("button, a, label")].find((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)?.innerText ?? ""`
+
 func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -109,12 +136,20 @@ func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	page := testservice.Browser(t)
 	fits := func(where string) {
 		t.Helper()
-		for _, width := range []int64{320, 768, 2560} {
-			page.Size(width, 800)
-			if wide := testservice.Eval[int64](page, `document.documentElement.scrollWidth`); wide > width {
-				t.Errorf("%s is %d wide in a window of %d", where, wide, width)
+		for _, c := range []struct {
+			width   int64
+			letters string
+		}{{320, "100%"}, {768, "100%"}, {768, "200%"}, {1280, "200%"}, {2560, "100%"}} {
+			page.Size(c.width, 800)
+			testservice.Eval[bool](page, fmt.Sprintf(`(document.documentElement.style.fontSize = %q, true)`, c.letters))
+			if wide := testservice.Eval[int64](page, `document.documentElement.scrollWidth`); wide > c.width {
+				t.Errorf("%s is %d wide in a window of %d, with letters of %s", where, wide, c.width, c.letters)
+			}
+			if lost := testservice.Eval[string](page, cutOff); lost != "" {
+				t.Errorf("%s: %s is cut off in a window of %d, with letters of %s", where, lost, c.width, c.letters)
 			}
 		}
+		testservice.Eval[bool](page, `(document.documentElement.style.fontSize = "", true)`)
 	}
 	page.Open(s.URL + "/")
 	page.Wait(`document.activeElement.id === "key"`)
@@ -124,11 +159,38 @@ func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	page.Wait(`document.querySelectorAll(".card").length === 3`)
 	fits("the list")
 	page.Click("#open-add")
-	page.Fill("#categoryId", "x")
 	page.Click("#send-add")
 	page.Wait(`document.getElementById("categoryId-error").innerText !== ""`)
 	fits("the form")
+	page.Press(escape)
+	s.ask(t, "POST", "/v1/orders", fmt.Sprintf(`{"petId":1,"reference":%q}`, strings.Repeat("W", 200)))
+	page.Open(s.URL + "/?animal=1")
+	page.Wait(`order.checkVisibility()`)
+	fits("a reserved animal")
+	page.Open(s.URL + "/?animal=3")
+	page.Click(act("delete"))
+	fits("the question")
 	page.Open(s.URL + "/docs")
 	page.Wait(`document.querySelector("#operation-listPets")`)
 	fits("the reference")
+}
+
+func TestPrintedPagesHaveTheAnimalsAndNoButtons(t *testing.T) {
+	t.Parallel()
+	s, page := demoFront(t)
+	page.Wait(`document.querySelectorAll(".card").length === 24`)
+	const buttons = `[...document.querySelectorAll("button, .filter, input, footer")].filter(e => e.checkVisibility()).length`
+	page.Media("print", "prefers-color-scheme", "dark")
+	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // dark ink, though the screen is dark
+	page.Open(s.URL + "/?animal=59")
+	page.Wait(`document.getElementById("order-end").innerText.includes("The hold ends") && ` + buttons + ` === 0`)
+}
+
+func TestNothingMovesForThoseWhoPreferItSo(t *testing.T) {
+	t.Parallel()
+	_, page := demoFront(t)
+	page.Media("screen", "prefers-reduced-motion", "reduce")
+	page.Wait(`document.querySelectorAll(".card").length === 24`)
+	page.Click("#next")
+	page.Wait(`place.innerText === "Page 2 of 3" && document.getAnimations().length === 0`)
 }

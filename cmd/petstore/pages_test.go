@@ -87,7 +87,7 @@ func TestTheFilterIsKeptInTheAddress(t *testing.T) {
 	page.Click(`.filter [data-status="pending"]`)
 	page.Wait(showsExactly("Maple", "Olive") + ` && location.search === "?status=pending"`)
 	page.Reload()
-	page.Wait(showsExactly("Maple", "Olive") + ` && document.querySelector(".filter [aria-current]").innerText === "Pending"`)
+	page.Wait(showsExactly("Maple", "Olive") + ` && document.querySelector(".filter [aria-current]").textContent === "Pending 2"`)
 	page.Click(`.filter [data-status="sold"]`)
 	page.Wait(`empty.innerText.includes("No animal is sold") && location.search === "?status=sold"`)
 	page.Back()
@@ -96,29 +96,51 @@ func TestTheFilterIsKeptInTheAddress(t *testing.T) {
 	page.Wait(showsExactly("Maple", "Biscuit", "Olive") + ` && location.search === ""`)
 }
 
-func TestMoreLeadsToTheLastAnimal(t *testing.T) {
+func TestThePagerLeadsToTheLastAnimalAndBack(t *testing.T) {
 	t.Parallel()
+	s, page := demoFront(t)
+	names := make([]string, 0, len(demoAnimals))
+	for _, animal := range slices.Backward(demoAnimals) {
+		names = append(names, animal.Name)
+	}
+	last := (len(names) - 1) / 24 * 24
+	page.Wait(showsExactly(names[:24]...) + ` && previous.disabled`)
+	page.Click("#next")
+	page.Wait(showsExactly(names[24:48]...) + ` && place.innerText === "Page 2 of 3"`)
+	page.Wait(`document.activeElement === document.querySelector(".card a")`)
+	page.Click("#next")
+	page.Wait(showsExactly(names[last:]...) + ` && next.disabled`)
+
+	page.Reload()
+	page.Wait(showsExactly(names[last:]...) + ` && place.innerText === "Page 3 of 3"`)
+	page.Click("#previous")
+	page.Wait(showsExactly(names[24:48]...))
+	shared := testservice.Eval[string](page, `location.href`)
+	page.Click("#previous")
+	page.Wait(showsExactly(names[:24]...) + ` && previous.disabled && location.search === ""`)
+	page.Back()
+	page.Wait(showsExactly(names[24:48]...))
+
+	other := testservice.Browser(t)
+	other.Open(shared + "#key=" + s.Key)
+	other.Wait(showsExactly(names[24:48]...) + ` && previous.innerText === "First page"`)
+	other.Click("#previous")
+	other.Wait(showsExactly(names[:24]...))
+	other.Open(s.URL + "/?cursor=nonsense")
+	other.Wait(`notice.innerText.includes("cursor is not one that this service gave out")`)
+	other.Click("#notice button")
+	other.Wait(showsExactly(names[:24]...) + ` && notice.innerText === ""`)
+}
+
+// demoFront opens the store front of a server with the animals of the demonstration.
+func demoFront(t *testing.T) (*testServer, *testservice.Page) {
+	t.Helper()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	if err := fillDemo(t.Context(), storeFlags{Environment: petstore.Production, Database: database}); err != nil {
 		t.Fatal(err)
 	}
 	s := startServer(t, "--database", database)
-	page := storeFront(t, s, s.Key)
-	for _, count := range []int{24, 48, len(demoAnimals)} {
-		page.Wait(fmt.Sprintf(`document.querySelectorAll(".card").length === %d && !animals.ariaBusy`, count))
-		if count < len(demoAnimals) {
-			page.Click("#more")
-		}
-	}
-	page.Wait(`more.hidden`)
-	page.Wait(`document.activeElement === document.querySelectorAll(".card")[48]`)
-	want := make([]string, 0, len(demoAnimals))
-	for _, animal := range slices.Backward(demoAnimals) {
-		want = append(want, animal.Name)
-	}
-	if got := testservice.Eval[[]string](page, shown); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	return s, storeFront(t, s, s.Key)
 }
 
 func TestAnAnimalIsAddedOnThePage(t *testing.T) {
@@ -131,7 +153,7 @@ func TestAnAnimalIsAddedOnThePage(t *testing.T) {
 	page.Fill("#categoryId", "-3")
 	page.Click(`#status label:nth-child(2)`)
 	page.Click("#send-add")
-	page.Wait(showsExactly("Zoë “the cat” 🐈", "Olive") + ` && !add.open && summary.textContent.endsWith("was added")`)
+	page.Wait(showsExactly("Zoë “the cat” 🐈", "Olive") + ` && !add.open && said.textContent.endsWith("was added.")`)
 	if got := s.everyPet(t); len(got) != 2 || got[0] != (pet{2, "Zoë “the cat” 🐈", -3, "pending"}) {
 		t.Errorf("the store has %+v", got)
 	}
@@ -151,13 +173,14 @@ func TestTheServersMessagesStandAtTheirFields(t *testing.T) {
 	page.Wait(`document.activeElement.id === "name" && document.activeElement.ariaInvalid === "true"`)
 
 	page.Fill("#name", "   ")
-	page.Fill("#categoryId", "two")
+	page.Fill("#categoryId", "99999999999999999999")
 	page.Click("#send-add")
 	page.Wait(message("name") + ` === "Name must not be only white space." && ` + message("categoryId") + `.startsWith("Category must be a whole number")`)
 
 	page.Fill("#name", "Olive")
+	page.Fill("#categoryId", strings.Repeat("long ", 21))
 	page.Click("#send-add")
-	page.Wait(message("name") + ` === "" && ` + message("categoryId") + ` !== "" && document.activeElement.id === "categoryId"`)
+	page.Wait(message("name") + ` === "" && ` + message("categoryId") + `.startsWith("Category must be at most 100") && document.activeElement.id === "categoryId"`)
 	page.Fill("#categoryId", "2")
 	page.Click("#send-add")
 	page.Wait(showsExactly("Olive"))
@@ -225,7 +248,7 @@ func TestAScriptInANameStaysText(t *testing.T) {
 	slices.Reverse(names)
 	page.Wait(showsExactly(names...))
 	page.Wait(`!document.title.includes("taken") && !document.querySelector(".cards script, .cards img, .cards [onerror], .cards [onload]")`)
-	page.Wait(`document.querySelectorAll(".name *").length === 0`)
+	page.Wait(`document.querySelectorAll(".name a *").length === 0`)
 }
 
 func TestAServerThatWentAwayIsWaitedFor(t *testing.T) {

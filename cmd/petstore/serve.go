@@ -138,7 +138,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		Environment:    c.Environment,
 		Storage:        storage,
 		Limiter:        limiter,
-		Pages:          pages(s.baseURL),
+		Pages:          pages(s.baseURL, c.Environment),
 		Probes:         probes(health),
 		NamedKey:       c.APIKey,
 		BaseURL:        s.baseURL,
@@ -200,6 +200,7 @@ func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.S
 	text := fmt.Sprintf("Petstore serves at %s\n\n", address)
 	if c.APIKey == "" {
 		text += fmt.Sprintf("Your API key, shown this once: %s\n\n", secret)
+		text += fmt.Sprintf("Open the store in a browser with it; the link is as secret as the key:\n\n  %s/#key=%s\n\n", address, secret)
 	}
 	trusting := ""
 	if c.TLSCert != "" {

@@ -114,10 +114,17 @@ func (p *Page) Size(width, height int64) {
 // Scheme sets the colours a person prefers: light or dark.
 func (p *Page) Scheme(scheme string) {
 	p.t.Helper()
-	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-	})
-	if err != nil {
+	p.Media("screen", "prefers-color-scheme", scheme)
+}
+
+// Media shows the page on screen or in print, with the features that follow as names and values.
+func (p *Page) Media(media string, features ...string) {
+	p.t.Helper()
+	params := emulation.SetEmulatedMediaParams{Media: media}
+	for i := 0; i < len(features); i += 2 {
+		params.Features = append(params.Features, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
+	}
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, params); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -125,7 +132,7 @@ func (p *Page) Scheme(scheme string) {
 // Click clicks with the mouse on the first element of a CSS selector, once it can be seen.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
-	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", selector))
+	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility({ visibilityProperty: true })", selector))
 	centre := Eval[[]float64](p, fmt.Sprintf(`(() => {
 		const element = document.querySelector(%q);
 		element.scrollIntoView({ block: "center", behavior: "instant" });

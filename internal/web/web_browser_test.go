@@ -22,7 +22,8 @@ type call struct {
 	method, address, key, once, body string
 }
 
-// script is an API that gives prepared answers, one after the other, the last one again and again.
+// script is an API that gives prepared answers to some calls, one after the other, the last one again and again. Others are
+// answered as if it had Olive, no categories and no orders, and its key may write.
 type script struct {
 	URL string
 
@@ -31,12 +32,19 @@ type script struct {
 	calls   []call
 }
 
+// perform scripts every call of /v1/pets.
 func perform(t *testing.T, answers ...http.HandlerFunc) *script {
+	return performOn(t, func(r *http.Request) bool { return r.URL.Path == "/v1/pets" }, answers...)
+}
+
+func performOn(t *testing.T, scripted func(*http.Request) bool, answers ...http.HandlerFunc) *script {
 	s := &script{answers: answers}
 	pages := Pages("")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/pets" {
+		if scripted(r) {
 			s.next(r)(w, r)
+		} else if answer := unscripted[r.Method+" "+r.URL.Path]; answer != "" {
+			says(200, answer)(w, r)
 		} else if page := pages[r.URL.Path]; page != nil {
 			page.ServeHTTP(w, r)
 		} else {
@@ -46,6 +54,15 @@ func perform(t *testing.T, answers ...http.HandlerFunc) *script {
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
+}
+
+var unscripted = map[string]string{
+	"GET /v1/pets":       "[" + olive + "]",
+	"GET /v1/orders":     `[]`,
+	"GET /v1/inventory":  `{"available":0,"pending":1,"sold":0}`,
+	"GET /v1/categories": `[]`,
+	"PATCH /v1/pets/7":   olive,
+	"PATCH /v1/pets/0":   olive,
 }
 
 func (s *script) next(r *http.Request) http.HandlerFunc {
@@ -148,7 +165,7 @@ func TestEmptyStoreIsExplained(t *testing.T) {
 	t.Parallel()
 	page := visit(t, perform(t, says(200, "[]")))
 	page.Wait(`empty.innerText.includes("No animals yet") && empty.innerText.includes("Add the first animal")`)
-	page.Click("#empty button")
+	page.Click("#empty-add")
 	page.Wait(`add.open`)
 }
 
@@ -229,9 +246,9 @@ func TestLinkIsFollowedOnTheHostThatThePageCameFrom(t *testing.T) {
 	for _, link := range []string{"/v1/pets?cursor=abc", "https://pets.example.com/v1/pets?cursor=abc"} {
 		s := perform(t, says(200, "["+olive+"]", "Link", "<"+link+`>; rel="next"`), says(200, "["+strings.Replace(olive, "7", "6", 1)+"]"))
 		page := visit(t, s)
-		page.Click("#more")
-		page.Wait(`document.querySelectorAll(".card").length === 2`)
-		if got := s.heard()[1].address; got != "/v1/pets?cursor=abc" {
+		page.Click("#next")
+		page.Wait(`document.querySelector(".card .meta")?.textContent.endsWith("6")`)
+		if got := s.heard()[1].address; got != "/v1/pets?limit=24&cursor=abc" {
 			t.Errorf("Link %s was followed to %s", link, got)
 		}
 	}
@@ -255,5 +272,48 @@ func TestRefusedKeyWhileAddingKeepsWhatWasTyped(t *testing.T) {
 	calls := s.heard()
 	if last := calls[len(calls)-1]; last.key != "Bearer another-key" {
 		t.Errorf("the last call was made with %q", last.key)
+	}
+}
+
+func TestAnimalIsNeverReservedTwice(t *testing.T) {
+	t.Parallel()
+	const order = `{"id":1,"petId":7,"status":"open","createdAt":"2026-01-01T12:00:00.000Z","expiresAt":"2030-01-01T12:00:00.000Z"}`
+	available := strings.Replace(olive, "pending", "available", 1)
+	s := performOn(t, func(r *http.Request) bool {
+		return r.URL.Path == "/v1/orders" && r.Method == http.MethodPost || r.URL.Path == "/v1/pets"
+	},
+		says(200, "["+available+"]"), hangsUp, refuses(503, "outcome_unknown", "Retry-After", "1"), says(201, order))
+	page := testservice.Browser(t)
+	page.Open(s.URL + "/?animal=7#key=a-key")
+	page.Click(`[data-action="reserve"]`)
+	page.Fill("#reference", "J. Tanaka")
+	page.Click("#send-reserve")
+	page.Wait(`notice.innerText.includes("it is done once") && document.getElementById("animal-status").innerText === "Available"`)
+	page.Click("#notice button")
+	page.Wait(`order.innerText.includes("Order 1") && said.innerText === "Olive is reserved." && notice.innerText === ""`)
+
+	sent := s.heard()[1:]
+	if len(sent) != 3 {
+		t.Fatalf("the page sent %d orders, want 3: one lost, one unknown, one placed", len(sent))
+	}
+	for _, c := range sent {
+		if len(c.once) < 16 || c.once != sent[0].once || c.body != `{"petId":7,"reference":"J. Tanaka"}` {
+			t.Errorf("sent again it is another order: %+v", c)
+		}
+	}
+}
+
+// A deletion that was done while its answer got lost is not there to be deleted again.
+func TestDeletionThatWasDoneAlreadyIsNoFailure(t *testing.T) {
+	t.Parallel()
+	s := performOn(t, func(r *http.Request) bool { return r.Method == http.MethodDelete },
+		refuses(503, "outcome_unknown", "Retry-After", "1"), refuses(404, "not_found"))
+	page := testservice.Browser(t)
+	page.Open(s.URL + "/?animal=7#key=a-key")
+	page.Click(`[data-action="delete"]`)
+	page.Click("#ask-yes")
+	page.Wait(`said.innerText === "Olive was deleted." && document.querySelectorAll(".card").length === 0`)
+	if sent := s.heard(); len(sent) != 2 {
+		t.Errorf("the page sent %d deletions, want 2", len(sent))
 	}
 }

@@ -1,3 +1,5 @@
+import { here, link } from "./address.js";
+import { categoryName } from "./categories.js";
 import { draw } from "./portrait.js";
 
 const template = document.getElementById("card").content.firstElementChild;
@@ -5,16 +7,40 @@ const template = document.getElementById("card").content.firstElementChild;
 /** The word for a status, as people read it. */
 export const word = (status) => status.charAt(0).toUpperCase() + status.slice(1);
 
-/** An animal as a card. Names come from strangers: they are only ever text. */
-export function card(animal) {
-  const item = template.cloneNode(true);
-  const name = item.querySelector(".name");
-  name.textContent = animal.name;
-  name.title = animal.name;
-  item.querySelector(".meta").textContent = `Category\u00a0${animal.categoryId} · No.\u00a0${animal.id}`;
-  item.querySelector(".status span").textContent = word(animal.status);
-  item.querySelector(".status use").setAttribute("href", `#${animal.status}`);
-  item.dataset.status = animal.status;
+/** Writes a status into its label. */
+export function showStatus(label, status) {
+  label.querySelector("span").textContent = word(status);
+  label.querySelector("use").setAttribute("href", `#${status}`);
+  label.dataset.status = status;
+}
+
+// A card keeps its element while its animal changes, so that the keyboard and the reader do not lose their place.
+function fill(item, animal) {
+  const shown = JSON.stringify([animal, categoryName(animal.categoryId), location.search]);
+  if (item.dataset.shown === shown) return item;
+  const name = item.querySelector(".name a");
+  name.textContent = name.title = animal.name;
+  name.href = link({ ...here(), animal: animal.id });
+  name.dataset.animal = animal.id;
+  item.querySelector(".meta").textContent = `${categoryName(animal.categoryId)} · No.\u00a0${animal.id}`;
+  showStatus(item.querySelector(".status"), animal.status);
   draw(item.querySelector(".portrait"), animal);
+  item.dataset.shown = shown;
   return item;
+}
+
+/** Shows these animals, and only these, in a list. Names come from strangers: they are only ever text. */
+export function showCards(list, animals) {
+  const wanted = new Set(animals.map(({ id }) => String(id)));
+  const there = new Map();
+  for (const item of [...list.children]) {
+    if (wanted.has(item.dataset.id)) there.set(item.dataset.id, item);
+    else item.remove();
+  }
+  for (const [i, animal] of animals.entries()) {
+    const item = there.get(String(animal.id)) ?? template.cloneNode(true);
+    item.dataset.id = animal.id;
+    if (list.children[i] !== item) list.insertBefore(item, list.children[i] ?? null);
+    fill(item, animal);
+  }
 }

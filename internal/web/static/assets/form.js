@@ -1,73 +1,91 @@
-import { Refusal, Unreachable, createPet, newAttempt, patiently } from "./api.js";
-import { Notice } from "./notice.js";
+// The form that adds an animal, and edits one.
 
-const dialog = document.getElementById("add");
-const form = document.getElementById("add-form");
-const send = document.getElementById("send-add");
-const notice = new Notice(document.getElementById("add-notice"));
+import { Refusal, Unreachable, patiently } from "./api.js";
+import { categoryNumber, categoryText, watchPicker } from "./categories.js";
+import { Notice, explain as explainOnPage } from "./notice.js";
+import { createPet, updatePet } from "./operations.js";
+
+const byId = (id) => document.getElementById(id);
+const dialog = byId("add");
+const form = byId("add-form");
+const send = byId("send-add");
+const notice = new Notice(byId("add-notice"));
 const labels = { name: "Name", categoryId: "Category", status: "Status" };
+const refreshPicker = watchPicker(byId("categoryId"), byId("categories"), byId("categoryId-hint"));
 
-let attempt; // what was sent last and may have arrived
+let editing; // the animal as it was when the form was opened for it
 let sending; // aborts what is being sent
 
-/** Opens the form. What was typed into it and not added is still there. */
-export const openForm = () => dialog.showModal();
+/** Opens the form, for an animal that is there or for a new one. What was typed for a new one and not added is still there. */
+export function openForm(animal, order) {
+  if (animal || editing) {
+    form.reset();
+    clearErrors();
+    notice.clear();
+  }
+  editing = animal;
+  byId("add-title").textContent = animal ? `Edit ${animal.name}` : "Add an animal";
+  send.textContent = animal ? "Save" : "Add";
+  if (animal) {
+    byId("name").value = animal.name;
+    byId("categoryId").value = categoryText(animal.categoryId);
+    form.elements.status.value = animal.status;
+  }
+  byId("status").disabled = Boolean(order);
+  byId("held").hidden = !order;
+  refreshPicker();
+  dialog.showModal();
+}
 
-/** Calls added with each animal the form adds, and refused when the key was. */
-export function watchForm(added, refused) {
+/** Calls added with each animal that the form adds, and edited with each that it changes. */
+export function watchForm(added, edited) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!sending) submit(added, refused);
+    if (!sending) submit(editing ? edited : added);
   });
-  document.getElementById("cancel-add").addEventListener("click", () => dialog.close());
+  byId("cancel-add").addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => sending?.abort());
 }
 
-async function submit(added, refused) {
+async function submit(done) {
   sending = new AbortController();
   const { signal } = sending;
-  const body = encode(new FormData(form));
-  if (attempt?.body !== body) attempt = newAttempt(body);
+  const label = send.textContent;
   clearErrors();
   notice.clear();
-  send.textContent = "Adding…";
+  send.textContent = "Sending…";
   try {
-    const animal = await patiently(
-      () => createPet(attempt, signal),
-      (refusal, seconds) => notice.count(refusal, seconds, signal),
-    );
-    attempt = undefined;
+    const animal = await patiently(() => store(signal), (refusal, seconds) => notice.count(refusal, seconds, signal));
     form.reset();
     dialog.close();
-    added(animal);
+    done(animal);
   } catch (error) {
     if (signal.aborted) notice.clear();
-    else explain(error, refused);
+    else explain(error);
   } finally {
     sending = undefined;
-    send.textContent = "Add";
+    send.textContent = label;
   }
 }
 
-// What was typed is sent as it is, so that the server, and only the server, says what is wrong with it.
-function encode(data) {
-  const members = [];
-  const name = data.get("name");
-  const category = data.get("categoryId").trim();
-  if (name) members.push(`"name":${JSON.stringify(name)}`);
-  if (category) members.push(`"categoryId":${/^-?(0|[1-9]\d*)$/.test(category) ? category : JSON.stringify(category)}`);
-  members.push(`"status":${JSON.stringify(data.get("status"))}`);
-  return `{${members.join(",")}}`;
+// An edit sends only what was changed, so that what somebody else changed meanwhile stays.
+async function store(signal) {
+  const typed = Object.fromEntries(new FormData(form));
+  const categoryId = await categoryNumber(typed.categoryId, signal);
+  if (!editing) return createPet({ name: typed.name || undefined, categoryId, status: typed.status }, signal);
+  const now = { name: typed.name, categoryId: categoryId ?? "", status: typed.status ?? editing.status };
+  const changed = Object.entries(now).filter(([field, value]) => value !== String(editing[field]));
+  return updatePet(editing.id, Object.fromEntries(changed), signal);
 }
 
-function explain(error, refused) {
+function explain(error) {
   if (error instanceof Unreachable) {
     notice.say("The store cannot be reached", "It may or may not have heard. Send it again when you are back: it is never added twice.");
   } else if (!(error instanceof Refusal)) {
     throw error;
-  } else if (error.status === 401) {
+  } else if (error.status === 401 || error.code === "forbidden") {
     dialog.close();
-    refused(error);
+    explainOnPage(error);
   } else {
     const rest = placeErrors(error.message);
     if (rest) notice.say("That did not work", rest);
@@ -83,8 +101,8 @@ function placeErrors(message) {
       rest.push(clause);
       continue;
     }
-    document.getElementById(`${field}-error`).textContent = `${labels[field]} ${problem}.`;
-    document.getElementById(field).ariaInvalid = "true";
+    byId(`${field}-error`).textContent = `${labels[field]} ${problem}.`;
+    byId(field).ariaInvalid = "true";
   }
   form.querySelector("[aria-invalid=true]")?.focus();
   return rest.length && `${rest.join("; ")}.`;
@@ -92,7 +110,7 @@ function placeErrors(message) {
 
 function clearErrors() {
   for (const field of Object.keys(labels)) {
-    document.getElementById(`${field}-error`).textContent = "";
-    document.getElementById(field).removeAttribute("aria-invalid");
+    byId(`${field}-error`).textContent = "";
+    byId(field).removeAttribute("aria-invalid");
   }
 }

@@ -1,5 +1,7 @@
 // Messages about what goes on: calm words, a button if there is something to do, a countdown if there is only time to pass.
 
+import { Refusal, Unreachable } from "./api.js";
+
 const pauses = {
   rate_limited: ["A short pause", "This key has used up its requests for now."],
   key_banned: ["This key is resting", "It kept asking after it was told to wait, and is banned for a while."],
@@ -17,6 +19,8 @@ export class Notice {
   clear() {
     this.#place.replaceChildren();
   }
+
+  isEmpty = () => !this.#place.hasChildNodes();
 
   /** Shows a message, and a button that does something about it. */
   say(title, text, label, action) {
@@ -44,6 +48,38 @@ export class Notice {
       await sleep(Math.min(1000, end - Date.now()), signal);
     }
     this.clear();
+  }
+}
+
+/** The message of the page, whatever view is open. */
+export const notice = new Notice(document.getElementById("notice"));
+
+const toast = document.getElementById("said");
+let fading;
+
+/** Says in passing what was done. */
+export function say(text) {
+  clearTimeout(fading);
+  toast.textContent = text;
+  fading = setTimeout(() => toast.replaceChildren(), 8000);
+}
+
+/** Listens for keys that the server refused, wherever that happens; the callback is given the server's words. */
+export const onRefusedKey = (callback) => document.addEventListener("refused-key", ({ detail }) => callback(detail));
+
+/** Tells of what went wrong: in the server's own words where it has some. The button does it again. */
+export function explain(error, again, lost = "Check the connection. Nothing is lost; this page waits.") {
+  if (error instanceof Unreachable) {
+    notice.say("The store cannot be reached", lost, again && "Try again", again);
+  } else if (!(error instanceof Refusal)) {
+    throw error;
+  } else if (error.status === 401) {
+    document.dispatchEvent(new CustomEvent("refused-key", { detail: error.message }));
+  } else if (error.code === "forbidden") {
+    document.documentElement.dataset.access = "read";
+    notice.say("That did not work", error.message);
+  } else {
+    notice.say("That did not work", error.message, again && "Try again", again);
   }
 }
 

@@ -9,12 +9,15 @@ const rose = "#e8a79c";
 
 const kinds = [tortoise, dog, cat, rabbit, rodent, bird];
 
-/** Draws an animal into an svg of 160 by 120. */
+/** Draws an animal into an svg of 160 by 120, instead of what is there. */
 export function draw(svg, { id, categoryId }) {
+  const sitter = `${id} ${categoryId}`;
+  if (svg.dataset.sitter === sitter) return;
+  svg.dataset.sitter = sitter;
   const dice = shuffle(Number(id));
   const kind = kinds[Number(BigInt.asUintN(64, BigInt(categoryId)) % BigInt(kinds.length))];
-  svg.classList.add(`scene-${Number(id) % 6}`);
-  svg.append(
+  svg.setAttribute("class", `portrait scene-${Number(id) % 6}`);
+  svg.replaceChildren(
     shape("circle", { class: "sun", cx: 28 + 104 * dice(2), cy: 30, r: 12 + dice(8) }),
     shape("ellipse", { class: "hill", cx: 20 + dice(120), cy: 230, rx: 260, ry: 126 + dice(22) }),
     ...kind(dice),
@@ -61,7 +64,7 @@ function cat(dice) {
     ...eyes(64, 96, 72, 4.4),
     shape("path", { d: "M76 82h8l-4 5z", fill: rose }),
     line("M80 87v2m0 0q-4 5-9 2m9-2q4 5 9 2"),
-    line("M52 84l-16-3m16 8-16 2M108 84l16-3m-16 8 16 2", ink, 1.2),
+    line("M52 84l-16-3m16 8-16 2M108 84l16-3m-16 8 16 2", "currentcolor", 1.2),
   ];
 }
 

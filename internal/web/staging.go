@@ -1,0 +1,13 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+)
+
+// MarkStaging makes the store front among these pages say that it is not the real one.
+func MarkStaging(pages map[string]http.Handler) {
+	const name = "static/index.html"
+	marked := bytes.Replace(read(files, name), []byte(`<html lang="en">`), []byte(`<html lang="en" data-environment="staging">`), 1)
+	pages[address(name)] = newPage(name, marked)
+}

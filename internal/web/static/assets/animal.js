@@ -1,0 +1,193 @@
+// One animal, and what can be done with it.
+
+import { choices, reserving } from "./actions.js";
+import { closeAnimal, here } from "./address.js";
+import { Refusal, patiently } from "./api.js";
+import { showStatus } from "./cards.js";
+import { categoryName } from "./categories.js";
+import { askFirst, askReservation } from "./dialogs.js";
+import { openForm } from "./form.js";
+import { hideAnimal } from "./list.js";
+import { explain, notice, say } from "./notice.js";
+import { deletePet, findPet, openOrder } from "./operations.js";
+import { draw } from "./portrait.js";
+
+const byId = (id) => document.getElementById(id);
+const section = byId("animal");
+const buttons = section.querySelectorAll("[data-action]");
+
+let shown = {}; // the animal and its open order, as they are shown
+let busy = false; // a change is on its way
+let changes = 0; // what was fetched before the latest change says nothing
+let waits = new AbortController(); // aborts the changes that wait for their turn at the server
+
+export const animalView = {
+  section,
+
+  /** Says what is coming. */
+  prepare() {
+    const { animal } = here();
+    if (String(shown.animal?.id) !== animal) shown = {};
+    document.title = `Animal ${animal} · Petstore`;
+    section.ariaBusy = "true";
+    show(shown);
+  },
+
+  /** Fetches the animal and its order and shows them, once what else is fetched is there. */
+  async look(signal, others) {
+    const id = here().animal;
+    const change = changes;
+    const [animal, order] = await Promise.all([findPet(id, signal), openOrder(id, signal), others]);
+    section.ariaBusy = null;
+    if (busy || change !== changes || id !== here().animal) return;
+    const before = shown.animal;
+    show({ animal, order, missing: !animal });
+    if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${animal.status}.`);
+  },
+
+  /** Shows nothing, because nothing could be fetched. */
+  clear() {
+    section.ariaBusy = null;
+    show({});
+  },
+
+  focus: () => byId("animal-name").focus(),
+  first: () => shown.animal?.id,
+};
+
+function show(next) {
+  shown = next;
+  const { animal, order, missing } = shown;
+  section.classList.toggle("blank", !animal);
+  byId("animal-name").textContent = animal?.name ?? (missing ? `There is no animal ${here().animal}` : "");
+  byId("missing").hidden = !missing;
+  showOrder(order);
+  if (!animal) return;
+  document.title = `${animal.name} · Petstore`;
+  byId("animal-meta").textContent = `${categoryName(animal.categoryId)} · No.\u00a0${animal.id}`;
+  showStatus(byId("animal-status"), animal.status);
+  draw(section.querySelector(".portrait"), animal);
+  showChoices(choices(animal, order));
+}
+
+function showChoices(possible) {
+  const focused = document.activeElement;
+  for (const button of buttons) {
+    const choice = button.dataset.action === "edit" ? { label: "Edit" } : possible[button.dataset.action];
+    button.hidden = !choice;
+    if (choice) button.textContent = choice.label;
+  }
+  if (focused?.hidden) animalView.focus();
+}
+
+const moment = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+const distance = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+function showOrder(order) {
+  byId("order").hidden = !order;
+  if (!order) return;
+  byId("order-reference").textContent = order.reference ? `For ${order.reference}` : "Without a reference";
+  byId("order-end").textContent = order.expiresAt
+    ? `The hold ends ${moment.format(new Date(order.expiresAt))}, ${fromNow(new Date(order.expiresAt))}.`
+    : "The order is being placed.";
+  byId("order-number").textContent = order.id ? `Order ${order.id}, placed ${moment.format(new Date(order.createdAt))}` : "";
+}
+
+function fromNow(time) {
+  const minutes = Math.round((time - Date.now()) / 60_000);
+  if (Math.abs(minutes) < 90) return distance.format(minutes, "minute");
+  return minutes < 2880 ? distance.format(Math.round(minutes / 60), "hour") : distance.format(Math.round(minutes / 1440), "day");
+}
+
+// A change is shown at once and sent. If it is refused, it is taken back, and the server's words say why.
+async function change(begin) {
+  const before = shown;
+  const { after, said, send } = begin(before.animal, before.order);
+  const still = () => here().animal === String(before.animal.id); // nobody has gone to another view meanwhile
+  busy = true;
+  changes++;
+  notice.clear();
+  show(after);
+  try {
+    const done = await patiently(() => send(), waiting);
+    if (still()) show({ order: undefined, ...done });
+    say(said);
+  } catch (error) {
+    if (still()) show(before);
+    const refused = error instanceof Refusal;
+    if (error.name !== "AbortError") explain(error, refused || !still() ? undefined : () => change(begin), unsure);
+    if (refused) seeWhatIs();
+  } finally {
+    busy = false;
+    changes++;
+  }
+}
+
+const unsure = "This may or may not have been done. To try again is safe: it is done once.";
+
+// What was refused was decided on something that is no longer so.
+const seeWhatIs = () => setTimeout(() => here().animal && animalView.look().catch(() => {}));
+
+async function remove() {
+  const { animal } = shown;
+  if (!(await askFirst(`Delete ${animal.name}?`, "This cannot be undone, and its number is never given to another animal.", "Delete"))) return;
+  notice.clear();
+  hideAnimal(animal.id, true);
+  closeAnimal();
+  try {
+    await patiently((attempt) => deletePet(animal.id).catch((error) => (attempt && error.status === 404 ? undefined : Promise.reject(error))), waiting);
+    say(`${animal.name} was deleted.`);
+  } catch (error) {
+    hideAnimal(animal.id, false);
+    if (error.name !== "AbortError") explain(error, undefined, unsure);
+  }
+}
+
+const waiting = (refusal, seconds) => notice.count(refusal, seconds, waits.signal);
+
+/** Forgets the changes that wait: whoever signs in next did not ask for them. */
+export function abandonChanges() {
+  waits.abort();
+  waits = new AbortController();
+}
+
+async function reserve() {
+  const fields = await askReservation(shown.animal.name);
+  if (fields) await change(reserving(fields));
+}
+
+// What is pressed while a change is on its way is done after it, if it is still possible then.
+let queue = Promise.resolve();
+function enqueue(action) {
+  queue = queue.then(() => perform(action)).catch(reportError);
+}
+
+async function perform(action) {
+  const { animal, order } = shown;
+  const choice = animal && choices(animal, order)[action];
+  if (!choice) return;
+  if (action === "reserve") await reserve();
+  else if (action === "delete") await remove();
+  else await change(choice.begin);
+}
+
+section.addEventListener("click", ({ target }) => {
+  const action = target.closest("[data-action]")?.dataset.action;
+  if (action === "edit") openForm(shown.animal, shown.order);
+  else if (action) enqueue(action);
+});
+
+/** Shows what the form has changed. */
+export function showEdited(animal) {
+  changes++;
+  show({ ...shown, animal });
+}
+
+byId("close-animal").addEventListener("click", (event) => {
+  event.preventDefault();
+  closeAnimal();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.defaultPrevented && here().animal && !document.querySelector("dialog[open]")) closeAnimal();
+});

@@ -1,0 +1,15 @@
+// Shows what is left of the rate limit.
+
+import { limits } from "./api.js";
+
+const gauge = document.getElementById("gauge");
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+limits.addEventListener("limits", ({ detail: { limit, remaining, reset } }) => {
+  gauge.hidden = false;
+  gauge.title = `The limit resets at ${new Date(reset).toLocaleTimeString()}`;
+  gauge.classList.toggle("low", remaining < limit / 10);
+  gauge.querySelector(".left").setAttribute("stroke-dasharray", `${(100 * remaining) / limit} 100`);
+  gauge.querySelector("b").textContent = short.format(remaining);
+  gauge.querySelector(".wide").textContent = `of ${short.format(limit)} requests`;
+});

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Makes the pictures in docs/img: petstore demo, seen by a headless Chromium. They look as intended where a font such as
+# Palatino is installed (Debian: fonts-urw-base35).
+#   screenshots.sh [FOLDER]
+set -eu
+cd "$(dirname "$0")/.."
+folder=$(cd "${1:-docs/img}" && pwd)
+
+browser=
+for name in chromium chromium-browser google-chrome google-chrome-stable; do
+	command -v "$name" >/dev/null && browser=$name && break
+done
+[ -n "$browser" ] || { echo "Chromium is not here: install the package chromium, or Google Chrome." >&2; exit 1; }
+sandbox=
+[ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox # root has no sandbox
+
+scratch=$(mktemp -d)
+touch "$scratch/said"
+go build -o "$scratch/petstore" ./cmd/petstore
+"$scratch/petstore" demo --listen 127.0.0.1:0 >"$scratch/said" 2>"$scratch/log" &
+demo=$!
+trap 'kill $demo; wait $demo || true; rm -rf "$scratch"' EXIT
+
+link=
+for try in $(seq 100); do
+	link=$(sed -n 's/^  \(http.*#key=.*\)/\1/p' "$scratch/said")
+	[ -z "$link" ] || break
+	sleep 0.1
+done
+[ -n "$link" ] || { echo "petstore demo does not start:" >&2; cat "$scratch/log" >&2; exit 1; }
+
+# shot NAME WIDTH HEIGHT light|dark QUERY shows what that query opens, five seconds after it was opened.
+shot() {
+	case $4 in light) scheme=1 ;; dark) scheme=0 ;; esac
+	"$browser" --headless $sandbox --disable-gpu --hide-scrollbars --force-prefers-reduced-motion --lang=en \
+		--user-data-dir="$scratch/profile" --blink-settings=preferredColorScheme=$scheme --window-size="$2,$3" \
+		--virtual-time-budget=5000 --screenshot="$folder/$1.png" "${link%%#*}$5#${link#*#}" >>"$scratch/log" 2>&1
+	echo "$folder/$1.png"
+}
+
+shot store-front 1280 900 light ''
+shot animal 1280 620 light '?animal=59'
+shot animal-phone 500 880 light '?animal=59'
+shot store-front-dark 1280 620 dark '?status=pending'
