@@ -36,7 +36,7 @@ const about = `A store API for animals up for adoption: one binary, on an embedd
 
 To look around, run "petstore demo". To serve from the file petstore.db, run "petstore serve".
 
-A flag can also be set by the environment variable that its help names; the flag wins. The exit status is 0 if a command has done its work, 1 if it failed, and 2 if the command line or a setting is wrong.`
+A flag can also be set by the environment variable that its help names; the flag wins. The exit status is 0 if a command has done its work, 1 if it failed, 2 if the command line or a setting is wrong, and 4 if a server's key is missing or refused.`
 
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command, such as keys create; without one, all commands are listed."`
@@ -60,6 +60,8 @@ func exitStatus(err error) int {
 		return 0
 	case errors.As(err, new(usageError)):
 		return 2
+	case errors.As(err, new(keyError)):
+		return 4
 	}
 	return 1
 }
