@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -39,6 +40,15 @@ func (f *remoteFlags) with(con *console, do func(*remote.Client) error) error {
 	return explain(do(store))
 }
 
+// change is with for what changes something on the server.
+func (f *remoteFlags) change(con *console, do func(*remote.Client) error) error {
+	err := f.with(con, do)
+	if errors.Is(err, context.Canceled) {
+		return errors.New("stopped; it may have been done, so look before you do it again")
+	}
+	return err
+}
+
 // client is a client of the chosen server. It sends nothing yet.
 func (f *remoteFlags) client(con *console, options ...remote.Option) (*remote.Client, error) {
 	p, err := f.target(con)
@@ -53,11 +63,26 @@ func (con *console) clientOf(p profile, options ...remote.Option) (*remote.Clien
 		remote.WithUserAgent("petstore-cli/" + versionName()),
 		remote.WithRetries(4, 2*time.Minute),
 	}
+	if isTerminal(con.stderr) {
+		standard = append(standard, remote.WithWaitNotice(con.tellWait))
+	}
 	store, err := remote.New(p.Server, p.Key, append(standard, options...)...)
 	if err != nil {
 		return nil, keyError{err}
 	}
 	return store, nil
+}
+
+// tellWait says why nothing happens for a while.
+func (con *console) tellWait(wait time.Duration, because error) {
+	seconds := int(math.Ceil(wait.Seconds()))
+	switch {
+	case wait < time.Second:
+	case errors.Is(because, remote.ErrRateLimited):
+		con.say("Waiting %d s for the rate limit.", seconds)
+	default:
+		con.say("Trying again in %d s: %v", seconds, because)
+	}
 }
 
 // target is the server to call and its key. A key that is stored with one server is never shown to another.
