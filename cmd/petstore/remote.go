@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -144,7 +145,11 @@ func explain(err error) error {
 		}
 	case errors.As(err, &unanswered):
 		server, _, _ := strings.Cut(unanswered.URL, "/v1/")
-		err = reworded{err, fmt.Sprintf("no server answers at %s: %v; petstore serve starts one here, and --server names another", server, unanswered.Err)}
+		cause := unanswered.Err
+		if call := (*os.SyscallError)(nil); errors.As(err, &call) {
+			cause = call.Err
+		}
+		err = reworded{err, fmt.Sprintf("no server answers at %s: %v; petstore serve starts one here, and --server names another", server, cause)}
 	}
 	return err
 }

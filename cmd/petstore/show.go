@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	remote "petstore/client"
 )
@@ -57,7 +59,7 @@ func show[T any](con *console, f showFlags, s shape[T], thing T) error {
 
 // listFlags choose how many things are listed, and how.
 type listFlags struct {
-	Limit *int64 `placeholder:"N" xor:"limit" help:"How many to list at the most; 30 on a terminal, else all."`
+	Limit *count `placeholder:"N" xor:"limit" help:"How many to list at the most; 30 on a terminal, else all."`
 	All   bool   `xor:"limit" help:"List all, on a terminal too."`
 	JSON  bool   `name:"json" help:"Print an array of the objects that the API answers with."`
 }
@@ -67,26 +69,34 @@ const (
 	pageful   = 100 // the largest page of the API
 )
 
-// most is how many things to list.
-func (f listFlags) most(con *console) (int64, error) {
-	switch {
-	case f.Limit != nil && *f.Limit < 1:
-		return 0, wrongUsage("--limit is %d; it may be a whole number from 1 on", *f.Limit)
-	case f.Limit != nil:
-		return *f.Limit, nil
-	case isTerminal(con.stdout) && !f.All:
-		return screenful, nil
+// count is how many things there may be, one or more.
+type count int64
+
+// UnmarshalText reads 30.
+func (c *count) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a whole number from 1 on", text)
 	}
-	return math.MaxInt64, nil
+	*c = count(n)
+	return nil
+}
+
+// most is how many things to list.
+func (f listFlags) most(con *console) int64 {
+	switch {
+	case f.Limit != nil:
+		return int64(*f.Limit)
+	case isTerminal(con.stdout) && !f.All:
+		return screenful
+	}
+	return math.MaxInt64
 }
 
 // list prints things as their pages come.
 func list[T any](con *console, f listFlags, s shape[T], page func(limit int, cursor string) (remote.Page[T], error)) error {
-	most, err := f.most(con)
-	if err != nil {
-		return err
-	}
-	table, array, shown, cursor := con.table(s.titles...), &jsonArray[T]{con.stdout, s, 0}, int64(0), ""
+	table, array := con.table(s.titles...), &jsonArray[T]{con.stdout, s, 0}
+	most, shown, cursor := f.most(con), int64(0), ""
 	for more := true; more; more = cursor != "" && shown < most {
 		p, err := page(int(min(most-shown, pageful)), cursor)
 		if err != nil {
