@@ -41,7 +41,7 @@ type cli struct {
 
 const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
 
-To look around, run "petstore demo". To serve from the file petstore.db, run "petstore serve".
+To look around, run "petstore demo". To serve from the file petstore.db, run "petstore serve". To work with a server, run "petstore login" and then "petstore pets list".
 
 A flag can also be set by the environment variable that its help names; the flag wins. The exit status is 0 if a command has done its work, 1 if it failed, 2 if the command line or a setting is wrong, and 4 if a server's key is missing or refused.`
 

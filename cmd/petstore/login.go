@@ -13,7 +13,8 @@ import (
 )
 
 type loginCmd struct {
-	remoteFlags
+	Server  string `placeholder:"URL" help:"The server; that of the profile if there is one already, else http://localhost:8080."`
+	Profile string `placeholder:"NAME" help:"The name under which to keep the server and its key; default if it is not given."`
 }
 
 // Help shows examples.
@@ -25,7 +26,7 @@ func (loginCmd) Help() string {
 }
 
 func (c *loginCmd) Run(ctx context.Context, con *console) error {
-	name, stored, err := c.place(con)
+	name, stored, err := con.place(c.Profile)
 	if err != nil {
 		return err
 	}
@@ -55,29 +56,11 @@ func (c *loginCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// described is a server for people, marked if it is staging.
-func (p profile) described() string {
-	if p.environment() == "staging" {
-		return p.Server + " (staging)"
-	}
-	return p.Server
-}
-
-// place is the name of the profile that is meant, and where profiles are.
-func (f *remoteFlags) place(con *console) (string, profiles, error) {
-	name := cmp.Or(f.Profile, defaultProfile)
-	if err := checkProfileName(name); err != nil {
-		return "", "", err
-	}
-	stored, err := con.profiles()
-	return name, stored, err
-}
-
 // secret is a key from the terminal or from standard input.
 func (con *console) secret(ctx context.Context, question string) (string, error) {
 	var key string
 	var err error
-	if con.canAsk() {
+	if isTerminal(os.Stdin) {
 		key, err = con.askSecret(ctx, question)
 	} else {
 		key, err = typed(ctx, readLine)
@@ -93,7 +76,7 @@ type logoutCmd struct {
 }
 
 func (c *logoutCmd) Run(con *console) error {
-	name, stored, err := (&remoteFlags{Profile: c.Profile}).place(con)
+	name, stored, err := con.place(c.Profile)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -44,14 +45,15 @@ func (petsListCmd) Help() string {
 
 func (c *petsListCmd) Run(ctx context.Context, con *console) error {
 	return c.with(con, func(store *remote.Client) error {
-		var names map[int64]string
-		if isTerminal(con.stdout) && !c.JSON {
-			names = firstNames(ctx, store)
-		}
+		names := map[int64]string{}
 		query := remote.PetQuery{Status: given(c.Status)}
 		return list(con, c.listFlags, petShape(names), func(limit int, cursor string) (remote.Page[remote.Pet], error) {
 			query.Limit, query.Cursor = limit, cursor
-			return store.ListPets(ctx, query)
+			page, err := store.ListPets(ctx, query)
+			if cursor == "" && len(page.Items) > 0 && isTerminal(con.stdout) && !c.JSON {
+				maps.Copy(names, firstNames(ctx, store))
+			}
+			return page, err
 		})
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,14 @@ func (p profile) environment() string {
 	return ""
 }
 
+// described is a server for people, marked if it is staging.
+func (p profile) described() string {
+	if p.environment() == "staging" {
+		return p.Server + " (staging)"
+	}
+	return p.Server
+}
+
 // profiles is the folder that holds them, one file each.
 type profiles string
 
@@ -47,14 +56,17 @@ func (con *console) profiles() (profiles, error) {
 	return profiles(filepath.Join(base, "petstore", "profiles")), nil
 }
 
-var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-func checkProfileName(name string) error {
+// place is the name of the profile that is meant, and where profiles are.
+func (con *console) place(named string) (name string, stored profiles, err error) {
+	name = cmp.Or(named, defaultProfile)
 	if !profileName.MatchString(name) {
-		return wrongUsage("--profile is %q; it may be a name of letters, digits, dots, dashes and underscores, such as staging", name)
+		return "", "", wrongUsage("--profile is %q; it may be a name of letters, digits, dots, dashes and underscores, such as staging", name)
 	}
-	return nil
+	stored, err = con.profiles()
+	return name, stored, err
 }
+
+var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (d profiles) file(name string) string { return filepath.Join(string(d), name+".json") }
 

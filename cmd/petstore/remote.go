@@ -95,16 +95,11 @@ func (f *remoteFlags) target(con *console) (profile, error) {
 	if key := con.getenv(variablePrefix + "API_KEY"); key != "" && f.Profile == "" {
 		return profile{cmp.Or(server, defaultServer), key}, nil
 	}
-	if f.Profile != "" {
-		if err := checkProfileName(f.Profile); err != nil {
-			return profile{}, err
-		}
-	}
-	stored, err := con.profiles()
+	name, stored, err := con.place(f.Profile)
 	if err != nil {
 		return profile{}, err
 	}
-	p, err := stored.read(cmp.Or(f.Profile, defaultProfile))
+	p, err := stored.read(name)
 	missing := errors.Is(err, fs.ErrNotExist)
 	other := err == nil && server != "" && server != p.Server
 	switch {

@@ -184,11 +184,12 @@ func TestAWaitForTheRateLimitIsToldAndCanBeEnded(t *testing.T) {
 	if status != 0 {
 		t.Fatal(stderr)
 	}
+	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
 	env := map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": strings.TrimSpace(key)}
 	if got, err := request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.status != 200 {
 		t.Fatal(got, err)
 	}
-	list := sitDown(t, 80, env, "pets", "list") // asks twice, so it waits even if a minute begins
+	list := sitDown(t, 80, env, "pets", "list") // asks twice, so that it waits even if a minute begins
 	list.sees(t, " s for the rate limit.")
 	list.types("\x03")
 	if status, screen := list.leaves(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {
