@@ -12,6 +12,11 @@ import (
 	"golang.org/x/term"
 )
 
+// say tells the person at the terminal something beside the output.
+func (con *console) say(format string, args ...any) {
+	fmt.Fprintln(con.stderr, harmless(fmt.Sprintf(format, args...)))
+}
+
 // canAsk says whether somebody is there to answer.
 func (con *console) canAsk() bool { return isTerminal(os.Stdin) && isTerminal(con.stderr) }
 

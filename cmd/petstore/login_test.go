@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -103,16 +102,5 @@ func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
 				t.Errorf("pets list %s ended with %d: %s%s", c.typed, status, stdout, stderr)
 			}
 		})
-	}
-}
-
-func TestAPipeOfJSONCanBeCutOff(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.does(t, "pets", "add", "Rex", "--category", "1")
-	command := exec.Command("sh", "-c", `"$0" pets list --json | head -c 1`, os.Args[0])
-	command.Env = append(program().Env, "PETSTORE_SERVER="+d.URL, "PETSTORE_API_KEY="+d.Key)
-	if out, err := command.CombinedOutput(); err != nil || string(out) != "[" {
-		t.Errorf("%q %v", out, err)
 	}
 }

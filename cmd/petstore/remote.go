@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	remote "petstore/client"
@@ -65,7 +66,7 @@ func (con *console) clientOf(p profile, options ...remote.Option) (*remote.Clien
 		remote.WithRetries(4, 2*time.Minute),
 	}
 	if isTerminal(con.stderr) {
-		standard = append(standard, remote.WithWaitNotice(con.tellWait))
+		standard = append(standard, remote.WithWaitNotice(con.waitNotice()))
 	}
 	store, err := remote.New(p.Server, p.Key, append(standard, options...)...)
 	if err != nil {
@@ -74,15 +75,24 @@ func (con *console) clientOf(p profile, options ...remote.Option) (*remote.Clien
 	return store, nil
 }
 
-// tellWait says why nothing happens for a while.
-func (con *console) tellWait(wait time.Duration, because error) {
-	seconds := int(math.Ceil(wait.Seconds()))
-	switch {
-	case wait < time.Second:
-	case errors.Is(because, remote.ErrRateLimited):
-		con.say("Waiting %d s for the rate limit.", seconds)
-	default:
-		con.say("Trying again in %d s: %v", seconds, because)
+// waitNotice says why nothing happens for a while, once however many calls wait.
+func (con *console) waitNotice() func(time.Duration, error) {
+	var mu sync.Mutex
+	var told time.Time
+	return func(wait time.Duration, because error) {
+		mu.Lock()
+		defer mu.Unlock()
+		end := time.Now().Add(wait)
+		if wait < time.Second || end.Before(told.Add(time.Second)) {
+			return
+		}
+		told = end
+		seconds := int(math.Ceil(wait.Seconds()))
+		if errors.Is(because, remote.ErrRateLimited) {
+			con.say("Waiting %d s for the rate limit.", seconds)
+		} else {
+			con.say("Trying again in %d s: %v", seconds, because)
+		}
 	}
 }
 

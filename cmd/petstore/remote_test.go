@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	remote "petstore/client"
 )
 
 // desk is a person with a server, a key for it, and no profiles yet.
@@ -179,5 +183,19 @@ func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
 				t.Errorf("petstore %s said %q, which lacks %q", c.typed, stderr, part)
 			}
 		}
+	}
+}
+
+func TestAWaitIsToldOnceHoweverManyCallsWait(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	notice := (&console{stderr: &said}).waitNotice()
+	notice(100*time.Millisecond, remote.ErrUnavailable)
+	for range 3 {
+		notice(20*time.Second, remote.ErrRateLimited)
+	}
+	notice(40*time.Second, errors.New("no\x07 answer"))
+	if want := "Waiting 20 s for the rate limit.\nTrying again in 40 s: no\\a answer\n"; said.String() != want {
+		t.Errorf("it said %q, want %q", said.String(), want)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -133,9 +132,4 @@ func columnsOf(r rune) int {
 		return 2
 	}
 	return 1
-}
-
-// say tells the person at the terminal something beside the output.
-func (con *console) say(format string, args ...any) {
-	fmt.Fprintln(con.stderr, harmless(fmt.Sprintf(format, args...)))
 }

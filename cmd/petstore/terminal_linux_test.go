@@ -78,6 +78,16 @@ func (s *terminal) sees(t *testing.T, text string) {
 	eventually(t, fmt.Sprintf("the screen shows %q", text), time.Minute, func() bool { return strings.Contains(s.screen.String(), text) })
 }
 
+// echoes says whether the terminal shows what is typed.
+func (s *terminal) echoes(t *testing.T) bool {
+	t.Helper()
+	mode, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mode.Lflag&unix.ECHO != 0
+}
+
 func (s *terminal) types(text string) { s.keyboard.WriteString(text) }
 
 // leaves waits for the end and returns the status and what was on the screen.
@@ -158,14 +168,21 @@ func TestAKeyThatIsTypedIsNotShown(t *testing.T) {
 	t.Parallel()
 	s, home := startServer(t, "--environment", "staging"), t.TempDir()
 	env := map[string]string{"XDG_CONFIG_HOME": home, "PETSTORE_SERVER": s.URL, "PETSTORE_PROFILE": "staging"}
-	login := sitDown(t, 80, env, "login")
-	login.sees(t, "API key for "+s.URL+": ")
+	asked := func() *terminal {
+		login := sitDown(t, 80, env, "login")
+		login.sees(t, "API key for "+s.URL+": ")
+		eventually(t, "the terminal hides what is typed", time.Minute, func() bool { return !login.echoes(t) })
+		return login
+	}
+	login := asked()
 	login.types("\x03")
 	if status, screen := login.leaves(t); status != 1 || !strings.Contains(screen, "petstore: stopped") || leftIn(t, home) != nil {
 		t.Errorf("after Ctrl-C login ended with %d and left %v:\n%s", status, leftIn(t, home), screen)
 	}
-	login = sitDown(t, 80, env, "login")
-	login.sees(t, "API key for "+s.URL+": ")
+	if !login.echoes(t) {
+		t.Error("after Ctrl-C the terminal still hides what is typed")
+	}
+	login = asked()
 	login.types(s.Key + "\n")
 	status, screen := login.leaves(t)
 	if status != 0 || strings.Contains(screen, s.Key) || !strings.Contains(screen, "Logged in to "+s.URL+" (staging) with the profile staging.") {
