@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,7 +16,22 @@ type ordersCmd struct {
 	Cancel   ordersCancelCmd   `cmd:"" help:"Close an open order and make its animal available again."`
 }
 
-var orderShape = shape[remote.Order]{
+// shownOrders is how orders are shown here: on a terminal the time that an order closed or expires stands in one column, so
+// that a row fits.
+func (con *console) shownOrders() shape[remote.Order] {
+	s := wholeOrders
+	if isTerminal(con.stdout) {
+		const minutes = "2006-01-02 15:04"
+		s.titles = []string{"ID", "PET", "STATUS", "REFERENCE", "PLACED (UTC)", "UNTIL (UTC)"}
+		s.row = func(o remote.Order) []string {
+			until := cmp.Or(moment(o.ClosedAt, minutes), moment(o.ExpiresAt, minutes))
+			return []string{number(o.ID), number(o.PetID), string(o.Status), o.Reference, moment(o.CreatedAt, minutes), until}
+		}
+	}
+	return s
+}
+
+var wholeOrders = shape[remote.Order]{
 	titles: []string{"ID", "PET", "STATUS", "REFERENCE", "CREATED", "EXPIRES", "CLOSED"},
 	row: func(o remote.Order) []string {
 		return []string{number(o.ID), number(o.PetID), string(o.Status), o.Reference,
@@ -60,7 +76,7 @@ func (ordersListCmd) Help() string {
 func (c *ordersListCmd) Run(ctx context.Context, con *console) error {
 	return c.with(con, func(store *remote.Client) error {
 		query := remote.OrderQuery{Status: given(c.Status), PetID: c.Pet}
-		return list(con, c.listFlags, orderShape, func(limit int, cursor string) (remote.Page[remote.Order], error) {
+		return list(con, c.listFlags, con.shownOrders(), func(limit int, cursor string) (remote.Page[remote.Order], error) {
 			query.Limit, query.Cursor = limit, cursor
 			return store.ListOrders(ctx, query)
 		})
@@ -94,7 +110,7 @@ func showOrder(con *console, f showFlags) func(remote.Order, error) error {
 		if err != nil {
 			return err
 		}
-		return show(con, f, orderShape, o)
+		return show(con, f, con.shownOrders(), o)
 	}
 }
 

@@ -113,11 +113,18 @@ func TestAListOnATerminalIsATableOfItsWidth(t *testing.T) {
 	if status, screen := sitDown(t, 42, d.env, "pets", "list").leaves(t); status != 0 || screen != table {
 		t.Errorf("pets list ended with %d and showed\n%s\nwant\n%s", status, screen, table)
 	}
+	d.does(t, "orders", "place", "2", "--reference", strings.Repeat("shop ", 40))
+	_, orders := sitDown(t, 80, d.env, "orders", "list").leaves(t)
+	for line := range strings.Lines(strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "").Replace(orders)) {
+		if columns(strings.TrimSpace(line)) > 80 {
+			t.Errorf("orders list showed a row that does not fit:\n%s", orders)
+		}
+	}
 	d.env["NO_COLOR"] = "1"
 	if _, screen := sitDown(t, 80, d.env, "pets", "show", "2").leaves(t); strings.Contains(screen, "\x1b") || !strings.HasPrefix(screen, "ID  NAME") {
 		t.Errorf("with NO_COLOR pets show showed %q", screen)
 	}
-	if _, screen := sitDown(t, 80, d.env, "orders", "list").leaves(t); screen != "There is nothing to list.\n" {
+	if _, screen := sitDown(t, 80, d.env, "orders", "list", "--status", "expired").leaves(t); screen != "There is nothing to list.\n" {
 		t.Errorf("orders list showed %q", screen)
 	}
 }
