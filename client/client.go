@@ -44,7 +44,7 @@ func New(server, key string, options ...Option) (*Client, error) {
 		return nil, errors.New("the user agent must be of printable ASCII characters")
 	}
 	c.http = withoutRedirects(c.http)
-	c.gate = &gate{patience: c.budget}
+	c.gate = &gate{patience: c.budget, notice: c.onWait}
 	return c, nil
 }
 

@@ -14,7 +14,8 @@ import (
 // said are left. A request in flight counts as used. When nothing is known of the current window, one request goes ahead to
 // find out; when the window is spent, all wait for the next.
 type gate struct {
-	patience time.Duration // no request waits for a window that begins later than this
+	patience time.Duration                           // no request waits for a window that begins later than this
+	notice   func(wait time.Duration, because error) // told before a request waits for the next window
 
 	mu       sync.Mutex
 	window   window
@@ -60,8 +61,13 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 
 	g.mu.Lock()
 	g.queue = append(g.queue, w)
-	g.admit(time.Now())
+	now := time.Now()
+	g.admit(now)
+	spentFor, why := g.held(w, now)
 	g.mu.Unlock()
+	if why != nil {
+		g.notice(spentFor, why)
+	}
 
 	select {
 	case <-w.ready:
@@ -70,6 +76,15 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 		g.withdraw(w)
 		return pass{}, &closed{ctx.Err()}
 	}
+}
+
+// held says how long a waiter waits for the next window, and why, if it does.
+func (g *gate) held(w *waiter, now time.Time) (time.Duration, error) {
+	if g.window.Remaining > 0 || !now.Before(g.window.end) || !slices.Contains(g.queue, w) {
+		return 0, nil
+	}
+	wait := g.window.end.Sub(now)
+	return wait, spent(g.window, wait)
 }
 
 // withdraw forgets a waiter that waits no longer, even if it was let go at the last moment.

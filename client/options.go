@@ -18,6 +18,7 @@ type settings struct {
 	userAgent string
 	log       *slog.Logger
 	onBan     BanPolicy
+	onWait    func(wait time.Duration, because error)
 }
 
 // transport is shared by all clients that bring none. Unlike http.DefaultTransport it keeps the connections of many
@@ -37,6 +38,7 @@ func defaults() settings {
 		budget:    2 * time.Minute,
 		userAgent: "petstore-go-client",
 		log:       slog.New(slog.DiscardHandler),
+		onWait:    func(time.Duration, error) {},
 	}
 }
 
@@ -61,6 +63,11 @@ func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = cm
 
 // WithBanPolicy chooses what a call does when the key is banned. The default is ReturnBan.
 func WithBanPolicy(p BanPolicy) Option { return func(s *settings) { s.onBan = p } }
+
+// WithWaitNotice calls notice before a call waits for a limit or for its next try. Several goroutines may call it at once.
+func WithWaitNotice(notice func(wait time.Duration, because error)) Option {
+	return func(s *settings) { s.onWait = notice }
+}
 
 // BanPolicy is what a call does when the key is banned for a while.
 type BanPolicy int

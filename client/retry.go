@@ -51,6 +51,7 @@ func (c *Client) perform(ctx context.Context, r *request) (*answer, error) {
 			}
 		}
 		c.log.InfoContext(ctx, "petstore is asked again", "method", r.method, "path", r.path, "in", wait, "because", err)
+		c.onWait(wait, err)
 		if err := sleep(ctx, wait); err != nil {
 			return nil, because(last, err)
 		}

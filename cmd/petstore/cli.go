@@ -26,6 +26,13 @@ type cli struct {
 	Copy        copyCmd        `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
 	Demo        demoCmd        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
+	Pets        petsCmd        `cmd:"" help:"List, add, show, edit and delete animals on a server."`
+	Orders      ordersCmd      `cmd:"" help:"List, place, show, complete and cancel orders on a server."`
+	Categories  categoriesCmd  `cmd:"" help:"List, add, name and delete categories on a server."`
+	Inventory   inventoryCmd   `cmd:"" help:"Count the animals on a server by their status."`
+	Login       loginCmd       `cmd:"" help:"Keep the address and the key of a server, for the commands that call one."`
+	Logout      logoutCmd      `cmd:"" help:"Forget what petstore login has kept."`
+	Profiles    profilesCmd    `cmd:"" help:"List what petstore login has kept, without the keys."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on this machine whether it is ready. Ends with 0 if it is, else with 1."`
 	Version     versionCmd     `cmd:"" help:"Print the version, as --version does."`
 	Completion  completionCmd  `cmd:"" help:"Print a script that completes commands and flags in a shell; its first lines say where to put it."`
@@ -34,9 +41,9 @@ type cli struct {
 
 const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
 
-To look around, run "petstore demo". To serve from the file petstore.db, run "petstore serve".
+To look around, run "petstore demo". To serve from the file petstore.db, run "petstore serve". To work with a server, run "petstore login" and then "petstore pets list".
 
-A flag can also be set by the environment variable that its help names; the flag wins. The exit status is 0 if a command has done its work, 1 if it failed, and 2 if the command line or a setting is wrong.`
+A flag can also be set by the environment variable that its help names; the flag wins. The exit status is 0 if a command has done its work, 1 if it failed, 2 if the command line or a setting is wrong, and 4 if a server's key is missing or refused.`
 
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command, such as keys create; without one, all commands are listed."`
@@ -60,6 +67,8 @@ func exitStatus(err error) int {
 		return 0
 	case errors.As(err, new(usageError)):
 		return 2
+	case errors.As(err, new(keyError)):
+		return 4
 	}
 	return 1
 }
@@ -79,7 +88,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			panic(p)
 		}
 	}()
-	command, err := parser.Parse(asMeant(args))
+	command, err := parser.Parse(asMeant(parser.Model, args))
 	if err != nil {
 		return variables.blame(pointToHelp(misuse(err), command))
 	}
@@ -104,11 +113,12 @@ func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error
 	return parser, speakPlainly(parser.Model)
 }
 
-// asMeant takes no arguments as a question for help, and --version as the command.
-func asMeant(args []string) []string {
+// asMeant takes no arguments, or the name of a group of commands alone, as a question for help, and --version as the command.
+func asMeant(app *kong.Application, args []string) []string {
+	group := func(n *kong.Node) bool { return len(args) == 1 && n.Name == args[0] && len(n.Children) > 0 }
 	switch {
-	case len(args) == 0:
-		return []string{"--help"}
+	case len(args) == 0 || slices.ContainsFunc(app.Children, group):
+		return append(args, "--help")
 	case args[0] == "--version":
 		return slices.Concat([]string{"version"}, args[1:])
 	}
@@ -120,6 +130,9 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 	name, _, _ := strings.Cut(command.Command(), " ")
 	if left, ok := leftBehind[name]; ok && err != nil && ctx.Err() != nil {
 		return errors.New("stopped; " + left)
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("stopped")
 	}
 	var refused *petstore.Error
 	if !errors.As(err, &refused) || refused.Cause == nil {

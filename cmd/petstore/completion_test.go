@@ -54,6 +54,10 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 		"petstore serve --environment = st":       "staging",
 		"petstore serve --listen :8080 --tls":     "--tls-cert --tls-key",
 		"petstore completion z":                   "zsh",
+		"petstore pets ":                          "--help add delete edit list show",
+		"petstore pets list --status ":            "available pending sold",
+		"petstore orders list --status c":         "cancelled completed",
+		"petstore orders place 7 --h":             "--help --hold",
 		"petstore serve nothing":                  "",
 	} {
 		const ask = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petstore; echo "${COMPREPLY[@]}"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -54,6 +55,9 @@ func missing(command *kong.Context) string {
 	return strings.Join(lacks, "; ")
 }
 
+// otherNames are those that kong writes behind the name of a command.
+var otherNames = regexp.MustCompile(` \([^)]*\)`)
+
 // pointToHelp adds to a wrong usage where the help of its command is.
 func pointToHelp(err error, command *kong.Context) error {
 	if !errors.As(err, new(usageError)) {
@@ -64,7 +68,7 @@ func pointToHelp(err error, command *kong.Context) error {
 	}
 	name := command.Model.Name
 	if selected := command.Selected(); selected != nil {
-		name = selected.FullPath()
+		name = otherNames.ReplaceAllString(selected.FullPath(), "")
 	}
 	return fmt.Errorf("%w (%s --help tells more)", err, name)
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// say tells the person at the terminal something beside the output.
+func (con *console) say(format string, args ...any) {
+	fmt.Fprintln(con.stderr, harmless(fmt.Sprintf(format, args...)))
+}
+
+// canAsk says whether somebody is there to answer.
+func (con *console) canAsk() bool { return isTerminal(os.Stdin) && isTerminal(con.stderr) }
+
+// confirm asks a question and fails unless the answer is yes.
+func (con *console) confirm(ctx context.Context, question string, args ...any) error {
+	fmt.Fprint(con.stderr, harmless(fmt.Sprintf(question, args...))+" [y/N] ")
+	answer, _ := typed(ctx, readLine)
+	if ctx.Err() != nil {
+		fmt.Fprintln(con.stderr)
+		return errors.New("stopped; nothing was done")
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return errors.New("nothing was done, as you wished")
+	}
+	return nil
+}
+
+// askSecret asks for a secret on the terminal, which does not show it.
+func (con *console) askSecret(ctx context.Context, question string) (string, error) {
+	stdin := int(os.Stdin.Fd())
+	before, err := term.GetState(stdin)
+	if err != nil {
+		return "", err
+	}
+	defer term.Restore(stdin, before) // also when ctx has ended and the reading goes on
+	fmt.Fprint(con.stderr, harmless(question)+" ")
+	defer fmt.Fprintln(con.stderr)
+	return typed(ctx, func() (string, error) {
+		secret, err := term.ReadPassword(stdin)
+		return strings.TrimSpace(string(secret)), err
+	})
+}
+
+// typed waits for what somebody types, or for the end of ctx.
+func typed(ctx context.Context, read func() (string, error)) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	lines := make(chan line, 1)
+	go func() {
+		text, err := read()
+		lines <- line{text, err}
+	}()
+	select {
+	case l := <-lines:
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// readLine reads the first line of standard input; a secret or an answer is short.
+func readLine() (string, error) {
+	text, err := bufio.NewReader(io.LimitReader(os.Stdin, 4096)).ReadString('\n')
+	if text = strings.TrimSpace(text); text != "" {
+		return text, nil
+	}
+	return "", err
+}

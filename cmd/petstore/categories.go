@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	remote "petstore/client"
+)
+
+type categoriesCmd struct {
+	List   categoriesListCmd   `cmd:"" aliases:"ls" help:"List the categories that have names."`
+	Add    categoriesAddCmd    `cmd:"" aliases:"create" help:"Add a category under a number that the server chooses, and show it."`
+	Name   categoriesNameCmd   `cmd:"" aliases:"rename" help:"Give a number its name, the first or a new one."`
+	Delete categoriesDeleteCmd `cmd:"" aliases:"rm" help:"Take the name from a number; animals keep the number."`
+}
+
+var categoryShape = shape[remote.Category]{
+	titles: []string{"ID", "NAME"},
+	row:    func(c remote.Category) []string { return []string{number(c.ID), c.Name} },
+}
+
+// findCategory is the number that a person means: a number, or the name of a category in any case.
+func findCategory(ctx context.Context, store *remote.Client, meant string) (int64, error) {
+	if id, err := strconv.ParseInt(meant, 10, 64); err == nil {
+		return id, nil
+	}
+	var alike []int64
+	for category, err := range store.Categories(ctx, remote.CategoryQuery{}) {
+		switch {
+		case err != nil:
+			return 0, err
+		case category.Name == meant:
+			return category.ID, nil
+		case strings.EqualFold(category.Name, meant):
+			alike = append(alike, category.ID)
+		}
+	}
+	if len(alike) == 1 {
+		return alike[0], nil
+	}
+	return 0, fmt.Errorf("no category is named %q; petstore categories list shows those there are, and any number can be used", meant)
+}
+
+// firstNames are the names of the first hundred categories. A list is shown without them where they cannot be had.
+func firstNames(ctx context.Context, store *remote.Client) map[int64]string {
+	names := map[int64]string{}
+	page, _ := store.ListCategories(ctx, remote.CategoryQuery{Limit: pageful})
+	for _, category := range page.Items {
+		names[category.ID] = category.Name
+	}
+	return names
+}
+
+type categoriesListCmd struct {
+	remoteFlags
+	listFlags
+}
+
+func (c *categoriesListCmd) Run(ctx context.Context, con *console) error {
+	return c.with(con, func(store *remote.Client) error {
+		return list(con, c.listFlags, categoryShape, func(limit int, cursor string) (remote.Page[remote.Category], error) {
+			return store.ListCategories(ctx, remote.CategoryQuery{Limit: limit, Cursor: cursor})
+		})
+	})
+}
+
+type categoriesAddCmd struct {
+	remoteFlags
+	showFlags
+	Name string `arg:"" help:"The name of the category."`
+}
+
+func (c *categoriesAddCmd) Run(ctx context.Context, con *console) error {
+	return c.change(con, func(store *remote.Client) error {
+		made, err := store.CreateCategory(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		return show(con, c.showFlags, categoryShape, made)
+	})
+}
+
+type categoriesNameCmd struct {
+	remoteFlags
+	showFlags
+	Number int64  `arg:"" help:"The number that animals carry as their category."`
+	Name   string `arg:"" help:"Its name."`
+}
+
+// Help shows examples.
+func (categoriesNameCmd) Help() string { return examples("petstore categories name 1 Dogs") }
+
+func (c *categoriesNameCmd) Run(ctx context.Context, con *console) error {
+	return c.change(con, func(store *remote.Client) error {
+		named, err := store.NameCategory(ctx, c.Number, c.Name)
+		if err != nil {
+			return err
+		}
+		return show(con, c.showFlags, categoryShape, named)
+	})
+}
+
+type categoriesDeleteCmd struct {
+	remoteFlags
+	Number int64 `arg:"" help:"The number of the category, as categories list shows it."`
+}
+
+func (c *categoriesDeleteCmd) Run(ctx context.Context, con *console) error {
+	return c.change(con, func(store *remote.Client) error {
+		if err := store.DeleteCategory(ctx, c.Number); err != nil {
+			return err
+		}
+		con.say("Category %d has no name any more.", c.Number)
+		return nil
+	})
+}

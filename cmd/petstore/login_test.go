@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// piped runs the program as a script does: with text as its standard input, and nothing of the environment but env.
+func piped(t *testing.T, text string, env map[string]string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	command := program(args...)
+	for name, value := range env {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	var out, errs strings.Builder
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), &out, &errs
+	if err := command.Run(); err != nil && command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), command.ProcessState.ExitCode()
+}
+
+func TestLoginKeepsAKeyThatWorksForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	s, home := startServer(t), t.TempDir()
+	env := map[string]string{"XDG_CONFIG_HOME": home}
+	if _, stderr, status := piped(t, "wrong\n", env, "login", "--server", s.URL); status != 4 || !strings.Contains(stderr, "unauthorized") {
+		t.Errorf("login with a wrong key ended with %d: %s", status, stderr)
+	}
+	if _, stderr, status := piped(t, "", env, "login", "--server", s.URL); status != 4 || !strings.Contains(stderr, "no key was given") {
+		t.Errorf("login without a key ended with %d: %s", status, stderr)
+	}
+	if left := leftIn(t, home); left != nil {
+		t.Errorf("a login that failed left %v", left)
+	}
+	stdout, stderr, status := piped(t, "  "+s.Key+"\n", env, "login", "--server", s.URL+"/v1/")
+	if status != 0 || stdout != "" || stderr != "Logged in to "+s.URL+" with the profile default.\n" {
+		t.Fatalf("login ended with %d: %s%s", status, stdout, stderr)
+	}
+	dir := filepath.Join(home, "petstore", "profiles")
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "default.json"): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v %v, want %o", path, info, err, want)
+		}
+	}
+	if files := leftIn(t, dir); len(files) != 1 {
+		t.Errorf("beside the profile there is %v", files)
+	}
+	if _, stderr, status := invokeWith(t, env, "pets", "list"); status != 0 {
+		t.Errorf("with the profile pets list ended with %d: %s", status, stderr)
+	}
+	if stdout, _, _ := invokeWith(t, env, "profiles", "--json"); strings.Contains(stdout, s.Key) || !strings.Contains(stdout, s.URL) {
+		t.Errorf("profiles --json printed %s", stdout)
+	}
+	if _, stderr, status := invokeWith(t, env, "logout"); status != 0 {
+		t.Errorf("logout ended with %d: %s", status, stderr)
+	}
+	if _, stderr, status := invokeWith(t, env, "pets", "list"); status != 4 {
+		t.Errorf("after logout pets list ended with %d: %s", status, stderr)
+	}
+	if _, stderr, status := invokeWith(t, env, "logout"); status != 1 || !strings.Contains(stderr, "there is no profile default") {
+		t.Errorf("a second logout ended with %d: %s", status, stderr)
+	}
+}
+
+func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
+	t.Parallel()
+	live, staging := startServer(t), startServer(t, "--environment", "staging")
+	env := map[string]string{"XDG_CONFIG_HOME": t.TempDir()}
+	for name, s := range map[string]*testServer{"default": live, "staging": staging} {
+		if _, stderr, status := piped(t, s.Key, env, "login", "--profile", name, "--server", s.URL); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	staging.ask(t, "POST", "/v1/pets", `{"name":"Test","categoryId":1}`)
+	if stdout, _, _ := invokeWith(t, env, "profiles"); stdout != "default\t"+live.URL+"\tproduction\nstaging\t"+staging.URL+"\tstaging\n" {
+		t.Errorf("profiles printed %q", stdout)
+	}
+	for _, c := range []struct {
+		name, typed string
+		env         map[string]string
+		animals     int // -1 if it fails
+		says        string
+	}{
+		{"the profile default is used unless told", "", nil, 0, ""},
+		{"a flag names another", "--profile staging", nil, 1, ""},
+		{"a variable names another", "", map[string]string{"PETSTORE_PROFILE": "staging"}, 1, ""},
+		{"a key in the environment counts for more than the profile default", "", map[string]string{"PETSTORE_API_KEY": staging.Key, "PETSTORE_SERVER": staging.URL}, 1, ""},
+		{"a named profile counts for more than a key in the environment", "--profile staging", map[string]string{"PETSTORE_API_KEY": live.Key}, 1, ""},
+		{"a stored key is not shown to another server", "--server " + staging.URL, nil, -1, "there is no key for " + staging.URL},
+		{"a named profile and another server contradict each other", "--profile staging --server " + live.URL, nil, -1, "give one of the two"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			with := map[string]string{"XDG_CONFIG_HOME": env["XDG_CONFIG_HOME"]}
+			for name, value := range c.env {
+				with[name] = value
+			}
+			stdout, stderr, status := invokeWith(t, with, append([]string{"pets", "list"}, strings.Fields(c.typed)...)...)
+			if (status == 0) != (c.animals >= 0) || strings.Count(stdout, "\n") != max(0, c.animals) || !strings.Contains(stderr, c.says) {
+				t.Errorf("pets list %s ended with %d: %s%s", c.typed, status, stdout, stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// defaultProfile is the profile of whoever names none.
+const defaultProfile = "default"
+
+// profile is a server and the key that is shown to it, and to no other.
+type profile struct {
+	Server string `json:"server"`
+	Key    string `json:"key"`
+}
+
+// environment is what the key tells of its server, nothing if the key was chosen by hand.
+func (p profile) environment() string {
+	switch {
+	case strings.HasPrefix(p.Key, "pets_test_"):
+		return "staging"
+	case strings.HasPrefix(p.Key, "pets_live_"):
+		return "production"
+	}
+	return ""
+}
+
+// described is a server for people, marked if it is staging.
+func (p profile) described() string {
+	if p.environment() == "staging" {
+		return p.Server + " (staging)"
+	}
+	return p.Server
+}
+
+// profiles is the folder that holds them, one file each.
+type profiles string
+
+// profiles are those of the person at this console.
+func (con *console) profiles() (profiles, error) {
+	base := con.getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(base) {
+		found, err := os.UserConfigDir()
+		if err != nil {
+			return "", fmt.Errorf("there is no place for profiles: %w; set PETSTORE_API_KEY instead", err)
+		}
+		base = found
+	}
+	return profiles(filepath.Join(base, "petstore", "profiles")), nil
+}
+
+// place is the name of the profile that is meant, and where profiles are.
+func (con *console) place(named string) (name string, stored profiles, err error) {
+	name = cmp.Or(named, defaultProfile)
+	if !profileName.MatchString(name) {
+		return "", "", wrongUsage("--profile is %q; it may be a name of letters, digits, dots, dashes and underscores, such as staging", name)
+	}
+	stored, err = con.profiles()
+	return name, stored, err
+}
+
+var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+func (d profiles) file(name string) string { return filepath.Join(string(d), name+".json") }
+
+// read returns a profile. Its error is fs.ErrNotExist if there is none of that name.
+func (d profiles) read(name string) (p profile, err error) {
+	text, err := os.ReadFile(d.file(name))
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(text, &p); err != nil || p.Server == "" || p.Key == "" {
+		return p, fmt.Errorf("the profile in %s cannot be read; petstore login --profile %s makes it anew", d.file(name), name)
+	}
+	return p, nil
+}
+
+// write keeps a profile so that nobody but its owner can read it. It is there whole or not at all.
+func (d profiles) write(name string, p profile) error {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(string(d), ".new-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	_, err = draft.Write(append(text, '\n'))
+	if err := errors.Join(err, draft.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft.Name(), d.file(name))
+}
+
+// names are those of all profiles, sorted.
+func (d profiles) names() (names []string, err error) {
+	entries, err := os.ReadDir(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, entry := range entries {
+		if name, isProfile := strings.CutSuffix(entry.Name(), ".json"); isProfile && profileName.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	remote "petstore/client"
+)
+
+// desk is a person with a server, a key for it, and no profiles yet.
+type desk struct {
+	*testServer
+	env map[string]string
+}
+
+func newDesk(t *testing.T) desk {
+	t.Helper()
+	s := startServer(t)
+	return desk{s, map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": s.Key, "XDG_CONFIG_HOME": t.TempDir()}}
+}
+
+// does runs a command that succeeds and returns what it printed.
+func (d desk) does(t *testing.T, args ...string) string {
+	t.Helper()
+	stdout, stderr, status := invokeWith(t, d.env, args...)
+	if status != 0 {
+		t.Fatalf("petstore %s ended with %d: %s", strings.Join(args, " "), status, stderr)
+	}
+	return stdout
+}
+
+func TestAnimalsAreKeptFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, step := range []struct{ typed, want string }{
+		{"pets list", ""},
+		{"pets list --json", "[]\n"},
+		{"categories name 5 Dogs", "5\tDogs\n"},
+		{"pets add Rex --category 5", "1\tRex\t5\tavailable\n"},
+		{"pets create Tom --category dogs --status sold", "2\tTom\t5\tsold\n"},
+		{"pets show 2", "2\tTom\t5\tsold\n"},
+		{"pets edit 2 --name Kit --status available", "2\tKit\t5\tavailable\n"},
+		{"pets edit 2 --category -7", ""},
+		{"pets edit 2 --category=-7", "2\tKit\t-7\tavailable\n"},
+		{"pets list", "2\tKit\t-7\tavailable\n1\tRex\t5\tavailable\n"},
+		{"pets list --limit 1", "2\tKit\t-7\tavailable\n"},
+		{"pets list --status sold", ""},
+		{"pets show 1 --json", "{\n  \"id\": 1,\n  \"name\": \"Rex\",\n  \"categoryId\": 5,\n  \"status\": \"available\"\n}\n"},
+		{"inventory", "available\t2\npending\t0\nsold\t0\n"},
+		{"inventory --json", "{\n  \"available\": 2,\n  \"pending\": 0,\n  \"sold\": 0\n}\n"},
+		{"pets delete 1 --yes", ""},
+		{"pets ls", "2\tKit\t-7\tavailable\n"},
+	} {
+		got, stderr, _ := invokeWith(t, d.env, strings.Fields(step.typed)...)
+		if got != step.want {
+			t.Errorf("petstore %s printed %q, want %q\n%s", step.typed, got, step.want, stderr)
+		}
+	}
+}
+
+func TestOrdersAndCategoriesAreKeptFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for range 3 {
+		d.does(t, "pets", "add", "Rex", "--category", "1")
+	}
+	type order struct {
+		ID, PetID                      int64
+		Status, Reference              string
+		CreatedAt, ExpiresAt, ClosedAt string
+	}
+	placed := d.does(t, "orders", "place", "2", "--reference", "shop 7", "--hold", "1d", "--json")
+	if fromAPI := d.ask(t, "GET", "/v1/orders/1", "").body; decode[order](t, placed) != decode[order](t, fromAPI) {
+		t.Errorf("orders place --json printed\n%s\nthe API says\n%s", placed, fromAPI)
+	}
+	if row := strings.Split(d.does(t, "orders", "show", "1"), "\t"); len(row) != 7 || !slices.Equal(row[:4], []string{"1", "2", "open", "shop 7"}) {
+		t.Errorf("orders show printed %q", row)
+	}
+	d.does(t, "orders", "place", "3")
+	if got := decode[order](t, d.does(t, "orders", "complete", "1", "--json")); got.Status != "completed" || got.ClosedAt == "" {
+		t.Errorf("orders complete: %+v", got)
+	}
+	if got := decode[order](t, d.does(t, "orders", "cancel", "2", "--json")); got.Status != "cancelled" {
+		t.Errorf("orders cancel: %+v", got)
+	}
+	for typed, want := range map[string]int{"": 2, "--status completed": 1, "--status open": 0, "--pet 3": 1, "--limit 1": 1} {
+		args := append([]string{"orders", "list", "--json"}, strings.Fields(typed)...)
+		if got := decode[[]order](t, d.does(t, args...)); len(got) != want {
+			t.Errorf("orders list %s listed %d, want %d", typed, len(got), want)
+		}
+	}
+	if got := d.does(t, "categories", "add", "Cats"); got != "2\tCats\n" {
+		t.Errorf("categories add printed %q", got)
+	}
+	if got := d.does(t, "categories", "list", "--json"); got != "[\n  {\n    \"id\": 2,\n    \"name\": \"Cats\"\n  }\n]\n" {
+		t.Errorf("categories list printed %q", got)
+	}
+	d.does(t, "categories", "delete", "2")
+	if got := d.does(t, "categories", "list"); got != "" {
+		t.Errorf("after delete categories list printed %q", got)
+	}
+}
+
+func TestAListInAPipeIsWholeAcrossPages(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for i := range 205 {
+		d.ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
+	}
+	for typed, want := range map[string]int{"": 205, "--all": 205, "--limit 3": 3, "--limit 100": 100, "--limit 150": 150, "--limit 999": 205} {
+		if got := d.does(t, append([]string{"pets", "list"}, strings.Fields(typed)...)...); strings.Count(got, "\n") != want {
+			t.Errorf("pets list %s printed %d lines, want %d", typed, strings.Count(got, "\n"), want)
+		}
+		if got := decode[[]pet](t, d.does(t, append([]string{"pets", "list", "--json"}, strings.Fields(typed)...)...)); len(got) != want {
+			t.Errorf("pets list --json %s has %d animals, want %d", typed, len(got), want)
+		}
+	}
+}
+
+func TestWhatStrangersNameTheirAnimalsIsHarmless(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const hostile = "a\x1b]0;owned\x07\x1b[2J\tb\nc\u009b31m\u202ed\r\x7f"
+	printed := d.does(t, "pets", "add", hostile, "--category", "1")
+	if want := "1\ta\\x1b]0;owned\\a\\x1b[2J\\tb\\nc\\u009b31m\\u202ed\\r\\x7f\t1\tavailable\n"; printed != want {
+		t.Errorf("printed %q, want %q", printed, want)
+	}
+	object := d.does(t, "pets", "show", "1", "--json")
+	if got := decode[pet](t, object); got.Name != hostile {
+		t.Errorf("--json tells the name as %q", got.Name)
+	}
+	if strings.ContainsFunc(strings.ReplaceAll(object, "\n", ""), harmful) {
+		t.Errorf("--json prints %q", object)
+	}
+	if _, stderr, _ := invokeWith(t, d.env, "pets", "add", "x", "--category", "\x1b[2J"); strings.ContainsFunc(stderr, harmful) {
+		t.Errorf("an error says %q", stderr)
+	}
+}
+
+func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.does(t, "pets", "add", "Rex", "--category", "1")
+	d.does(t, "orders", "place", "1")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := "http://" + taken.Addr().String()
+	taken.Close()
+	for _, c := range []struct {
+		typed, variable, value string
+		status                 int
+		says                   []string
+	}{
+		{"pets show 9", "", "", 1, []string{"There is no animal with the id 9.", "(404 not_found, request "}},
+		{"orders place 1", "", "", 1, []string{"(409 pet_unavailable, request "}},
+		{"pets delete 1 --yes", "", "", 1, []string{"Order 1", "(409 pet_reserved, request "}},
+		{"pets delete 1", "", "", 2, []string{"--yes is missing"}},
+		{"pets add Tom --category Fish", "", "", 1, []string{`no category is named "Fish"`, "petstore categories list"}},
+		{"pets list", "PETSTORE_API_KEY", "wrong", 4, []string{"(401 unauthorized, request "}},
+		{"pets list", "PETSTORE_API_KEY", "", 4, []string{"there is no key for " + d.URL, "petstore login"}},
+		{"pets list --profile moon", "", "", 4, []string{"there is no profile moon", "petstore login --profile moon"}},
+		{"pets list", "PETSTORE_SERVER", nowhere, 1, []string{"no server answers at " + nowhere + ": connection refused;", "PETSTORE_SERVER names another"}},
+		{"pets list", "PETSTORE_SERVER", "nowhere", 2, []string{`PETSTORE_SERVER is "nowhere"`}},
+	} {
+		env := map[string]string{"PETSTORE_SERVER": d.URL, "PETSTORE_API_KEY": d.Key, "XDG_CONFIG_HOME": filepath.Join(t.TempDir(), "none")}
+		if c.variable != "" {
+			env[c.variable] = c.value
+		}
+		stdout, stderr, status := invokeWith(t, env, strings.Fields(c.typed)...)
+		if status != c.status || stdout != "" || strings.Contains(stderr, "\n") {
+			t.Errorf("petstore %s ended with %d, want %d, and said %q %q", c.typed, status, c.status, stdout, stderr)
+		}
+		for _, part := range c.says {
+			if !strings.Contains(stderr, part) {
+				t.Errorf("petstore %s said %q, which lacks %q", c.typed, stderr, part)
+			}
+		}
+	}
+}
+
+func TestAWaitIsToldOnceHoweverManyCallsWait(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	notice := (&console{stderr: &said}).waitNotice()
+	notice(100*time.Millisecond, remote.ErrUnavailable)
+	for range 3 {
+		notice(20*time.Second, remote.ErrRateLimited)
+	}
+	notice(40*time.Second, errors.New("no\x07 answer"))
+	if want := "Waiting 20 s for the rate limit.\nTrying again in 40 s: no\\a answer\n"; said.String() != want {
+		t.Errorf("it said %q, want %q", said.String(), want)
+	}
+}

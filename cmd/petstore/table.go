@@ -1,0 +1,135 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+	"golang.org/x/text/width"
+)
+
+// table prints rows: aligned under a header on a terminal, else as lines of values with tabs between them.
+type table struct {
+	out      io.Writer
+	titles   []string
+	terminal bool
+	colored  bool
+	room     int   // columns of the terminal, 0 if they are not known
+	widths   []int // of the columns so far
+}
+
+// stretches is the column, by its title, that is cut where a row is wider than the terminal.
+var stretches = map[string]bool{"NAME": true, "REFERENCE": true}
+
+// leastWidth is what a column that is cut keeps.
+const leastWidth = 8
+
+func (con *console) table(titles ...string) *table {
+	t := &table{out: con.stdout, titles: titles, terminal: isTerminal(con.stdout)}
+	if t.terminal {
+		t.colored = con.getenv("NO_COLOR") == "" && con.getenv("TERM") != "dumb"
+		t.room, _, _ = term.GetSize(int(con.stdout.(*os.File).Fd()))
+	}
+	return t
+}
+
+// print prints rows. The first ones decide how wide the columns are, until a wider value comes.
+func (t *table) print(rows [][]string) error {
+	var b strings.Builder
+	if t.terminal && len(rows) > 0 {
+		t.align(rows, &b)
+	}
+	for _, row := range rows {
+		t.line(&b, row)
+	}
+	_, err := io.WriteString(t.out, b.String())
+	return err
+}
+
+// align widens the columns for new rows, and prints the header before the first.
+func (t *table) align(rows [][]string, b *strings.Builder) {
+	first := t.widths == nil
+	if first {
+		t.widths = make([]int, len(t.titles))
+		rows = append([][]string{t.titles}, rows...)
+	}
+	total, stretched := 2*(len(t.titles)-1), -1
+	for i, title := range t.titles {
+		for _, row := range rows {
+			t.widths[i] = max(t.widths[i], columns(harmless(row[i])))
+		}
+		total += t.widths[i]
+		if stretches[title] {
+			stretched = i
+		}
+	}
+	if over := total - t.room; over > 0 && t.room > 0 && stretched >= 0 {
+		t.widths[stretched] = min(t.widths[stretched], max(leastWidth, t.widths[stretched]-over))
+	}
+	if first {
+		t.line(b, t.titles)
+	}
+}
+
+func (t *table) line(b *strings.Builder, row []string) {
+	for i, value := range row {
+		value, gap := harmless(value), "\t"
+		if t.terminal {
+			value = cut(value, t.widths[i])
+			gap = strings.Repeat(" ", t.widths[i]-columns(value)+2)
+			value = t.paint(value, t.titles[i])
+		}
+		if i == len(row)-1 {
+			gap = "\n"
+		}
+		b.WriteString(value + gap)
+	}
+}
+
+func (t *table) paint(value, title string) string {
+	color := colors[value]
+	if color == "" || title != "STATUS" || !t.colored {
+		return value
+	}
+	return "\x1b[" + color + "m" + value + "\x1b[0m"
+}
+
+// colors are those of the states, as codes of a terminal: green is to be had, yellow is under way, grey is over.
+var colors = map[string]string{
+	"available": "32", "pending": "33", "sold": "90",
+	"open": "33", "completed": "32", "cancelled": "90", "expired": "90",
+}
+
+// cut shortens a text to so many columns.
+func cut(text string, most int) string {
+	if columns(text) <= most {
+		return text
+	}
+	used := 0
+	for i, r := range text {
+		if used += columnsOf(r); used > most-1 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// columns is how wide a text is on a terminal.
+func columns(text string) (n int) {
+	for _, r := range text {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+func columnsOf(r rune) int {
+	switch kind := width.LookupRune(r).Kind(); {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}

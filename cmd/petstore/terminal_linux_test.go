@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a program at a terminal, and what somebody there sees.
+type terminal struct {
+	keyboard *os.File
+	screen   *transcript
+	command  *exec.Cmd
+	ended    chan struct{}
+}
+
+// sitDown starts a command at a terminal of so many columns.
+func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string) *terminal {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	s := &terminal{master, &transcript{}, program(args...), make(chan struct{})}
+	s.command.Env = append(s.command.Env, "TERM=xterm", "NO_COLOR=")
+	for name, value := range env {
+		s.command.Env = append(s.command.Env, name+"="+value)
+	}
+	s.command.Stdin, s.command.Stdout, s.command.Stderr = slave, slave, slave
+	s.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.command.Process.Kill() })
+	go func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := master.Read(buffer)
+			s.screen.Write(buffer[:n])
+			if err != nil { // the program and with it its side of the terminal is gone
+				s.command.Wait()
+				close(s.ended)
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// sees waits until the screen shows a text.
+func (s *terminal) sees(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("the screen shows %q", text), time.Minute, func() bool { return strings.Contains(s.screen.String(), text) })
+}
+
+// echoes says whether the terminal shows what is typed.
+func (s *terminal) echoes(t *testing.T) bool {
+	t.Helper()
+	mode, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mode.Lflag&unix.ECHO != 0
+}
+
+func (s *terminal) types(text string) { s.keyboard.WriteString(text) }
+
+// leaves waits for the end and returns the status and what was on the screen.
+func (s *terminal) leaves(t *testing.T) (int, string) {
+	t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(time.Minute):
+		t.Fatalf("the command does not end:\n%s", s.screen)
+	}
+	return s.command.ProcessState.ExitCode(), strings.ReplaceAll(s.screen.String(), "\r\n", "\n")
+}
+
+func TestAListOnATerminalIsATableOfItsWidth(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.does(t, "categories", "name", "5", "Dogs")
+	d.does(t, "pets", "add", strings.Repeat("long ", 20), "--category", "5", "--status", "sold")
+	d.does(t, "pets", "add", "猫\x1b[2J", "--category", "7")
+	const table = "ID  NAME               CATEGORY  STATUS\n" +
+		"2   猫\\x1b[2J          7         \x1b[32mavailable\x1b[0m\n" +
+		"1   long long long l…  5 Dogs    \x1b[90msold\x1b[0m\n"
+	if status, screen := sitDown(t, 42, d.env, "pets", "list").leaves(t); status != 0 || screen != table {
+		t.Errorf("pets list ended with %d and showed\n%s\nwant\n%s", status, screen, table)
+	}
+	d.does(t, "orders", "place", "2", "--reference", strings.Repeat("shop ", 40))
+	_, orders := sitDown(t, 80, d.env, "orders", "list").leaves(t)
+	for line := range strings.Lines(strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "").Replace(orders)) {
+		if columns(strings.TrimSpace(line)) > 80 {
+			t.Errorf("orders list showed a row that does not fit:\n%s", orders)
+		}
+	}
+	d.env["NO_COLOR"] = "1"
+	if _, screen := sitDown(t, 80, d.env, "pets", "show", "2").leaves(t); strings.Contains(screen, "\x1b") || !strings.HasPrefix(screen, "ID  NAME") {
+		t.Errorf("with NO_COLOR pets show showed %q", screen)
+	}
+	if _, screen := sitDown(t, 80, d.env, "orders", "list", "--status", "expired").leaves(t); screen != "There is nothing to list.\n" {
+		t.Errorf("orders list showed %q", screen)
+	}
+}
+
+func TestAListOnATerminalEndsAfterAScreenful(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for i := range 31 {
+		d.ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
+	}
+	for _, c := range []struct {
+		typed string
+		lines int
+		more  bool
+	}{{"", 32, true}, {"--all", 32, false}, {"--limit 31", 32, false}, {"--limit 5", 6, false}} {
+		_, screen := sitDown(t, 80, d.env, append([]string{"pets", "list"}, strings.Fields(c.typed)...)...).leaves(t)
+		more := strings.Contains(screen, "These are the first 30, and there are more")
+		if strings.Count(screen, "\n") != c.lines || more != c.more {
+			t.Errorf("pets list %s showed\n%s", c.typed, screen)
+		}
+	}
+}
+
+func TestAnAnimalIsDeletedAfterAQuestionOnly(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.does(t, "pets", "add", "Rex\x07", "--category", "1")
+	for _, c := range []struct {
+		types, says string
+		status      int
+	}{
+		{"\n", "nothing was done", 1},
+		{"no\n", "nothing was done", 1},
+		{"\x04", "nothing was done", 1},
+		{"\x03", "petstore: stopped; nothing was done", 1},
+		{"y\n", "Animal 1 is deleted.", 0},
+	} {
+		s := sitDown(t, 80, d.env, "pets", "delete", "1")
+		s.sees(t, `Delete Rex\a (1, available) for good? [y/N] `)
+		s.types(c.types)
+		if status, screen := s.leaves(t); status != c.status || !strings.Contains(screen, c.says) {
+			t.Errorf("after %q pets delete ended with %d:\n%s", c.types, status, screen)
+		}
+	}
+}
+
+func TestAKeyThatIsTypedIsNotShown(t *testing.T) {
+	t.Parallel()
+	s, home := startServer(t, "--environment", "staging"), t.TempDir()
+	env := map[string]string{"XDG_CONFIG_HOME": home, "PETSTORE_SERVER": s.URL, "PETSTORE_PROFILE": "staging"}
+	asked := func() *terminal {
+		login := sitDown(t, 80, env, "login")
+		login.sees(t, "API key for "+s.URL+": ")
+		eventually(t, "the terminal hides what is typed", time.Minute, func() bool { return !login.echoes(t) })
+		return login
+	}
+	login := asked()
+	login.types("\x03")
+	if status, screen := login.leaves(t); status != 1 || !strings.Contains(screen, "petstore: stopped") || leftIn(t, home) != nil {
+		t.Errorf("after Ctrl-C login ended with %d and left %v:\n%s", status, leftIn(t, home), screen)
+	}
+	if !login.echoes(t) {
+		t.Error("after Ctrl-C the terminal still hides what is typed")
+	}
+	login = asked()
+	login.types(s.Key + "\n")
+	status, screen := login.leaves(t)
+	if status != 0 || strings.Contains(screen, s.Key) || !strings.Contains(screen, "Logged in to "+s.URL+" (staging) with the profile staging.") {
+		t.Errorf("login ended with %d:\n%s", status, screen)
+	}
+	if _, err := os.Stat(filepath.Join(home, "petstore", "profiles", "staging.json")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAWaitForTheRateLimitIsToldAndCanBeEnded(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s := startServer(t, "--database", database)
+	key, stderr, status := invoke(t, "keys", "create", "--database", database, "--name", "slow", "--plan", "enterprise", "--per-minute", "1", "--per-day", "9")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	env := map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": strings.TrimSpace(key)}
+	if got, err := request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.status != 200 {
+		t.Fatal(got, err)
+	}
+	list := sitDown(t, 80, env, "pets", "list") // asks twice, so that it waits even if a minute begins
+	list.sees(t, " s for the rate limit.")
+	list.types("\x03")
+	if status, screen := list.leaves(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {
+		t.Errorf("after Ctrl-C pets list ended with %d:\n%s", status, screen)
+	}
+}
