@@ -223,27 +223,28 @@ func closeNow(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// ExpireOrders looks first, so that with nothing to do nothing is locked. It also folds the inventory.
+// ExpireOrders closes what is due, a few at a time, and then folds the inventory.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
-	if err := db.foldInventory(ctx); err != nil {
-		return 0, err
-	}
 	for {
-		var due bool
-		err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyDue).Scan(&due) })
-		if err != nil || !due {
+		some, err := db.expireSome(ctx)
+		if err != nil {
 			return expired, err
 		}
-		some, err := db.expireSome(ctx)
-		if err != nil || some == 0 { // others are at work on the rest
-			return expired, err
+		if some == 0 { // none is due, or others are at work on the rest
+			return expired, db.foldInventory(ctx)
 		}
 		db.watch.Order(petstore.Expired, int(some))
 		expired += some
 	}
 }
 
+// expireSome looks first, so that with nothing to do nothing is locked.
 func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
+	var due bool
+	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyDue).Scan(&due) })
+	if err != nil || !due {
+		return 0, err
+	}
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, selectDue, expireStep)
 		pets, err := pgx.CollectRows(rows, pgx.RowTo[int64])
