@@ -16,13 +16,13 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	const completed = `
 		INSERT INTO orders (pet_id, status, reference, created_at, expires_at, closed_at)
 		SELECT n, 2, '', 0, 1, 1 FROM generate_series(1, 30000) n`
-	const open = `
+	const notDue = `
 		INSERT INTO orders (pet_id, status, reference, created_at, expires_at)
 		SELECT n, 1, '', 0, 99999999999999 FROM generate_series(1, 3000) n`
 	pet := int64(7)
 	for _, state := range []struct{ name, sql string }{
 		{"an empty table", "SELECT"},
-		{"a large table without statistics", completed + ";" + open},
+		{"a large table without statistics", completed + ";" + notDue},
 		{"a large table", "ANALYZE orders"},
 	} {
 		t.Run(state.name, func(t *testing.T) {
