@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"context"
 	"math"
+	"sync"
 	"time"
 
 	"petstore/internal/petstore"
@@ -44,6 +46,36 @@ var copyLifeCases = []copyCase{
 		t.equal()
 		t.same("again", t.copy(), untouched)
 	}},
+	{"a copy goes on when an animal that it saw held is held by another order, and the next copy has both", func(t copyTest) {
+		from := storageTest{t.T, t.from}
+		pet := from.add(rex)
+		first := from.place(pet.ID)
+		var closed []petstore.Order
+		for id := first.ID + 1; id <= first.ID+1000; id++ {
+			closed = append(closed, petstore.Order{ID: id, PetID: pet.ID, Status: petstore.Cancelled, CreatedAt: epoch, ExpiresAt: epoch, ClosedAt: epoch})
+		}
+		t.noError(t.from.LoadOrders(t.Context(), closed, nil))
+		change := sync.OnceFunc(func() {
+			from.finish(first.ID, petstore.Cancelled)
+			from.place(pet.ID)
+		})
+		_, err := petstore.Copy(t.Context(), changing{t.from, change}, t.to, func(int64, int64) {})
+		t.noError(err)
+		t.copy()
+		t.equal()
+	}},
+	{"an order that came over without its animal can be closed, and expires", func(t copyTest) {
+		to := storageTest{t.T, t.to}
+		held := petstore.Order{ID: 5, PetID: 77, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)}
+		over := petstore.Order{ID: 6, PetID: 78, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}
+		t.noError(t.to.LoadOrders(t.Context(), []petstore.Order{held, over}, nil))
+		closed, err := t.to.CloseOrder(t.Context(), held.ID, petstore.Completed)
+		t.noError(err)
+		t.same("closed", to.order(held.ID), closed)
+		_, err = t.to.ExpireOrders(t.Context())
+		t.noError(err)
+		t.same("the other", to.order(over.ID).Status, petstore.Expired)
+	}},
 	{"no number of an order or a category that the source ever gave is given again", func(t copyTest) {
 		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
 		category := from.category("Dogs")
@@ -73,6 +105,19 @@ var copyLifeCases = []copyCase{
 			t.Errorf("the target has the keys %+v", keys)
 		}
 	}},
+}
+
+// changing is a storage in which something changes after the first orders were read.
+type changing struct {
+	petstore.Movable
+	change func()
+}
+
+func (s changing) DumpOrders(ctx context.Context, after petstore.Order, limit int) ([]petstore.Order, error) {
+	if after != (petstore.Order{}) {
+		s.change()
+	}
+	return s.Movable.DumpOrders(ctx, after, limit)
 }
 
 func (t storageTest) refusedPatch(id int64, code petstore.Code) {

@@ -27,7 +27,8 @@ type Movable interface {
 	LoadPets(ctx context.Context, put, remove []Pet) error
 	// LoadCategories stores categories, in place of those that have their ids or their names, and removes others.
 	LoadCategories(ctx context.Context, put, remove []Category) error
-	// LoadOrders stores orders under the ids they have, in that order, and removes others. Animals stay as they are.
+	// LoadOrders stores orders under the ids they have, in that order, and removes others. An open one takes the place of
+	// the one that holds its animal. Animals stay as they are.
 	LoadOrders(ctx context.Context, put, remove []Order) error
 	// LoadKeys stores keys with their hashes and bans. Of a key that is there already the Stricter of both stays.
 	LoadKeys(ctx context.Context, put []StoredKey) error
@@ -162,7 +163,8 @@ var storedCategories = kind[Category]{
 	load:  Movable.LoadCategories,
 }
 
-// storedOrders go from the oldest on: of two that held an animal one after the other, the first is closed first.
+// storedOrders go from the oldest on: of two that held an animal one after the other, the first is closed first. If the
+// source closes it only after it was read, the second one takes its place.
 var storedOrders = kind[Order]{
 	name:  "orders",
 	dump:  Movable.DumpOrders,

@@ -7,9 +7,10 @@ import (
 
 // Storage keeps everything that outlives a request. Every method is safe for concurrent use. What a writing method has
 // acknowledged by returning nil is durable and seen by every read that starts afterwards, here and in every other
-// process on the same database. No read shows less than one that ended before it began. A method that cannot do its work returns an Error with the code Unavailable and has
-// then changed nothing. A write that is broken off when it may already have been done returns an Error with the code
-// OutcomeUnknown: it was done as a whole or not at all, and nobody can say which. It is never tried again by itself.
+// process on the same database. No read shows less than one that ended before it began. A method that cannot do its work
+// returns an Error with the code Unavailable and has then changed nothing. A write that is broken off when it may already
+// have been done returns an Error with the code OutcomeUnknown: it was done as a whole or not at all, and nobody can say
+// which. It is never tried again by itself.
 type Storage interface {
 	Pets
 	Categories
@@ -151,9 +152,9 @@ type OrderQuery struct {
 // IdempotencyKept is how long an idempotency record holds.
 const IdempotencyKept = 24 * time.Hour
 
-// Idempotency names a request that must make something once only, however often it is sent. A method that takes one and has met
-// it before makes nothing: it returns what was made the first time, as it was then, and true, or an Error with the code
-// IdempotencyConflict if the fingerprints differ. A request that was refused is not remembered.
+// Idempotency names a request that must make something once only, however often it is sent. A method that takes one and
+// has met it before makes nothing: it returns what was made the first time, as it was then, and true, or an Error with the
+// code IdempotencyConflict if the fingerprints differ. A request that was refused is not remembered.
 type Idempotency struct {
 	Owner string
 	Key   string

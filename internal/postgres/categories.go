@@ -21,7 +21,13 @@ const (
 	beginCounter         = `
 		INSERT INTO category_counter (next) SELECT greatest(max(category_id), 0) + 1 FROM pets WHERE category_id < $1
 		ON CONFLICT DO NOTHING`
-	takeNumber = "UPDATE category_counter SET next = next + 1 RETURNING next - 1"
+	// The names from the counter on are numbered: the first that is ahead of its number has a free one before it.
+	takeNumber = `
+		UPDATE category_counter SET next = 1 + coalesce(
+			(SELECT next + n FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM categories WHERE id >= next) AS named
+				WHERE id > next + n ORDER BY id LIMIT 1),
+			(SELECT next + count(*) FROM categories WHERE id >= next))
+		RETURNING next - 1`
 
 	// Names are few and rarely change, so whoever writes them keeps other writers away and then looks.
 	lockCategories = "LOCK TABLE categories IN SHARE ROW EXCLUSIVE MODE"
@@ -65,12 +71,12 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 		if err != nil {
 			return petstore.Category{}, err
 		}
-		id, err := nextNumber(ctx, tx)
-		if err != nil {
+		made := petstore.Category{Name: name}
+		if err := tx.QueryRow(ctx, takeNumber).Scan(&made.ID); err != nil {
 			return petstore.Category{}, err
 		}
-		_, err = tx.Exec(ctx, insertCategory, id, name)
-		return petstore.Category{ID: id, Name: name}, err
+		_, err = tx.Exec(ctx, insertCategory, made.ID, name)
+		return made, err
 	})
 }
 
@@ -89,18 +95,6 @@ func (db *DB) ensureCounter(ctx context.Context) error {
 		_, err := tx.Exec(ctx, beginCounter, int64(petstore.MaxID))
 		return err
 	}))
-}
-
-// nextNumber takes the counter's next number without a name.
-func nextNumber(ctx context.Context, tx pgx.Tx) (id int64, err error) {
-	for {
-		if err := tx.QueryRow(ctx, takeNumber).Scan(&id); err != nil {
-			return 0, err
-		}
-		if named, err := findCategory(ctx, tx, selectCategory, id); named == nil || err != nil {
-			return id, err
-		}
-	}
 }
 
 // NameCategory names a number.

@@ -17,8 +17,10 @@ const (
 		WITH folded AS (
 			DELETE FROM inventory WHERE ctid = ANY (ARRAY(SELECT ctid FROM inventory LIMIT $1 FOR UPDATE SKIP LOCKED))
 			RETURNING status, delta
+		), sums AS (
+			INSERT INTO inventory SELECT status, sum(delta) FROM folded GROUP BY status HAVING sum(delta) <> 0
 		)
-		INSERT INTO inventory SELECT status, sum(delta) FROM folded GROUP BY status HAVING sum(delta) <> 0`
+		SELECT count(*) FROM folded`
 
 	countDeltas = "SELECT count(*) FROM (SELECT FROM inventory LIMIT $1) AS few"
 )
@@ -47,9 +49,10 @@ func (db *DB) Inventory(ctx context.Context) (all petstore.Inventory, err error)
 	return all, err
 }
 
-// foldInventory keeps the deltas few, so that counting animals costs the same whatever their number.
+// foldInventory keeps the deltas few, so that counting animals costs the same whatever their number. It leaves those that
+// come meanwhile, and those that another replica is folding, to the next time.
 func (db *DB) foldInventory(ctx context.Context) error {
-	for {
+	for folded := foldStep; folded == foldStep; {
 		var deltas int
 		err := db.read(ctx, func(ctx context.Context) error {
 			return db.pool.QueryRow(ctx, countDeltas, fewDeltas+1).Scan(&deltas)
@@ -58,11 +61,11 @@ func (db *DB) foldInventory(ctx context.Context) error {
 			return err
 		}
 		err = db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-			_, err := conn.Exec(ctx, foldInventory, foldStep)
-			return err
+			return conn.QueryRow(ctx, foldInventory, foldStep).Scan(&folded)
 		})
 		if err != nil {
 			return err
 		}
 	}
+	return nil
 }

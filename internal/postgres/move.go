@@ -51,6 +51,7 @@ const (
 	removeIdempotency = "DELETE FROM idempotency WHERE owner = $1 AND key = $2 AND created_at = $3"
 
 	removeOrders   = "DELETE FROM orders WHERE id = ANY ($1)"
+	removeHolder   = "DELETE FROM orders WHERE pet_id = $1 AND status = 1 AND id <> $2"
 	removeNames    = "DELETE FROM categories WHERE id = ANY ($1)"
 	removeNamesake = "DELETE FROM categories WHERE id = $1 OR name = $2"
 
@@ -180,6 +181,9 @@ func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) erro
 	batch.Queue(removeOrders, ids(remove, func(o petstore.Order) int64 { return o.ID }))
 	highest := int64(0)
 	for _, o := range put {
+		if o.Status == petstore.Open {
+			batch.Queue(removeHolder, o.PetID, o.ID)
+		}
 		batch.Queue(loadOrder, o.ID, o.PetID, int16(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
 		highest = max(highest, o.ID)
 	}

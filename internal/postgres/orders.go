@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,10 +13,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Whoever changes an order holds the lock on its animal. An order counts by the clock of the database, read after the lock
-// was got: what was decided before it is then visible.
+// Whoever changes an order holds the lock on its animal. An order counts by the clock of the database, read by a statement
+// that begins after the lock was got: what was decided before it is then visible. Within a statement the time stands still,
+// so that an index can be searched for it.
 const (
-	theTime      = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+	theTime      = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 	orderColumns = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at"
 	selectOrder  = orderColumns + ", " + theTime + " FROM orders WHERE id = $1"
 	selectHolder = orderColumns + " FROM orders WHERE pet_id = $1 AND status = 1"
@@ -96,28 +97,32 @@ func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) (orders []p
 	return orders, err
 }
 
-// ordersQuery writes the query of a page so that it walks one index from where the page begins. The time is that of the
-// whole page.
+// ordersQuery writes the query of a page so that it walks one index from where the page begins.
 func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
-	bind := func(arg any) string {
-		args = append(args, arg)
-		return "$" + strconv.Itoa(len(args))
-	}
-	from := orderColumns + ", now.at FROM orders, now WHERE id < " + bind(cmp.Or(q.Before, math.MaxInt64))
+	args = []any{cmp.Or(q.Before, math.MaxInt64), q.Limit}
+	from := orderColumns + ", " + theTime + " FROM orders WHERE id < $1"
 	if q.PetID != nil {
-		from += " AND pet_id = " + bind(*q.PetID)
+		from += " AND pet_id = $3"
+		args = append(args, *q.PetID)
 	}
-	page := " ORDER BY id DESC LIMIT " + bind(q.Limit)
+	page := " ORDER BY id DESC LIMIT $2"
+	stored := func(status petstore.OrderStatus, and string) string {
+		if q.PetID != nil { // there are few
+			return fmt.Sprintf("%s AND status = %d%s%s", from, status, and, page)
+		}
+		// As with animals: compared as a row, the status leads to the index on it.
+		return fmt.Sprintf("%s AND (status, id) < (%d, $1) AND status >= %[2]d%s ORDER BY status DESC, id DESC LIMIT $2", from, status, and)
+	}
 	switch q.Status {
 	case 0:
+		return from + page, args
 	case petstore.Open:
-		from += " AND status = 1 AND expires_at > now.at"
+		return stored(petstore.Open, " AND expires_at > "+theTime), args
 	case petstore.Expired: // those that are not yet stored as such are few
-		from = "SELECT * FROM ((" + from + " AND status = 4" + page + ") UNION ALL (" + from + " AND status = 1 AND expires_at <= now.at)) AS expired"
-	default:
-		from += " AND status = " + bind(int16(q.Status))
+		late := from + " AND status = 1 AND expires_at <= " + theTime
+		return "SELECT * FROM ((" + stored(petstore.Expired, "") + ") UNION ALL (" + late + ")) AS expired" + page, args
 	}
-	return "WITH now AS MATERIALIZED (SELECT " + theTime + " AS at) " + from + page, args
+	return stored(q.Status, ""), args
 }
 
 // PlaceOrder holds an animal in a transaction of its own.
@@ -218,27 +223,28 @@ func closeNow(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// ExpireOrders looks first, so that with nothing to do nothing is locked. It also folds the inventory.
+// ExpireOrders closes what is due, a few at a time, and then folds the inventory.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
-	if err := db.foldInventory(ctx); err != nil {
-		return 0, err
-	}
 	for {
-		var due bool
-		err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyDue).Scan(&due) })
-		if err != nil || !due {
+		some, err := db.expireSome(ctx)
+		if err != nil {
 			return expired, err
 		}
-		some, err := db.expireSome(ctx)
-		if err != nil || some == 0 { // others are at work on the rest
-			return expired, err
+		if some == 0 { // none is due, or others are at work on the rest
+			return expired, db.foldInventory(ctx)
 		}
 		db.watch.Order(petstore.Expired, int(some))
 		expired += some
 	}
 }
 
+// expireSome looks first, so that with nothing to do nothing is locked.
 func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
+	var due bool
+	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyDue).Scan(&due) })
+	if err != nil || !due {
+		return 0, err
+	}
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, selectDue, expireStep)
 		pets, err := pgx.CollectRows(rows, pgx.RowTo[int64])

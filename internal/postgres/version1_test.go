@@ -1,8 +1,12 @@
 package postgres
 
 import (
+	"context"
 	"os"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"petstore/internal/conformance"
 	"petstore/internal/petstore"
@@ -35,6 +39,68 @@ func TestAStoreOfTheFirstVersionIsMigrated(t *testing.T) {
 	conformance.VersionOne(t,
 		func(t *testing.T) petstore.Movable { loadVersionOne(t, here); return openMigrated(t, here) },
 		func(t *testing.T) petstore.Movable { return openEmptied(t, there) })
+}
+
+// TestAMigrationMissesNothingThatIsWrittenMeanwhile has a server of the first version in the middle of a create.
+func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
+	const (
+		pet    = "INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 1)"
+		record = "INSERT INTO idempotency VALUES ('owner', 'key', decode(repeat('00', 32), 'hex'), 1, 1)"
+	)
+	url := testservice.Postgres(t)
+	for name, create := range map[string][2]string{
+		"a create":                   {pet, "SELECT"},
+		"a create that is sent once": {record, pet},
+	} {
+		t.Run(name, func(t *testing.T) {
+			loadVersionOne(t, url)
+			older, err := pgx.Connect(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer older.Close(t.Context())
+			execute := func(sql string) {
+				t.Helper()
+				if _, err := older.Exec(t.Context(), sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			execute("BEGIN")
+			execute(create[0])
+			migrated := make(chan error, 1)
+			go func() {
+				db, err := Open(t.Context(), Config{URL: url, Environment: petstore.Production, Migrate: true})
+				if err == nil {
+					db.Close()
+				}
+				migrated <- err
+			}()
+			awaitLockWait(t, older)
+			execute(create[1])
+			execute("COMMIT")
+			if err := <-migrated; err != nil {
+				t.Fatal(err)
+			}
+			if err := exact(t.Context(), openMigrated(t, url)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// awaitLockWait returns once somebody waits for a lock in the database.
+func awaitLockWait(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	for waits := false; !waits; time.Sleep(time.Millisecond) {
+		err := conn.QueryRow(ctx, `
+			SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database ON database = pg_database.oid
+			WHERE datname = current_database() AND NOT granted)`).Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // BenchmarkMigration brings a million animals of the first version to this one: go test -bench Migration -benchtime 1x.

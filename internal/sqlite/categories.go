@@ -16,7 +16,14 @@ const (
 	deleteCategory       = "DELETE FROM categories WHERE id = ?1"
 	selectNextCategory   = "SELECT next FROM category_counter"
 	beginCounter         = "INSERT INTO category_counter SELECT max(coalesce(max(category_id), 0), 0) + 1 FROM pets WHERE category_id < ?1"
-	moveCounter          = "UPDATE category_counter SET next = ?1"
+	takeNumber           = `
+		UPDATE category_counter SET next = 1 + CASE
+			WHEN NOT EXISTS (SELECT 1 FROM categories WHERE id = next) THEN next
+			ELSE (
+				SELECT id + 1 FROM categories AS named
+				WHERE id >= next AND NOT EXISTS (SELECT 1 FROM categories WHERE id = named.id + 1) ORDER BY id LIMIT 1
+			) END
+		RETURNING next - 1`
 )
 
 // ListCategories returns at most q.Limit categories in the order of their ids.
@@ -60,32 +67,19 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 
 // nextCategory takes the counter's next number without a name. The first call of all makes the counter.
 func (w *writer) nextCategory() (id int64, err error) {
-	if id, err = w.counter(); err != nil {
+	if id, err = w.takeNumber(); id != 0 || err != nil {
+		return id, err
+	}
+	if err := run(w.conn, beginCounter, petstore.MaxID); err != nil {
 		return 0, err
 	}
-	if id == 0 {
-		if err := run(w.conn, beginCounter, petstore.MaxID); err != nil {
-			return 0, err
-		}
-		if id, err = w.counter(); err != nil {
-			return 0, err
-		}
-	}
-	for {
-		named, err := findCategory(w.conn, selectCategory, id)
-		if err != nil {
-			return 0, err
-		}
-		if named == nil {
-			return id, run(w.conn, moveCounter, id+1)
-		}
-		id++
-	}
+	return w.takeNumber()
 }
 
-func (w *writer) counter() (next int64, err error) {
-	err = query(w.conn, func(row *sqlite3.Stmt) { next = row.ColumnInt64(0) }, selectNextCategory)
-	return next, err
+// takeNumber returns 0 if there is no counter yet.
+func (w *writer) takeNumber() (id int64, err error) {
+	err = query(w.conn, func(row *sqlite3.Stmt) { id = row.ColumnInt64(0) }, takeNumber)
+	return id, err
 }
 
 // NameCategory names a number in the next commit.

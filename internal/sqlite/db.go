@@ -151,7 +151,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	return db.displaced()
 }
 
-// Version changes with every write, in the moment in which readers can see it.
+// Version changes with every write of what readPets shows, in the moment in which readers can see it.
 func (db *DB) Version() uint64 { return db.version.Load() }
 
 // Ping reads the file, if it is in its place.

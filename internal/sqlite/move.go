@@ -37,8 +37,9 @@ const (
 			started_at = max(started_at, excluded.started_at), ends_at = max(ends_at, excluded.ends_at), streak = max(streak, excluded.streak)`
 	removeIdempotency = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2 AND created_at = ?3"
 
-	removeOrder = "DELETE FROM orders WHERE id = ?1"
-	loadOrder   = `
+	removeOrder  = "DELETE FROM orders WHERE id = ?1"
+	removeHolder = "DELETE FROM orders WHERE pet_id = ?1 AND status = 1 AND id <> ?2"
+	loadOrder    = `
 		INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, status = excluded.status, reference = excluded.reference,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, closed_at = excluded.closed_at`
@@ -164,6 +165,11 @@ func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) erro
 			}
 		}
 		for _, o := range put {
+			if o.Status == petstore.Open {
+				if err := run(w.conn, removeHolder, o.PetID, o.ID); err != nil {
+					return err
+				}
+			}
 			err := run(w.conn, loadOrder, o.ID, o.PetID, int64(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
 			if err != nil {
 				return err

@@ -34,7 +34,8 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 	})
 }
 
-// readPets lends a reader that shows every animal stored so far, and none that a reader of this version might not show.
+// readPets lends a reader that shows every animal, category and order stored so far, and nothing that another reader of
+// this version might not show.
 func (db *DB) readPets(ctx context.Context, work func(*reader) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	r, err := db.lend(ctx)
@@ -85,7 +86,7 @@ func (r *reader) letGo() error {
 }
 
 // read lends a reading connection that shows what other processes have written too. It may show a write before readPets
-// does, so it is for everything but animals.
+// does, so no answer about animals, categories or orders comes from it.
 func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	r, err := db.lend(ctx)

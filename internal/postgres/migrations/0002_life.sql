@@ -1,3 +1,8 @@
+-- Servers of the version before may still create animals. They take these locks in the same order, and nothing is created
+-- between the count of the animals and the triggers.
+LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE;
+
 -- What a key may do, when it was replaced, and when it was last used (to the hour). A key with a younger one of the same
 -- owner was replaced when that was made.
 ALTER TABLE keys

@@ -1,0 +1,49 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+func TestTheSweepEndsWhileAnotherReplicaFoldsTheInventory(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	execute(t, url, "INSERT INTO inventory SELECT 1, 0 FROM generate_series(1, 1000)")
+	other, err := db.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Rollback(t.Context())
+	if _, err := other.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT FROM inventory FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID}, nil) // over as soon as it is placed
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	if n, err := db.ExpireOrders(ctx); n != 1 || err != nil {
+		t.Errorf("of order %d the sweep says %d, %v", order.ID, n, err)
+	}
+}
+
+func TestTheSweepFoldsTheInventory(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	execute(t, url, "INSERT INTO inventory SELECT n % 2 + 1, 1 FROM generate_series(1, 25000) n")
+	if _, err := db.ExpireOrders(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var deltas int
+	if err := db.pool.QueryRow(t.Context(), "SELECT count(*) FROM inventory").Scan(&deltas); err != nil || deltas > fewDeltas {
+		t.Errorf("%d deltas are left, %v", deltas, err)
+	}
+	if n, err := db.Inventory(t.Context()); err != nil || n != (petstore.Inventory{Available: 12_500, Pending: 12_500}) {
+		t.Errorf("the inventory is %+v, %v", n, err)
+	}
+}

@@ -1,0 +1,59 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// TestEveryReadOfOrdersWalksAnIndex holds although most orders are completed and those that are open are not due: none of
+// the reads passes over them.
+func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	const completed = `
+		INSERT INTO orders (pet_id, status, reference, created_at, expires_at, closed_at)
+		SELECT n, 2, '', 0, 1, 1 FROM generate_series(1, 30000) n`
+	const notDue = `
+		INSERT INTO orders (pet_id, status, reference, created_at, expires_at)
+		SELECT n, 1, '', 0, 99999999999999 FROM generate_series(1, 3000) n`
+	pet := int64(7)
+	for _, state := range []struct{ name, sql string }{
+		{"an empty table", "SELECT"},
+		{"a large table without statistics", completed + ";" + notDue},
+		{"a large table", "ANALYZE orders"},
+	} {
+		t.Run(state.name, func(t *testing.T) {
+			execute(t, url, state.sql)
+			for _, read := range []struct {
+				query petstore.OrderQuery
+				walk  string
+			}{
+				{petstore.OrderQuery{}, "orders_pkey on orders"},
+				{petstore.OrderQuery{Status: petstore.Open}, "orders_by_status on orders"},
+				{petstore.OrderQuery{Status: petstore.Cancelled}, "orders_by_status on orders"},
+				{petstore.OrderQuery{Status: petstore.Expired}, "orders_by_status on orders"},
+				{petstore.OrderQuery{PetID: &pet}, "orders_by_pet on orders"},
+				{petstore.OrderQuery{PetID: &pet, Status: petstore.Completed}, "orders_by_pet on orders"},
+			} {
+				sql, args := ordersQuery(read.query)
+				values := []string{"", "", "(20000, 20)", "(20000, 20, 7)"}[len(args)]
+				plan := explain(t, db, "("+strings.TrimPrefix(strings.Repeat(", bigint", len(args)), ", ")+")", sql, values)
+				if !strings.Contains(plan, "Index Scan Backward using "+read.walk) {
+					t.Errorf("%s\nis planned as\n%s", sql, plan)
+				}
+			}
+			for _, due := range []struct{ types, sql, args string }{
+				{"(bigint)", selectDue, "(500)"},
+				{"", anyDue, ""},
+			} {
+				plan := explain(t, db, due.types, due.sql, due.args)
+				if !strings.Contains(plan, "orders_by_end") || !strings.Contains(plan, "Index Cond: (expires_at <= ") {
+					t.Errorf("%s\nis planned as\n%s", due.sql, plan)
+				}
+			}
+		})
+	}
+}
