@@ -14,7 +14,7 @@ import (
 const variablePrefix = "PETSTORE_"
 
 // forOneRun are the flags that a person means for one run. The environment cannot set them.
-var forOneRun = []string{"check", "dry-run", "help", "json", "now", "replace", "strict"}
+var forOneRun = []string{"bad-lines", "check", "dry-run", "format", "help", "json", "label", "now", "output", "replace", "status", "strict"}
 
 // variable is the name of the environment variable that sets a flag, or nothing if none does.
 func variable(flag string) string {

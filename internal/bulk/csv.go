@@ -71,10 +71,10 @@ func (c *columns) count(name string) (n int) {
 	return n
 }
 
-// Ignored are the columns of a CSV file that say nothing about an animal.
+// Ignored are the columns of a CSV file that say nothing about an animal, its id in another store aside.
 func (r *Reader) Ignored() []string {
 	return slices.DeleteFunc(slices.Clone(r.header), func(column string) bool {
-		return column == "name" || column == "categoryId" || column == "status"
+		return column == "id" || column == "name" || column == "categoryId" || column == "status"
 	})
 }
 

@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 )
@@ -38,7 +39,7 @@ func (s *Steady) Read(p []byte) (int, error) {
 	case failed != nil:
 		return 0, failed
 	case now.Size() != s.before.Size() || !now.ModTime().Equal(s.before.ModTime()):
-		return 0, ErrChanged
+		return 0, fmt.Errorf("%s: %w", s.Name(), ErrChanged)
 	}
 	return n, err
 }
