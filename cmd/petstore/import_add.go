@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -195,7 +197,7 @@ func (im *importer) inBatches(ctx context.Context, storage petstore.Storage) err
 			return err
 		}
 	}
-	return context.Cause(ctx)
+	return cmp.Or(im.journal.Seal(), context.Cause(ctx))
 }
 
 func (im *importer) feedBatches(ctx context.Context, batches chan<- []item, stop context.CancelCauseFunc) {
@@ -243,6 +245,15 @@ func (im *importer) batch(ctx context.Context, storage petstore.Storage, batch [
 
 func onceFor(block bulk.Block) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:]), Now: time.Now()}
+}
+
+// compare refuses a journal of more animals than the store has ever had.
+func (im *importer) compare(ctx context.Context, storage petstore.Movable) error {
+	highest, err := storage.Counters(ctx)
+	if err == nil && highest.Pet < im.journaled {
+		err = fmt.Errorf("%s knows of %s in this database, which has never had as many; if it is a new one, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"))
+	}
+	return err
 }
 
 // confirmIn asks a store whether a block was stored. One that was not never will be: asking takes its place.

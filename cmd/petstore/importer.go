@@ -20,6 +20,7 @@ type importer struct {
 	journal *bulk.Journal // nil if there is no file that it could lie beside
 	bad     badLines
 
+	journaled    int64        // lines that the journal knew at first
 	added, known atomic.Int64 // known lines are in the store from an earlier import
 	meter        *meter
 }
@@ -41,11 +42,10 @@ func (im *importer) open(name string, confirm func(bulk.Block) (bool, error)) (e
 	if im.journal, err = bulk.OpenJournal(name); err != nil {
 		return err
 	}
-	if err := im.journal.Load(im.ledger, confirm); err != nil {
+	if im.journaled, err = im.journal.Load(im.ledger, confirm); err != nil {
 		im.journal.Close()
-		return err
 	}
-	return nil
+	return err
 }
 
 // next returns the next line that is not in the store yet. Bad lines on the way are reported.
@@ -128,6 +128,9 @@ func (im *importer) finish(err error) error {
 		fmt.Fprintf(im.con.stderr, "Added %s.", many(added, "animal"))
 		if known > 0 {
 			fmt.Fprintf(im.con.stderr, " %s in the store from an earlier import.", are(known, "line"))
+		}
+		if im.journaled > 0 {
+			fmt.Fprintf(im.con.stderr, " The file %s remembers that.", im.journal.Name())
 		}
 		fmt.Fprintln(im.con.stderr)
 	}

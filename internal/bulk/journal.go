@@ -59,33 +59,35 @@ func (j *Journal) Name() string { return j.file.Name() }
 // Close releases the journal.
 func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.lock.Close()) }
 
-// Load notes the lines of all blocks in the ledger. The function confirm, unless it is nil, says whether the last block was
-// done; if not, the block is removed. So is a block that is not whole.
-func (j *Journal) Load(l *Ledger, confirm func(Block) (bool, error)) error {
+// Load notes the lines of all blocks in the ledger and returns how many there are. The function confirm, unless it is nil,
+// says whether the last block was done, if the journal is not sealed; if it was not, the block is removed. So is a block
+// that is not whole.
+func (j *Journal) Load(l *Ledger, confirm func(Block) (bool, error)) (lines int64, err error) {
 	in := bufio.NewReader(j.file)
 	end, err := j.begin(in)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for whole := end; ; {
 		name, entries, err := readBlock(in)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return j.cut(whole)
+			return lines, j.cut(whole)
 		case err != nil:
-			return err
+			return lines, err
 		}
 		whole += int64(blockHead + entrySize*len(entries))
-		if _, err := in.Peek(1); err == io.EOF && confirm != nil {
+		if _, err := in.Peek(1); err == io.EOF && confirm != nil && len(entries) > 0 {
 			if done, err := confirm(name); err != nil {
-				return err
+				return lines, err
 			} else if !done {
-				return j.cut(end)
+				return lines, j.cut(end)
 			}
 		}
 		for _, e := range entries {
 			l.settle(e)
 		}
+		lines += int64(len(entries))
 		end = whole
 	}
 }
@@ -137,6 +139,9 @@ func readBlock(in io.Reader) (name Block, entries []entry, err error) {
 	}
 	return name, entries, nil
 }
+
+// Seal says that the last block was done: an empty one follows it.
+func (j *Journal) Seal() error { return j.Append(NewBlock(), nil) }
 
 // MaxBlock is how many lines a block has at most.
 const MaxBlock = 2000

@@ -79,7 +79,7 @@ func remembered(t *testing.T, path string, confirm func(Block) (bool, error), us
 	}
 	defer j.Close()
 	l := NewLedger()
-	if err := j.Load(l, confirm); err != nil {
+	if _, err := j.Load(l, confirm); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
@@ -165,6 +165,16 @@ func TestOnlyTheLastBlockIsInDoubt(t *testing.T) {
 	}
 }
 
+func TestASealedJournalIsNotInDoubt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	remembered(t, path, nil, appending(t, "A"))
+	remembered(t, path, nil, func(j *Journal) { j.Seal() })
+	never := func(Block) (bool, error) { return false, errors.New("nobody may ask") }
+	if known := remembered(t, path, never, nothing, "A"); known != "A" {
+		t.Errorf("%q is known", known)
+	}
+}
+
 func TestAJournalIsUsedByOneImportAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, func(*Journal) {
@@ -184,7 +194,7 @@ func TestAFileThatIsNoJournalIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if err := j.Load(NewLedger(), nil); err == nil || errors.Is(err, os.ErrNotExist) {
+	if _, err := j.Load(NewLedger(), nil); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	if text, _ := os.ReadFile(path); !strings.HasPrefix(string(text), "Dear diary") {
