@@ -41,7 +41,7 @@ func (c *exportCmd) fromAPI(ctx context.Context, con *console, store *remote.Cli
 		return err
 	}
 	total := petstore.Inventory{Available: counted.Available, Pending: counted.Pending, Sold: counted.Sold}
-	return c.write(con, c.count(total), func(yield func(bulk.Pet, error) bool) {
+	return c.write(ctx, con, c.count(total), func(yield func(bulk.Pet, error) bool) {
 		for pet, err := range store.Pets(ctx, remote.PetQuery{Status: remote.PetStatus(c.status().String())}) {
 			if !yield(bulk.Pet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: string(pet.Status)}, err) {
 				return
@@ -58,7 +58,7 @@ func (c *exportCmd) fromStore(ctx context.Context, con *console, storage petstor
 	if err != nil {
 		return err
 	}
-	return c.write(con, c.count(counted), func(yield func(bulk.Pet, error) bool) {
+	return c.write(ctx, con, c.count(counted), func(yield func(bulk.Pet, error) bool) {
 		query := petstore.PetQuery{Status: c.status(), Limit: exportStep}
 		for {
 			page, err := storage.ListPets(ctx, query)
@@ -99,13 +99,13 @@ func (c *exportCmd) count(all petstore.Inventory) int64 {
 }
 
 // write writes animals to where they are wanted.
-func (c *exportCmd) write(con *console, total int64, pets iter.Seq2[bulk.Pet, error]) error {
+func (c *exportCmd) write(ctx context.Context, con *console, total int64, pets iter.Seq2[bulk.Pet, error]) error {
 	m := con.meter("animals", total)
 	defer m.stop()
 	copyTo := func(out io.Writer) error { return c.writeTo(out, m, pets) }
 	var err error
 	if c.Output == "" {
-		err = unwritten("standard output", copyTo(con.stdout))
+		err = unwritten("standard output", orStopped(ctx, func() error { return copyTo(con.stdout) }))
 	} else {
 		err = unwritten(c.Output, whole(c.Output, copyTo))
 	}
@@ -115,6 +115,18 @@ func (c *exportCmd) write(con *console, total int64, pets iter.Seq2[bulk.Pet, er
 	}
 	fmt.Fprintf(con.stderr, "Exported %s.\n", many(m.counted.Load(), "animal"))
 	return nil
+}
+
+// orStopped does work until ctx ends, whoever may be slow to read what it writes.
+func orStopped(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (c *exportCmd) writeTo(out io.Writer, m *meter, pets iter.Seq2[bulk.Pet, error]) error {

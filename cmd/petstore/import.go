@@ -59,7 +59,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 			return err
 		}
 	}
-	if err := im.read(c.format()); err != nil {
+	if im.reader, err = im.read(ctx, c.format()); err != nil {
 		return c.blame(err)
 	}
 	if ignored := im.reader.Ignored(); len(ignored) > 0 {

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -93,10 +91,10 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	if want := "line 4: categoryId must be a whole number from -9223372036854775808 to 9223372036854775807.\n"; err != nil || string(report) != want {
 		t.Errorf("%v, the report is %q", err, report)
 	}
-	importing(t, s.asClient(), 1, "Added 0 animals. 3 lines are in the store from an earlier import.", file)
+	importing(t, s.asClient(), 1, "Added 0 animals. 3 lines are in the store from an earlier import;", file)
 
 	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // mended, moved, and one more
-	importing(t, s.asClient(), 0, "Added 2 animals. 3 lines are in the store from an earlier import.", file)
+	importing(t, s.asClient(), 0, "Added 2 animals. 3 lines are in the store from an earlier import;", file)
 	if _, err := os.Stat(file + ".bad.txt"); !os.IsNotExist(err) {
 		t.Errorf("the report of the earlier import is still there: %v", err)
 	}
@@ -172,124 +170,6 @@ func TestAJournalOfAnotherStoreIsNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	importing(t, nil, 1, "if it is a new one, remove "+file+".imported-", file, "--database", database)
-}
-
-// journalBegins is how long a journal is that knows of no lines.
-const journalBegins = int64(len("petstore import 1\n"))
-
-// killed starts an import as a process and kills it when the journal knows of more lines.
-func killed(t *testing.T, signal os.Signal, file string, env []string, args ...string) (stderr string, status int) {
-	t.Helper()
-	command := program(append([]string{"import", file}, args...)...)
-	command.Env = append(command.Env, env...)
-	var said bytes.Buffer
-	command.Stderr = &said
-	before := max(journaled(t, file), journalBegins)
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		command.Wait()
-		close(ended)
-	}()
-	for deadline := time.Now().Add(time.Minute); journaled(t, file) <= before && time.Now().Before(deadline); {
-		select {
-		case <-ended:
-		case <-time.After(time.Millisecond):
-			continue
-		}
-		break
-	}
-	command.Process.Signal(signal)
-	<-ended
-	return said.String(), command.ProcessState.ExitCode()
-}
-
-// journaled is how long the journal of a file is.
-func journaled(t *testing.T, file string) (size int64) {
-	t.Helper()
-	journals, err := filepath.Glob(file + ".imported-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, journal := range journals {
-		if info, err := os.Stat(journal); err == nil {
-			size += info.Size()
-		}
-	}
-	return size
-}
-
-func TestAKilledImportIntoAStoreGoesOnAndAddsNothingTwice(t *testing.T) {
-	t.Parallel()
-	for kind, database := range map[string]string{"SQLite": newDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
-		t.Run(kind, func(t *testing.T) {
-			const lines = 40_000
-			file := written(t, "pets.csv", named(lines))
-			for range 4 {
-				killed(t, syscall.SIGKILL, file, nil, "--database", database)
-			}
-			importing(t, nil, 0, "Added ", file, "--database", database)
-			eachOnce(t, exported(t, database), lines)
-		})
-	}
-}
-
-func TestAKilledImportThroughTheAPIGoesOnAndAddsNothingTwice(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	const lines = 9000
-	file := written(t, "pets.csv", named(lines))
-	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}
-	for range 3 {
-		killed(t, syscall.SIGKILL, file, env)
-	}
-	importing(t, s.asClient(), 0, "Added ", file)
-	out, stderr, status := invokeWith(t, s.asClient(), "export")
-	if status != 0 {
-		t.Fatal(stderr)
-	}
-	eachOnce(t, strings.Split(strings.TrimSpace(out), "\n")[1:], lines)
-}
-
-func TestAnImportThatIsStoppedSaysHowToGoOn(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	const lines = 20_000
-	file := written(t, "pets.csv", named(lines))
-	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}
-	stderr, status := killed(t, syscall.SIGINT, file, env)
-	if status != 1 || !strings.Contains(stderr, "stopped; what was added stays, and the same command goes on and adds nothing twice") {
-		t.Fatalf("%d %s", status, stderr)
-	}
-	there := len(s.everyPet(t))
-	// All that the store has is in the journal, so that another key adds none of it.
-	if noted := (journaled(t, file) - journalBegins) / 12; noted < int64(there) {
-		t.Errorf("the store has %d animals, the journal at most %d", there, noted)
-	}
-}
-
-func TestAnImportOfAFileThatChangesStopsAndCanBeRepeated(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	long := strings.Repeat("x", 900)
-	text := strings.ReplaceAll(named(1500), "Animal", long)
-	file := written(t, "pets.csv", text)
-	said := make(chan string)
-	go func() {
-		_, stderr, status := invokeWith(t, s.asClient(), "import", file)
-		said <- fmt.Sprint(status, " ", stderr)
-	}()
-	eventually(t, "animals are added", time.Minute, func() bool { return len(decode[[]pet](t, s.ask(t, "GET", "/v1/pets", "").body)) > 0 })
-	rewrite(t, file, text+long+" 1500,1,sold\n")
-	if got := <-said; !strings.HasPrefix(got, "1 ") || !strings.Contains(got, "the file changed while it was read; what was added stays") {
-		t.Fatal(got)
-	}
-	importing(t, s.asClient(), 0, "Added ", file)
-	if n := len(s.everyPet(t)); n != 1501 {
-		t.Errorf("there are %d animals", n)
-	}
 }
 
 func TestAnImportFromStandardInput(t *testing.T) {

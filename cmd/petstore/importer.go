@@ -32,9 +32,22 @@ type item struct {
 }
 
 // read begins to read the file.
-func (im *importer) read(format bulk.Format) (err error) {
-	im.reader, err = bulk.NewReader(im.file, format, parseObject)
-	return err
+func (im *importer) read(ctx context.Context, format bulk.Format) (*bulk.Reader, error) {
+	return bulk.NewReader(im.source(ctx), format, parseObject)
+}
+
+// source is the file. A pipe is not read beyond the end of ctx: nobody knows when its next line comes.
+func (im *importer) source(ctx context.Context) io.Reader {
+	if im.file.Regular() {
+		return im.file
+	}
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, im.file)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
 }
 
 // open opens the journal. The function confirm is Load's.
@@ -74,7 +87,7 @@ func (im *importer) next() (item, error) {
 
 // checkAll reads the file to its end. It fails if any line is bad, and goes back to the beginning if none is.
 func (im *importer) checkAll(ctx context.Context, format bulk.Format, say bool) error {
-	reader, err := bulk.NewReader(im.file, format, parseObject)
+	reader, err := im.read(ctx, format)
 	if err != nil {
 		return fmt.Errorf("%w; nothing was added", err)
 	}
@@ -127,10 +140,7 @@ func (im *importer) finish(err error) error {
 	if added, known := im.added.Load(), im.known.Load(); err == nil || added+known > 0 {
 		fmt.Fprintf(im.con.stderr, "Added %s.", many(added, "animal"))
 		if known > 0 {
-			fmt.Fprintf(im.con.stderr, " %s in the store from an earlier import.", are(known, "line"))
-		}
-		if im.journaled > 0 {
-			fmt.Fprintf(im.con.stderr, " The file %s remembers that.", im.journal.Name())
+			fmt.Fprintf(im.con.stderr, " %s in the store from an earlier import; a --label of your choice imports lines again.", are(known, "line"))
 		}
 		fmt.Fprintln(im.con.stderr)
 	}
