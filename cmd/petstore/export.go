@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -153,23 +154,41 @@ func (c *exportCmd) writeTo(out io.Writer, m *meter, pets iter.Seq2[bulk.Pet, er
 
 // whole makes a file that is there only when write has written all of it.
 func whole(name string, write func(io.Writer) error) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".part-")
+	if name, err = ordinary(name); err != nil {
+		return err
+	}
+	part := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.part-%s", filepath.Base(name), rand.Text()))
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
 			file.Close()
-			os.Remove(file.Name())
+			os.Remove(part)
 		}
 	}()
 	if err := write(file); err != nil {
 		return err
 	}
-	if err := cmp.Or(file.Sync(), file.Chmod(0o644), file.Close()); err != nil {
+	if err := cmp.Or(file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), name)
+	return os.Rename(part, name)
+}
+
+// ordinary is the name, without links, of a file that may be replaced.
+func ordinary(name string) (string, error) {
+	target, err := filepath.EvalSymlinks(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return name, nil
+	} else if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
+		return "", wrongUsage("--output names %s, which is no ordinary file; leave it out to write to standard output", name)
+	}
+	return target, nil
 }
 
 // unwritten says that there is no export where one was to be, if a file is the cause.

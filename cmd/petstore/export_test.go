@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +51,44 @@ func TestAnExportThatFailsLeavesTheOldFileAndNoOther(t *testing.T) {
 		t.Errorf("the file says %q", text)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
+	t.Parallel()
+	database, dir := newDatabase(t), t.TempDir()
+	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
+	file, link := filepath.Join(dir, "pets.csv"), filepath.Join(dir, "link.csv")
+	rewrite(t, file, "the old one")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := invoke(t, "export", "--database", database, "--output", link); status != 0 {
+		t.Error(stderr)
+	}
+	if text, _ := os.ReadFile(file); strings.Count(string(text), "\n") != 4 {
+		t.Errorf("the file behind the link says %q", text)
+	}
+	for _, other := range []string{dir, os.DevNull} {
+		if _, stderr, status := invoke(t, "export", "--database", database, "--output", other); status != 2 || !strings.Contains(stderr, "which is no ordinary file") {
+			t.Errorf("--output %s: %d %s", other, status, stderr)
+		}
+	}
+}
+
+func TestAnExportThatIsStoppedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	database, dir := newDatabase(t), t.TempDir()
+	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
+	s := startServer(t, "--database", database)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	err := run(stopped, []string{"export", "--output", filepath.Join(dir, "pets.csv")}, func(name string) string { return s.asClient()[name] }, io.Discard, io.Discard)
+	if exitStatus(err) != 1 || err.Error() != "stopped; there is no whole export" {
+		t.Errorf("it ended with %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("there are %v, %v", left, err)
 	}
 }
