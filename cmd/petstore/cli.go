@@ -24,6 +24,8 @@ type cli struct {
 	Backup      backupCmd      `cmd:"" help:"Back up the embedded store to a new file, or to standard output, while it serves."`
 	Restore     restoreCmd     `cmd:"" help:"Make the embedded store that --database names from a backup, while no server uses it."`
 	Copy        copyCmd        `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
+	Import      importCmd      `cmd:"" help:"Add the animals of a CSV or JSON Lines file, through a server or straight into a database, each line once."`
+	Export      exportCmd      `cmd:"" help:"Write all animals as CSV or JSON Lines, from a server or straight from a database."`
 	Demo        demoCmd        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
 	Pets        petsCmd        `cmd:"" help:"List, add, show, edit and delete animals on a server."`
@@ -156,6 +158,8 @@ var leftBehind = map[string]string{
 	"restore": "nothing was written",
 	"copy":    "what was copied stays, and copying again goes on",
 	"keys":    "petstore keys list shows what was done",
+	"import":  "what was added stays, and the same command goes on and adds nothing twice",
+	"export":  "there is no whole export",
 	"migrate": "nothing is half done; run it again",
 }
 

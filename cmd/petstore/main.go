@@ -12,8 +12,15 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2) // neither of two that come at once is lost
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		stop()
+		<-signals // a second one ends the process at once
+		os.Exit(1)
+	}()
 	for _, warning := range strangers(kong.Must(&cli{}).Model, os.Environ()) {
 		briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", warning) })
 	}

@@ -14,7 +14,10 @@ import (
 const variablePrefix = "PETSTORE_"
 
 // forOneRun are the flags that a person means for one run. The environment cannot set them.
-var forOneRun = []string{"all", "category", "check", "dry-run", "help", "hold", "json", "limit", "name", "now", "pet", "reference", "replace", "status", "strict", "yes"}
+var forOneRun = []string{
+	"all", "bad-lines", "category", "check", "dry-run", "format", "help", "hold", "json", "label", "limit", "name", "now", "output", "pet",
+	"reference", "replace", "status", "strict", "yes",
+}
 
 // variable is the name of the environment variable that sets a flag, or nothing if none does.
 func variable(flag string) string {

@@ -29,6 +29,7 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
 		{"orders", orderCases},
 		{"ends of orders", expiryCases},
 		{"once", idempotencyCases},
+		{"many at once", manyCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},
 		{"changes of keys", keyChangeCases},

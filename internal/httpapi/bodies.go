@@ -16,6 +16,13 @@ var newPetBody = shape[petstore.NewPet]{"name and categoryId", []member[petstore
 	{"status", false, func(p *petstore.NewPet, v jsontext.Value) string { return readStatus(&p.Status, v) }},
 }}
 
+// ReadNewPet reads the body of createPet. An animal without a status is available.
+func ReadNewPet(body []byte) (petstore.NewPet, error) {
+	pet := petstore.NewPet{Status: petstore.Available}
+	err := newPetBody.decode(body, &pet)
+	return pet, err
+}
+
 var petPatchBody = shape[petstore.PetPatch]{"what is to change: name, categoryId or status", []member[petstore.PetPatch]{
 	{"name", false, func(p *petstore.PetPatch, v jsontext.Value) string {
 		p.Name = new(string)

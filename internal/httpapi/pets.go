@@ -66,8 +66,8 @@ func (a *API) createPet(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	fresh := petstore.NewPet{Status: petstore.Available}
-	if err := newPetBody.decode(x.body, &fresh); err != nil {
+	fresh, err := ReadNewPet(x.body)
+	if err != nil {
 		return err
 	}
 	pet, again, err := a.Storage.CreatePet(x.r.Context(), fresh, idempotency)

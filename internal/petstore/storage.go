@@ -33,6 +33,9 @@ type Pets interface {
 	GetPet(ctx context.Context, id int64) (Pet, error)
 	// CreatePet stores a valid animal under an id never used before, once only if that is asked for.
 	CreatePet(ctx context.Context, pet NewPet, idempotency *Idempotency) (Pet, bool, error)
+	// AddPets stores valid animals, all of them or none, under ids that rise in their order, and does so once only. It
+	// reports whether it has met the request before.
+	AddPets(ctx context.Context, pets []NewPet, idempotency *Idempotency) (bool, error)
 	// UpdatePet changes what a valid patch names and returns the animal. It returns an Error with the code NotFound,
 	// or with PetReserved if an open order holds the animal and the patch changes its status.
 	UpdatePet(ctx context.Context, id int64, patch PetPatch) (Pet, error)

@@ -42,11 +42,27 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *p
 	return created, false, outcome(err)
 }
 
-func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
-	names, categories, statuses := make([]string, len(pets)), make([]int64, len(pets)), make([]int16, len(pets))
+// AddPets stores animals in a transaction of its own.
+func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *petstore.Idempotency) (bool, error) {
+	_, replayed, err := makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (int, error) {
+		names, categories, statuses := columns(pets)
+		_, err := tx.Exec(ctx, insertPets, names, categories, statuses)
+		return len(pets), err
+	})
+	return replayed, err
+}
+
+// columns are the parameters of insertPets.
+func columns(pets []petstore.NewPet) (names []string, categories []int64, statuses []int16) {
+	names, categories, statuses = make([]string, len(pets)), make([]int64, len(pets)), make([]int16, len(pets))
 	for i, pet := range pets {
 		names[i], categories[i], statuses[i] = pet.Name, pet.CategoryID, int16(pet.Status)
 	}
+	return names, categories, statuses
+}
+
+func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
+	names, categories, statuses := columns(pets)
 	created := make([]petstore.Pet, 0, len(pets))
 	err := db.write(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
 		rows, err := conn.Query(ctx, insertPets, names, categories, statuses)

@@ -29,6 +29,19 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *p
 	return petstore.Pet{ID: id, NewPet: pet}, false, nil
 }
 
+// AddPets stores animals in the next commit.
+func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *petstore.Idempotency) (bool, error) {
+	_, replayed, err := makeOnce(ctx, db, idempotency, func(w *writer) (int, error) {
+		for some := range slices.Chunk(pets, maxRows) {
+			if _, err := w.add(some...); err != nil {
+				return 0, err
+			}
+		}
+		return len(pets), nil
+	})
+	return replayed, err
+}
+
 // addAll stores the animals at those places of the batch.
 func (w *writer) addAll(batch []change, places []int, outcomes []outcome) error {
 	pets := make([]petstore.NewPet, 0, maxRows)

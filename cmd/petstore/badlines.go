@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"petstore/internal/bulk"
+)
+
+// badLines is the file into which the lines go that are no animals, with their numbers and what is wrong with them. There is
+// none while no line is bad.
+type badLines struct {
+	name string
+
+	mu   sync.Mutex
+	n    int64
+	file *os.File
+}
+
+// begin removes the file of an earlier import. It must not be the one that is read.
+func (b *badLines) begin(read *bulk.Steady) error {
+	info, err := os.Lstat(b.name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if same, err := read.Stat(); err == nil && os.SameFile(info, same) {
+		return wrongUsage("--bad-lines names the file that is imported; name another")
+	}
+	if err := os.Remove(b.name); err != nil {
+		return fmt.Errorf("the bad lines of an earlier import cannot be removed; --bad-lines names another file: %w", err)
+	}
+	return nil
+}
+
+// report adds a line.
+func (b *badLines) report(number int64, reason string) (err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.file == nil {
+		if b.file, err = os.Create(b.name); err != nil {
+			return fmt.Errorf("line %d is bad (%s), and that could not be written down; --bad-lines names another file: %w", number, harmless(reason), err)
+		}
+	}
+	b.n++
+	if _, err := fmt.Fprintf(b.file, "line %d: %s\n", number, harmless(reason)); err != nil {
+		return fmt.Errorf("the bad lines cannot be written down; --bad-lines names another file: %w", err)
+	}
+	return nil
+}
+
+// tell says where they are.
+func (b *badLines) tell() string { return b.name + " says which, and why" }
+
+func (b *badLines) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.file != nil {
+		b.file.Close()
+	}
+}

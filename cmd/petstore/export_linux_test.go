@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	importing(t, nil, 0, "Added 5,000 animals.", written(t, "pets.csv", named(5000)), "--database", database)
+	t.Run("in a file", func(t *testing.T) {
+		small := t.TempDir()
+		err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=64k")
+		if errors.Is(err, syscall.EPERM) {
+			testservice.Missing(t, "a small disk", "run the tests as root, who can mount one")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Unmount(small, 0)
+		_, stderr, status := invoke(t, "export", "--database", database, "--output", filepath.Join(small, "pets.csv"))
+		if status != 1 || !strings.Contains(stderr, "does not take the export, so there is no whole one: no space left on device") {
+			t.Errorf("%d %s", status, stderr)
+		}
+		if left := leftIn(t, small); left != nil {
+			t.Errorf("%q was left behind", left)
+		}
+	})
+	t.Run("on standard output", func(t *testing.T) {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer full.Close()
+		command := program("export", "--database", database)
+		var said strings.Builder
+		command.Stdout, command.Stderr = full, &said
+		command.Run()
+		if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "standard output does not take the export, so there is no whole one: no space left on device") {
+			t.Errorf("%v %s", command.ProcessState, said.String())
+		}
+	})
+}

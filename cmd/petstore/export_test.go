@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAnExportHasTheAnimalsThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", "name,categoryId,status\n\"Rex, \"\"the\"\" dog\",1,sold\nTom,2,\nAnn,-3,pending\n"), "--database", database)
+	s := startServer(t, "--database", database)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "id,name,categoryId,status\n3,Ann,-3,pending\n2,Tom,2,available\n1,\"Rex, \"\"the\"\" dog\",1,sold\n"},
+		{[]string{"--status", "pending"}, "id,name,categoryId,status\n3,Ann,-3,pending\n"},
+		{[]string{"--format", "jsonl", "--status", "sold"}, `{"id":1,"name":"Rex, \"the\" dog","categoryId":1,"status":"sold"}` + "\n"},
+	} {
+		for where, args := range map[string][]string{"the store": {"--database", database}, "the server": nil} {
+			env := s.asClient()
+			if args != nil {
+				env = nil
+			}
+			stdout, stderr, status := invokeWith(t, env, append(append([]string{"export"}, c.args...), args...)...)
+			if status != 0 || stdout != c.want || !strings.Contains(stderr, "Exported ") {
+				t.Errorf("%q from %s: %d %s\n%s", c.args, where, status, stderr, stdout)
+			}
+		}
+	}
+}
+
+func TestAnExportThatFailsLeavesTheOldFileAndNoOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "pets.csv")
+	rewrite(t, file, "the old one")
+	s := startServer(t)
+	s.kill()
+	_, stderr, status := invokeWith(t, s.asClient(), "export", "--output", file)
+	if status != 1 || !strings.Contains(stderr, "no server answers") {
+		t.Errorf("%d %s", status, stderr)
+	}
+	if text, _ := os.ReadFile(file); string(text) != "the old one" {
+		t.Errorf("the file says %q", text)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
+	t.Parallel()
+	database, dir := newDatabase(t), t.TempDir()
+	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
+	file, link := filepath.Join(dir, "pets.csv"), filepath.Join(dir, "link.csv")
+	rewrite(t, file, "the old one")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := invoke(t, "export", "--database", database, "--output", link); status != 0 {
+		t.Error(stderr)
+	}
+	if text, _ := os.ReadFile(file); strings.Count(string(text), "\n") != 4 {
+		t.Errorf("the file behind the link says %q", text)
+	}
+	for _, other := range []string{dir, os.DevNull} {
+		if _, stderr, status := invoke(t, "export", "--database", database, "--output", other); status != 2 || !strings.Contains(stderr, "which is no ordinary file") {
+			t.Errorf("--output %s: %d %s", other, status, stderr)
+		}
+	}
+}
+
+func TestAnExportThatIsStoppedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	database, dir := newDatabase(t), t.TempDir()
+	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
+	s := startServer(t, "--database", database)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	err := run(stopped, []string{"export", "--output", filepath.Join(dir, "pets.csv")}, func(name string) string { return s.asClient()[name] }, io.Discard, io.Discard)
+	if exitStatus(err) != 1 || err.Error() != "stopped; there is no whole export" {
+		t.Errorf("it ended with %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+func TestAMeterTellsTheRateAndTheTimeLeft(t *testing.T) {
+	m := &meter{what: "lines", total: 4000}
+	if bar, text := m.text(time.Second); bar != "" || text != "0 lines, 0/s" {
+		t.Errorf("at first %q %q", bar, text)
+	}
+	m.at(1000)
+	m.count(25_000)
+	if bar, text := m.text(2 * time.Second); bar != "[=======                       ] " || text != "25 %: 25,000 lines, 12,500/s, 6s left" {
+		t.Errorf("later %q %q", bar, text)
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"petstore/internal/bulk"
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+)
+
+type importCmd struct {
+	remoteFlags
+	storeFlags
+	File        string `arg:"" help:"The file to import, or - for standard input: CSV with the columns name, categoryId and perhaps status, or JSON Lines."`
+	Format      string `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl, or auto: by the name of the file, else by its first character."`
+	Concurrency int64  `default:"16" help:"How many requests are on their way at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
+	Strict      bool   `help:"Store nothing if any line is bad. This needs a file that can be read twice."`
+	DryRun      bool   `help:"Only check the lines, and store nothing."`
+	BadLines    string `placeholder:"FILE" help:"Where to write the numbers of bad lines and what is wrong with them. By default beside the file, with .bad.txt behind its name."`
+	Label       string `placeholder:"TEXT" help:"Lines that were imported without this label, or with another, are imported again. Without it, equal lines are imported once."`
+}
+
+// importGCPercent keeps what is held of each line from being held twice. To collect the rest often costs little, since there
+// are no pointers to follow.
+const importGCPercent = 25
+
+// Run checks the lines, if asked to, and adds them.
+func (c *importCmd) Run(ctx context.Context, con *console) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if con.getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(importGCPercent))
+	}
+	file, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if c.Strict && (c.File == "-" || !file.Regular()) {
+		return wrongUsage("--strict reads the lines twice, so it needs a file; give the name of one")
+	}
+	im := &importer{con: con, file: file, label: c.Label, ledger: bulk.NewLedger(), bad: badLines{name: c.badLinesName()}}
+	if err := im.bad.begin(file); err != nil {
+		return err
+	}
+	defer im.bad.close()
+	if c.DryRun || c.Strict {
+		if err := im.checkAll(ctx, c.format(), c.DryRun); err != nil || c.DryRun {
+			return err
+		}
+	}
+	if im.reader, err = im.read(ctx, c.format()); err != nil {
+		return c.blame(err)
+	}
+	if ignored := im.reader.Ignored(); len(ignored) > 0 {
+		fmt.Fprintf(con.stderr, "These columns say nothing about an animal here and are ignored: %s\n", harmless(strings.Join(ignored, ", ")))
+	}
+	im.meter = con.meter("lines", im.size())
+	return im.finish(c.add(ctx, im))
+}
+
+func (c *importCmd) check() error {
+	switch {
+	case c.Concurrency < 1 || c.Concurrency > 256:
+		return wrongUsage("--concurrency is %d; it may be from 1 to 256", c.Concurrency)
+	case c.Database != "" && (c.Server != "" || c.Profile != ""):
+		return wrongUsage("--database and --server or --profile are both given; give one of them")
+	}
+	return nil
+}
+
+// open opens what is to be read.
+func (c *importCmd) open() (*bulk.Steady, error) {
+	if c.File == "-" {
+		return bulk.Hold(os.Stdin)
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("there is nothing to import: %w", err)
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder; give a file", c.File)
+	}
+	return bulk.Hold(file)
+}
+
+func (c *importCmd) format() bulk.Format {
+	if c.Format == "auto" {
+		return bulk.FormatOf(c.File)
+	}
+	return bulk.Format(c.Format)
+}
+
+func (c *importCmd) badLinesName() string {
+	name := c.File
+	if name == "-" {
+		name = "standard-input"
+	}
+	return cmp.Or(c.BadLines, name+".bad.txt")
+}
+
+// blame says which file an error is about.
+func (c *importCmd) blame(err error) error {
+	name := c.File
+	if name == "-" {
+		name = "standard input"
+	}
+	return fmt.Errorf("%s: %w; nothing was added", name, err)
+}
+
+// add adds the lines, through the API or straight into the store.
+func (c *importCmd) add(ctx context.Context, im *importer) error {
+	if c.Database == "" {
+		return c.addThroughAPI(ctx, im)
+	}
+	storage, err := c.storeFlags.open(ctx, toLoad, watch{})
+	if err != nil {
+		return err
+	}
+	defer storage.Close()
+	if c.File == "-" || !im.file.Regular() {
+		return im.oneByOne(ctx, storeConcurrency, createIn(storage))
+	}
+	target, err := c.store()
+	if err != nil {
+		return err
+	}
+	if err := im.open(c.journalName(target), confirmIn(ctx, storage)); err != nil {
+		return err
+	}
+	defer im.journal.Close()
+	if err := im.compare(ctx, storage); err != nil {
+		return err
+	}
+	return im.inBatches(ctx, storage)
+}
+
+func (c *importCmd) addThroughAPI(ctx context.Context, im *importer) error {
+	store, err := c.remoteFlags.client(im.con)
+	if err != nil {
+		return err
+	}
+	if im.file.Regular() && c.File != "-" {
+		if err := im.open(c.journalName(store.String()), nil); err != nil {
+			return err
+		}
+		defer im.journal.Close()
+	}
+	return im.oneByOne(ctx, int(c.Concurrency), createAt(store))
+}
+
+// journalName is a name beside the file. Each store that the file goes into has a journal of its own.
+func (c *importCmd) journalName(target string) string {
+	sum := sha256.Sum256([]byte(target))
+	return fmt.Sprintf("%s.imported-%x", c.File, sum[:4])
+}
+
+// store tells the store that --database names from every other, whoever opens it.
+func (c *importCmd) store() (string, error) {
+	kind, path, err := c.database()
+	if err != nil {
+		return "", err
+	}
+	if kind == "sqlite" {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return "", err
+		}
+		path, err = filepath.Abs(path)
+		return "sqlite:" + path, err
+	}
+	address, err := url.Parse(c.Database)
+	if err != nil {
+		return "", errors.New("--database cannot be read")
+	}
+	return "postgres://" + address.Host + address.Path, nil
+}
+
+// parseObject reads a line of JSON as the service reads a body.
+func parseObject(line []byte) (petstore.NewPet, error) {
+	pet, err := httpapi.ReadNewPet(line)
+	if refused := (*petstore.Error)(nil); errors.As(err, &refused) {
+		err = petstore.Errorf(refused.Code, "%s", asLine.Replace(refused.Message))
+	}
+	return pet, err
+}
+
+var asLine = strings.NewReplacer("The body", "The line", "the body", "the line")

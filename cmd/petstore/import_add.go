@@ -1,0 +1,262 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	remote "petstore/client"
+	"petstore/internal/bulk"
+	"petstore/internal/petstore"
+)
+
+const (
+	// storeConcurrency is how many creates wait for a commit of the store at once.
+	storeConcurrency = 512
+	// grace is how long requests on their way are waited for when the import is stopped.
+	grace = 2 * time.Second
+	// journalEvery is how often what was acknowledged is noted.
+	journalEvery = time.Second
+)
+
+// create adds one line, and reports whether it was added before.
+type create func(ctx context.Context, it item) (replayed bool, err error)
+
+// createAt adds lines through the API. The body of a line is always the same, and so is its key.
+func createAt(store *remote.Client) create {
+	return func(ctx context.Context, it item) (bool, error) {
+		var meta remote.Meta
+		pet := remote.NewPet{Name: it.Pet.Name, CategoryID: it.Pet.CategoryID, Status: remote.PetStatus(it.Pet.Status.String())}
+		_, err := store.CreatePet(ctx, pet, remote.WithIdempotencyKey(it.Key()), remote.WithMeta(&meta))
+		if refused := (*remote.Error)(nil); errors.As(err, &refused) {
+			switch refused.Status {
+			case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge:
+				err = &bulk.BadLine{Number: it.Number, Reason: refused.Message}
+			}
+		}
+		return meta.Replayed, err
+	}
+}
+
+// importOwner owns the idempotency records of imports that go past the API. No key has it.
+const importOwner = "petstore import"
+
+// createIn adds lines one by one to a store, which remembers each for 24 hours.
+func createIn(storage petstore.Storage) create {
+	return func(ctx context.Context, it item) (bool, error) {
+		once := &petstore.Idempotency{Owner: importOwner, Key: it.Key(), Fingerprint: sha256.Sum256([]byte(it.Key())), Now: time.Now()}
+		_, replayed, err := storage.CreatePet(ctx, it.Pet, once)
+		return replayed, err
+	}
+}
+
+// oneByOne adds lines with that many goroutines. What was acknowledged is in the journal when it returns.
+func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	sending, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
+	context.AfterFunc(ctx, func() { time.AfterFunc(grace, abandon) })
+
+	items, acknowledged := make(chan item), make(chan bulk.ID, concurrency)
+	go func() {
+		defer close(items)
+		im.feed(ctx, items, stop)
+	}()
+	var workers sync.WaitGroup
+	for range concurrency {
+		workers.Go(func() {
+			for it := range orDone(ctx, items) {
+				if err := im.one(sending, it, add); err != nil {
+					stop(err)
+					return
+				}
+				acknowledged <- it.ID
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(acknowledged)
+	}()
+	if err := im.note(acknowledged); err != nil {
+		stop(err)
+		for range acknowledged { // so that nobody waits
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// feed hands out the lines that are to be added.
+func (im *importer) feed(ctx context.Context, items chan<- item, stop context.CancelCauseFunc) {
+	for {
+		it, err := im.next()
+		if err == io.EOF {
+			return
+		} else if err != nil {
+			stop(err)
+			return
+		}
+		select {
+		case items <- it:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// orDone yields items until there are no more or ctx ends.
+func orDone(ctx context.Context, items <-chan item) func(yield func(item) bool) {
+	return func(yield func(item) bool) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case it, more := <-items:
+				if !more || !yield(it) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// one adds a line. A line that the store refuses is reported, and the others go on.
+func (im *importer) one(ctx context.Context, it item, add create) error {
+	replayed, err := add(ctx, it)
+	im.meter.count(1)
+	bad := (*bulk.BadLine)(nil)
+	switch {
+	case errors.As(err, &bad):
+		return im.bad.report(bad.Number, bad.Reason)
+	case err != nil:
+		return err
+	case replayed:
+		im.known.Add(1)
+	default:
+		im.added.Add(1)
+	}
+	return nil
+}
+
+// note writes what was acknowledged into the journal, every second and at the end.
+func (im *importer) note(acknowledged <-chan bulk.ID) error {
+	var lines []bulk.ID
+	write := func() error {
+		if im.journal == nil || len(lines) == 0 {
+			lines = lines[:0]
+			return nil
+		}
+		defer func() { lines = lines[:0] }()
+		return im.journal.Append(bulk.NewBlock(), lines)
+	}
+	tick := time.NewTicker(journalEvery)
+	defer tick.Stop()
+	for {
+		full := false
+		select {
+		case id, more := <-acknowledged:
+			if !more {
+				return write()
+			}
+			lines = append(lines, id)
+			full = len(lines) == bulk.MaxBlock
+		case <-tick.C:
+			full = true
+		}
+		if full {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// inBatches adds lines to a store, many in one transaction. The journal names them before; whether the last that it names
+// were stored, the store itself knows for 24 hours.
+func (im *importer) inBatches(ctx context.Context, storage petstore.Storage) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	batches := make(chan []item, 2)
+	go func() {
+		defer close(batches)
+		im.feedBatches(ctx, batches, stop)
+	}()
+	for batch := range batches {
+		if ctx.Err() != nil {
+			break
+		}
+		if err := im.batch(context.WithoutCancel(ctx), storage, batch); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(im.journal.Seal(), context.Cause(ctx))
+}
+
+func (im *importer) feedBatches(ctx context.Context, batches chan<- []item, stop context.CancelCauseFunc) {
+	for ended := false; !ended; {
+		batch := make([]item, 0, bulk.MaxBlock)
+		for len(batch) < bulk.MaxBlock && !ended {
+			it, err := im.next()
+			switch {
+			case err == io.EOF:
+				ended = true
+			case err != nil:
+				stop(err)
+				return
+			default:
+				batch = append(batch, it)
+			}
+		}
+		select {
+		case batches <- batch:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (im *importer) batch(ctx context.Context, storage petstore.Storage, batch []item) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	pets, lines := make([]petstore.NewPet, len(batch)), make([]bulk.ID, len(batch))
+	for i, it := range batch {
+		pets[i], lines[i] = it.Pet, it.ID
+	}
+	block := bulk.NewBlock()
+	if err := im.journal.Append(block, lines); err != nil {
+		return err
+	}
+	if _, err := storage.AddPets(ctx, pets, onceFor(block)); err != nil {
+		return err
+	}
+	im.added.Add(int64(len(batch)))
+	im.meter.count(int64(len(batch)))
+	return nil
+}
+
+func onceFor(block bulk.Block) *petstore.Idempotency {
+	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:]), Now: time.Now()}
+}
+
+// compare refuses a journal of more animals than the store has ever had.
+func (im *importer) compare(ctx context.Context, storage petstore.Movable) error {
+	highest, err := storage.Counters(ctx)
+	if err == nil && highest.Pet < im.journaled {
+		err = fmt.Errorf("%s knows of %s in this database, which has never had as many; if it is a new one, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"))
+	}
+	return err
+}
+
+// confirmIn asks a store whether a block was stored. One that was not never will be: asking takes its place.
+func confirmIn(ctx context.Context, storage petstore.Storage) func(bulk.Block) (bool, error) {
+	return func(block bulk.Block) (bool, error) { return storage.AddPets(ctx, nil, onceFor(block)) }
+}

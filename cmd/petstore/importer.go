@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"petstore/internal/bulk"
+)
+
+// importer carries the lines of a file into a store.
+type importer struct {
+	con     *console
+	file    *bulk.Steady
+	label   string
+	reader  *bulk.Reader
+	ledger  *bulk.Ledger
+	journal *bulk.Journal // nil if there is no file that it could lie beside
+	bad     badLines
+
+	journaled    int64        // lines that the journal knew at first
+	added, known atomic.Int64 // known lines are in the store from an earlier import
+	meter        *meter
+}
+
+// item is a line that is to be added.
+type item struct {
+	bulk.Line
+	bulk.ID
+}
+
+// read begins to read the file.
+func (im *importer) read(ctx context.Context, format bulk.Format) (*bulk.Reader, error) {
+	return bulk.NewReader(im.source(ctx), format, parseObject)
+}
+
+// source is the file. A pipe is not read beyond the end of ctx: nobody knows when its next line comes.
+func (im *importer) source(ctx context.Context) io.Reader {
+	if im.file.Regular() {
+		return im.file
+	}
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, im.file)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
+}
+
+// open opens the journal. The function confirm is Load's.
+func (im *importer) open(name string, confirm func(bulk.Block) (bool, error)) (err error) {
+	if im.journal, err = bulk.OpenJournal(name); err != nil {
+		return err
+	}
+	if im.journaled, err = im.journal.Load(im.ledger, confirm); err != nil {
+		im.journal.Close()
+	}
+	return err
+}
+
+// next returns the next line that is not in the store yet. Bad lines on the way are reported.
+func (im *importer) next() (item, error) {
+	for {
+		line, err := im.reader.Next()
+		im.meter.at(im.reader.Offset())
+		if bad := (*bulk.BadLine)(nil); errors.As(err, &bad) {
+			if err := im.bad.report(bad.Number, bad.Reason); err != nil {
+				return item{}, err
+			}
+			continue
+		}
+		if err != nil {
+			return item{}, err
+		}
+		id, done := im.ledger.Meet(bulk.ContentOf(line.Pet, im.label))
+		if done {
+			im.known.Add(1)
+			im.meter.count(1)
+			continue
+		}
+		return item{line, id}, nil
+	}
+}
+
+// checkAll reads the file to its end. It fails if any line is bad, and goes back to the beginning if none is.
+func (im *importer) checkAll(ctx context.Context, format bulk.Format, say bool) error {
+	reader, err := im.read(ctx, format)
+	if err != nil {
+		return fmt.Errorf("%w; nothing was added", err)
+	}
+	m := im.con.meter("lines checked", im.size())
+	defer m.stop()
+	var good int64
+	for ctx.Err() == nil {
+		_, err := reader.Next()
+		m.at(reader.Offset())
+		m.count(1)
+		if bad := (*bulk.BadLine)(nil); errors.As(err, &bad) {
+			err = im.bad.report(bad.Number, bad.Reason)
+		} else if err == nil {
+			good++
+		}
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return fmt.Errorf("%w; nothing was added", err)
+		}
+	}
+	m.stop()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if say {
+		fmt.Fprintf(im.con.stderr, "%s can be imported; nothing was added.\n", many(good, "line"))
+	}
+	if n := im.bad.n; n > 0 {
+		return fmt.Errorf("%s bad, so nothing was added: %s", are(n, "line"), im.bad.tell())
+	}
+	if say {
+		return nil
+	}
+	_, err = im.file.Seek(0, io.SeekStart)
+	return err
+}
+
+// size is how long the file is, 0 if nobody knows.
+func (im *importer) size() int64 {
+	if !im.file.Regular() {
+		return 0
+	}
+	return im.file.Size()
+}
+
+// finish tells what was done.
+func (im *importer) finish(err error) error {
+	im.meter.stop()
+	if added, known := im.added.Load(), im.known.Load(); err == nil || added+known > 0 {
+		fmt.Fprintf(im.con.stderr, "Added %s.", many(added, "animal"))
+		if known > 0 {
+			fmt.Fprintf(im.con.stderr, " %s in the store from an earlier import; a --label of your choice imports lines again.", are(known, "line"))
+		}
+		fmt.Fprintln(im.con.stderr)
+	}
+	bad := ""
+	if im.bad.n > 0 {
+		bad = fmt.Sprintf("%s bad and not added: %s", are(im.bad.n, "line"), im.bad.tell())
+	}
+	switch {
+	case err == nil && bad == "":
+		return nil
+	case err == nil:
+		return errors.New(bad)
+	case bad != "":
+		fmt.Fprintln(im.con.stderr, bad)
+	}
+	if im.added.Load()+im.known.Load() == 0 {
+		return explain(err)
+	}
+	return fmt.Errorf("%w; %s", explain(err), leftBehind["import"])
+}
