@@ -235,7 +235,7 @@ func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && order.innerText.includes("somebody else")`)
 	s.ask(t, http.MethodPost, "/v1/orders/1/complete", "")
 	page.Click(act("bring-back"))
-	page.Wait(`notice.innerText.includes("This order is completed since")`)
+	page.Wait(`notice.innerText.includes("This order was completed at")`)
 	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
 
 	s.ask(t, http.MethodPatch, "/v1/pets/1", `{"status":"available"}`)
