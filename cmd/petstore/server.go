@@ -110,7 +110,7 @@ func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients 
 	clients.Close()
 	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
 	defer cancel()
-	clients.finish(deadline, draining) // Shutdown would drop the HTTP/1 requests that are just being read
+	clients.finish(deadline, draining) // Shutdown would drop requests that are just arriving
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()
 		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", c.ShutdownTimeout)
