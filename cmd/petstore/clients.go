@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -76,6 +77,15 @@ func (l *clients) Accept() (net.Conn, error) {
 		}
 	}
 	return c, nil
+}
+
+// stop ends accepting. Who waits already is let in before, until ctx ends: the system breaks off their connections when it
+// closes the listener.
+func (l *clients) stop(ctx context.Context) {
+	if door, ok := l.Listener.(syscall.Conn); ok {
+		turnAway(ctx, door)
+	}
+	l.Close()
 }
 
 // Close ends accepting. The connections stay. The server closes it once more, which is no error.

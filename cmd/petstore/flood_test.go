@@ -139,7 +139,7 @@ func TestAnHTTP2ClientThatTakesNothingIsSentAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go server.ServeTLS(thriftyListener{listener, headerTimeout / 100}, "", "")
+	go server.ServeTLS(thriftyListener{listener.(*net.TCPListener), headerTimeout / 100}, "", "")
 	t.Cleanup(func() { server.Close() })
 	openStreams(t, listener.Addr().String(), "/", "", 1, math.MaxInt32)
 	select {

@@ -231,12 +231,12 @@ func reportLoss(log *slog.Logger, problem error) {
 	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
 }
 
-func listen(address, flag string) (net.Listener, error) {
+func listen(address, flag string) (*net.TCPListener, error) {
 	listener, err := net.Listen("tcp", address)
 	var syscallError *os.SyscallError
 	switch {
 	case err == nil:
-		return listener, nil
+		return listener.(*net.TCPListener), nil
 	case errors.As(err, &syscallError):
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
 	}

@@ -90,16 +90,16 @@ func closing(next http.Handler, draining *atomic.Bool) http.Handler {
 // connections, and finishes what was accepted.
 func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients *clients, health *health, log *slog.Logger) error {
 	server.ConnState = clients.note
-	failed := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
 		if server.TLSConfig != nil {
-			failed <- server.ServeTLS(clients, "", "")
+			ended <- server.ServeTLS(clients, "", "")
 		} else {
-			failed <- server.Serve(clients)
+			ended <- server.Serve(clients)
 		}
 	}()
 	select {
-	case err := <-failed:
+	case err := <-ended:
 		return fmt.Errorf("the server stopped by itself: %w", err)
 	case <-ctx.Done():
 	}
@@ -107,9 +107,10 @@ func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients 
 	health.draining.Store(true)
 	draining := time.Now()
 	time.Sleep(c.DrainDelay)
-	clients.Close()
 	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
 	defer cancel()
+	clients.stop(deadline)
+	<-ended                            // the server has taken over all that were accepted
 	clients.finish(deadline, draining) // Shutdown would drop requests that are just arriving
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()
