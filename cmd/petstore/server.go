@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -34,6 +37,43 @@ func mostConns(files int) int { return max(1, min(maxConns, files-min(ownFiles, 
 // gcPercent lets the heap grow further before it is collected than Go does by itself: it is small, and most of it is the
 // garbage of requests. The environment's GOGC wins.
 const gcPercent = 400
+
+func listen(address, flag string) (*net.TCPListener, error) {
+	listener, err := net.Listen("tcp", address)
+	var syscallError *os.SyscallError
+	switch {
+	case err == nil:
+		return listener.(*net.TCPListener), nil
+	case errors.As(err, &syscallError):
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
+	}
+	return nil, wrongAddress(flag, address)
+}
+
+// checkAddress refuses what can be no address to listen on.
+func checkAddress(flag, address string) error {
+	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+		return wrongAddress(flag, address)
+	}
+	return nil
+}
+
+func wrongAddress(flag, address string) error {
+	return wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
+}
+
+// publicURL is an address of the server that can be pasted on this machine.
+func publicURL(listener net.Listener, secure bool) string {
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	if address.IP.IsUnspecified() {
+		return fmt.Sprintf("%slocalhost:%d", scheme, address.Port)
+	}
+	return scheme + address.String()
+}
 
 func newServer(handler http.Handler, cert *certificate, logger *slog.Logger) *http.Server {
 	server := &http.Server{
