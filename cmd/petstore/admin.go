@@ -18,7 +18,7 @@ import (
 
 // serveAdmin serves what operators look at, on a listener of its own.
 func (c *serveCmd) serveAdmin(registry *prometheus.Registry, health *health, log *slog.Logger) (stop func(), err error) {
-	if c.AdminListen == "" || c.AdminListen == "off" {
+	if !c.servesAdmin() {
 		return func() {}, nil
 	}
 	listener, err := listen(c.AdminListen, "--admin-listen")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -78,6 +79,15 @@ func (l *clients) Accept() (net.Conn, error) {
 	return c, nil
 }
 
+// stop ends accepting. Who waits already is let in before, until ctx ends: the system breaks off their connections when it
+// closes the listener.
+func (l *clients) stop(ctx context.Context) {
+	if door, ok := l.Listener.(syscall.Conn); ok {
+		turnAway(ctx, door)
+	}
+	l.Close()
+}
+
 // Close ends accepting. The connections stay. The server closes it once more, which is no error.
 func (l *clients) Close() error { return l.close() }
 
@@ -125,8 +135,8 @@ func (l *clients) quietest(now time.Time) (found *clientConn) {
 	return found
 }
 
-// finish returns when no HTTP/1 connection is left, or ctx ends. Those in use end with their answer, and quiet ones are
-// closed after a farewell. HTTP/2 has a farewell of its own, which http.Server.Shutdown sends.
+// finish returns when every connection is closed or, if it speaks HTTP/2, quiet for a farewell; or when ctx ends. HTTP/1
+// connections in use end with their answer. Those of HTTP/2 are left to http.Server.Shutdown, which says goodbye.
 func (l *clients) finish(ctx context.Context, since time.Time) {
 	every := time.NewTicker(farewell / 20)
 	defer every.Stop()
@@ -139,17 +149,17 @@ func (l *clients) finish(ctx context.Context, since time.Time) {
 	}
 }
 
-// letGo closes the HTTP/1 connections that have been quiet for a farewell since then, and returns how many are left.
+// letGo closes the HTTP/1 connections that have been quiet for a farewell since then, and returns how many connections
+// have not been.
 func (l *clients) letGo(since, now time.Time) (left int) {
 	l.mu.Lock()
 	var quiet []*clientConn
 	for c := range l.conns {
 		switch {
-		case c.http2.Load():
-		case min(c.quiet(now), now.Sub(since)) >= farewell:
-			quiet = append(quiet, c)
-		default:
+		case min(c.quiet(now), now.Sub(since)) < farewell:
 			left++
+		case !c.http2.Load():
+			quiet = append(quiet, c)
 		}
 	}
 	l.mu.Unlock()

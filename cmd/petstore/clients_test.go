@@ -48,6 +48,7 @@ func crowd(now time.Time, conns ...quietConn) *clients {
 	for _, q := range conns {
 		c := &clientConn{Conn: q, of: l, peer: netip.MustParseAddr(q.peer), trusted: q.trusted}
 		c.state.Store(int32(q.state))
+		c.http2.Store(q.http2)
 		c.heard.Store(now.Add(-q.quiet).UnixNano())
 		l.add(c)
 	}
@@ -60,6 +61,7 @@ type quietConn struct {
 	state   http.ConnState
 	quiet   time.Duration
 	trusted bool
+	http2   bool
 	closed  *bool
 }
 
@@ -98,18 +100,20 @@ func TestTheLongestQuietConnectionOfTheAddressWithTheMostMakesRoom(t *testing.T)
 func TestAStopLeavesConnectionsAFarewell(t *testing.T) {
 	now := time.Now()
 	const peer = "192.0.2.1"
-	var closed [4]bool
+	var closed [6]bool
 	conns := []quietConn{
 		{peer: peer, state: http.StateIdle, quiet: time.Hour, closed: &closed[0]},
 		{peer: peer, state: http.StateNew, quiet: farewell, closed: &closed[1]},
 		{peer: peer, state: http.StateIdle, quiet: farewell / 2, closed: &closed[2]},
 		{peer: peer, state: http.StateActive, quiet: time.Hour, closed: &closed[3]},
+		{peer: peer, state: http.StateIdle, quiet: time.Hour, http2: true, closed: &closed[4]},
+		{peer: peer, state: http.StateIdle, quiet: farewell / 2, http2: true, closed: &closed[5]},
 	}
 	l := crowd(now, conns...)
-	if left := l.letGo(now.Add(-farewell/2), now); left != 4 || closed != [4]bool{} {
+	if left := l.letGo(now.Add(-farewell/2), now); left != 6 || closed != [6]bool{} {
 		t.Errorf("before the farewell is over %d connections are left, closed are %v", left, closed)
 	}
-	if left := l.letGo(now.Add(-farewell), now); left != 2 || closed != [4]bool{true, true, false, false} {
+	if left := l.letGo(now.Add(-farewell), now); left != 3 || closed != [6]bool{true, true} {
 		t.Errorf("after it %d connections are left, closed are %v", left, closed)
 	}
 }

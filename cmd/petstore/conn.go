@@ -11,13 +11,13 @@ import (
 // thriftyListener makes the deadlines of its connections cheap. For every request net/http moves them eight times, and the
 // runtime its timers, nearly always to a later time than before and while nobody waits.
 type thriftyListener struct {
-	net.Listener
+	*net.TCPListener
 	// horizon is how far ahead a timer is set at most. Beyond it, deadlines come and go at no cost.
 	horizon time.Duration
 }
 
 func (l thriftyListener) Accept() (net.Conn, error) {
-	inner, err := l.Listener.Accept()
+	inner, err := l.TCPListener.Accept()
 	if err != nil {
 		return nil, err
 	}

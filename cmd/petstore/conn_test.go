@@ -27,7 +27,7 @@ func thriftyPair(t *testing.T, horizon time.Duration) (server, client net.Conn) 
 	if client, err = net.Dial("tcp", inner.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
-	if server, err = (thriftyListener{inner, horizon}).Accept(); err != nil {
+	if server, err = (thriftyListener{inner.(*net.TCPListener), horizon}).Accept(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close(); client.Close() })

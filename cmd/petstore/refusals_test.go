@@ -87,7 +87,12 @@ func TestWhatIsNotHTTPIsRefusedLikeEverythingElse(t *testing.T) {
 			checkRefusal(t, sendRaw(t, strings.TrimPrefix(s.URL, "http://"), c.sends), c.status)
 		})
 	}
-	eventually(t, "the refusals are logged", time.Minute, func() bool { return strings.Contains(s.stderr.String(), `"status":431`) })
+	for _, status := range []string{`"status":431`, `"status":501`} {
+		eventually(t, "the refusals are logged", time.Minute, func() bool { return strings.Contains(s.stderr.String(), status) })
+	}
+	if strings.Contains(s.stderr.String(), `"ERROR"`) {
+		t.Errorf("a client's mistake is logged as a fault of the server:\n%s", s.stderr)
+	}
 }
 
 func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {

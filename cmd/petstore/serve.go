@@ -3,14 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
@@ -90,7 +87,7 @@ func (c *serveCmd) settings() (s settings, err error) {
 // servesAdmin reports whether there is a listener for operators.
 func (c *serveCmd) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
 
-// Run starts in this order: settings, log, port, store, key, server; and stops in the reverse.
+// Run checks the settings, sets the log up, and serves.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	s, err := c.settings()
 	if err != nil {
@@ -103,10 +100,14 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	defer log.queue.Close()
 	signal.Ignore(syscall.SIGPIPE) // the server outlives the readers of its output
 	defer rereadOnHangup(s.tls, log.Logger)()
-
 	if con.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	return c.serve(ctx, con, s, log)
+}
+
+// serve starts in this order: port, store, limiter, API, admin listener, key, server; and stops in the reverse.
+func (c *serveCmd) serve(ctx context.Context, con *console, s settings, log logs) error {
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -134,26 +135,10 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer stopTracer()
 	health := &health{storage: storage, log: log.Logger}
-	api := httpapi.New(httpapi.Config{
-		Environment:    c.Environment,
-		Storage:        storage,
-		Limiter:        limiter,
-		Pages:          pages(s.baseURL, c.Environment),
-		Probes:         probes(health),
-		NamedKey:       c.APIKey,
-		BaseURL:        s.baseURL,
-		TrustedProxies: s.proxies,
-		CountOnly:      c.RateLimits == "off",
-		OrderHold:      time.Duration(c.OrderHold),
-		KeepDeprecated: c.KeepDeprecated,
-		MaxWorking:     maxWorking,
-		BodyBudget:     int64(c.BodyBudget),
-		Log:            log.Logger,
-		Access:         log.access,
-		Metrics:        registry,
-		Tracer:         tracer,
-		Now:            time.Now,
-	})
+	config := c.config(s)
+	config.Storage, config.Limiter, config.Probes = storage, limiter, probes(health)
+	config.Log, config.Access, config.Metrics, config.Tracer = log.Logger, log.access, registry, tracer
+	api := httpapi.New(config)
 	stopAdmin, err := c.serveAdmin(registry, health, log.Logger)
 	if err != nil {
 		return err
@@ -166,16 +151,31 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil), log.Logger); err != nil {
 		return err
 	}
-	stopPurge := purgeIdempotency(storage, log.Logger)
-	defer stopPurge()
-	stopExpiry := expireOrders(storage, log.Logger)
-	defer stopExpiry()
+	defer purgeIdempotency(storage, log.Logger)()
+	defer expireOrders(storage, log.Logger)()
 
 	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
 	conns := cmp.Or(c.conns, mostConns(openFiles()))
 	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen, "connections", conns)
 	clients := newClients(thriftyListener{listener, headerTimeout}, conns, s.proxies, api.Refusal)
 	return c.serveUntil(ctx, newServer(closing(api, &health.draining), s.tls, log.Logger), clients, health, log.Logger)
+}
+
+// config is what the settings say of the API.
+func (c *serveCmd) config(s settings) httpapi.Config {
+	return httpapi.Config{
+		Environment:    c.Environment,
+		Pages:          pages(),
+		NamedKey:       c.APIKey,
+		BaseURL:        s.baseURL,
+		TrustedProxies: s.proxies,
+		CountOnly:      c.RateLimits == "off",
+		OrderHold:      time.Duration(c.OrderHold),
+		KeepDeprecated: c.KeepDeprecated,
+		MaxWorking:     maxWorking,
+		BodyBudget:     int64(c.BodyBudget),
+		Now:            time.Now,
+	}
 }
 
 // makeKey makes sure of the operator's key or, on an empty database, makes one, and tells how to use it.
@@ -230,43 +230,6 @@ func reportLoss(log *slog.Logger, problem error) {
 		return
 	}
 	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
-}
-
-func listen(address, flag string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
-	var syscallError *os.SyscallError
-	switch {
-	case err == nil:
-		return listener, nil
-	case errors.As(err, &syscallError):
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
-	}
-	return nil, wrongAddress(flag, address)
-}
-
-// checkAddress refuses what can be no address to listen on.
-func checkAddress(flag, address string) error {
-	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
-		return wrongAddress(flag, address)
-	}
-	return nil
-}
-
-func wrongAddress(flag, address string) error {
-	return wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
-}
-
-// publicURL is an address of the server that can be pasted on this machine.
-func publicURL(listener net.Listener, secure bool) string {
-	scheme := "http://"
-	if secure {
-		scheme = "https://"
-	}
-	address := listener.Addr().(*net.TCPAddr)
-	if address.IP.IsUnspecified() {
-		return fmt.Sprintf("%slocalhost:%d", scheme, address.Port)
-	}
-	return scheme + address.String()
 }
 
 // parseBaseURL returns the base of every link, without the version segment that {base_url} ends in.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -34,6 +37,43 @@ func mostConns(files int) int { return max(1, min(maxConns, files-min(ownFiles, 
 // gcPercent lets the heap grow further before it is collected than Go does by itself: it is small, and most of it is the
 // garbage of requests. The environment's GOGC wins.
 const gcPercent = 400
+
+func listen(address, flag string) (*net.TCPListener, error) {
+	listener, err := net.Listen("tcp", address)
+	var syscallError *os.SyscallError
+	switch {
+	case err == nil:
+		return listener.(*net.TCPListener), nil
+	case errors.As(err, &syscallError):
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
+	}
+	return nil, wrongAddress(flag, address)
+}
+
+// checkAddress refuses what can be no address to listen on.
+func checkAddress(flag, address string) error {
+	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+		return wrongAddress(flag, address)
+	}
+	return nil
+}
+
+func wrongAddress(flag, address string) error {
+	return wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
+}
+
+// publicURL is an address of the server that can be pasted on this machine.
+func publicURL(listener net.Listener, secure bool) string {
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	if address.IP.IsUnspecified() {
+		return fmt.Sprintf("%slocalhost:%d", scheme, address.Port)
+	}
+	return scheme + address.String()
+}
 
 func newServer(handler http.Handler, cert *certificate, logger *slog.Logger) *http.Server {
 	server := &http.Server{
@@ -90,16 +130,16 @@ func closing(next http.Handler, draining *atomic.Bool) http.Handler {
 // connections, and finishes what was accepted.
 func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients *clients, health *health, log *slog.Logger) error {
 	server.ConnState = clients.note
-	failed := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
 		if server.TLSConfig != nil {
-			failed <- server.ServeTLS(clients, "", "")
+			ended <- server.ServeTLS(clients, "", "")
 		} else {
-			failed <- server.Serve(clients)
+			ended <- server.Serve(clients)
 		}
 	}()
 	select {
-	case err := <-failed:
+	case err := <-ended:
 		return fmt.Errorf("the server stopped by itself: %w", err)
 	case <-ctx.Done():
 	}
@@ -107,10 +147,11 @@ func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients 
 	health.draining.Store(true)
 	draining := time.Now()
 	time.Sleep(c.DrainDelay)
-	clients.Close()
 	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
 	defer cancel()
-	clients.finish(deadline, draining) // Shutdown would drop the HTTP/1 requests that are just being read
+	clients.stop(deadline)
+	<-ended                            // the server has taken over all that were accepted
+	clients.finish(deadline, draining) // Shutdown would drop requests that are just arriving
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()
 		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", c.ShutdownTimeout)

@@ -37,7 +37,7 @@ func serveHastily(t *testing.T, server *http.Server) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go server.Serve(thriftyListener{listener, headerTimeout / 100})
+	go server.Serve(thriftyListener{listener.(*net.TCPListener), headerTimeout / 100})
 	t.Cleanup(func() { server.Close() })
 	return listener.Addr().String()
 }

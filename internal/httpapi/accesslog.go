@@ -22,11 +22,12 @@ func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	}
 }
 
+// levelOf is error for what the service could not do. Other statuses from 500 on are net/http's for a client's mistake.
 func levelOf(x *exchange) slog.Level {
 	switch {
 	case x.operation != nil && x.operation.probe:
 		return slog.LevelDebug
-	case x.status >= http.StatusInternalServerError:
+	case x.status == http.StatusInternalServerError, x.status == http.StatusServiceUnavailable:
 		return slog.LevelError
 	}
 	return slog.LevelInfo

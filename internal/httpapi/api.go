@@ -109,7 +109,7 @@ func New(c Config) *API {
 		named:     c.NamedKey != "",
 		namedHash: petstore.HashSecret(c.NamedKey),
 
-		bodies: newBudget(c.BodyBudget),
+		bodies: newBudget(c.BodyBudget, c.BodyBudget/shares),
 		outbox: newOutbox(answerBudget),
 	}
 	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.sent(a.received(a.admitted(a.performed)))))))))))))

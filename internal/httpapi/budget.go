@@ -5,30 +5,29 @@ import "sync"
 const (
 	// freeBytes of every body and answer are in no budget: its connection costs as much anyway.
 	freeBytes = 4 << 10
-	// shares is how many owners it takes to use up a budget.
+	// shares is how many owners each have a share of a budget.
 	shares = 8
 )
 
 // budget bounds the bytes that are kept for clients who send or read as slowly as they like: for all owners together,
-// and for each owner by its share. A limit of zero bounds nothing.
+// and for each owner. A limit of zero bounds nothing.
 type budget struct {
-	limit int64
+	limit, most int64 // of all owners, and of one
 
 	mu     sync.Mutex
 	taken  int64
 	owners map[string]int64 // what each has taken, of those who have taken anything
 }
 
-func newBudget(limit int64) *budget { return &budget{limit: limit, owners: make(map[string]int64)} }
-
-// share is the most that one owner may take.
-func (b *budget) share() int64 { return b.limit / shares }
+func newBudget(limit, most int64) *budget {
+	return &budget{limit: limit, most: most, owners: make(map[string]int64)}
+}
 
 // take reports whether the owner may have n bytes more. Then they are taken until they are given back.
 func (b *budget) take(owner string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.limit > 0 && (b.taken+n > b.limit || b.owners[owner]+n > b.share()) {
+	if b.limit > 0 && (b.taken+n > b.limit || b.owners[owner]+n > b.most) {
 		return false
 	}
 	b.taken += n
@@ -45,6 +44,13 @@ func (b *budget) give(owner string, n int64) {
 	if b.owners[owner] == 0 {
 		delete(b.owners, owner)
 	}
+}
+
+// of is what the owner has taken now.
+func (b *budget) of(owner string) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.owners[owner]
 }
 
 // inUse is what is taken now.

@@ -11,7 +11,8 @@ import (
 
 func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := newBudget(rapid.Int64Range(1, 10_000).Draw(t, "limit"))
+		limit := rapid.Int64Range(1, 10_000).Draw(t, "limit")
+		b := newBudget(limit, limit/shares)
 		type taking struct {
 			owner string
 			n     int64
@@ -60,7 +61,7 @@ func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
 }
 
 func TestManyWhoTakeAndGiveAtOnceLeaveNothingBehind(t *testing.T) {
-	b := newBudget(1 << 16)
+	b := newBudget(1<<16, 1<<13)
 	var group sync.WaitGroup
 	for worker := range 16 {
 		group.Go(func() {
@@ -83,7 +84,7 @@ func TestManyWhoTakeAndGiveAtOnceLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-func TestAFullOutboxCutsTheOwnersOldestElseTheOldestOfAll(t *testing.T) {
+func TestAFullOutboxCutsTheOldestOfWhoHasMoreThanAShareElseOfAll(t *testing.T) {
 	o := newOutbox(8000)
 	w := httptest.NewRecorder()
 	put := func(owner string, size int) *letter { return o.put(owner, size, w) }
@@ -110,5 +111,24 @@ func TestAFullOutboxCutsTheOwnersOldestElseTheOldestOfAll(t *testing.T) {
 	}
 	if o.budget.taken != 0 || o.letters.Len() != 0 {
 		t.Errorf("%d bytes and %d answers are left", o.budget.taken, o.letters.Len())
+	}
+}
+
+func TestAnOwnerMayHaveMoreThanAShareOfTheOutboxUntilOthersNeedIt(t *testing.T) {
+	o := newOutbox(8000)
+	w := httptest.NewRecorder()
+	modest := o.put("modest", 900, w)
+	var many []*letter
+	for range 7 {
+		many = append(many, o.put("many", 1000, w))
+	}
+	for i, l := range append(many, modest) {
+		if l.place == nil {
+			t.Errorf("answer %d is cut off though there is room", i)
+		}
+	}
+	another := o.put("another", 1000, w)
+	if many[0].place != nil || many[1].place == nil || modest.place == nil || another.place == nil {
+		t.Error("room is not made by the oldest answer of the owner with more than a share")
 	}
 }

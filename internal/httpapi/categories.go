@@ -8,8 +8,8 @@ import (
 
 // listCategories asks for one category more than the page holds, to know whether another page follows.
 func (a *API) listCategories(x *exchange) error {
-	q := newCategoryQuery()
-	if err := parseQuery(x.r.URL.RawQuery, &q, categoryParameters); err != nil {
+	q, err := parseQuery(x.r.URL.RawQuery, newCategoryQuery(), categoryParameters)
+	if err != nil {
 		return err
 	}
 	more := q

@@ -8,8 +8,8 @@ import (
 
 // listOrders asks for one order more than the page holds, to know whether another page follows.
 func (a *API) listOrders(x *exchange) error {
-	q := newOrderQuery()
-	if err := parseQuery(x.r.URL.RawQuery, &q, orderParameters); err != nil {
+	q, err := parseQuery(x.r.URL.RawQuery, newOrderQuery(), orderParameters)
+	if err != nil {
 		return err
 	}
 	more := q

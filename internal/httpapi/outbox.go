@@ -11,9 +11,11 @@ import (
 const answerBudget = 64 << 20
 
 // outbox holds the long answers that are being sent, each for as long as its client takes to read it. When they become
-// too many bytes, the one that has waited longest is cut off: a client that reads makes room sooner.
+// too many bytes, the one that has waited longest is cut off: a client that reads makes room sooner. An owner may have
+// more than a share as long as there is room, and is the first whose answers are cut off.
 type outbox struct {
 	budget *budget
+	share  int64
 
 	mu      sync.Mutex
 	letters list.List // of *letter, the oldest first
@@ -27,15 +29,17 @@ type letter struct {
 	place *list.Element // nil once it has left the outbox
 }
 
-func newOutbox(limit int64) *outbox { return &outbox{budget: newBudget(limit)} }
+func newOutbox(limit int64) *outbox {
+	return &outbox{budget: newBudget(limit, limit), share: limit / shares}
+}
 
 // put makes room for an answer and takes it in.
 func (o *outbox) put(owner string, size int, w http.ResponseWriter) *letter {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l := &letter{owner: owner, size: min(int64(size), o.budget.share()), w: w}
+	l := &letter{owner: owner, size: min(int64(size), o.share), w: w}
 	for !o.budget.take(owner, l.size) {
-		o.cutOldest(owner)
+		o.makeRoom(l)
 	}
 	l.place = o.letters.PushBack(l)
 	return l
@@ -56,11 +60,17 @@ func (o *outbox) drop(l *letter) {
 	o.budget.give(l.owner, l.size)
 }
 
-// cutOldest ends the answer of that owner that has waited longest or, if the owner has none, the oldest of all.
-func (o *outbox) cutOldest(owner string) {
+// makeRoom cuts off the answer that has waited longest among those of owners with more than a share, the new answer
+// counted, or else among all.
+func (o *outbox) makeRoom(fresh *letter) {
 	oldest := o.letters.Front()
 	for e := oldest; e != nil; e = e.Next() {
-		if e.Value.(*letter).owner == owner {
+		owner := e.Value.(*letter).owner
+		held := o.budget.of(owner)
+		if owner == fresh.owner {
+			held += fresh.size
+		}
+		if held > o.share {
 			oldest = e
 			break
 		}

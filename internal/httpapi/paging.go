@@ -19,8 +19,9 @@ const (
 // parameter is one that a query may have.
 type parameter[Q any] struct {
 	name string
-	// read puts the value where it belongs, or reports that it is not allowed.
-	read func(into *Q, value string) bool
+	// read returns the query with the value where it belongs, or reports that it is not allowed. Through a pointer every
+	// query would be allocated.
+	read func(query Q, value string) (Q, bool)
 	// rule is what the value may be.
 	rule string
 }
@@ -38,42 +39,58 @@ type petsQuery struct {
 }
 
 var petParameters = []parameter[petsQuery]{
-	{"limit", func(q *petsQuery, s string) bool { return parseLimit(&q.Limit, s) }, limitRule},
-	{"status", func(q *petsQuery, s string) (ok bool) {
+	{"limit", func(q petsQuery, s string) (_ petsQuery, ok bool) {
+		q.Limit, ok = parseLimit(s)
+		return q, ok
+	}, limitRule},
+	{"status", func(q petsQuery, s string) (_ petsQuery, ok bool) {
 		q.Status, ok = petstore.ParseStatus(s)
-		return ok
+		return q, ok
 	}, "status must be one of available, pending, sold."},
-	{"cursor", func(q *petsQuery, s string) bool { return parseCursor(&q.Before, petCursor, s) && q.Before > 0 }, cursorRule},
-	{"id", func(q *petsQuery, s string) (ok bool) {
+	{"cursor", func(q petsQuery, s string) (_ petsQuery, ok bool) {
+		q.Before, ok = parseCursor(petCursor, s)
+		return q, ok && q.Before > 0
+	}, cursorRule},
+	{"id", func(q petsQuery, s string) (_ petsQuery, ok bool) {
 		q.one = true
 		q.id, ok = parseInt64(s)
-		return ok
+		return q, ok
 	}, "id must be a whole number from -9223372036854775808 to 9223372036854775807."},
 }
 
 var categoryParameters = []parameter[petstore.CategoryQuery]{
-	{"limit", func(q *petstore.CategoryQuery, s string) bool { return parseLimit(&q.Limit, s) }, limitRule},
-	{"cursor", func(q *petstore.CategoryQuery, s string) bool { return parseCursor(&q.From, categoryCursor, s) }, cursorRule},
-}
-
-var orderParameters = []parameter[petstore.OrderQuery]{
-	{"limit", func(q *petstore.OrderQuery, s string) bool { return parseLimit(&q.Limit, s) }, limitRule},
-	{"status", func(q *petstore.OrderQuery, s string) (ok bool) {
-		q.Status, ok = petstore.ParseOrderStatus(s)
-		return ok
-	}, "status must be one of open, completed, cancelled, expired."},
-	{"petId", func(q *petstore.OrderQuery, s string) bool {
-		id, ok := parseInt64(s)
-		q.PetID = &id
-		return ok
-	}, "petId must be a whole number from -9223372036854775808 to 9223372036854775807."},
-	{"cursor", func(q *petstore.OrderQuery, s string) bool {
-		return parseCursor(&q.Before, orderCursor, s) && q.Before > 0
+	{"limit", func(q petstore.CategoryQuery, s string) (_ petstore.CategoryQuery, ok bool) {
+		q.Limit, ok = parseLimit(s)
+		return q, ok
+	}, limitRule},
+	{"cursor", func(q petstore.CategoryQuery, s string) (_ petstore.CategoryQuery, ok bool) {
+		q.From, ok = parseCursor(categoryCursor, s)
+		return q, ok
 	}, cursorRule},
 }
 
-// parseQuery reads the parameters of a query; those that are not known are ignored.
-func parseQuery[Q any](raw string, q *Q, known []parameter[Q]) error {
+var orderParameters = []parameter[petstore.OrderQuery]{
+	{"limit", func(q petstore.OrderQuery, s string) (_ petstore.OrderQuery, ok bool) {
+		q.Limit, ok = parseLimit(s)
+		return q, ok
+	}, limitRule},
+	{"status", func(q petstore.OrderQuery, s string) (_ petstore.OrderQuery, ok bool) {
+		q.Status, ok = petstore.ParseOrderStatus(s)
+		return q, ok
+	}, "status must be one of open, completed, cancelled, expired."},
+	{"petId", func(q petstore.OrderQuery, s string) (petstore.OrderQuery, bool) {
+		id, ok := parseInt64(s)
+		q.PetID = &id
+		return q, ok
+	}, "petId must be a whole number from -9223372036854775808 to 9223372036854775807."},
+	{"cursor", func(q petstore.OrderQuery, s string) (_ petstore.OrderQuery, ok bool) {
+		q.Before, ok = parseCursor(orderCursor, s)
+		return q, ok && q.Before > 0
+	}, cursorRule},
+}
+
+// parseQuery adds the parameters that are given to q; those that are not known are ignored.
+func parseQuery[Q any](raw string, q Q, known []parameter[Q]) (Q, error) {
 	var seen uint
 	for raw != "" {
 		var pair string
@@ -82,28 +99,28 @@ func parseQuery[Q any](raw string, q *Q, known []parameter[Q]) error {
 		name, nameErr := url.QueryUnescape(name)
 		value, valueErr := url.QueryUnescape(value)
 		if nameErr != nil || valueErr != nil || strings.Contains(pair, ";") {
-			return petstore.Errorf(petstore.InvalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
+			return q, petstore.Errorf(petstore.InvalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
 		}
 		for i, p := range known {
 			if p.name != name {
 				continue
 			}
 			if seen&(1<<i) != 0 {
-				return petstore.Errorf(petstore.InvalidParameter, "%s is given more than once. Give it once.", name)
+				return q, petstore.Errorf(petstore.InvalidParameter, "%s is given more than once. Give it once.", name)
 			}
 			seen |= 1 << i
-			if !p.read(q, value) {
-				return petstore.Errorf(petstore.InvalidParameter, "%s", p.rule)
+			var ok bool
+			if q, ok = p.read(q, value); !ok {
+				return q, petstore.Errorf(petstore.InvalidParameter, "%s", p.rule)
 			}
 		}
 	}
-	return nil
+	return q, nil
 }
 
-func parseLimit(into *int, s string) bool {
+func parseLimit(s string) (int, bool) {
 	n, ok := parseDecimal(s)
-	*into = int(n)
-	return ok && n >= 1 && n <= maxLimit
+	return int(n), ok && n >= 1 && n <= maxLimit
 }
 
 // parseDecimal reads a number written as plainly as it can be: digits only, no leading zero.
@@ -134,16 +151,15 @@ func appendCursor(b []byte, list byte, id int64) []byte {
 	return base64.RawURLEncoding.AppendEncode(b, raw[:])
 }
 
-func parseCursor(into *int64, list byte, s string) bool {
+func parseCursor(list byte, s string) (int64, bool) {
 	var raw [9]byte
 	if base64.RawURLEncoding.DecodedLen(len(s)) != len(raw) || strings.ContainsAny(s, "\r\n") {
-		return false
+		return 0, false
 	}
 	if _, err := base64.RawURLEncoding.Decode(raw[:], []byte(s)); err != nil || raw[0] != list {
-		return false
+		return 0, false
 	}
-	*into = int64(binary.BigEndian.Uint64(raw[1:]))
-	return true
+	return int64(binary.BigEndian.Uint64(raw[1:])), true
 }
 
 // newPetsQuery, newCategoryQuery and newOrderQuery are what a list without parameters is asked for.

@@ -12,9 +12,7 @@ import (
 
 // parsePets reads the query of a list of animals.
 func parsePets(raw string) (petsQuery, error) {
-	q := newPetsQuery()
-	err := parseQuery(raw, &q, petParameters)
-	return q, err
+	return parseQuery(raw, newPetsQuery(), petParameters)
 }
 
 func TestQueryIsReadAsItWasMeant(t *testing.T) {
@@ -43,11 +41,10 @@ func TestCursorLeadsToWhereItWasMade(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.Int64Range(1, math.MaxInt64).Draw(t, "before")
 		cursor := string(appendCursor(nil, petCursor, before))
-		var got int64
-		if ok := parseCursor(&got, petCursor, cursor); !ok || got != before {
+		if got, ok := parseCursor(petCursor, cursor); !ok || got != before {
 			t.Fatalf("%d becomes %q and then %d, %v", before, cursor, got, ok)
 		}
-		if parseCursor(&got, orderCursor, cursor) {
+		if _, ok := parseCursor(orderCursor, cursor); ok {
 			t.Fatalf("the cursor %q of a list of animals is taken for one of orders", cursor)
 		}
 	})
@@ -62,8 +59,7 @@ func TestCursorThatWasNotGivenOutIsRefused(t *testing.T) {
 			rapid.Map(rapid.String(), func(s string) string { return good + s }),
 			rapid.Map(rapid.String(), func(s string) string { return s + good }),
 		).Draw(t, "cursor")
-		var before int64
-		if ok := parseCursor(&before, petCursor, cursor); ok && string(appendCursor(nil, petCursor, before)) != cursor {
+		if before, ok := parseCursor(petCursor, cursor); ok && string(appendCursor(nil, petCursor, before)) != cursor {
 			t.Fatalf("%q is taken for the cursor of %d", cursor, before)
 		}
 	})

@@ -16,8 +16,8 @@ var (
 )
 
 func (a *API) listPets(x *exchange) error {
-	q := newPetsQuery()
-	if err := parseQuery(x.r.URL.RawQuery, &q, petParameters); err != nil {
+	q, err := parseQuery(x.r.URL.RawQuery, newPetsQuery(), petParameters)
+	if err != nil {
 		return err
 	}
 	page, reused, err := a.pages.get(q, func() (answer, error) { return a.listPage(x.r.Context(), q) })

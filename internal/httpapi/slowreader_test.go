@@ -69,14 +69,14 @@ func TestClientsThatDoNotReadTakeNoPlaceFromOthers(t *testing.T) {
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
 }
 
-// An owner's unread answers are bounded in bytes. Who has waited longest is cut off; who reads is not.
-func TestUnreadAnswersBeyondTheirShareAreCutOffFromTheOldestOn(t *testing.T) {
+// Unread answers are bounded in bytes. Who has waited longest is cut off; who reads is not.
+func TestUnreadAnswersBeyondTheirBudgetAreCutOffFromTheOldestOn(t *testing.T) {
 	s := serve(t)
 	key, other := s.key(petstore.Enterprise), s.key(petstore.Enterprise)
 	s.fillLong()
 	address := s.serveNarrow()
 	others := s.stall(address, other, "others")
-	const stalled = 20
+	const stalled = 120 // of 600 kB, where 64 MiB are kept
 	var conns []net.Conn
 	for i := range stalled {
 		conns = append(conns, s.stall(address, key, "stalled-"+strconv.Itoa(i)))
