@@ -12,7 +12,7 @@ build: ## a static binary in bin/
 
 test: ## everything, under the race detector, on real databases and a real browser
 	scripts/test-services.sh
-	go test -race ./...
+	go test -race -timeout 30m ./...
 	scripts/test-clients.sh
 
 test-clients: ## clients that other tools make from api/openapi.yaml, compiled and used
