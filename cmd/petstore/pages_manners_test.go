@@ -126,8 +126,8 @@ func TestLightAndDarkAreBothEasyToRead(t *testing.T) {
 	}
 }
 
-// cutOff is the first button or link whose words do not fit into it.
-const cutOff = `[...document.querySelectorAll("button, a, label")].find((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)?.innerText ?? ""`
+// clipped is the first button or link whose words do not fit into it.
+const clipped = `[...document.querySelectorAll("button, a, label")].find((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)?.innerText ?? ""`
 
 func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 			if wide := testservice.Eval[int64](page, `document.documentElement.scrollWidth`); wide > c.width {
 				t.Errorf("%s is %d wide in a window of %d, with letters of %s", where, wide, c.width, c.letters)
 			}
-			if lost := testservice.Eval[string](page, cutOff); lost != "" {
+			if lost := testservice.Eval[string](page, clipped); lost != "" {
 				t.Errorf("%s: %s is cut off in a window of %d, with letters of %s", where, lost, c.width, c.letters)
 			}
 		}

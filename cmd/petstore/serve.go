@@ -165,7 +165,7 @@ func (c *serveCmd) serve(ctx context.Context, con *console, s settings, log logs
 func (c *serveCmd) config(s settings) httpapi.Config {
 	return httpapi.Config{
 		Environment:    c.Environment,
-		Pages:          pages(),
+		Pages:          pages(s.baseURL, c.Environment),
 		NamedKey:       c.APIKey,
 		BaseURL:        s.baseURL,
 		TrustedProxies: s.proxies,
