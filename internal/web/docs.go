@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	changelog "petstore"
@@ -19,7 +20,9 @@ import (
 //go:embed templates
 var templates embed.FS
 
-var docsTemplate = template.Must(template.New("docs.html").Funcs(template.FuncMap{"highlight": highlight}).ParseFS(templates, "templates/*.html"))
+var docsTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("docs.html").Funcs(template.FuncMap{"highlight": highlight}).ParseFS(templates, "templates/*.html"))
+})
 
 // guess is the address in the samples of a server that was not told its own. The page's script puts there the one
 // that the reader used.
@@ -55,7 +58,7 @@ func docs(base string) []byte { return render(base, api.YAML, api.JSON, changelo
 
 func render(base string, source, document []byte, changes string) []byte {
 	var page bytes.Buffer
-	if err := docsTemplate.Execute(&page, newReference(base, source, document, changes)); err != nil {
+	if err := docsTemplate().Execute(&page, newReference(base, source, document, changes)); err != nil {
 		panic(err) // the templates are embedded
 	}
 	return page.Bytes()

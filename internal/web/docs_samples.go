@@ -5,18 +5,21 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 )
 
 // sample is a call written in a language.
 type sample struct{ Language, Class, Code string }
 
-var sampleTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"shell":  shellString,
-	"go":     goString,
-	"python": pythonString,
-	"js":     jsString,
-}).ParseFS(templates, "templates/samples/*"))
+var sampleTemplates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"shell":  shellString,
+		"go":     goString,
+		"python": pythonString,
+		"js":     jsString,
+	}).ParseFS(templates, "templates/samples/*"))
+})
 
 // request is what a sample sends.
 type request struct {
@@ -40,7 +43,7 @@ func samples(c endpoint, base string) []sample {
 	var all []sample
 	for _, language := range []sample{{Language: "curl", Class: "curl"}, {Language: "Go", Class: "go"}, {Language: "JavaScript", Class: "js"}, {Language: "Python", Class: "py"}} {
 		var code strings.Builder
-		if err := sampleTemplates.ExecuteTemplate(&code, language.Class+".txt", r); err != nil {
+		if err := sampleTemplates().ExecuteTemplate(&code, language.Class+".txt", r); err != nil {
 			panic(err) // the templates are embedded
 		}
 		language.Code = strings.TrimSpace(code.String())

@@ -9,5 +9,5 @@ import (
 func MarkStaging(pages map[string]http.Handler) {
 	const name = "static/index.html"
 	marked := bytes.Replace(read(files, name), []byte(`<html lang="en">`), []byte(`<html lang="en" data-environment="staging">`), 1)
-	pages[address(name)] = newPage(name, marked)
+	pages[address(name)] = newPage(name, func() []byte { return marked })
 }

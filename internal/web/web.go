@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,11 +34,11 @@ var contentTypes = map[string]string{
 // Pages maps every path of the pages to the handler of its GET and HEAD. Base is the address that clients use, without
 // the version; empty if this server does not know it.
 func Pages(base string) map[string]http.Handler {
-	pages := map[string]http.Handler{"/docs": newPage("docs.html", docs(base))}
+	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return docs(base) })}
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
 		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
 		for _, name := range names {
-			pages[address(name)] = newPage(name, read(files, name))
+			pages[address(name)] = newPage(name, func() []byte { return read(files, name) })
 		}
 	}
 	return pages
@@ -60,16 +61,24 @@ func read(fsys embed.FS, name string) []byte {
 	return body
 }
 
-// page is one file, as it is and packed with gzip.
+// page is one file. Its content is made when it is first asked for, so that a start waits for no page.
 type page struct {
-	plain, packed []byte
-	tag           string
-	contentType   string
+	contentType string
+	content     func() content
 }
 
-func newPage(name string, plain []byte) *page {
-	sum := sha256.Sum256(plain)
-	return &page{plain, pack(plain), hex.EncodeToString(sum[:12]), contentTypes[path.Ext(name)]}
+// content is a file as it is and packed with gzip.
+type content struct {
+	plain, packed []byte
+	tag           string
+}
+
+func newPage(name string, make func() []byte) *page {
+	return &page{contentTypes[path.Ext(name)], sync.OnceValue(func() content {
+		plain := make()
+		sum := sha256.Sum256(plain)
+		return content{plain, pack(plain), hex.EncodeToString(sum[:12])}
+	})}
 }
 
 // ServeHTTP answers GET and HEAD. Browsers keep a page and ask each time whether it is still the one.
@@ -81,10 +90,11 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept-Encoding")
-	body, tag := p.plain, p.tag
+	c := p.content()
+	body, tag := c.plain, c.tag
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		body, tag = p.packed, p.tag+"-gzip"
+		body, tag = c.packed, c.tag+"-gzip"
 	}
 	h.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
