@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"petstore/internal/testservice"
 )
 
 // filled is a folder with a store in it, for commands that run there as real processes.
@@ -70,7 +72,7 @@ func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
 	defer broken.Close()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("this system has no /dev/full")
+		testservice.Missing(t, "/dev/full", "run the tests on Linux")
 	}
 	defer full.Close()
 	for says, stdout := range map[string]*os.File{"broken pipe": broken, "no space left on device": full} {
@@ -120,7 +122,7 @@ func TestABackupIsNotPrintedOnATerminal(t *testing.T) {
 	t.Parallel()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip("this system has no /dev/ptmx")
+		testservice.Missing(t, "/dev/ptmx", "run the tests on Linux")
 	}
 	defer terminal.Close()
 	_, database := filled(t)

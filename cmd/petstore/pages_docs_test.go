@@ -198,7 +198,7 @@ func TestTheSamplesOfTheReferenceRunAsTheyAre(t *testing.T) {
 	} {
 		t.Run(c.language, func(t *testing.T) {
 			if _, err := exec.LookPath(c.program); err != nil {
-				t.Skip(err)
+				testservice.Missing(t, c.program, err.Error())
 			}
 			code := regexp.MustCompile(`(?s)<pre class="sample ` + c.language + `"><code>(.*?)</code></pre>`).FindStringSubmatch(section)
 			if code == nil {
