@@ -15,6 +15,17 @@ const maxAnswers = 16 << 20
 // answer is an encoded body with the Link that goes with it, if any.
 type answer struct{ body, link string }
 
+// pageOf is the page of a list that was asked for one item more than the page holds: then another page follows, which next
+// links to by the last item of this one.
+func pageOf[T any](items []T, limit int, appendOne func([]byte, T) []byte, next func(last T) string) (page answer) {
+	if len(items) > limit {
+		items = items[:limit]
+		page.link = next(items[limit-1])
+	}
+	page.body = appended(func(b []byte) []byte { return appendList(b, items, appendOne) })
+	return page
+}
+
 // respondWith makes an answer of one that others may be sent too.
 func (x *exchange) respondWith(a answer) error {
 	x.made, x.madeStatus = a, http.StatusOK

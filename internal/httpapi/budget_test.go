@@ -39,7 +39,7 @@ func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
 			},
 			"give": func(t *rapid.T) {
 				if len(taken) == 0 {
-					t.Skip()
+					return
 				}
 				i := rapid.IntRange(0, len(taken)-1).Draw(t, "which")
 				b.give(taken[i].owner, taken[i].n)

@@ -6,7 +6,6 @@ import (
 	"petstore/internal/petstore"
 )
 
-// listCategories asks for one category more than the page holds, to know whether another page follows.
 func (a *API) listCategories(x *exchange) error {
 	q, err := parseQuery(x.r.URL.RawQuery, newCategoryQuery(), categoryParameters)
 	if err != nil {
@@ -18,13 +17,7 @@ func (a *API) listCategories(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	var page answer
-	if len(categories) > q.Limit {
-		categories = categories[:q.Limit]
-		page.link = a.links.nextCategories(q, categories[q.Limit-1].ID)
-	}
-	page.body = appended(func(b []byte) []byte { return appendList(b, categories, appendCategory) })
-	return x.respondWith(page)
+	return x.respondWith(pageOf(categories, q.Limit, appendCategory, func(last petstore.Category) string { return a.links.nextCategories(q, last.ID) }))
 }
 
 func (a *API) createCategory(x *exchange) error {

@@ -6,7 +6,6 @@ import (
 	"petstore/internal/petstore"
 )
 
-// listOrders asks for one order more than the page holds, to know whether another page follows.
 func (a *API) listOrders(x *exchange) error {
 	q, err := parseQuery(x.r.URL.RawQuery, newOrderQuery(), orderParameters)
 	if err != nil {
@@ -18,13 +17,7 @@ func (a *API) listOrders(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	var page answer
-	if len(orders) > q.Limit {
-		orders = orders[:q.Limit]
-		page.link = a.links.nextOrders(q, orders[q.Limit-1].ID)
-	}
-	page.body = appended(func(b []byte) []byte { return appendList(b, orders, appendOrder) })
-	return x.respondWith(page)
+	return x.respondWith(pageOf(orders, q.Limit, appendOrder, func(last petstore.Order) string { return a.links.nextOrders(q, last.ID) }))
 }
 
 func (a *API) placeOrder(x *exchange) error {

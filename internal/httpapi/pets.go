@@ -30,18 +30,12 @@ func (a *API) listPets(x *exchange) error {
 	return x.respondWith(page)
 }
 
-// listPage asks for one animal more than the page holds, to know whether another page follows.
-func (a *API) listPage(ctx context.Context, q petsQuery) (page answer, err error) {
+func (a *API) listPage(ctx context.Context, q petsQuery) (answer, error) {
 	pets, err := a.selectPets(ctx, q)
 	if err != nil {
 		return answer{}, err
 	}
-	if len(pets) > q.Limit {
-		pets = pets[:q.Limit]
-		page.link = a.links.nextPets(q.PetQuery, pets[q.Limit-1].ID)
-	}
-	page.body = appended(func(b []byte) []byte { return appendList(b, pets, appendPet) })
-	return page, nil
+	return pageOf(pets, q.Limit, appendPet, func(last petstore.Pet) string { return a.links.nextPets(q.PetQuery, last.ID) }), nil
 }
 
 func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, error) {

@@ -22,16 +22,11 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	if folder := filepath.Dir(target); isMissing(folder) {
 		return fmt.Errorf("the folder %s does not exist; create it, or choose another file for the backup", folder)
 	}
-	path, err := locate(cfg)
+	db, conn, err := beside(cfg)
 	if err != nil {
 		return err
 	}
-	db := new(DB)
 	defer db.release()
-	conn, err := db.connect(path, false)
-	if err != nil {
-		return refusal(cfg.Path, err)
-	}
 	schema, err := inspect(conn, cfg.Path)
 	if err == nil && schema == 0 {
 		err = empty(cfg.Path)

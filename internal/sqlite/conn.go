@@ -12,6 +12,20 @@ import (
 // patience is how long to wait for another process to let go of the database.
 const patience = 10 * time.Second
 
+// beside opens one connection to the database, beside others that may use it. Releasing what it returns closes it.
+func beside(cfg Config) (*DB, *sqlite3.Conn, error) {
+	path, err := locate(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	db := new(DB)
+	conn, err := db.connect(path, false)
+	if err != nil {
+		return nil, nil, refusal(cfg.Path, err)
+	}
+	return db, conn, nil
+}
+
 // connect opens one more connection, which release will close.
 func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 	flags := sqlite3.OpenReadWrite

@@ -66,16 +66,11 @@ func (db *DB) LastBackup(ctx context.Context) (at time.Time, err error) {
 
 // NoteBackup remembers in the database that a backup was made of it, while others go on using it.
 func NoteBackup(ctx context.Context, cfg Config, at time.Time) error {
-	path, err := locate(cfg)
+	db, conn, err := beside(cfg)
 	if err != nil {
 		return err
 	}
-	db := new(DB)
 	defer db.release()
-	conn, err := db.connect(path, false)
-	if err != nil {
-		return refusal(cfg.Path, err)
-	}
 	err = transaction(ctx, conn, func() error { return run(conn, putBackup, strconv.FormatInt(at.UnixMilli(), 10)) })
 	if err != nil {
 		return refusal(cfg.Path, err)
