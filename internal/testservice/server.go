@@ -1,0 +1,154 @@
+package testservice
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Server is a process of the program itself, as users run it. A test may do to it what happens to processes.
+type Server struct {
+	// URL leads to the API, Admin to metrics and profiles.
+	URL, Admin string
+
+	binary  string
+	dir     string
+	args    []string
+	env     []string
+	process *process
+}
+
+// Build makes the program once for all tests of this process and returns its path.
+func Build(t testing.TB) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := scratch()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "petstore")
+	if out, err := exec.Command("go", "build", "-o", path, "petstore/cmd/petstore").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("petstore cannot be built: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// NewServer prepares a server of that binary on ports of its own, which stay the same over all its starts. The
+// arguments follow "serve".
+func NewServer(t testing.TB, binary string, args ...string) *Server {
+	t.Helper()
+	listen, admin := fmt.Sprintf("127.0.0.1:%d", freePort(t)), fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	s := &Server{URL: "http://" + listen, Admin: "http://" + admin, binary: binary, dir: folder(t, "server")}
+	s.args = append([]string{"serve", "--listen", listen, "--admin-listen", admin}, args...)
+	s.env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETSTORE_") })
+	t.Cleanup(func() { s.discard(t) })
+	return s
+}
+
+// Start starts the server, again after it has ended, and returns when it is ready.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	if err := s.TryStart(); err != nil {
+		t.Fatalf("petstore does not start: %v", err)
+	}
+}
+
+// TryStart is Start for a server that may be kept from starting.
+func (s *Server) TryStart() error {
+	cmd := exec.Command(s.binary, s.args...)
+	cmd.Env = s.env
+	p, err := start(cmd, s.dir)
+	if err != nil {
+		return err
+	}
+	s.process = p
+	return p.wait(s.ready)
+}
+
+func (s *Server) ready() error {
+	answer, err := http.Get(s.URL + "/readyz")
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("/readyz answers %d", answer.StatusCode)
+	}
+	return nil
+}
+
+// Stop ends the server as an operator does.
+func (s *Server) Stop(t testing.TB) { s.end(t, syscall.SIGTERM) }
+
+// Kill ends the server as a crash does.
+func (s *Server) Kill(t testing.TB) { s.end(t, syscall.SIGKILL) }
+
+func (s *Server) end(t testing.TB, sig os.Signal) {
+	t.Helper()
+	if err := s.process.end(sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Pause makes the server hang: the machine still takes connections and bytes, but nothing answers.
+func (s *Server) Pause(t testing.TB) { s.signal(t, suspend) }
+
+// Resume ends a Pause.
+func (s *Server) Resume(t testing.TB) { s.signal(t, resume) }
+
+func (s *Server) signal(t testing.TB, sig os.Signal) {
+	t.Helper()
+	if err := s.process.Signal(sig); err != nil {
+		t.Fatalf("signal %v to petstore: %v", sig, err)
+	}
+}
+
+// PID is the number of the running process.
+func (s *Server) PID() int { return s.process.Pid }
+
+// Log is what the server has written, over all its starts.
+func (s *Server) Log(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (s *Server) discard(t testing.TB) {
+	if s.process != nil {
+		if err := s.process.end(syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
+	os.RemoveAll(s.dir)
+}
+
+var secret = regexp.MustCompile(`pets_(live|test)_[0-9A-Za-z]+`)
+
+// NewKey makes a key in a database with the program and returns its secret. The arguments follow "keys create".
+func NewKey(t testing.TB, binary, database string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(binary, append([]string{"keys", "create", "--name", "test", "--database", database}, args...)...).CombinedOutput()
+	found := secret.FindString(string(out))
+	if err != nil || found == "" {
+		t.Fatalf("a key cannot be made: %v\n%s", err, out)
+	}
+	return found
+}

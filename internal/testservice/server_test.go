@@ -1,0 +1,32 @@
+package testservice_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+func TestAServerKeepsItsAddressAndStoreOverACrash(t *testing.T) {
+	t.Parallel()
+	binary, database := testservice.Build(t), "sqlite:"+filepath.Join(t.TempDir(), "pets.db")
+	server := testservice.NewServer(t, binary, "--database", database)
+	server.Start(t)
+	key := testservice.NewKey(t, binary, database, "--plan", "business")
+	for range 2 {
+		request, _ := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/v1/pets", nil)
+		request.Header.Set("Authorization", "Bearer "+key)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%v %v", answer, err)
+		}
+		answer.Body.Close()
+		server.Kill(t)
+		server.Start(t)
+	}
+	if log := server.Log(t); strings.Count(log, `"msg":"serving"`) != 3 {
+		t.Errorf("three starts are not in the log:\n%s", log)
+	}
+}
