@@ -1,0 +1,56 @@
+// Package history records what clients asked a server and what it answered, with the times of both, and finds what a
+// correct store could not have answered. Only tests import it.
+package history
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Exchange is a request and its answer.
+type Exchange struct {
+	// Client is the worker that sent it. A worker has one request under way at a time.
+	Client int
+	// Key names the API key. It is not the secret.
+	Key string
+
+	Method, Path   string // the path with its query
+	IdempotencyKey string
+	Body           []byte
+
+	// Called and Returned are times since the history began.
+	Called, Returned time.Duration
+	// Status is 0 when no whole answer came: the request may have been performed, and may be performed yet.
+	Status int
+	Header http.Header
+	Answer []byte
+}
+
+// History is what happened, in no order. Its methods may be called at the same time.
+type History struct {
+	start time.Time
+
+	mu        sync.Mutex
+	exchanges []Exchange
+}
+
+// New begins a history.
+func New() *History { return &History{start: time.Now()} }
+
+// Now is the time since the history began.
+func (h *History) Now() time.Duration { return time.Since(h.start) }
+
+// Add records an exchange.
+func (h *History) Add(e Exchange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.exchanges = append(h.exchanges, e)
+}
+
+// Exchanges is everything recorded so far.
+func (h *History) Exchanges() []Exchange {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.exchanges[:len(h.exchanges):len(h.exchanges)]
+}
