@@ -13,15 +13,18 @@ build: ## a static binary in bin/
 test: ## everything, under the race detector, on real databases and a real browser
 	scripts/test-services.sh
 	go test -race -timeout 30m ./...
+	go -C bench test ./...
 	scripts/test-clients.sh
 
 test-clients: ## clients that other tools make from api/openapi.yaml, compiled and used
 	scripts/test-clients.sh
 
-lint: ## gofmt, vet, staticcheck
+lint: ## gofmt, vet and staticcheck, on every module
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files; run gofmt -w ."; exit 1; }
 	go vet ./...
+	go -C bench vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
+	go -C bench tool -modfile=../tools/go.mod staticcheck ./...
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for package in $$(go list ./...); do \

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds what a release offers into dist/: an archive for each system, and SHA256SUMS.
+# Builds what a release offers into dist/: an archive for each system, SHA256SUMS, and NOTES.md, the part of the changelog
+# that is about this version, or about what is not released yet.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,6 +30,9 @@ for system in linux darwin windows; do
     tar -czf "dist/$name.tar.gz" -C "$work" "$name"
   done
 done
+
+grep -q "^## ${version#v}\b" CHANGELOG.md && heading=${version#v} || heading=Unreleased
+awk -v heading="$heading" '/^## / { inside = $2 == heading; next } inside' CHANGELOG.md > dist/NOTES.md
 
 cd dist
 { command -v sha256sum > /dev/null && sha256sum -- *.tar.gz || shasum -a 256 -- *.tar.gz; } | tee SHA256SUMS
