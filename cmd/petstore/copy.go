@@ -50,7 +50,7 @@ func (c *copyCmd) Run(ctx context.Context, con *console) error {
 }
 
 // open opens a database that is told in errors by the flag which names it here.
-func (c *copyCmd) open(ctx context.Context, flag, url string, why purpose) (petstore.Movable, error) {
+func (c *copyCmd) open(ctx context.Context, flag, url string, why purpose) (petstore.Copyable, error) {
 	storage, err := storeFlags{Environment: c.Environment, Database: url}.open(ctx, why, watch{})
 	return storage, reword(err, func(named string) string {
 		if named == "--database" {

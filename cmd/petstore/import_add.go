@@ -248,7 +248,7 @@ func onceFor(block bulk.Block) *petstore.Idempotency {
 }
 
 // compare refuses a journal of more animals than the store has ever had.
-func (im *importer) compare(ctx context.Context, storage petstore.Movable) error {
+func (im *importer) compare(ctx context.Context, storage petstore.Copyable) error {
 	highest, err := storage.Counters(ctx)
 	if err == nil && highest.Pet < im.journaled {
 		err = fmt.Errorf("%s knows of %s in this database, which has never had as many; if it is a new one, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"))

@@ -39,7 +39,7 @@ type watch struct {
 }
 
 // open opens the store that the flags name.
-func (f storeFlags) open(ctx context.Context, why purpose, w watch) (petstore.Movable, error) {
+func (f storeFlags) open(ctx context.Context, why purpose, w watch) (petstore.Copyable, error) {
 	kind, path, err := f.database()
 	if err != nil {
 		return nil, err

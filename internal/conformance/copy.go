@@ -14,7 +14,7 @@ import (
 
 // Copy checks that petstore.Copy makes what openTo returns equal to what openFrom returns. Each case opens both afresh
 // and empty; the functions register their own cleanup.
-func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Movable) {
+func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Copyable) {
 	for _, group := range [][]copyCase{copyRecordCases, copyLifeCases, copyKeyCases, copyServedCases} {
 		for _, c := range group {
 			t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, openFrom(t), openTo(t)}) })
@@ -30,7 +30,7 @@ type copyCase struct {
 // copyTest is one case at work: the test, and the two storages.
 type copyTest struct {
 	*testing.T
-	from, to petstore.Movable
+	from, to petstore.Copyable
 }
 
 var copyRecordCases = []copyCase{
@@ -69,7 +69,7 @@ var copyRecordCases = []copyCase{
 		for i := range changed {
 			changed[i].Name, changed[i].Status = "Renamed", petstore.Sold
 		}
-		t.noError(t.from.LoadPets(t.Context(), changed, removed))
+		t.noError(t.from.ReplacePets(t.Context(), changed, removed))
 		_, err := t.from.PurgeIdempotency(t.Context(), epoch)
 		t.noError(err)
 		t.create(t.from, later(once("used anew", 2), 2*petstore.IdempotencyKept))
@@ -120,7 +120,7 @@ var copyRecordCases = []copyCase{
 			t.create(t.from, once(fmt.Sprint("meanwhile ", n), 1))
 		})
 		t.noError(err)
-		records, err := t.to.DumpIdempotency(t.Context(), petstore.StoredIdempotency{}, 10_000)
+		records, err := t.to.StoredIdempotency(t.Context(), petstore.StoredIdempotency{}, 10_000)
 		t.noError(err)
 		for _, r := range records {
 			var made petstore.Pet
@@ -137,7 +137,7 @@ var copyRecordCases = []copyCase{
 		for range 5 {
 			last = t.create(t.from, nil)
 		}
-		t.noError(t.from.LoadPets(t.Context(), nil, []petstore.Pet{last}))
+		t.noError(t.from.ReplacePets(t.Context(), nil, []petstore.Pet{last}))
 		for _, round := range []string{"first", "second"} {
 			t.copy()
 			if pet := t.create(t.to, nil); pet.ID <= last.ID {
@@ -164,17 +164,17 @@ func (t copyTest) copy() []petstore.Tally {
 }
 
 // fill stores n animals, whose ids have gaps, and returns them.
-func (t copyTest) fill(s petstore.Movable, n int) []petstore.Pet {
+func (t copyTest) fill(s petstore.Copyable, n int) []petstore.Pet {
 	t.Helper()
 	pets := make([]petstore.Pet, n)
 	for i := range pets {
 		pets[i] = petstore.Pet{ID: int64(3*i + 1), NewPet: petstore.NewPet{Name: fmt.Sprintf("Pet %d 🐕", i), CategoryID: int64(i - 5), Status: petstore.Statuses[i%3]}}
 	}
-	t.noError(s.LoadPets(t.Context(), pets, nil))
+	t.noError(s.ReplacePets(t.Context(), pets, nil))
 	return pets
 }
 
-func (t copyTest) create(s petstore.Movable, once *petstore.Idempotency) petstore.Pet {
+func (t copyTest) create(s petstore.Copyable, once *petstore.Idempotency) petstore.Pet {
 	t.Helper()
 	pet, _, err := s.CreatePet(t.Context(), rex, once)
 	t.noError(err)
@@ -204,18 +204,18 @@ func (t copyTest) equal() {
 }
 
 // content is everything in a storage, as text.
-func (t copyTest) content(s petstore.Movable) string {
+func (t copyTest) content(s petstore.Copyable) string {
 	t.Helper()
 	ctx := context.Background()
-	keys, err := s.DumpKeys(ctx, petstore.StoredKey{}, 10_000)
+	keys, err := s.StoredKeys(ctx, petstore.StoredKey{}, 10_000)
 	t.noError(err)
-	records, err := s.DumpIdempotency(ctx, petstore.StoredIdempotency{}, 10_000)
+	records, err := s.StoredIdempotency(ctx, petstore.StoredIdempotency{}, 10_000)
 	t.noError(err)
 	pets, err := s.ListPets(ctx, petstore.PetQuery{Limit: 10_000})
 	t.noError(err)
 	categories, err := s.ListCategories(ctx, petstore.CategoryQuery{From: math.MinInt64, Limit: 10_000})
 	t.noError(err)
-	orders, err := s.DumpOrders(ctx, petstore.Order{}, 10_000)
+	orders, err := s.StoredOrders(ctx, petstore.Order{}, 10_000)
 	t.noError(err)
 	inventory, err := s.Inventory(ctx)
 	t.noError(err)

@@ -26,7 +26,7 @@ var copyKeyCases = []copyCase{
 	{"the earlier of two revocations counts", func(t copyTest) {
 		early, late := t.addKey(t.from, "early here"), t.addKey(t.from, "late here")
 		t.copy()
-		for s, at := range map[petstore.Movable]time.Duration{t.from: 1, t.to: 2} {
+		for s, at := range map[petstore.Copyable]time.Duration{t.from: 1, t.to: 2} {
 			t.noError(s.RevokeKey(t.Context(), early.ID, epoch.Add(at*time.Minute)))
 			t.noError(s.RevokeKey(t.Context(), late.ID, epoch.Add((3-at)*time.Minute)))
 		}
@@ -38,7 +38,7 @@ var copyKeyCases = []copyCase{
 	{"the earlier of two expiries counts", func(t copyTest) {
 		early, late, never := t.addKey(t.from, "early here"), t.addKey(t.from, "late here"), t.addKey(t.from, "here for ever")
 		t.copy()
-		for s, overlap := range map[petstore.Movable]time.Duration{t.from: 1, t.to: 2} {
+		for s, overlap := range map[petstore.Copyable]time.Duration{t.from: 1, t.to: 2} {
 			t.rotate(s, early, overlap*time.Hour)
 			t.rotate(s, late, (3-overlap)*time.Hour)
 		}
@@ -67,7 +67,7 @@ var copyKeyCases = []copyCase{
 	{"the ban that ends later and the longer streak count", func(t copyTest) {
 		key := t.addKey(t.from, "one")
 		t.copy()
-		ban := func(s petstore.Movable, at time.Duration) (ban petstore.Ban) {
+		ban := func(s petstore.Copyable, at time.Duration) (ban petstore.Ban) {
 			ban, err := s.BanOwner(t.Context(), key.Owner, epoch.Add(at))
 			t.noError(err)
 			return ban
@@ -86,14 +86,14 @@ var copyKeyCases = []copyCase{
 		t.noError(t.to.RevokeKey(t.Context(), key.ID, epoch))
 		_, err := t.to.BanOwner(t.Context(), key.Owner, epoch)
 		t.noError(err)
-		t.noError(t.to.LoadKeys(t.Context(), stale))
+		t.noError(t.to.ReplaceKeys(t.Context(), stale))
 		if got := t.keys(t.to)[0]; got.RevokedAt != epoch || got.Ban.Streak != 1 {
 			t.Errorf("loading made of it %+v", got)
 		}
 	}},
 }
 
-func (t copyTest) addKey(s petstore.Movable, name string) petstore.Key {
+func (t copyTest) addKey(s petstore.Copyable, name string) petstore.Key {
 	t.Helper()
 	key := petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, epoch, 0)
 	t.noError(s.CreateKey(t.Context(), key, petstore.HashSecret(key.ID)))
@@ -101,15 +101,15 @@ func (t copyTest) addKey(s petstore.Movable, name string) petstore.Key {
 }
 
 // rotate makes the key expire after the overlap.
-func (t copyTest) rotate(s petstore.Movable, key petstore.Key, overlap time.Duration) {
+func (t copyTest) rotate(s petstore.Copyable, key petstore.Key, overlap time.Duration) {
 	t.Helper()
 	_, err := s.RotateKey(t.Context(), key.ID, petstore.HashSecret(petstore.NewSecret(petstore.Production)), epoch, overlap)
 	t.noError(err)
 }
 
-func (t copyTest) keys(s petstore.Movable) []petstore.StoredKey {
+func (t copyTest) keys(s petstore.Copyable) []petstore.StoredKey {
 	t.Helper()
-	keys, err := s.DumpKeys(t.Context(), petstore.StoredKey{}, 10_000)
+	keys, err := s.StoredKeys(t.Context(), petstore.StoredKey{}, 10_000)
 	t.noError(err)
 	return keys
 }

@@ -54,7 +54,7 @@ var copyLifeCases = []copyCase{
 		for id := first.ID + 1; id <= first.ID+1000; id++ {
 			closed = append(closed, petstore.Order{ID: id, PetID: pet.ID, Status: petstore.Cancelled, CreatedAt: epoch, ExpiresAt: epoch, ClosedAt: epoch})
 		}
-		t.noError(t.from.LoadOrders(t.Context(), closed, nil))
+		t.noError(t.from.ReplaceOrders(t.Context(), closed, nil))
 		change := sync.OnceFunc(func() {
 			from.finish(first.ID, petstore.Cancelled)
 			from.place(pet.ID)
@@ -68,7 +68,7 @@ var copyLifeCases = []copyCase{
 		to := storageTest{t.T, t.to}
 		held := petstore.Order{ID: 5, PetID: 77, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)}
 		over := petstore.Order{ID: 6, PetID: 78, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}
-		t.noError(t.to.LoadOrders(t.Context(), []petstore.Order{held, over}, nil))
+		t.noError(t.to.ReplaceOrders(t.Context(), []petstore.Order{held, over}, nil))
 		closed, err := t.to.CloseOrder(t.Context(), held.ID, petstore.Completed)
 		t.noError(err)
 		t.same("closed", to.order(held.ID), closed)
@@ -82,7 +82,7 @@ var copyLifeCases = []copyCase{
 		from.noError(t.from.DeleteCategory(t.Context(), category.ID))
 		order := from.place(from.add(rex).ID)
 		t.copy()
-		t.noError(t.to.LoadOrders(t.Context(), nil, []petstore.Order{order}))
+		t.noError(t.to.ReplaceOrders(t.Context(), nil, []petstore.Order{order}))
 		if next := to.category("Cats"); next.ID <= category.ID {
 			t.Errorf("a new category got the number %d, and %d was given before", next.ID, category.ID)
 		}
@@ -99,7 +99,7 @@ var copyLifeCases = []copyCase{
 		t.equal()
 		writer := reader
 		writer.Access = petstore.ReadWrite
-		t.noError(t.from.LoadKeys(t.Context(), []petstore.StoredKey{{Key: writer, Hash: petstore.HashSecret("reader")}}))
+		t.noError(t.from.ReplaceKeys(t.Context(), []petstore.StoredKey{{Key: writer, Hash: petstore.HashSecret("reader")}}))
 		t.copy()
 		if keys := t.keys(t.to); len(keys) != 1 || keys[0].Access != petstore.ReadOnly {
 			t.Errorf("the target has the keys %+v", keys)
@@ -109,15 +109,15 @@ var copyLifeCases = []copyCase{
 
 // changing is a storage in which something changes after the first orders were read.
 type changing struct {
-	petstore.Movable
+	petstore.Copyable
 	change func()
 }
 
-func (s changing) DumpOrders(ctx context.Context, after petstore.Order, limit int) ([]petstore.Order, error) {
+func (s changing) StoredOrders(ctx context.Context, after petstore.Order, limit int) ([]petstore.Order, error) {
 	if after != (petstore.Order{}) {
 		s.change()
 	}
-	return s.Movable.DumpOrders(ctx, after, limit)
+	return s.Copyable.StoredOrders(ctx, after, limit)
 }
 
 func (t storageTest) refusedPatch(id int64, code petstore.Code) {

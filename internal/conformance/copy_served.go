@@ -22,19 +22,19 @@ var copyServedCases = []copyCase{
 		}
 		pets, keys := []petstore.Pet{{ID: 77, NewPet: rex}}, []petstore.StoredKey{{Key: newKey("b")}}
 		records := []petstore.StoredIdempotency{{Owner: "o", Key: "k", Answer: "{}", MadeAt: epoch}}
-		for name, load := range map[string]func(ctx context.Context) error{
-			"LoadPets":        func(ctx context.Context) error { return t.to.LoadPets(ctx, pets, nil) },
-			"LoadKeys":        func(ctx context.Context) error { return t.to.LoadKeys(ctx, keys) },
-			"LoadIdempotency": func(ctx context.Context) error { return t.to.LoadIdempotency(ctx, records, nil) },
-			"LoadCategories": func(ctx context.Context) error {
-				return t.to.LoadCategories(ctx, []petstore.Category{{ID: 77, Name: "Dogs"}}, nil)
+		for name, replace := range map[string]func(ctx context.Context) error{
+			"ReplacePets":        func(ctx context.Context) error { return t.to.ReplacePets(ctx, pets, nil) },
+			"ReplaceKeys":        func(ctx context.Context) error { return t.to.ReplaceKeys(ctx, keys) },
+			"ReplaceIdempotency": func(ctx context.Context) error { return t.to.ReplaceIdempotency(ctx, records, nil) },
+			"ReplaceCategories": func(ctx context.Context) error {
+				return t.to.ReplaceCategories(ctx, []petstore.Category{{ID: 77, Name: "Dogs"}}, nil)
 			},
-			"LoadOrders": func(ctx context.Context) error {
-				return t.to.LoadOrders(ctx, []petstore.Order{{ID: 77, PetID: 1, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}}, nil)
+			"ReplaceOrders": func(ctx context.Context) error {
+				return t.to.ReplaceOrders(ctx, []petstore.Order{{ID: 77, PetID: 1, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}}, nil)
 			},
 			"RaiseCounters": func(ctx context.Context) error { return t.to.RaiseCounters(ctx, petstore.Counters{Pet: 77}) },
 		} {
-			if err := load(t.Context()); !errors.Is(err, petstore.ErrServed) {
+			if err := replace(t.Context()); !errors.Is(err, petstore.ErrServed) {
 				t.Errorf("%s: got %v, want the refusal", name, err)
 			}
 		}
@@ -62,7 +62,7 @@ var copyServedCases = []copyCase{
 			all.Go(func() {
 				for n := int64(1); ; n++ {
 					pet := petstore.Pet{ID: 4*n + int64(i), NewPet: rex}
-					if err := t.to.LoadPets(t.Context(), []petstore.Pet{pet}, nil); err != nil {
+					if err := t.to.ReplacePets(t.Context(), []petstore.Pet{pet}, nil); err != nil {
 						if !errors.Is(err, petstore.ErrServed) {
 							t.Error(err)
 						}

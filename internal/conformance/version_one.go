@@ -12,7 +12,7 @@ import (
 
 // VersionOne checks what became of a store that the first version of the program made. Each case opens a migrated copy of
 // it; openEmpty opens a new store. The functions register their own cleanup.
-func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Movable) {
+func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Copyable) {
 	for _, c := range versionOneCases {
 		t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, open(t), openEmpty(t)}) })
 	}
@@ -46,7 +46,7 @@ var versionOneCases = []copyCase{
 	}},
 	{"its keys may write, and only the one that was rotated says so", func(t copyTest) {
 		keys := map[string][]petstore.StoredKey{}
-		all, err := t.from.DumpKeys(t.Context(), petstore.StoredKey{}, 100)
+		all, err := t.from.StoredKeys(t.Context(), petstore.StoredKey{}, 100)
 		t.noError(err)
 		for _, key := range all {
 			keys[key.Name] = append(keys[key.Name], key)

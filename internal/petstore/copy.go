@@ -9,31 +9,30 @@ import (
 	"time"
 )
 
-// Movable is a Storage whose whole content can be copied into another. What it dumps comes in the same order from every
-// storage. A Load, and RaiseCounters, is one transaction, and returns ErrServed once MarkServed was called.
-type Movable interface {
+// Copyable is a Storage whose whole content can be copied into another. Every storage returns records in the same order.
+// Each Replace, and RaiseCounters, is one transaction, and returns ErrServed once MarkServed was called.
+type Copyable interface {
 	Storage
-	// DumpKeys returns at most limit keys in the order of their hashes, those after the given one.
-	DumpKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
-	// DumpIdempotency returns at most limit idempotency records in the order of time, owner and key, those after the given one.
-	DumpIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
-	// DumpOrders returns at most limit orders as they are stored, in the order of their ids, those after the given one.
-	DumpOrders(ctx context.Context, after Order, limit int) ([]Order, error)
+	// StoredKeys returns at most limit keys in the order of their hashes, those after the given one.
+	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
+	// StoredIdempotency returns at most limit idempotency records in the order of time, owner and key, those after the given one.
+	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
+	// StoredOrders returns at most limit orders as they are stored, in the order of their ids, those after the given one.
+	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
 	// Counters returns the highest ids that were ever given.
 	Counters(ctx context.Context) (Counters, error)
 
-	// LoadPets stores animals under the ids they have, in place of those that have these ids, and removes others. No new
-	// animal will get an id up to theirs.
-	LoadPets(ctx context.Context, put, remove []Pet) error
-	// LoadCategories stores categories, in place of those that have their ids or their names, and removes others.
-	LoadCategories(ctx context.Context, put, remove []Category) error
-	// LoadOrders stores orders under the ids they have, in that order, and removes others. An open one takes the place of
-	// the one that holds its animal. Animals stay as they are.
-	LoadOrders(ctx context.Context, put, remove []Order) error
-	// LoadKeys stores keys with their hashes and bans. Of a key that is there already the Stricter of both stays.
-	LoadKeys(ctx context.Context, put []StoredKey) error
-	// LoadIdempotency stores idempotency records and removes others.
-	LoadIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
+	// ReplacePets stores the first animals under the ids they have and removes the second. No new animal gets an id up to theirs.
+	ReplacePets(ctx context.Context, put, remove []Pet) error
+	// ReplaceCategories stores the first categories, in place of those that have their ids or names, and removes the second.
+	ReplaceCategories(ctx context.Context, put, remove []Category) error
+	// ReplaceOrders stores the first orders under the ids they have, in their order, and removes the second. An open order
+	// takes the place of the one that holds its animal. Animals do not change.
+	ReplaceOrders(ctx context.Context, put, remove []Order) error
+	// ReplaceKeys stores keys with their hashes and bans. It merges a key that is there already by Stricter.
+	ReplaceKeys(ctx context.Context, put []StoredKey) error
+	// ReplaceIdempotency stores the first idempotency records and removes the second.
+	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
 	// RaiseCounters makes sure that no new record gets an id up to these.
 	RaiseCounters(ctx context.Context, to Counters) error
 	// MarkServed records for good that a server serves from the storage, whose content is its own from then on.
@@ -96,7 +95,7 @@ type StoredIdempotency struct {
 // Copy makes the content of one storage that of another and returns what it did there. It tells how many animals of how
 // many it has compared. They come last: of what is created meanwhile, no idempotency record comes over without its
 // animal. A key that is only in the other storage stays there.
-func Copy(ctx context.Context, from, to Movable, progress func(done, total int64)) ([]Tally, error) {
+func Copy(ctx context.Context, from, to Copyable, progress func(done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the highest ids could not be read: %w", err)
@@ -131,26 +130,26 @@ func Copy(ctx context.Context, from, to Movable, progress func(done, total int64
 }
 
 var storedKeys = kind[StoredKey]{
-	name:  "keys",
-	dump:  Movable.DumpKeys,
-	order: func(a, b StoredKey) int { return bytes.Compare(a.Hash[:], b.Hash[:]) },
-	merge: StoredKey.Stricter,
-	keeps: true,
-	load:  func(to Movable, ctx context.Context, put, _ []StoredKey) error { return to.LoadKeys(ctx, put) },
+	name:    "keys",
+	stored:  Copyable.StoredKeys,
+	order:   func(a, b StoredKey) int { return bytes.Compare(a.Hash[:], b.Hash[:]) },
+	merge:   StoredKey.Stricter,
+	keeps:   true,
+	replace: func(to Copyable, ctx context.Context, put, _ []StoredKey) error { return to.ReplaceKeys(ctx, put) },
 }
 
 var storedIdempotency = kind[StoredIdempotency]{
-	name: "idempotency records",
-	dump: Movable.DumpIdempotency,
+	name:   "idempotency records",
+	stored: Copyable.StoredIdempotency,
 	order: func(a, b StoredIdempotency) int {
 		return cmp.Or(a.MadeAt.Compare(b.MadeAt), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Key, b.Key))
 	},
-	load: Movable.LoadIdempotency,
+	replace: Copyable.ReplaceIdempotency,
 }
 
 var storedCategories = kind[Category]{
 	name: "categories",
-	dump: func(s Movable, ctx context.Context, after Category, limit int) ([]Category, error) {
+	stored: func(s Copyable, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
 		case after == Category{}: // none has no name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
@@ -159,24 +158,24 @@ var storedCategories = kind[Category]{
 		}
 		return s.ListCategories(ctx, CategoryQuery{From: after.ID + 1, Limit: limit})
 	},
-	order: func(a, b Category) int { return cmp.Compare(a.ID, b.ID) },
-	load:  Movable.LoadCategories,
+	order:   func(a, b Category) int { return cmp.Compare(a.ID, b.ID) },
+	replace: Copyable.ReplaceCategories,
 }
 
 // storedOrders go from the oldest on: of two that held an animal one after the other, the first is closed first. If the
 // source closes it only after it was read, the second one takes its place.
 var storedOrders = kind[Order]{
-	name:  "orders",
-	dump:  Movable.DumpOrders,
-	order: func(a, b Order) int { return cmp.Compare(a.ID, b.ID) },
-	load:  Movable.LoadOrders,
+	name:    "orders",
+	stored:  Copyable.StoredOrders,
+	order:   func(a, b Order) int { return cmp.Compare(a.ID, b.ID) },
+	replace: Copyable.ReplaceOrders,
 }
 
 var storedPets = kind[Pet]{
 	name: "animals",
-	dump: func(s Movable, ctx context.Context, after Pet, limit int) ([]Pet, error) {
+	stored: func(s Copyable, ctx context.Context, after Pet, limit int) ([]Pet, error) {
 		return s.ListPets(ctx, PetQuery{Before: after.ID, Limit: limit})
 	},
-	order: func(a, b Pet) int { return cmp.Compare(b.ID, a.ID) },
-	load:  Movable.LoadPets,
+	order:   func(a, b Pet) int { return cmp.Compare(b.ID, a.ID) },
+	replace: Copyable.ReplacePets,
 }

@@ -16,21 +16,21 @@ type Tally struct {
 // kind is how one kind of record is copied: by a walk along both storages in the same order.
 type kind[T comparable] struct {
 	name string
-	// dump returns at most limit records after the given one; the first ones after a zero one.
-	dump  func(s Movable, ctx context.Context, after T, limit int) ([]T, error)
-	order func(a, b T) int
+	// stored returns at most limit records after the given one; the first ones after a zero one.
+	stored func(s Copyable, ctx context.Context, after T, limit int) ([]T, error)
+	order  func(a, b T) int
 	// merge makes one record of the two that have the same place in the order; without it, the source's counts.
 	merge func(source, target T) T
 	// keeps says that records which only the target has stay there.
-	keeps bool
-	load  func(to Movable, ctx context.Context, put, remove []T) error
+	keeps   bool
+	replace func(to Copyable, ctx context.Context, put, remove []T) error
 }
 
 // copyStep is how many records are read or stored at a time.
 const copyStep = 1000
 
 // copy makes the target's records those of the source, and tells after every step how many of these it has passed.
-func (k kind[T]) copy(ctx context.Context, from, to Movable, passed func(n int64)) (Tally, error) {
+func (k kind[T]) copy(ctx context.Context, from, to Copyable, passed func(n int64)) (Tally, error) {
 	w := walk[T]{kind: k, source: side[T]{storage: from}, target: side[T]{storage: to}, tally: Tally{Kind: k.name}}
 	for told := int64(0); ; {
 		if err := cmp.Or(w.source.fill(ctx, k), w.target.fill(ctx, k)); err != nil {
@@ -38,7 +38,7 @@ func (k kind[T]) copy(ctx context.Context, from, to Movable, passed func(n int64
 		}
 		ended := w.source.ended && w.target.ended
 		if changes := len(w.put) + len(w.remove); changes >= copyStep || ended && changes > 0 {
-			if err := k.load(to, ctx, w.put, w.remove); err != nil {
+			if err := k.replace(to, ctx, w.put, w.remove); err != nil {
 				return w.tally, err
 			}
 			w.put, w.remove = w.put[:0], w.remove[:0]
@@ -99,7 +99,7 @@ func (w *walk[T]) compare() int {
 
 // side is one of the two storages of a walk, with the records that were read and are not passed yet.
 type side[T comparable] struct {
-	storage Movable
+	storage Copyable
 	page    []T
 	last    T
 	ended   bool
@@ -111,7 +111,7 @@ func (s *side[T]) fill(ctx context.Context, k kind[T]) (err error) {
 	if len(s.page) > 0 || s.ended {
 		return nil
 	}
-	if s.page, err = k.dump(s.storage, ctx, s.last, copyStep); err != nil {
+	if s.page, err = k.stored(s.storage, ctx, s.last, copyStep); err != nil {
 		return err
 	}
 	if s.ended = len(s.page) == 0; !s.ended {

@@ -205,7 +205,7 @@ func exact(ctx context.Context, db *DB) error {
 	if err != nil {
 		return err
 	}
-	orders, err := db.DumpOrders(ctx, petstore.Order{}, 1_000_000)
+	orders, err := db.StoredOrders(ctx, petstore.Order{}, 1_000_000)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-var _ petstore.Movable = (*DB)(nil)
+var _ petstore.Copyable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
@@ -81,8 +81,8 @@ const (
 // serving is the lock under which a copy writes and a server starts to serve, one at a time: "petserve" in ASCII.
 const serving = 0x7065747365727665
 
-// DumpKeys returns keys as they are stored.
-func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
+// StoredKeys returns keys as they are stored.
+func (db *DB) StoredKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectStoredKeys, after.Hash[:], limit)
 		keys, err = pgx.CollectRows(rows, scanStoredKey)
@@ -104,8 +104,8 @@ func scanStoredKey(row pgx.CollectableRow) (petstore.StoredKey, error) {
 	return k, err
 }
 
-// DumpIdempotency returns idempotency records as they are stored.
-func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
+// StoredIdempotency returns idempotency records as they are stored.
+func (db *DB) StoredIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectStoredIdempotency, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
 		records, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r petstore.StoredIdempotency, err error) {
@@ -121,8 +121,8 @@ func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempote
 	return records, err
 }
 
-// DumpOrders returns orders as they are stored.
-func (db *DB) DumpOrders(ctx context.Context, after petstore.Order, limit int) (orders []petstore.Order, err error) {
+// StoredOrders returns orders as they are stored.
+func (db *DB) StoredOrders(ctx context.Context, after petstore.Order, limit int) (orders []petstore.Order, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectOrdersAfter, after.ID, limit)
 		orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) { return scanOrder(row) })
@@ -139,8 +139,8 @@ func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err err
 	return counters, err
 }
 
-// LoadPets stores and removes animals and moves the sequence past those stored.
-func (db *DB) LoadPets(ctx context.Context, put, remove []petstore.Pet) error {
+// ReplacePets stores and removes animals and moves the sequence past those stored.
+func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error {
 	numbers, names := make([]int64, len(put)), make([]string, len(put))
 	categories, statuses := make([]int64, len(put)), make([]int16, len(put))
 	highest := int64(0)
@@ -152,7 +152,7 @@ func (db *DB) LoadPets(ctx context.Context, put, remove []petstore.Pet) error {
 	batch.Queue(removePets, ids(remove, func(pet petstore.Pet) int64 { return pet.ID }))
 	batch.Queue(loadPets, numbers, names, categories, statuses)
 	batch.Queue(raisePets, highest)
-	return db.load(ctx, batch)
+	return db.replace(ctx, batch)
 }
 
 // ids lists the ids of records.
@@ -164,19 +164,19 @@ func ids[T any](records []T, id func(T) int64) []int64 {
 	return all
 }
 
-// LoadCategories stores and removes categories.
-func (db *DB) LoadCategories(ctx context.Context, put, remove []petstore.Category) error {
+// ReplaceCategories stores and removes categories.
+func (db *DB) ReplaceCategories(ctx context.Context, put, remove []petstore.Category) error {
 	batch := &pgx.Batch{}
 	batch.Queue(removeNames, ids(remove, func(c petstore.Category) int64 { return c.ID }))
 	for _, c := range put {
 		batch.Queue(removeNamesake, c.ID, c.Name)
 		batch.Queue(insertCategory, c.ID, c.Name)
 	}
-	return db.load(ctx, batch)
+	return db.replace(ctx, batch)
 }
 
-// LoadOrders stores and removes orders and moves the sequence past those stored.
-func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) error {
+// ReplaceOrders stores and removes orders and moves the sequence past those stored.
+func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) error {
 	batch := &pgx.Batch{}
 	batch.Queue(removeOrders, ids(remove, func(o petstore.Order) int64 { return o.ID }))
 	highest := int64(0)
@@ -188,11 +188,11 @@ func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) erro
 		highest = max(highest, o.ID)
 	}
 	batch.Queue(raiseOrders, highest)
-	return db.load(ctx, batch)
+	return db.replace(ctx, batch)
 }
 
-// LoadKeys stores keys with their hashes and bans.
-func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
+// ReplaceKeys stores keys with their hashes and bans.
+func (db *DB) ReplaceKeys(ctx context.Context, put []petstore.StoredKey) error {
 	batch := &pgx.Batch{}
 	for _, k := range put {
 		batch.Queue(loadKey, keyArgs(k.Key, k.Hash)...)
@@ -200,11 +200,11 @@ func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
 			batch.Queue(loadBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak)
 		}
 	}
-	return db.load(ctx, batch)
+	return db.replace(ctx, batch)
 }
 
-// LoadIdempotency stores and removes idempotency records.
-func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
+// ReplaceIdempotency stores and removes idempotency records.
+func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
 	batch := &pgx.Batch{}
 	for _, r := range remove {
 		batch.Queue(removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli())
@@ -212,7 +212,7 @@ func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.Stored
 	for _, r := range put {
 		batch.Queue(loadIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
 	}
-	return db.load(ctx, batch)
+	return db.replace(ctx, batch)
 }
 
 // RaiseCounters moves the sequences and the counter of categories on.
@@ -221,7 +221,7 @@ func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	batch.Queue(raisePets, to.Pet)
 	batch.Queue(raiseOrders, to.Order)
 	batch.Queue(raiseCategory, to.Category)
-	return db.load(ctx, batch)
+	return db.replace(ctx, batch)
 }
 
 // MarkServed writes a setting, after the step that a copy may be at.
@@ -235,9 +235,9 @@ func (db *DB) MarkServed(ctx context.Context) error {
 	})
 }
 
-// load sends statements that a server's start ends for good. They go in one round trip: each in its own would take longer
+// replace sends statements that a server's start ends for good. They go in one round trip: each in its own would take longer
 // than a call may, to a server far away.
-func (db *DB) load(ctx context.Context, batch *pgx.Batch) error {
+func (db *DB) replace(ctx context.Context, batch *pgx.Batch) error {
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {
 			return err

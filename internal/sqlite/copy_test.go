@@ -8,6 +8,6 @@ import (
 )
 
 func TestCopy(t *testing.T) {
-	open := func(t *testing.T) petstore.Movable { return openNew(t) }
+	open := func(t *testing.T) petstore.Copyable { return openNew(t) }
 	conformance.Copy(t, open, open)
 }

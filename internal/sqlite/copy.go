@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-var _ petstore.Movable = (*DB)(nil)
+var _ petstore.Copyable = (*DB)(nil)
 
 const (
 	selectStoredKeys = `
@@ -56,8 +56,8 @@ const (
 	insertServed = "INSERT OR IGNORE INTO settings (name, value) VALUES ('served', 'yes')"
 )
 
-// DumpKeys returns keys as they are stored.
-func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
+// StoredKeys returns keys as they are stored.
+func (db *DB) StoredKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
 			k := petstore.StoredKey{Key: scanKey(row)}
@@ -69,8 +69,8 @@ func (db *DB) DumpKeys(ctx context.Context, after petstore.StoredKey, limit int)
 	return keys, err
 }
 
-// DumpIdempotency returns idempotency records as they are stored.
-func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
+// StoredIdempotency returns idempotency records as they are stored.
+func (db *DB) StoredIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
 			r := petstore.StoredIdempotency{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: timeAt(row, 4)}
@@ -81,8 +81,8 @@ func (db *DB) DumpIdempotency(ctx context.Context, after petstore.StoredIdempote
 	return records, err
 }
 
-// DumpOrders returns orders as they are stored.
-func (db *DB) DumpOrders(ctx context.Context, after petstore.Order, limit int) (orders []petstore.Order, err error) {
+// StoredOrders returns orders as they are stored.
+func (db *DB) StoredOrders(ctx context.Context, after petstore.Order, limit int) (orders []petstore.Order, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) { orders = append(orders, scanOrder(row)) }, selectOrdersAfter, after.ID, limit)
 	})
@@ -102,9 +102,9 @@ func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err err
 	return counters, err
 }
 
-// LoadPets stores and removes animals. AUTOINCREMENT goes on after the highest by itself.
-func (db *DB) LoadPets(ctx context.Context, put, remove []petstore.Pet) error {
-	return db.load(ctx, func(w *writer) error {
+// ReplacePets stores and removes animals. AUTOINCREMENT goes on after the highest by itself.
+func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error {
+	return db.replace(ctx, func(w *writer) error {
 		for _, pet := range remove {
 			if err := w.drop(pet.ID); err != nil {
 				return err
@@ -136,9 +136,9 @@ func (w *writer) drop(id int64) error {
 	return run(w.conn, deletePet, id)
 }
 
-// LoadCategories stores and removes categories.
-func (db *DB) LoadCategories(ctx context.Context, put, remove []petstore.Category) error {
-	return db.load(ctx, func(w *writer) error {
+// ReplaceCategories stores and removes categories.
+func (db *DB) ReplaceCategories(ctx context.Context, put, remove []petstore.Category) error {
+	return db.replace(ctx, func(w *writer) error {
 		for _, c := range remove {
 			if err := run(w.conn, deleteCategory, c.ID); err != nil {
 				return err
@@ -156,9 +156,9 @@ func (db *DB) LoadCategories(ctx context.Context, put, remove []petstore.Categor
 	})
 }
 
-// LoadOrders stores and removes orders.
-func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) error {
-	return db.load(ctx, func(w *writer) error {
+// ReplaceOrders stores and removes orders.
+func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) error {
+	return db.replace(ctx, func(w *writer) error {
 		for _, o := range remove {
 			if err := run(w.conn, removeOrder, o.ID); err != nil {
 				return err
@@ -179,9 +179,9 @@ func (db *DB) LoadOrders(ctx context.Context, put, remove []petstore.Order) erro
 	})
 }
 
-// LoadKeys stores keys with their hashes and bans.
-func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
-	return db.load(ctx, func(w *writer) error {
+// ReplaceKeys stores keys with their hashes and bans.
+func (db *DB) ReplaceKeys(ctx context.Context, put []petstore.StoredKey) error {
+	return db.replace(ctx, func(w *writer) error {
 		for _, k := range put {
 			if err := putKey(w.conn, loadKey, k.Key, k.Hash); err != nil {
 				return err
@@ -197,9 +197,9 @@ func (db *DB) LoadKeys(ctx context.Context, put []petstore.StoredKey) error {
 	})
 }
 
-// LoadIdempotency stores and removes idempotency records.
-func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
-	return db.load(ctx, func(w *writer) error {
+// ReplaceIdempotency stores and removes idempotency records.
+func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
+	return db.replace(ctx, func(w *writer) error {
 		for _, r := range remove {
 			if err := run(w.conn, removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli()); err != nil {
 				return err
@@ -216,7 +216,7 @@ func (db *DB) LoadIdempotency(ctx context.Context, put, remove []petstore.Stored
 
 // RaiseCounters moves AUTOINCREMENT and the counter of categories on.
 func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
-	return db.load(ctx, func(w *writer) error {
+	return db.replace(ctx, func(w *writer) error {
 		for name, highest := range map[string]int64{"pets": to.Pet, "orders": to.Order} {
 			for _, statement := range []string{raiseSequence, startSequence} {
 				if err := run(w.conn, statement, name, highest); err != nil {
@@ -239,8 +239,8 @@ func (db *DB) MarkServed(ctx context.Context) error {
 	return db.write(ctx, func(w *writer) error { return run(w.conn, insertServed) })
 }
 
-// load is writePets for work that a server's start ends for good.
-func (db *DB) load(ctx context.Context, work func(*writer) error) error {
+// replace is writePets for work that a server's start ends for good.
+func (db *DB) replace(ctx context.Context, work func(*writer) error) error {
 	return db.writePets(ctx, func(w *writer) error {
 		served := false
 		if err := query(w.conn, func(*sqlite3.Stmt) { served = true }, selectServed); err != nil {

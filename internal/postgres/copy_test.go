@@ -13,11 +13,11 @@ import (
 
 // The way out of one machine, and back.
 func TestCopy(t *testing.T) {
-	emptied := func(url string) func(t *testing.T) petstore.Movable {
-		return func(t *testing.T) petstore.Movable { return openEmptied(t, url) }
+	emptied := func(url string) func(t *testing.T) petstore.Copyable {
+		return func(t *testing.T) petstore.Copyable { return openEmptied(t, url) }
 	}
 	here, there := emptied(testservice.Postgres(t)), emptied(testservice.Postgres(t))
-	file := func(t *testing.T) petstore.Movable {
+	file := func(t *testing.T) petstore.Copyable {
 		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "pets.db"), Environment: petstore.Production, Create: true})
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func TestLoadingWhatIsThereDoesNotDisturbCreates(t *testing.T) {
 			for range 200 {
 				var err error
 				if i == 0 {
-					err = db.LoadPets(t.Context(), []petstore.Pet{first}, nil)
+					err = db.ReplacePets(t.Context(), []petstore.Pet{first}, nil)
 				} else {
 					_, _, err = db.CreatePet(t.Context(), rex, nil)
 				}
