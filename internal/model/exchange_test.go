@@ -78,16 +78,10 @@ func (q *sequence) send(s step, r request, target string) {
 		method = "HEAD"
 	}
 	k, secret := q.who(s)
-	raw := rawRequest(method, target, secret, r)
-	q.note("%s", raw)
-	want, limits := q.expected(k, secret, r, op)
-	answered := q.exchange(raw, r.operation)
-	if method == "HEAD" {
-		answered.isHead, want.code = true, ""
-		if want.status >= 400 {
-			want.body = nil
-		}
-	}
+	q.note("%s %s with key %d: %q %q", method, target, slices.Index(q.keys, k), r.media, r.body)
+	want, limits := q.expected(k, r, op)
+	answered := q.exchange(rawRequest(method, target, secret, r), r.operation)
+	answered.isHead = method == "HEAD"
 	name := method + " " + target
 	q.compare(name, want, limits, answered)
 	if strings.HasPrefix(r.operation, "list") && want.status == 200 {
@@ -108,7 +102,7 @@ func (q *sequence) who(s step) (*key, string) {
 }
 
 // expected is what the model answers: first the key, then its limits, then what it may do.
-func (q *sequence) expected(k *key, secret string, r request, op *operation) (answer, verdict) {
+func (q *sequence) expected(k *key, r request, op *operation) (answer, verdict) {
 	if !k.isUsable(q.now()) {
 		v := q.limits.take("address", minutelyOfAddress, 0, q.now())
 		if v.code != "" {
