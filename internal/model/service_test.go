@@ -73,17 +73,22 @@ func (s *service) keep(f *testing.F, k *key) {
 	}
 }
 
-const beginAnew = `
-	DELETE FROM pets; DELETE FROM orders; DELETE FROM categories; DELETE FROM category_counter; DELETE FROM idempotency;
-	DELETE FROM bans; DELETE FROM sqlite_sequence; UPDATE inventory SET animals = 0;
-	DELETE FROM keys; INSERT INTO keys SELECT * FROM first_keys`
+var beginAnew = []string{
+	"BEGIN IMMEDIATE",
+	"DELETE FROM pets", "DELETE FROM orders", "DELETE FROM categories", "DELETE FROM category_counter", "DELETE FROM idempotency",
+	"DELETE FROM bans", "DELETE FROM sqlite_sequence", "UPDATE inventory SET animals = 0",
+	"DELETE FROM keys", "INSERT INTO keys SELECT * FROM first_keys",
+	"COMMIT",
+}
 
 // reset empties the store and begins at noon.
 func (s *service) reset(t *testing.T) {
 	t.Helper()
 	s.clock.Store(noon.UnixMilli())
-	if err := sqlitex.ExecuteScript(s.aside, beginAnew, nil); err != nil {
-		t.Fatal(err)
+	for _, statement := range beginAnew {
+		if err := sqlitex.Execute(s.aside, statement, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := s.db.DeletePet(t.Context(), 1); !petstore.IsCode(err, petstore.NotFound) { // so that its readers see what is new
 		t.Fatal(err)
