@@ -72,6 +72,7 @@ func (q *sequence) follow(s step, l link) {
 // send sends a request with the step's key, and compares the answer with the model's and with the document.
 func (q *sequence) send(s step, r request, target string) {
 	q.Helper()
+	q.sent++
 	op := operations[r.operation]
 	method := op.method
 	if isHead := method == "GET" && s[1]&0x80 != 0; isHead {

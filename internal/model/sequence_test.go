@@ -13,8 +13,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// maxSteps bounds a sequence.
-const maxSteps = 48
+// maxSteps and maxRequests bound a sequence.
+const (
+	maxSteps    = 48
+	maxRequests = 128
+)
 
 // FuzzSequence does what a script says with the whole API and with the model, and wants the same of both. A step of the
 // script is eight bytes; the lines of raw are bodies of the fuzzer's own.
@@ -31,7 +34,7 @@ func FuzzSequence(f *testing.F) {
 			own := *k
 			q.keys = append(q.keys, &own)
 		}
-		for n := 0; n < maxSteps && len(script) >= len(step{}); n++ {
+		for n := 0; n < maxSteps && q.sent < maxRequests && len(script) >= len(step{}); n++ {
 			q.do(step(script))
 			script = script[len(step{}):]
 		}
@@ -61,6 +64,7 @@ type sequence struct {
 	keys   []*key
 	lines  []string
 	links  []link
+	sent   int
 	log    []string // what happened so far
 }
 
