@@ -8,8 +8,7 @@ import (
 type key struct {
 	secret   string
 	owner    string
-	reads    bool // and may not write
-	from     time.Time
+	reads    bool      // and may not write
 	expires  time.Time // zero for never
 	revoked  bool
 	minutely int64 // how many requests a minute may have, of all keys of the owner
