@@ -29,7 +29,8 @@ func (m *Meta) read(res *http.Response) {
 	m.Replayed = res.Header.Get("Idempotency-Replayed") == "true"
 }
 
-// limitsOf reads the limits of an answer and reports whether they are there.
+// limitsOf reads the limits of an answer and reports whether they are there. Something in front of the service may count
+// below zero; then none are left.
 func limitsOf(h http.Header) (Limits, bool) {
 	limit, err1 := strconv.ParseInt(h.Get("X-RateLimit-Limit"), 10, 64)
 	remaining, err2 := strconv.ParseInt(h.Get("X-RateLimit-Remaining"), 10, 64)
@@ -37,7 +38,7 @@ func limitsOf(h http.Header) (Limits, bool) {
 	if err1 != nil || err2 != nil || err3 != nil {
 		return Limits{}, false
 	}
-	return Limits{limit, remaining, time.Unix(reset, 0)}, true
+	return Limits{limit, max(0, remaining), time.Unix(reset, 0)}, true
 }
 
 // retryAfter reads how long an answer asks to wait, zero if it does not.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
@@ -238,7 +239,7 @@ func parseBaseURL(s string) (string, error) {
 		return "", nil
 	}
 	u, err := url.Parse(s)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") || strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII }) {
 		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", s)
 	}
 	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
@@ -252,14 +253,24 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 		if field == "" {
 			continue
 		}
-		network, err := netip.ParsePrefix(field)
-		if addr, addrErr := netip.ParseAddr(field); addrErr == nil {
-			network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
-		}
-		if err != nil {
+		network := parseNetwork(field)
+		if !network.IsValid() {
 			return nil, wrongUsage("--trusted-proxies has %q; it may be networks such as 10.0.0.0/8, separated by commas", field)
 		}
 		networks = append(networks, network.Masked())
 	}
 	return networks, nil
+}
+
+// parseNetwork reads a network or a single address. One of IPv4 may be written as IPv6; peers are known by the shorter form.
+// It is not valid if the text is none.
+func parseNetwork(s string) netip.Prefix {
+	network, _ := netip.ParsePrefix(s)
+	if addr, err := netip.ParseAddr(s); err == nil {
+		network = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	if addr := network.Addr(); addr.Is4In6() {
+		return netip.PrefixFrom(addr.Unmap(), network.Bits()-96)
+	}
+	return network
 }

@@ -1,17 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
-	"math/big"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
+	"petstore/internal/contract"
 	"petstore/internal/petstore"
 )
 
@@ -38,109 +33,23 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// oracle reads a body with encoding/json and big numbers, and checks for itself what that package is lenient about.
-func oracle(body []byte) (petstore.NewPet, bool) {
-	members, ok := strictMembers(body)
-	if !ok {
-		return petstore.NewPet{}, false
+// oracle reads a body by the rules of the contract.
+func oracle(body []byte) (pet petstore.NewPet, valid bool) {
+	members, valid := contract.Members(body)
+	if !valid {
+		return pet, false
 	}
-	pet := petstore.NewPet{Status: petstore.Available}
-	category, isWhole := wholeNumber(string(members["categoryId"]))
-	pet.CategoryID = category
-	ok = isWhole && isString(members["name"]) && json.Unmarshal(members["name"], &pet.Name) == nil
-	if status, given := members["status"]; given {
-		var name string
-		ok = ok && isString(status) && json.Unmarshal(status, &name) == nil && slices.Contains([]string{"available", "pending", "sold"}, name)
-		pet.Status, _ = petstore.ParseStatus(name)
+	name, nameOK := contract.Text(members, "name", 1000)
+	category, categoryOK := contract.Whole(members, "categoryId")
+	if !nameOK || !categoryOK || name == nil || category == nil {
+		return pet, false
 	}
-	return pet, ok && isText(pet.Name, 1000)
-}
-
-// strictMembers reads the members of an object that breaks no rule of every body.
-func strictMembers(body []byte) (members map[string]json.RawMessage, ok bool) {
-	ok = utf8.Valid(body) && !hasLoneSurrogate(body) && json.Unmarshal(body, &members) == nil && members != nil && !hasDuplicates(body)
-	return members, ok
-}
-
-func isText(s string, max int) bool {
-	return s != "" && utf8.RuneCountInString(s) <= max && strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
-}
-
-func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
-
-// wholeNumber keeps exponents away from big.Rat that would fill the memory.
-func wholeNumber(number string) (int64, bool) {
-	if number == "" || !strings.ContainsRune("-0123456789", rune(number[0])) {
-		return 0, false
+	pet = petstore.NewPet{Name: *name, CategoryID: *category, Status: petstore.Available}
+	if status, ok := contract.Text(members, "status", 1000); !ok || status != nil {
+		pet.Status, _ = petstore.ParseStatus(*status)
+		valid = ok && slices.Contains([]string{"available", "pending", "sold"}, *status)
 	}
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
-	if e, err := strconv.ParseInt(exponent, 10, 64); exponent != "" && (err != nil || max(e, -e) > int64(len(number)+40)) {
-		return 0, strings.Trim(mantissa, "-0.") == ""
-	}
-	value, ok := new(big.Rat).SetString(number)
-	if !ok || !value.IsInt() || !value.Num().IsInt64() {
-		return 0, false
-	}
-	return value.Num().Int64(), true
-}
-
-func hasLoneSurrogate(body []byte) bool {
-	high := false
-	for i := 0; i < len(body); i++ {
-		var unit uint64
-		escape := body[i] == '\\' && i+1 < len(body)
-		if escape && body[i+1] == 'u' && i+6 <= len(body) {
-			unit, _ = strconv.ParseUint(string(body[i+2:i+6]), 16, 16)
-			i += 4
-		}
-		if escape {
-			i++
-		}
-		low := unit >= 0xdc00 && unit <= 0xdfff
-		if low != high {
-			return true
-		}
-		high = unit >= 0xd800 && unit <= 0xdbff
-	}
-	return high
-}
-
-// hasDuplicates looks for a name that stands twice in one object of a valid body, or for more names than a body may have.
-func hasDuplicates(body []byte) bool {
-	type level struct {
-		names  map[string]bool // nil in an array
-		isName bool
-	}
-	var levels []level
-	names := 0
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber() // or a number that no float64 holds is an error
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return err != io.EOF
-		}
-		if token == json.Delim('}') || token == json.Delim(']') {
-			levels = levels[:len(levels)-1]
-			continue
-		}
-		if n := len(levels); n > 0 && levels[n-1].names != nil {
-			current := &levels[n-1]
-			current.isName = !current.isName
-			if name, _ := token.(string); current.isName {
-				if names++; current.names[name] || names > 1000 {
-					return true
-				}
-				current.names[name] = true
-			}
-		}
-		switch token {
-		case json.Delim('{'):
-			levels = append(levels, level{names: map[string]bool{}})
-		case json.Delim('['):
-			levels = append(levels, level{})
-		}
-	}
+	return pet, valid
 }
 
 func FuzzQuery(f *testing.F) {

@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"petstore/internal/contract"
 	"petstore/internal/petstore"
 )
 
@@ -25,26 +25,6 @@ func expectAlike[T any](t *testing.T, body []byte, got T, err error, want T, val
 		}
 	}
 	t.Fatalf("%q is refused with %v, which blames no body", body, err)
-}
-
-// textIn reads a member that is a string of at most max characters, if it is there.
-func textIn(members map[string]json.RawMessage, name string, max int) (s *string, ok bool) {
-	value, given := members[name]
-	if !given {
-		return nil, true
-	}
-	s = new(string)
-	return s, isString(value) && json.Unmarshal(value, s) == nil && isText(*s, max)
-}
-
-// wholeIn reads a member that is a whole number, if it is there.
-func wholeIn(members map[string]json.RawMessage, name string) (n *int64, ok bool) {
-	value, given := members[name]
-	if !given {
-		return nil, true
-	}
-	whole, ok := wholeNumber(string(value))
-	return &whole, ok
 }
 
 func FuzzPatch(f *testing.F) {
@@ -68,14 +48,14 @@ func FuzzPatch(f *testing.F) {
 }
 
 func oraclePatch(body []byte) (patch petstore.PetPatch, valid bool) {
-	members, valid := strictMembers(body)
+	members, valid := contract.Members(body)
 	if !valid {
 		return patch, false
 	}
 	var nameOK, categoryOK bool
-	patch.Name, nameOK = textIn(members, "name", 1000)
-	patch.CategoryID, categoryOK = wholeIn(members, "categoryId")
-	status, statusOK := textIn(members, "status", 1000)
+	patch.Name, nameOK = contract.Text(members, "name", 1000)
+	patch.CategoryID, categoryOK = contract.Whole(members, "categoryId")
+	status, statusOK := contract.Text(members, "status", 1000)
 	if status != nil {
 		parsed, _ := petstore.ParseStatus(*status)
 		patch.Status, statusOK = &parsed, slices.Contains([]string{"available", "pending", "sold"}, *status)
@@ -96,13 +76,13 @@ func FuzzOrder(f *testing.F) {
 }
 
 func oracleOrder(body []byte) (order petstore.NewOrder, valid bool) {
-	members, valid := strictMembers(body)
+	members, valid := contract.Members(body)
 	if !valid {
 		return order, false
 	}
-	petID, petOK := wholeIn(members, "petId")
-	reference, referenceOK := textIn(members, "reference", 200)
-	seconds, holdOK := wholeIn(members, "holdSeconds")
+	petID, petOK := contract.Whole(members, "petId")
+	reference, referenceOK := contract.Text(members, "reference", 200)
+	seconds, holdOK := contract.Whole(members, "holdSeconds")
 	order.Hold = 72 * time.Hour
 	if seconds != nil {
 		order.Hold, holdOK = time.Duration(*seconds)*time.Second, holdOK && *seconds >= 60 && *seconds <= 2592000
@@ -121,8 +101,8 @@ func FuzzCategory(f *testing.F) {
 		got := petstore.Category{ID: 7}
 		err := categoryBody.decode(body, &got)
 		want, valid := petstore.Category{ID: 7}, false
-		if members, ok := strictMembers(body); ok {
-			name, ok := textIn(members, "name", 100)
+		if members, ok := contract.Members(body); ok {
+			name, ok := contract.Text(members, "name", 100)
 			if valid = ok && name != nil; valid {
 				want.Name = *name
 			}

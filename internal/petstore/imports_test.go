@@ -97,7 +97,7 @@ func TestOnlyTheProgramImportsEverySibling(t *testing.T) {
 func TestWhatIsForTestsIsImportedByTestsOnly(t *testing.T) {
 	for path, p := range parts(t) {
 		for _, imported := range p.Imports {
-			if imported == internal+"conformance" || imported == internal+"testservice" {
+			if slices.Contains([]string{internal + "conformance", internal + "contract", internal + "testservice"}, imported) {
 				t.Errorf("%s imports %s", path, imported)
 			}
 		}

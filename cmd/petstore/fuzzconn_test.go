@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"petstore/internal/contract"
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
+	"petstore/internal/sqlite"
+)
+
+// fuzzKey is the key that seeds know.
+const fuzzKey = "a-key-that-seeds-know"
+
+// FuzzConnection sends whatever bytes on a connection to the server as serve assembles it. Every request among them gets
+// one answer, in their order, until the server hangs up; what is no request gets the server's refusal or nothing; and every
+// answer is as the document describes it.
+func FuzzConnection(f *testing.F) {
+	for _, c := range notHTTP[:7] {
+		f.Add([]byte(c.sends))
+	}
+	const head = " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + fuzzKey + "\r\n"
+	for _, seed := range []string{
+		"GET /v1/pets?limit=2" + head + "\r\nGET /v1/pets/1" + head + "\r\nHEAD /v1/inventory" + head + "\r\n",
+		"POST /v1/pets" + head + "Content-Length: 29\r\n\r\n{\"name\":\"Rex\",\"categoryId\":1}DELETE /v1/pets/1" + head + "Connection: close\r\n\r\n",
+		"POST /v1/orders" + head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"pet\r\n7;x=y\r\nId\":1}\r\n0\r\nTrailer: a\r\n\r\nOPTIONS *" + head + "\r\n",
+		"PUT /v1/categories/7" + head + "Expect: 100-continue\r\nContent-Length: 14\r\n\r\n{\"name\":\"Dog\"}GET / HTTP/1.0\r\n\r\n",
+		"PATCH /v1/pets/1" + head + "Content-Length: 100\r\n\r\n{\"status\":\"so",
+		"OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\nOrigin: http://a\r\nAccess-Control-Request-Method: POST\r\n\r\nGET /docs HTTP/1.1\r\nHost: x\r\n\r\n",
+		"CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\nTRACE / HTTP/1.1\r\nHost: x\r\n\r\n",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00",
+		"GET http://y/v1/pets" + head + "Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n\r\n\r\nGET /v1/orders" + head + "\r\n",
+		"GET /v1/pets" + head + "Host: y\r\n\r\n\x16\x03\x01\x02\x00",
+	} {
+		f.Add([]byte(seed))
+	}
+	address := serveFuzzed(f)
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		if len(sent) > 16<<10 {
+			t.Skip("such lengths are for other tests")
+		}
+		c := dialFuzzed(t, address)
+		defer c.Close()
+		if _, err := c.Write(sent); err != nil {
+			t.Fatal(err)
+		}
+		requests, rest := completeRequests(sent)
+		for _, request := range requests {
+			if c.expectAnswer(request) {
+				rest = nil
+				break
+			}
+		}
+		c.CloseWrite()
+		c.expectEnd(rest)
+	})
+}
+
+// serveFuzzed assembles what serve does, with a key that is known and limits that refuse nobody, and returns its address.
+func serveFuzzed(f *testing.F) (address string) {
+	db, err := sqlite.Open(f.Context(), sqlite.Config{Path: filepath.Join(f.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { db.Close() })
+	key := petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), 0)
+	if err := db.EnsureKey(f.Context(), key, petstore.HashSecret(fuzzKey)); err != nil {
+		f.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	health := &health{storage: db, log: log}
+	config := (&serveCmd{storeFlags: storeFlags{Environment: petstore.Production}, APIKey: fuzzKey, RateLimits: "off", BodyBudget: 64 << 20}).config(settings{})
+	config.Storage, config.Limiter, config.Probes = db, ratelimit.NewMemory(time.Now), probes(health)
+	config.Log, config.Metrics = log, prometheus.NewRegistry()
+	api := httpapi.New(config)
+	listener, err := listen("127.0.0.1:0", "--listen")
+	if err != nil {
+		f.Fatal(err)
+	}
+	clients := newClients(thriftyListener{listener, headerTimeout}, mostConns(openFiles()), nil, api.Refusal)
+	server := newServer(closing(api, &health.draining), nil, log)
+	server.ConnState = clients.note
+	go server.Serve(clients)
+	f.Cleanup(func() { server.Close() })
+	return listener.Addr().String()
+}
+
+// completeRequests are the requests that net/http finds in what is sent, each with its body, up to the first that is not
+// whole or none at all; the rest is what begins there.
+func completeRequests(sent []byte) (requests []string, rest []byte) {
+	source := bytes.NewReader(sent)
+	reader := bufio.NewReader(source)
+	for method := ""; ; {
+		if method == "POST" { // behind one, net/http forgives a few empty lines
+			few, _ := reader.Peek(4)
+			reader.Discard(len(few) - len(bytes.TrimLeft(few, "\r\n")))
+		}
+		start := len(sent) - source.Len() - reader.Buffered()
+		r, err := http.ReadRequest(reader)
+		if err == nil {
+			_, err = io.Copy(io.Discard, r.Body)
+		}
+		if err != nil {
+			return requests, sent[start:]
+		}
+		method = r.Method
+		requests = append(requests, string(sent[start:len(sent)-source.Len()-reader.Buffered()]))
+	}
+}
+
+// fuzzedConn is a client's end of a connection.
+type fuzzedConn struct {
+	*net.TCPConn
+	t      *testing.T
+	raw    bytes.Buffer // what came and was not looked at yet
+	reader *bufio.Reader
+}
+
+func dialFuzzed(t *testing.T, address string) *fuzzedConn {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetDeadline(time.Now().Add(time.Minute)) // a server that leaves a client waiting is at fault
+	c := &fuzzedConn{TCPConn: conn.(*net.TCPConn), t: t}
+	c.reader = bufio.NewReader(io.TeeReader(conn, &c.raw))
+	return c
+}
+
+// expectAnswer reads the answer to a request, and reports whether the server hangs up after it.
+func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
+	c.t.Helper()
+	method, _, _ := strings.Cut(request, " ")
+	start := c.raw.Len() - c.reader.Buffered()
+	response, err := http.ReadResponse(c.reader, &http.Request{Method: method})
+	if err != nil {
+		c.t.Fatalf("%q has no answer: %v, %q", request, err, c.raw.Bytes()[start:])
+	}
+	body, err := io.ReadAll(response.Body)
+	if method == http.MethodHead && response.Close { // the server's own refusals have a body, whatever the method
+		body, err = io.ReadAll(c.reader)
+	}
+	raw := string(c.raw.Bytes()[start : c.raw.Len()-c.reader.Buffered()])
+	if !isEnd(err) {
+		c.t.Fatalf("%q has an answer that breaks off: %v, %q", request, err, raw)
+	}
+	if response.StatusCode == http.StatusContinue {
+		return c.expectAnswer(request)
+	}
+	if response.StatusCode == http.StatusInternalServerError {
+		c.t.Fatalf("%q breaks the service: %s", request, raw)
+	}
+	if bytes.Contains(body, []byte(`"code":"bad_request"`)) { // by the server, whatever was asked for
+		if !response.Close {
+			c.t.Fatalf("%q is refused by the server, which does not hang up: %s", request, raw)
+		}
+		request = "GET /none HTTP/1.1\r\nHost: x\r\n\r\n"
+	}
+	if err := contract.Check(request, contract.Answer{Raw: raw, Status: response.StatusCode, Header: response.Header, Body: string(body)}); err != nil {
+		c.t.Fatalf("%q: %v", request, err)
+	}
+	return response.Close
+}
+
+// expectEnd reads what comes after the last whole request: one answer at the most, and then the end.
+func (c *fuzzedConn) expectEnd(rest []byte) {
+	c.t.Helper()
+	if _, err := c.reader.Peek(1); err != nil {
+		if !isEnd(err) {
+			c.t.Fatalf("the server does not hang up: %v", err)
+		}
+		return
+	}
+	if len(rest) == 0 {
+		c.t.Fatal("an answer comes that nothing asked for")
+	}
+	c.expectAnswer(headOf(rest))
+	if more, err := io.ReadAll(c.reader); len(more) > 0 || !isEnd(err) {
+		c.t.Fatalf("after the last answer comes %q, %v", more, err)
+	}
+}
+
+// headOf is what there is of a request that is not whole, or another that no operation is for.
+func headOf(rest []byte) string {
+	if _, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rest))); err != nil {
+		return "GET /none HTTP/1.1\r\nHost: x\r\n\r\n"
+	}
+	return string(rest)
+}
+
+// isEnd reports whether the server has hung up; it may do so before it has read all that it was sent.
+func isEnd(err error) bool {
+	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// FuzzSettings reads any text as each setting that has a form of its own. What is taken can be used.
+func FuzzSettings(f *testing.F) {
+	for _, seed := range []string{
+		"https://api.example.com/v1", "http://h/a//v1/", "http://[::1]:80", "http://%C3%A9/v1", "https://h/%3C", "http://h:x",
+		"10.0.0.0/8, ::1", "10.0.0.1/8", "::ffff:10.0.0.1", "::ffff:10.0.0.0/104", "::ffff:10.0.0.0/90", "fe80::1%eth0", "::/0,",
+		"90d", "36h", "-1h", "65535d", "64MiB", "9223372036854775807", "8589934592GiB", "0KiB", "",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		checkBaseURL(t, text)
+		checkNetworks(t, text)
+		var d duration
+		if err := d.UnmarshalText([]byte(text)); err == nil && d < 0 {
+			t.Errorf("%q is a length of time of %s", text, time.Duration(d))
+		}
+		var s size
+		if err := s.UnmarshalText([]byte(text)); err == nil && s < 1 {
+			t.Errorf("%q is a size of %d", text, s)
+		}
+	})
+}
+
+// checkBaseURL makes sure that links under the base can be sent in a header and lead where the text says.
+func checkBaseURL(t *testing.T, text string) {
+	base, err := parseBaseURL(text)
+	if err != nil || base == "" {
+		return
+	}
+	link := base + "/v1/pets"
+	u, err := url.Parse(link)
+	if err != nil || strings.ContainsFunc(link, func(c rune) bool { return c <= ' ' || c > '~' || c == '<' || c == '>' || c == '"' }) {
+		t.Errorf("--base-url %q makes links such as %q: %v", text, link, err)
+	}
+	if asked, err := url.Parse(text); err == nil && u != nil && u.Host != asked.Host {
+		t.Errorf("--base-url %q makes links to %q", text, u.Host)
+	}
+	if again, err := parseBaseURL(base + "/v1"); err != nil || again != base {
+		t.Errorf("--base-url %q is %q, and with its version %q, %v", text, base, again, err)
+	}
+}
+
+// checkNetworks makes sure that every address that is named is trusted, in the form in which peers are known.
+func checkNetworks(t *testing.T, text string) {
+	networks, err := parseNetworks(text)
+	if err != nil {
+		return
+	}
+	for field := range strings.SplitSeq(text, ",") {
+		address, _, _ := strings.Cut(strings.TrimSpace(field), "/")
+		addr, err := netip.ParseAddr(address)
+		if err != nil {
+			continue
+		}
+		peer, trusted := addr.Unmap().WithZone(""), false
+		for _, network := range networks {
+			trusted = trusted || network.Contains(peer)
+		}
+		if !trusted {
+			t.Errorf("--trusted-proxies %q is %v, which does not have %s", text, networks, peer)
+		}
+	}
+}
+
+// FuzzProfile reads any file as a profile. One that is taken, written and read again, is the same.
+func FuzzProfile(f *testing.F) {
+	for _, seed := range []string{`{"server":"http://a","key":"b"}`, `{"Server":"a","KEY":"\u0000"}`, `{"server":1}`, `{"server":"a","key":"b"} x`, "", "null", `{"server":"\ud800","key":"b"}`} {
+		f.Add([]byte(seed))
+	}
+	stored := profiles(f.TempDir())
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(stored.file("a"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := stored.read("a")
+		if err != nil {
+			return
+		}
+		if err := stored.write("b", p); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := stored.read("b"); err != nil || again != p {
+			t.Errorf("%q is read as %+v, written and read again as %+v, %v", text, p, again, err)
+		}
+	})
+}

@@ -1,0 +1,138 @@
+// Package contract is the published interface a second time, for tests to compare the service with: the document applied to
+// an exchange, and the rules of bodies written on other parts than the service's own.
+package contract
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"petstore/api"
+)
+
+var document = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(api.YAML) })
+
+// Answer is what came back, to the last byte.
+type Answer struct {
+	Raw    string
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Check returns what in an exchange differs from the published document, nil if nothing does. What the document says in
+// words only is checked here in code: errors of any path, preflights, HEAD, headers that are on every answer.
+func Check(request string, a Answer) error {
+	doc, err := document()
+	if err != nil {
+		return err
+	}
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
+	if err != nil {
+		return fmt.Errorf("the request cannot be read: %w", err)
+	}
+	if err := CheckEvery(r, a); err != nil {
+		return err
+	}
+	alike := sha256.Sum256([]byte(request + stable(a.Raw)))
+	if accepted.has(alike) {
+		return nil
+	}
+	if a.Status >= 400 && r.Method != http.MethodHead {
+		err = isError(doc, a)
+	}
+	template, parameters := templateOf(doc, r.URL.EscapedPath())
+	if item := doc.Paths.Value(template); err == nil && item != nil && r.Method != http.MethodOptions {
+		err = validate(doc, r, template, item, parameters, a)
+	}
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, a.Raw)
+	}
+	accepted.add(alike)
+	return nil
+}
+
+// templateOf is the path of the document that an escaped path belongs to, with the values of its parameters.
+func templateOf(doc *openapi3.T, path string) (template string, parameters map[string]string) {
+	parts := strings.Split(path, "/")
+	for template := range doc.Paths.Map() {
+		segments := strings.Split(doc.Servers[0].URL+template, "/")
+		if len(segments) != len(parts) {
+			continue
+		}
+		values := make(map[string]string)
+		isOne := true
+		for i, segment := range segments {
+			if name, ok := strings.CutPrefix(segment, "{"); ok && parts[i] != "" {
+				value, err := url.PathUnescape(parts[i])
+				if err != nil {
+					value = parts[i]
+				}
+				values[strings.TrimSuffix(name, "}")] = value
+			} else if segment != parts[i] {
+				isOne = false
+			}
+		}
+		if isOne {
+			return template, values
+		}
+	}
+	return "", nil
+}
+
+// operationFor is the one that describes the answer to a method. HEAD is answered as GET, and a method that the path does
+// not have as any operation of the path would be, but for the deprecation, which belongs to one operation only.
+func operationFor(item *openapi3.PathItem, method string) (string, *openapi3.Operation) {
+	if method == http.MethodHead && item.Get != nil {
+		return http.MethodGet, item.Get
+	}
+	if op := item.GetOperation(method); op != nil {
+		return method, op
+	}
+	for method, op := range item.Operations() {
+		if !op.Deprecated {
+			return method, op
+		}
+	}
+	return method, nil
+}
+
+// validate compares an answer with the response of its operation, and the request too if it was accepted.
+func validate(doc *openapi3.T, request *http.Request, template string, item *openapi3.PathItem, parameters map[string]string, a Answer) error {
+	head := request.Method == http.MethodHead
+	method, operation := operationFor(item, request.Method)
+	request.Method = method
+	input := &openapi3filter.RequestValidationInput{
+		Request:    request,
+		PathParams: parameters,
+		Route: &routers.Route{
+			Spec: doc, Server: doc.Servers[0], Path: template, PathItem: item,
+			Method: method, Operation: operation,
+		},
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true,
+			ExcludeResponseBody:   head,
+			AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+			SkipSettingDefaults:   true,
+		},
+	}
+	response := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: a.Status, Header: a.Header, Options: input.Options}
+	if err := openapi3filter.ValidateResponse(request.Context(), response.SetBodyBytes([]byte(a.Body))); err != nil {
+		return fmt.Errorf("the answer is not as the document describes it: %w", err)
+	}
+	if a.Status >= 300 || (operation.RequestBody != nil && request.Header.Get("Content-Type") != "application/json") {
+		return nil
+	}
+	if err := openapi3filter.ValidateRequest(request.Context(), input); err != nil {
+		return fmt.Errorf("the request was accepted and is not as the document describes it: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// CheckEvery checks what all answers have in common.
+func CheckEvery(r *http.Request, a Answer) error {
+	if err := everyAnswer(r, a); err != nil {
+		return fmt.Errorf("%w\n%s", err, a.Raw)
+	}
+	return nil
+}
+
+func everyAnswer(r *http.Request, a Answer) error {
+	switch {
+	case a.Status >= 300 && a.Status < 400:
+		return errors.New("the answer is a redirect")
+	case !safeID.MatchString(a.Header.Get("X-Request-Id")):
+		return errors.New("X-Request-Id is not safe")
+	case a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Access-Control-Expose-Headers") == "":
+		return errors.New("pages of other origins cannot read the answer")
+	case a.Header.Get("Access-Control-Allow-Credentials") != "":
+		return errors.New("a browser would send its own credentials")
+	case isVersioned(r) && a.Header.Get("Cache-Control") != "no-store":
+		return errors.New("the answer may be cached")
+	case (a.Status == 201) != (a.Header.Get("Location") != ""):
+		return errors.New("a Location belongs to what was made, and only to that")
+	case r.Method == http.MethodHead && a.Body != "":
+		return errors.New("the answer to HEAD has a body")
+	case a.Status == http.StatusNoContent && (a.Body != "" || a.Header.Get("Content-Type") != ""):
+		return errors.New("an answer without content has some")
+	case a.Status >= 400:
+		return hasLimits(a)
+	}
+	return nil
+}
+
+func hasLimits(a Answer) error {
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		if !strings.Contains(a.Raw, "\r\n"+name+": ") {
+			return fmt.Errorf("%s is missing, or spelled otherwise", name)
+		}
+	}
+	return nil
+}
+
+func isVersioned(r *http.Request) bool {
+	path := r.URL.EscapedPath()
+	return path == "/v1" || strings.HasPrefix(path, "/v1/")
+}
+
+// isError checks that the answer is an Error of exactly its three fields.
+func isError(doc *openapi3.T, a Answer) error {
+	if a.Header.Get("Content-Type") != "application/json" {
+		return errors.New("the error is not JSON by its Content-Type")
+	}
+	var value any
+	if err := json.Unmarshal([]byte(a.Body), &value); err != nil {
+		return fmt.Errorf("the error is not JSON: %w", err)
+	}
+	if err := doc.Components.Schemas["Error"].Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
+		return fmt.Errorf("the error is not an Error: %w", err)
+	}
+	if status := value.(map[string]any)["status"]; status != float64(a.Status) {
+		return fmt.Errorf("the Error says %v and the status line %d", status, a.Status)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package model
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// operation is what the model has to know of an operation of the interface.
+type operation struct {
+	method, path string
+	do           func(*store, request, int64) answer
+	named        bool            // the path has an id
+	anyInt64     bool            // which may be negative
+	takes        map[string]bool // the media types of its body; nil takes all
+	makes        bool            // something new, so that an Idempotency-Key counts
+}
+
+var (
+	anyJSON  = map[string]bool{"": true, "application/json": true, "application/json; charset=utf-8": true, "application/merge-patch+json": true, "application/vnd.x+json": true}
+	patching = map[string]bool{"": true, "application/json": true, "application/json; charset=utf-8": true, "application/merge-patch+json": true}
+)
+
+// names are the operations of the interface in the order in which a script counts them, and then what else may happen.
+var names = []string{
+	"createPet", "listPets", "getPet", "updatePet", "deletePet", "getInventory",
+	"createCategory", "listCategories", "getCategory", "nameCategory", "deleteCategory",
+	"placeOrder", "listOrders", "getOrder", "completeOrder", "cancelOrder",
+	"followLink", "passTime", "expireOrders", "knock", "revokeKey", "changeAccess", "unban", "restart",
+}
+
+var operations map[string]*operation
+
+func init() {
+	operations = map[string]*operation{
+		"createPet":      {"POST", "/v1/pets", (*store).createPet, false, false, anyJSON, true},
+		"listPets":       {"GET", "/v1/pets", (*store).listPets, false, false, nil, false},
+		"getPet":         {"GET", "/v1/pets/{}", (*store).getPet, true, false, nil, false},
+		"updatePet":      {"PATCH", "/v1/pets/{}", (*store).updatePet, true, false, patching, false},
+		"deletePet":      {"DELETE", "/v1/pets/{}", (*store).deletePet, true, false, nil, false},
+		"getInventory":   {"GET", "/v1/inventory", (*store).getInventory, false, false, nil, false},
+		"createCategory": {"POST", "/v1/categories", (*store).createCategory, false, false, anyJSON, true},
+		"listCategories": {"GET", "/v1/categories", (*store).listCategories, false, false, nil, false},
+		"getCategory":    {"GET", "/v1/categories/{}", (*store).getCategory, true, true, nil, false},
+		"nameCategory":   {"PUT", "/v1/categories/{}", (*store).nameCategory, true, true, anyJSON, false},
+		"deleteCategory": {"DELETE", "/v1/categories/{}", (*store).deleteCategory, true, true, nil, false},
+		"placeOrder":     {"POST", "/v1/orders", (*store).placeOrder, false, false, anyJSON, true},
+		"listOrders":     {"GET", "/v1/orders", (*store).listOrders, false, false, nil, false},
+		"getOrder":       {"GET", "/v1/orders/{}", (*store).getOrder, true, false, nil, false},
+		"completeOrder":  {"POST", "/v1/orders/{}/complete", (*store).completeOrder, true, false, nil, false},
+		"cancelOrder":    {"POST", "/v1/orders/{}/cancel", (*store).cancelOrder, true, false, nil, false},
+	}
+}
+
+// What a script chooses from. The first of each is plain, so that a script of zeros is one of plain requests.
+var (
+	ids       = []string{"1", "2", "3", "4", "5", "0", "-3", "%31", "01", "x", "9223372036854775807", "9223372036854775808", "9007199254740991"}
+	petNames  = []string{`"Rex"`, `"Ada"`, `"Zoë <\u0026>"`, `"\ud83d\ude00"`, `""`, `" "`, `"a\u0000"`, `7`, `null`, ``, text(100), text(101), text(1000), text(1001)}
+	numbers   = []string{`1`, `2`, `3`, `-5`, `1e1`, `40.0`, `1.5`, `"1"`, `null`, ``, `9007199254740990`, `9007199254740991`, `9223372036854775807`, `9223372036854775808`}
+	statuses  = []string{``, `"available"`, `"pending"`, `"sold"`, `"lost"`, `null`, `1`}
+	petIDs    = []string{`1`, `2`, `3`, `4`, `5`, `0`, `-1`, `1.0`, `"1"`, ``, `null`}
+	notes     = []string{``, `"r-1"`, `""`, `null`, text(200), text(201)}
+	holds     = []string{``, `60`, `59`, `3600`, `6e1`, `2592000`, `2592001`, `null`, `86400`}
+	lengths   = []string{``, `1`, `2`, `3`, `100`, `0`, `101`, `x`, `01`}
+	words     = []string{``, `available`, `pending`, `sold`, `open`, `completed`, `cancelled`, `expired`, `lost`}
+	others    = []string{``, `1`, `2`, `3`, `-1`, `x`, `+1`}
+	oddities  = []string{``, ``, `&x=y`, `&limit=2`, `&%zz`, `&a;b`, `&status=`, `&cursor=AQAAAAAAAAAB%0A`, `&Limit=0`}
+	medias    = []string{"application/json", "", "application/json; charset=utf-8", "application/merge-patch+json", "application/vnd.x+json", "text/plain"}
+	onceNames = []string{"", "a", "b", "c", "(empty)", strings.Repeat("k", 255), strings.Repeat("k", 256), "é"}
+)
+
+func text(length int) string { return `"` + strings.Repeat("n", length) + `"` }
+
+// step is one thing that happens, in eight bytes of a script.
+type step [8]byte
+
+func (s step) pick(i int, from []string) string { return from[int(s[i])%len(from)] }
+
+func (s step) name() string { return s.pick(0, names) }
+
+// body is of the fields of the operation, or a line of the fuzzer's own.
+func (s step) body(lines []string) string {
+	if s[7] >= 192 {
+		return lines[int(s[7]-192)%len(lines)]
+	}
+	switch s.name() {
+	case "createPet", "updatePet":
+		return object("name", s.pick(3, petNames), "categoryId", s.pick(4, numbers), "status", s.pick(5, statuses))
+	case "createCategory", "nameCategory":
+		return object("name", s.pick(3, petNames))
+	case "placeOrder":
+		return object("petId", s.pick(3, petIDs), "reference", s.pick(4, notes), "holdSeconds", s.pick(5, holds))
+	}
+	return ""
+}
+
+// object writes the members that have a value.
+func object(pairs ...string) string {
+	var members []string
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			members = append(members, fmt.Sprintf("%q:%s", pairs[i], pairs[i+1]))
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// query is of a list; the cursor is one that an earlier answer gave.
+func (s step) query(cursor string) string {
+	values := url.Values{}
+	add := func(name, value string) {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	add("limit", s.pick(3, lengths))
+	add("status", s.pick(4, words))
+	add(map[string]string{"listPets": "id", "listOrders": "petId"}[s.name()], s.pick(5, others))
+	add("cursor", cursor)
+	values.Del("")
+	return values.Encode() + s.pick(7, oddities)
+}

@@ -1,0 +1,52 @@
+package model
+
+import "slices"
+
+// seed is a script in words: the name of each step with its seven other bytes.
+type seed struct {
+	steps []happening
+	raw   string
+}
+
+type happening struct {
+	name  string
+	bytes []byte
+}
+
+func (s seed) script() (script []byte) {
+	for _, h := range s.steps {
+		one := step{byte(slices.Index(names, h.name))}
+		copy(one[1:], h.bytes)
+		script = append(script, one[:]...)
+	}
+	return script
+}
+
+// seeds are lives of animals that a fuzzer would have to find: who, id or Idempotency-Key, three choices, media, raw.
+var seeds = []seed{
+	{steps: []happening{
+		{"createPet", nil}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{0, 1, 2, 2, 2}},
+		{"listPets", []byte{0, 0, 1}}, {"followLink", nil}, {"getInventory", []byte{1}}, {"getPet", []byte{0x81, 1}},
+		{"updatePet", []byte{1}}, {"updatePet", []byte{0, 0, 1, 3, 2}}, {"deletePet", []byte{0, 1}}, {"getInventory", nil},
+	}},
+	{steps: []happening{
+		{"createPet", nil}, {"placeOrder", []byte{0, 1, 0, 1, 1}}, {"placeOrder", nil}, {"deletePet", nil}, {"updatePet", []byte{0, 0, 0, 0, 3}},
+		{"passTime", []byte{2}}, {"getOrder", nil}, {"getPet", nil}, {"listOrders", []byte{0, 0, 0, 7}}, {"completeOrder", nil},
+		{"expireOrders", nil}, {"getInventory", nil}, {"placeOrder", []byte{0, 2}}, {"completeOrder", []byte{2, 1}}, {"cancelOrder", []byte{0, 1}},
+		{"placeOrder", []byte{0, 1, 0, 1, 1}}, {"passTime", []byte{4}}, {"placeOrder", []byte{0, 1, 0, 1, 1}}, {"listOrders", []byte{0, 0, 1}}, {"followLink", []byte{0x80}},
+	}},
+	{steps: []happening{
+		{"createPet", []byte{0, 0, 0, 5}}, {"createCategory", nil}, {"createCategory", nil}, {"nameCategory", []byte{0, 6, 1}}, {"nameCategory", []byte{0, 6, 2}},
+		{"nameCategory", []byte{0, 1, 1}}, {"listCategories", []byte{0, 0, 1}}, {"followLink", nil}, {"listPets", []byte{0, 0, 0, 0, 0, 8}},
+		{"deleteCategory", []byte{0, 6}}, {"getCategory", []byte{0, 6}}, {"createCategory", []byte{0, 1, 3}}, {"createPet", []byte{0, 1, 3}},
+	}},
+	{steps: []happening{
+		{"knock", []byte{3}}, {"knock", []byte{4}}, {"passTime", []byte{2}}, {"getInventory", []byte{3}}, {"passTime", []byte{2}}, {"knock", []byte{3}},
+		{"unban", []byte{0, 3}}, {"restart", nil}, {"knock", []byte{3}}, {"revokeKey", []byte{0, 3}}, {"getInventory", []byte{3}}, {"changeAccess", []byte{0, 1}},
+		{"createPet", []byte{1}}, {"passTime", []byte{3}}, {"listPets", []byte{5}}, {"passTime", []byte{9}}, {"passTime", []byte{8}}, {"passTime", []byte{8}}, {"getPet", nil},
+	}},
+	{steps: []happening{
+		{"createPet", []byte{0, 0, 0, 0, 0, 0, 192}}, {"createPet", []byte{0, 1, 0, 0, 0, 1, 193}}, {"updatePet", []byte{0, 0, 0, 0, 0, 3, 194}}, {"placeOrder", []byte{6, 0, 0, 0, 0, 0, 195}},
+		{"createCategory", []byte{7, 0, 0, 0, 0, 0, 196}}, {"completeOrder", []byte{8, 0, 0, 0, 0, 5, 196}}, {"listPets", []byte{0, 0, 0, 0, 0, 0, 4}}, {"listOrders", []byte{0, 0, 4, 4, 1, 0, 3}},
+	}, raw: "{\"name\":\"Rex\",\"categoryId\":1}\n{\"name\":\"Rex\",\"name\":\"Ada\"}\n{\"status\":\"sold\",\"x\":[{}]}\n{\"petId\":1,\"holdSeconds\":60}\n{"},
+}
