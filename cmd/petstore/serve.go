@@ -68,6 +68,9 @@ func (c *serveCmd) settings() (s settings, err error) {
 		}
 	}
 	if c.Redis != "" {
+		if torn(c.Redis) {
+			return s, tornURL("--redis")
+		}
 		if err := ratelimit.CheckURL(c.Redis); err != nil {
 			return s, wrongUsage("--redis: %w", err)
 		}
@@ -239,7 +242,7 @@ func parseBaseURL(s string) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") {
-		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", s)
+		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", withoutUser(s))
 	}
 	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
 	return u.Scheme + "://" + u.Host + path, nil
