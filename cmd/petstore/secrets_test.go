@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -70,5 +73,42 @@ func TestWrongSettingsOfTracesAreToldWithoutTheirValues(t *testing.T) {
 	log := s.stderr.String()
 	if strings.Contains(log, "hush-4711") || !strings.Contains(log, "OTEL_") {
 		t.Errorf("the log has\n%s", log)
+	}
+}
+
+func TestADatabaseAndItsBackupHoldNoKeys(t *testing.T) {
+	t.Parallel()
+	const named = "hush-of-the-operator"
+	folder := t.TempDir()
+	database := "sqlite:" + filepath.Join(folder, "pets.db")
+	first := startServer(t, "--database", database)
+	first.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	first.stop(t)
+	second := startServer(t, "--database", database, "--api-key", named)
+	second.Key = named
+	second.ask(t, "POST", "/v1/pets", `{"name":"Bello","categoryId":1}`)
+	made, _, _ := invoke(t, "keys", "create", "--name", "shop", "--database", database)
+	if _, stderr, status := invoke(t, "backup", filepath.Join(folder, "backup.db"), "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything := []byte{}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		everything = append(everything, text...)
+	}
+	for _, key := range []string{first.Key, named, strings.TrimSpace(made)} {
+		if key == "" || bytes.Contains(everything, []byte(key)) {
+			t.Errorf("the key %q is stored", key)
+		}
+	}
+	if !bytes.Contains(everything, []byte("Bello")) {
+		t.Error("nothing is shown by this test: the animals were not found either")
 	}
 }
