@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"petstore/internal/petstore"
 )
 
 // An operator's typo ends up in logs and in tickets, so what may be a part of a password is not repeated.
@@ -61,6 +63,19 @@ func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 			t.Errorf("it ended with %d and said %s%s", status, stdout, stderr)
 		}
 	})
+}
+
+// A key in the wrong place of a script ends up in the log of whatever runs the script.
+func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	key := petstore.NewSecret(petstore.Production)
+	for _, args := range [][]string{{"login", key}, {"pets", key}, {"pets", "show", key}, {"keys", "revoke", key}, {"serve", "--" + key}, {"serve", "--listen", key}, {"login", "--profile", key + "/"}} {
+		command := program(args...)
+		command.Dir = t.TempDir()
+		if out, err := command.CombinedOutput(); err == nil || strings.Contains(string(out), key) {
+			t.Errorf("petstore %s: %v\n%s", args[0], err, out)
+		}
+	}
 }
 
 // The library that sends traces tells of settings that it cannot read, with the settings.
