@@ -2,7 +2,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test test-clients lint fuzz bench bench-peers bench-compare screenshots release
+.PHONY: run build test test-clients lint vulncheck fuzz bench bench-peers bench-compare screenshots release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -25,6 +25,9 @@ lint: ## gofmt, vet and staticcheck, on every module
 	go -C bench vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
 	go -C bench tool -modfile=../tools/go.mod staticcheck ./...
+
+vulncheck: ## known vulnerabilities in what the program calls; needs the network
+	go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 ./...
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for package in $$(go list ./...); do \

@@ -38,7 +38,7 @@ func (b *badLines) report(number int64, reason string) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.file == nil {
-		if b.file, err = os.Create(b.name); err != nil {
+		if b.file, err = os.OpenFile(b.name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
 			return fmt.Errorf("line %d is bad (%s), and that could not be written down; --bad-lines names another file: %w", number, harmless(reason), err)
 		}
 	}

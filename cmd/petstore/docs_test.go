@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,5 +31,38 @@ func TestTheCommandsOfTheManualWork(t *testing.T) {
 	out, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"name": "Biscuit the Great"`) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The page promises that tests show what it says.
+func TestTheTestsThatThePageOnSecurityNamesExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err = filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, found := range declared.FindAllSubmatch(source, -1) {
+			there[string(found[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllSubmatch(page, -1)
+	if len(named) < 40 {
+		t.Errorf("the page names only %d tests", len(named))
+	}
+	for _, name := range named {
+		if !there[string(name[1])] {
+			t.Errorf("there is no test %s", name[1])
+		}
 	}
 }

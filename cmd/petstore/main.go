@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"petstore/internal/petstore"
 )
 
 func main() {
@@ -26,7 +28,7 @@ func main() {
 	}
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	if err != nil {
-		briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", err) })
+		briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", petstore.Redact(err.Error())) })
 	}
 	os.Exit(exitStatus(err))
 }

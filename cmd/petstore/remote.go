@@ -130,7 +130,7 @@ func parseServer(s string) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", wrongUsage("--server is %q; it may be an address such as https://api.example.com", s)
+		return "", wrongUsage("--server is %q; it may be an address such as https://api.example.com", withoutUser(s))
 	}
 	u.Host = strings.ToLower(u.Host)
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil

@@ -69,6 +69,9 @@ func (c *serveCmd) settings() (s settings, err error) {
 		}
 	}
 	if c.Redis != "" {
+		if torn(c.Redis) {
+			return s, tornURL("--redis")
+		}
 		if err := ratelimit.CheckURL(c.Redis); err != nil {
 			return s, wrongUsage("--redis: %w", err)
 		}
@@ -239,11 +242,18 @@ func parseBaseURL(s string) (string, error) {
 		return "", nil
 	}
 	u, err := url.Parse(s)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.ContainsAny(s, "<> \"") || strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII }) {
-		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", s)
+	if err != nil || !isBase(u) || strings.ContainsAny(s, "<> \"") {
+		return "", wrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", withoutUser(s))
 	}
 	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
 	return u.Scheme + "://" + u.Host + path, nil
+}
+
+// isBase reports whether links can begin with this address.
+func isBase(u *url.URL) bool {
+	web := u.Scheme == "http" || u.Scheme == "https"
+	ascii := !strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII })
+	return web && u.Host != "" && ascii && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
 func parseNetworks(s string) ([]netip.Prefix, error) {

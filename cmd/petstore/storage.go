@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/url"
+	"regexp"
 	"strings"
 
 	"petstore/internal/petstore"
@@ -62,23 +65,49 @@ func (f storeFlags) with(ctx context.Context, why purpose, work func(petstore.St
 
 // database splits --database into the kind of store and, of a file, its path.
 func (f storeFlags) database() (kind, path string, err error) {
-	url := f.Database
-	if url == "" {
-		url = "sqlite:petstore.db"
+	address := f.Database
+	if address == "" {
+		address = "sqlite:petstore.db"
 		if f.Environment == petstore.Staging {
-			url = "sqlite:petstore-staging.db"
+			address = "sqlite:petstore-staging.db"
 		}
 	}
-	scheme, rest, _ := strings.Cut(url, ":")
+	scheme, rest, _ := strings.Cut(address, ":")
 	switch {
 	case scheme == "sqlite" && strings.TrimPrefix(rest, "//") != "":
 		return "sqlite", strings.TrimPrefix(rest, "//"), nil
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
-		if err := postgres.CheckURL(url); err != nil {
+		if torn(address) {
+			return "", "", tornURL("--database")
+		}
+		if err := postgres.CheckURL(address); err != nil {
 			return "", "", wrongUsage("--database: %w", err)
 		}
 		return "postgres", "", nil
 	}
-	// The rest of it may hold a password.
-	return "", "", wrongUsage("--database begins with %q; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", scheme)
+	began := "is of no kind that is known here" // what it is may hold a password
+	if !strings.ContainsAny(scheme, "@= ") {
+		began = fmt.Sprintf("begins with %q", scheme)
+	}
+	return "", "", wrongUsage("--database %s; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", began)
 }
+
+// torn reports whether a URL falls apart in the middle of its password, at a character that is not percent-encoded. Pieces
+// of the password would be taken for a host or a name, and be told as such.
+func torn(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false // who uses the URL refuses it
+	}
+	parameter, _, _ := strings.Cut(u.RawQuery, "=")
+	return u.Fragment != "" || strings.Contains(u.Path+parameter, "@")
+}
+
+func tornURL(flag string) error {
+	return wrongUsage("%s has a special character that is not percent-encoded; in a password, write %%40 for @, %%2F for /, %%3F for ? and %%23 for #", flag)
+}
+
+var untilHost = regexp.MustCompile(`//.*@`)
+
+// withoutUser is a URL that is to be told, without the user and the password in it.
+func withoutUser(address string) string { return untilHost.ReplaceAllString(address, "//…@") }

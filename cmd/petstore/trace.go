@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -26,6 +27,7 @@ func newTracer(ctx context.Context, con *console, environment string, log *slog.
 	if endpoint == "" {
 		return nil, func() {}, nil
 	}
+	otel.SetLogger(logr.FromSlogHandler(valueless{log.Handler()}))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("traces cannot be sent, check OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
@@ -50,4 +52,12 @@ func newTracer(ctx context.Context, con *console, environment string, log *slog.
 		provider.Shutdown(ctx)
 	}
 	return provider.Tracer("petstore"), stop, nil
+}
+
+// valueless takes what OpenTelemetry tells of its settings, and leaves out the settings themselves: an endpoint and its
+// headers may hold secrets.
+type valueless struct{ slog.Handler }
+
+func (h valueless) Handle(ctx context.Context, told slog.Record) error {
+	return h.Handler.Handle(ctx, slog.NewRecord(told.Time, told.Level, "OpenTelemetry: "+told.Message+"; check the OTEL_ variables", told.PC))
 }

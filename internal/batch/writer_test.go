@@ -141,7 +141,7 @@ func TestWriterAnswersAllAfterAPanic(t *testing.T) {
 		d.let(tenfold)
 		d.let(func([]int) ([]int, error) { panic("the ceiling fell") })
 		for _, r := range results[1:] {
-			if !r.done || r.err == nil || !strings.Contains(r.err.Error(), "the ceiling fell") {
+			if !r.done || r.err == nil || !strings.Contains(r.err.Error(), "panic: string") {
 				t.Errorf("got %+v, want the panic as an error", *r)
 			}
 		}

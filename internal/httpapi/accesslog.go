@@ -36,8 +36,8 @@ func levelOf(x *exchange) slog.Level {
 func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
 	attrs := append(make([]slog.Attr, 0, 13),
 		slog.String("id", x.requestID),
-		slog.String("method", x.r.Method),
-		slog.String("path", x.r.URL.EscapedPath()),
+		slog.String("method", x.toldMethod()),
+		slog.String("path", x.toldPath()),
 		slog.String("route", x.route()),
 		slog.Int("status", x.status),
 		slog.Int("bytes", x.size),
@@ -72,9 +72,9 @@ func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	b = append(b, `","msg":"request","id":`...)
 	b = appendString(b, x.requestID)
 	b = append(b, `,"method":`...)
-	b = appendString(b, x.r.Method)
+	b = appendString(b, x.toldMethod())
 	b = append(b, `,"path":`...)
-	b = appendString(b, x.r.URL.EscapedPath())
+	b = appendString(b, x.toldPath())
 	b = append(b, `,"route":`...)
 	b = appendString(b, x.route())
 	b = append(b, `,"status":`...)

@@ -127,6 +127,19 @@ func (x *exchange) needsKey() bool {
 
 func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }
 
+// toldMethod is the method as logs and traces tell it: a client may have put its key there.
+func (x *exchange) toldMethod() string { return petstore.Redact(x.r.Method) }
+
+// toldPath is the path as it was sent, unless a client has put its key there.
+func (x *exchange) toldPath() string {
+	path := x.r.URL.EscapedPath()
+	plain := plainPath(path)
+	if told := petstore.Redact(plain); told != plain {
+		return told
+	}
+	return path
+}
+
 // route names the request for logs and metrics, with a bounded number of names.
 func (x *exchange) route() string {
 	switch {

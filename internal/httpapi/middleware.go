@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"runtime/debug"
 	"strings"
 
 	"petstore/internal/petstore"
@@ -34,7 +32,7 @@ func (a *API) rendered(next handler) handler {
 			if p == nil {
 				return
 			}
-			cause := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			cause := petstore.Panicked(p)
 			if x.status == 0 && p != http.ErrAbortHandler {
 				x.render(cause)
 				return
@@ -205,9 +203,9 @@ func (a *API) options(x *exchange) error {
 	return nil
 }
 
-// requestID takes the client's name for the request if it is safe to repeat, else makes one.
+// requestID takes the client's name for the request if it is safe to repeat, which a key is not, else makes one.
 func requestID(r *http.Request) string {
-	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) {
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && petstore.Redact(ids[0]) == ids[0] {
 		return ids[0]
 	}
 	var id [16]byte

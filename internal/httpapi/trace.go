@@ -34,7 +34,7 @@ func describe(span trace.Span, x *exchange) {
 	name, method := x.r.Method, x.r.Method
 	if !slices.Contains(knownMethods, method) {
 		name, method = "HTTP", "_OTHER"
-		span.SetAttributes(attribute.String("http.request.method_original", x.r.Method))
+		span.SetAttributes(attribute.String("http.request.method_original", x.toldMethod()))
 	}
 	if x.resource != nil {
 		template := strings.Join(x.resource.segments, "/")
@@ -44,7 +44,7 @@ func describe(span trace.Span, x *exchange) {
 	span.SetName(name)
 	span.SetAttributes(
 		attribute.String("http.request.method", method),
-		attribute.String("url.path", x.r.URL.EscapedPath()),
+		attribute.String("url.path", x.toldPath()),
 		attribute.String("url.scheme", scheme(x.r)),
 		attribute.Int("http.response.status_code", x.status),
 		attribute.String("petstore.operation", x.route()),

@@ -3,6 +3,8 @@ package petstore
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 )
 
 // Code is the machine-readable name of what went wrong. It is part of the published interface.
@@ -77,4 +79,14 @@ func (e *Error) Unwrap() error { return e.Cause }
 func IsCode(err error, code Code) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
+}
+
+// Panicked makes an error for the log of what recover returned, with the stack. A runtime.Error is told; any other value may
+// hold a part of a request, so only its type is.
+func Panicked(p any) error {
+	told := fmt.Sprintf("%T", p)
+	if fault, ok := p.(runtime.Error); ok {
+		told = fault.Error()
+	}
+	return fmt.Errorf("panic: %s\n%s", told, debug.Stack())
 }

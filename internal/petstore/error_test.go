@@ -29,3 +29,25 @@ func TestIsCodeLooksThroughWrapping(t *testing.T) {
 		t.Error("what is not a refusal has a code")
 	}
 }
+
+func TestAPanicIsToldWithoutWhatItHolds(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		panic func()
+		told  string
+	}{
+		{"a text, which may be a client's", func() { panic("Rex, who bites") }, "panic: string\n"},
+		{"an error, which may quote a client", func() { panic(errors.New("no such pet: Rex, who bites")) }, "panic: *errors.errorString\n"},
+		{"a fault of the program, which is told", func() { _ = []int{}[len("Rex, who bites")] }, "panic: runtime error: index out of range [14] with length 0\n"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			defer func() {
+				told := petstore.Panicked(recover()).Error()
+				if !strings.HasPrefix(told, c.told) || strings.Contains(told, "Rex") || !strings.Contains(told, "error_test.go") {
+					t.Errorf("it is told as %s", told)
+				}
+			}()
+			c.panic()
+		})
+	}
+}

@@ -170,3 +170,20 @@ func TestReplacedKeyLivesForTheOverlapAndNeverLonger(t *testing.T) {
 		}
 	}
 }
+
+func TestKeysAreRedactedWhereverTheyStand(t *testing.T) {
+	live, staging := petstore.NewSecret(petstore.Production), petstore.NewSecret(petstore.Staging)
+	for text, want := range map[string]string{
+		live:                       "pets_live_…",
+		"/v1/pets/" + live:         "/v1/pets/pets_live_…",
+		"/%23key=" + staging + "/": "/%23key=pets_test_…/",
+		live + "," + staging:       "pets_live_…,pets_test_…",
+		live[:20]:                  "pets_live_…",
+		"/v1/pets/7":               "/v1/pets/7",
+		"/v1/pets_and_more":        "/v1/pets_and_more",
+	} {
+		if got := petstore.Redact(text); got != want {
+			t.Errorf("%s becomes %s, want %s", text, got, want)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -64,10 +63,8 @@ func CheckURL(url string) error {
 func parseURL(text string) (rueidis.ClientOption, error) {
 	option, err := rueidis.ParseURL(text)
 	if err != nil {
-		if e := (*url.Error)(nil); errors.As(err, &e) {
-			err = e.Err // without the URL, which may hold a password
-		}
-		return option, fmt.Errorf("the Redis URL cannot be used (%w); write it as redis://user:password@host:6379/0, with ?addr=host:port for each further node of a Cluster, or ?master_set=name for Sentinels", err)
+		// The cause would show parts of the URL, and of the password with them.
+		return option, errors.New("the Redis URL cannot be used; write it as redis://user:password@host:6379/0, with special characters in the password percent-encoded, with ?addr=host:port for each further node of a Cluster, or ?master_set=name for Sentinels")
 	}
 	option.DisableCache = true     // nothing is read but by the script
 	option.AlwaysPipelining = true // a request that waits no longer leaves the connection to the others

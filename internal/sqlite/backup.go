@@ -128,6 +128,7 @@ func copyInto(ctx context.Context, conn *sqlite3.Conn, source, target string, pr
 	partial := target + ".partial"
 	os.Remove(partial) // of a copy that was broken off
 	defer os.Remove(partial)
+	makePrivate(partial)
 	stop := watchSize(conn, partial, progress)
 	old := conn.SetInterrupt(ctx.Done())
 	err := run(conn, "VACUUM INTO ?1", partial)

@@ -30,6 +30,7 @@ func beside(cfg Config) (*DB, *sqlite3.Conn, error) {
 func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 	flags := sqlite3.OpenReadWrite
 	if create {
+		makePrivate(path)
 		flags |= sqlite3.OpenCreate
 	}
 	conn, err := sqlite3.OpenConn(path, flags)

@@ -62,6 +62,20 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// makePrivate makes an empty file for SQLite to fill, unless there is one: SQLite lets everybody read the files that it makes
+// itself. The files that it makes beside a database have the mode of the database. If there can be no file, SQLite says why.
+func makePrivate(path string) {
+	if target, err := os.Readlink(path); err == nil {
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		file.Close()
+	}
+}
+
 // lock takes the lock of a server, beside the file itself, so that it is the same one by whatever link the file is reached.
 // The lock file stays when the lock is released: to remove it could let two servers hold two locks.
 func lock(path, name string) (*flock.Flock, error) {

@@ -60,6 +60,9 @@ func NewServer(t testing.TB, binary string, args ...string) *Server {
 	return s
 }
 
+// Set gives the server variables of its environment, such as "GOGC=50", from the next start on.
+func (s *Server) Set(variables ...string) { s.env = append(s.env, variables...) }
+
 // Start starts the server, again after it has ended, and returns when it is ready.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()

@@ -1,0 +1,134 @@
+//go:build unix
+
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the program writes holds animals, hashes of keys, or keys. The umask of a shell decides nothing about it.
+func TestWhatTheProgramWritesIsForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	for _, umask := range []string{"0", "077"} {
+		t.Run("umask "+umask, func(t *testing.T) {
+			t.Parallel()
+			h := &home{umask: umask, folder: t.TempDir()}
+			const database = "sqlite:pets.db"
+			h.write(t, "animals.csv", "name,categoryId\nRex,1\n,2\n")
+
+			s := launch(t, h.program("serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--database", database))
+			h.check(t, "serve")
+			h.does(t, "keys create", "keys", "create", "--name", "shop", "--database", "sqlite:made.db")
+			if err := os.Symlink("behind.db", filepath.Join(h.folder, "link.db")); err != nil {
+				t.Fatal(err)
+			}
+			h.does(t, "keys create behind a link", "keys", "create", "--name", "shop", "--database", "sqlite:link.db")
+			h.does(t, "import to a server", "import", "animals.csv", "--server", s.URL, "PETSTORE_API_KEY="+s.Key)
+			h.does(t, "import of standard input", "import", "-", "--server", s.URL, "PETSTORE_API_KEY="+s.Key, "<name,categoryId\nRex\n")
+			h.does(t, "import into a database", "import", "animals.csv", "--database", "sqlite:made.db")
+			h.does(t, "export", "export", "--output", "out.csv", "--database", database)
+			h.does(t, "login", "login", "--server", s.URL, "<"+s.Key)
+			h.does(t, "backup", "backup", "backup.db", "--database", database)
+			h.does(t, "copy", "copy", "--from", database, "--to", "sqlite:copied.db")
+			h.does(t, "restore", "restore", "backup.db", "--database", "sqlite:restored.db")
+			h.does(t, "restore in the place of another", "restore", "backup.db", "--replace", "--database", "sqlite:restored.db")
+
+			h.demonstrates(t)
+			if h.seen < 20 {
+				t.Errorf("only %d files were looked at", h.seen)
+			}
+		})
+	}
+}
+
+// home is the folder that commands work in, and the umask they begin with.
+type home struct {
+	umask, folder string
+	seen          int
+}
+
+func (h *home) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// program prepares a command. An argument with < before it is its standard input, one with a variable goes to its environment.
+func (h *home) program(args ...string) *exec.Cmd {
+	command := program()
+	command.Dir = h.folder
+	command.Env = append(command.Env, "HOME="+h.folder, "XDG_CONFIG_HOME="+filepath.Join(h.folder, "config"), "TMPDIR="+h.folder)
+	command.Args = []string{"sh", "-c", "umask " + h.umask + `; exec "$@"`, "sh", os.Args[0]}
+	command.Path = "/bin/sh"
+	for _, arg := range args {
+		if input, found := strings.CutPrefix(arg, "<"); found {
+			command.Stdin = strings.NewReader(input)
+		} else if strings.HasPrefix(arg, variablePrefix) {
+			command.Env = append(command.Env, arg)
+		} else {
+			command.Args = append(command.Args, arg)
+		}
+	}
+	return command
+}
+
+// does runs a command to its end and looks at the files.
+func (h *home) does(t *testing.T, what string, args ...string) {
+	t.Helper()
+	command := h.program(args...)
+	out, _ := command.CombinedOutput()
+	if status := command.ProcessState.ExitCode(); status != 0 && !strings.Contains(string(out), "says which, and why") {
+		t.Errorf("%s ended with %d:\n%s", what, status, out)
+	}
+	h.check(t, what)
+}
+
+// check fails the test for each file that others than its owner can use, or its owner cannot.
+func (h *home) check(t *testing.T, after string) {
+	t.Helper()
+	h.seen = 0
+	err := filepath.WalkDir(h.folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == h.folder || entry.Type() == fs.ModeSymlink {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if info.IsDir() {
+			want = 0o700
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("after %s, %s has the mode %o, want %o", after, strings.TrimPrefix(path, h.folder+"/"), got, want)
+		}
+		h.seen++
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// demonstrates looks at the files of a demo while it serves.
+func (h *home) demonstrates(t *testing.T) {
+	t.Helper()
+	demo, log := h.program("demo", "--listen", "127.0.0.1:0"), &transcript{}
+	demo.Stdout, demo.Stderr = log, log
+	if err := demo.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		demo.Process.Kill()
+		demo.Wait()
+	})
+	eventually(t, "the demo serves", time.Minute, func() bool { return strings.Contains(log.String(), "#key=") })
+	h.check(t, "demo")
+}
