@@ -76,5 +76,10 @@ func scaled(n int) int {
 	return n
 }
 
-// hold is how long an attack lasts that only takes time. With -hard it outlasts the server's limits for headers.
-func hold() time.Duration { return time.Duration(scaled(1200)) * time.Millisecond }
+// hold is how long an attack lasts that only takes time. With -hard it outlasts the server's patience with headers.
+func hold() time.Duration {
+	if *hard {
+		return 12 * time.Second
+	}
+	return 600 * time.Millisecond
+}

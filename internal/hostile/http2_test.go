@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"io"
+	"math"
 	"testing"
 	"time"
 
@@ -72,19 +73,28 @@ func (c *h2) begun(n int) {
 // mostStreams is how many HTTP/2 requests the server keeps open, of all connections together.
 const mostStreams = 4096
 
-// streamsWithoutRoom asks on as many streams as it may and gives the answers no room.
-func streamsWithoutRoom(t *testing.T, s *target) {
-	conns := scaled(50)
+// streams opens so many connections and as many streams on each as it may, all with that request.
+func (s *target) streams(t *testing.T, conns int, method, path string, settings ...http2.Setting) (opened []*h2) {
+	t.Helper()
 	for range conns {
-		c := s.dialH2(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+		c := s.dialH2(t, settings...)
 		for range 100 {
-			if _, err := c.ask("GET", "/v1/pets?limit=5", true); err != nil {
-				break
+			if _, err := c.ask(method, path, method == "GET"); err != nil {
+				break // the server has hung up
 			}
 		}
+		opened = append(opened, c)
+	}
+	return opened
+}
+
+// streamsWithoutRoom gives short answers no room.
+func streamsWithoutRoom(t *testing.T, s *target) {
+	opened := s.streams(t, scaled(50), "GET", "/v1/pets?limit=5", http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	for _, c := range opened {
 		c.begun(100)
 	}
-	s.checkStreams(t, conns)
+	s.checkStreams(t, len(opened))
 	time.Sleep(hold())
 }
 
@@ -95,4 +105,50 @@ func (s *target) checkStreams(t *testing.T, conns int) {
 	if n := metric(text, "go_goroutines"); err != nil || n > int64(mostStreams+3*conns+100) {
 		t.Errorf("there are %d goroutines for %d connections, more than for %d streams: %v", n, conns, mostStreams, err)
 	}
+}
+
+// streamsWithLittleRoom takes long answers a byte at a time.
+func streamsWithLittleRoom(t *testing.T, s *target) {
+	s.fillLong(t)
+	opened := s.streams(t, scaled(2), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
+	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for _, c := range opened {
+			for stream := uint32(1); stream < c.stream; stream += 2 {
+				c.WriteWindowUpdate(stream, 1)
+			}
+		}
+	}
+}
+
+// unreadStreams gives long answers all the room there is and reads none of them.
+func unreadStreams(t *testing.T, s *target) {
+	s.fillLong(t)
+	for _, c := range s.streams(t, scaled(10), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: math.MaxInt32}) {
+		c.WriteWindowUpdate(0, math.MaxInt32-65535)
+	}
+	time.Sleep(hold())
+}
+
+// slowStreams sends bodies a byte at a time.
+func slowStreams(t *testing.T, s *target) {
+	opened := s.streams(t, scaled(10), "POST", "/v1/pets")
+	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		for _, c := range opened {
+			for stream := uint32(1); stream < c.stream; stream += 2 {
+				c.WriteData(stream, false, []byte(" "))
+			}
+		}
+	}
+	s.checkStreams(t, len(opened))
+}
+
+// idleSecureConnections are opened and used once or not at all, over HTTP/2.
+func idleSecureConnections(t *testing.T, s *target) {
+	for i := range scaled(100) {
+		if c := s.dialH2(t); i%2 == 0 {
+			c.ask("GET", "/v1/inventory", true)
+			c.begun(1)
+		}
+	}
+	time.Sleep(hold())
 }

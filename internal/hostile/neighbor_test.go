@@ -42,9 +42,9 @@ func (s *target) neighbor(during func()) *manners {
 	ctx, stop := context.WithCancel(context.Background())
 	var workers sync.WaitGroup
 	for _, h := range habits {
-		transport := &http.Transport{TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: h.fresh}
-		defer transport.CloseIdleConnections()
-		workers.Go(func() { m.follow(ctx, s, h, &http.Client{Transport: transport, Timeout: patience / 2}) })
+		client := s.client(h.fresh)
+		defer client.CloseIdleConnections()
+		workers.Go(func() { m.follow(ctx, s, h, client) })
 	}
 	if during != nil {
 		during()
@@ -55,6 +55,11 @@ func (s *target) neighbor(during func()) *manners {
 	stop()
 	workers.Wait()
 	return m
+}
+
+// client is an ordinary client of the target. Over TLS it speaks HTTP/2.
+func (s *target) client(fresh bool) *http.Client {
+	return &http.Client{Timeout: patience / 2, Transport: &http.Transport{TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: fresh}}
 }
 
 // follow asks until ctx ends. A request that is under way then is finished.

@@ -45,7 +45,7 @@ func start(t *testing.T, a attack) *target {
 		args = append(args, s.certify(t)...)
 	}
 	if a.files > 0 {
-		binary = withFiles(t, binary, a.files)
+		binary = withFiles(t, binary, scaled(a.files))
 	}
 	s.Server = testservice.NewServer(t, binary, args...)
 	_, s.address, _ = strings.Cut(s.URL, "://")
@@ -122,11 +122,6 @@ func (s *target) hangUp() {
 // head is the head of a request with the target's key and these lines, complete.
 func (s *target) head(method, path string, lines ...string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key + "\r\n" + strings.Join(append(lines, "\r\n"), "\r\n")
-}
-
-// post is a whole request that stores an animal.
-func (s *target) post(body string) string {
-	return s.head("POST", "/v1/pets", "Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(body))) + body
 }
 
 // exchange sends a text on a connection of its own and returns the statuses of all answers until the server hangs up or
