@@ -27,11 +27,11 @@ func (l *clients) context(ctx context.Context, conn net.Conn) context.Context {
 // does not tell when it was taken, so in a crowd the handler waits for that.
 func (l *clients) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, known := r.Context().Value(connKey{}).(*clientConn)
-		if r.ProtoMajor != 2 || !known { // whoever says PRI * HTTP/2.0 without TLS gets an answer of HTTP/1
+		if r.ProtoMajor != 2 || r.TLS == nil { // PRI * HTTP/2.0 without TLS is a request of HTTP/1
 			next.ServeHTTP(w, r)
 			return
 		}
+		c := r.Context().Value(connKey{}).(*clientConn)
 		if victim := l.begin(c); victim != nil {
 			victim.Close()
 		}

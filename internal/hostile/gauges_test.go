@@ -72,10 +72,14 @@ func (g gauges) exceeds(before gauges) (problem string) {
 	return problem
 }
 
+// recovery is how long a server may take to come back. When an HTTP/2 connection is closed while requests are open on it,
+// net/http forgets it only after the two minutes that an idle one may last.
+const recovery = 3 * time.Minute
+
 // settled waits until the server is back where it was.
 func (s *target) settled(t *testing.T, before gauges) gauges {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(recovery); ; time.Sleep(100 * time.Millisecond) {
 		now := s.gauges(t)
 		problem := now.exceeds(before)
 		if problem == "" {

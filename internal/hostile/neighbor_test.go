@@ -19,6 +19,7 @@ type manners struct {
 	mu       sync.Mutex
 	asked    int
 	good     int
+	told     int // to wait and ask again
 	took     []time.Duration
 	problems []string // the first few
 }
@@ -78,6 +79,9 @@ func (m *manners) follow(ctx context.Context, s *target, h habit, client *http.C
 	}
 }
 
+// toldToWait is no fault of an answer, if the server has more to do than it can.
+const toldToWait = "503 with Retry-After"
+
 // ask makes one request and says what is wrong with its answer.
 func (h habit) ask(s *target, client *http.Client) (problem string) {
 	request, err := http.NewRequest(h.method, s.URL+h.path, bytes.NewReader([]byte(h.body)))
@@ -91,6 +95,9 @@ func (h habit) ask(s *target, client *http.Client) (problem string) {
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
+	if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") != "" {
+		return toldToWait
+	}
 	if err != nil || response.StatusCode/100 != 2 {
 		return fmt.Sprintf("%s %s is answered %s, %v: %.300s", h.method, h.path, response.Status, err, body)
 	}
@@ -102,9 +109,12 @@ func (m *manners) note(took time.Duration, problem string) {
 	defer m.mu.Unlock()
 	m.asked++
 	m.took = append(m.took, took)
-	if problem == "" {
+	switch {
+	case problem == "":
 		m.good++
-	} else if len(m.problems) < 5 {
+	case problem == toldToWait:
+		m.told++
+	case len(m.problems) < 5:
 		m.problems = append(m.problems, problem)
 	}
 }
