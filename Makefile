@@ -2,7 +2,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test test-clients lint vulncheck fuzz bench bench-peers bench-compare screenshots release
+.PHONY: run build test test-clients lint vulncheck fuzz hostile bench bench-peers bench-compare screenshots release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -35,6 +35,10 @@ fuzz: ## every fuzz target for FUZZTIME
 	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 	  done; \
 	done
+
+hostile: ## hostile clients, ten times as many as in the tests and one kind at a time; writes bin/hostile.md
+	@mkdir -p bin
+	go test ./internal/hostile -count=1 -v -parallel 1 -timeout 60m -hard -report $(CURDIR)/bin/hostile.md
 
 bench: ## petstore beside a bare handler, in one run; writes docs/performance.md
 	go -C bench run .

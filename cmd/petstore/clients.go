@@ -30,18 +30,20 @@ type clients struct {
 	// refusal is what a peer is told instead of net/http's own refusal.
 	refusal func(peer string, status int, message string) []byte
 
-	mu     sync.Mutex
-	conns  map[*clientConn]struct{}
-	of     map[netip.Addr]int // how many of them an address has
-	left   chan struct{}      // tells that one has gone
-	closed chan struct{}
-	close  func() error // once
+	mu         sync.Mutex
+	conns      map[*clientConn]struct{}
+	of         map[netip.Addr]int // how many of them an address has
+	requests   int                // of HTTP/2, in their handlers
+	requestsOf map[netip.Addr]int // how many of them an address has
+	left       chan struct{}      // tells that a connection has gone
+	closed     chan struct{}
+	close      func() error // once
 }
 
 func newClients(inner net.Listener, most int, trusted []netip.Prefix, refusal func(string, int, string) []byte) *clients {
 	l := &clients{
 		Listener: inner, most: most, trusted: trusted, refusal: refusal,
-		conns: make(map[*clientConn]struct{}), of: make(map[netip.Addr]int),
+		conns: make(map[*clientConn]struct{}), of: make(map[netip.Addr]int), requestsOf: make(map[netip.Addr]int),
 		left: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	l.close = sync.OnceValue(func() error {
@@ -109,6 +111,7 @@ func (l *clients) remove(c *clientConn) {
 		return
 	}
 	delete(l.conns, c)
+	l.count(c, -c.requests)
 	if l.of[c.peer]--; l.of[c.peer] == 0 {
 		delete(l.of, c.peer)
 	}
@@ -186,12 +189,13 @@ func (l *clients) note(conn net.Conn, state http.ConnState) {
 // clientConn is one connection of a client.
 type clientConn struct {
 	net.Conn
-	of      *clients
-	peer    netip.Addr
-	trusted bool
-	http2   atomic.Bool
-	state   atomic.Int32 // an http.ConnState
-	heard   atomic.Int64 // when it last received something or changed its state, in Unix nanoseconds
+	of       *clients
+	peer     netip.Addr
+	trusted  bool
+	http2    atomic.Bool
+	state    atomic.Int32 // an http.ConnState
+	heard    atomic.Int64 // when it last received something or changed its state, in Unix nanoseconds
+	requests int          // of HTTP/2, in their handlers; guarded by the listener's lock
 }
 
 // quiet is for how long nothing has come on a connection that has no request to answer. A request whose headers are not

@@ -162,7 +162,7 @@ func (c *serveCmd) serve(ctx context.Context, con *console, s settings, log logs
 	conns := cmp.Or(c.conns, mostConns(openFiles()))
 	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen, "connections", conns)
 	clients := newClients(thriftyListener{listener, headerTimeout}, conns, s.proxies, api.Refusal)
-	return c.serveUntil(ctx, newServer(closing(api, &health.draining), s.tls, log.Logger), clients, health, log.Logger)
+	return c.serveUntil(ctx, newServer(clients.bounded(closing(api, &health.draining)), s.tls, log.Logger), clients, health, log.Logger)
 }
 
 // config is what the settings say of the API.

@@ -116,20 +116,29 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// closing has every answer end its connection while the server drains: over HTTP/2 net/http turns the header into GOAWAY.
+// closing has an answer end its connection if others may see another end of the request, and every answer while the server
+// drains: over HTTP/2 net/http turns the header into GOAWAY.
 func closing(next http.Handler, draining *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if draining.Load() {
+		if draining.Load() || endsInDoubt(r) {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
+// endsInDoubt reports whether a proxy may have taken something else for the end of a request. What comes after that end is
+// then another client's request for the one and this request's body for the other, so the connection must not be used again
+// (RFC 9112, section 6.1). That is so if a chunked request has a length too, and if one of HTTP/1.0 is chunked. net/http
+// removes the header that would tell before anyone sees it, so all chunked requests and all of HTTP/1.0 count.
+func endsInDoubt(r *http.Request) bool {
+	return r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
+}
+
 // serveUntil serves until ctx ends. Then it goes on, unready, until the load balancers have looked away, takes no more
 // connections, and finishes what was accepted.
 func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients *clients, health *health, log *slog.Logger) error {
-	server.ConnState = clients.note
+	server.ConnState, server.ConnContext = clients.note, clients.context
 	ended := make(chan error, 1)
 	go func() {
 		if server.TLSConfig != nil {

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+func TestTheConnectionWithTheMostRequestsOfTheAddressWithTheMostMakesRoom(t *testing.T) {
+	const few, many, proxy = "192.0.2.1", "192.0.2.2", "192.0.2.3"
+	var closed [5]bool
+	l := crowd(time.Now(),
+		quietConn{peer: few, state: http.StateActive, closed: &closed[0]},
+		quietConn{peer: many, state: http.StateActive, closed: &closed[1]},
+		quietConn{peer: many, state: http.StateActive, closed: &closed[2]},
+		quietConn{peer: proxy, state: http.StateActive, trusted: true, closed: &closed[3]},
+		quietConn{peer: few, state: http.StateIdle, closed: &closed[4]},
+	)
+	conns := make([]*clientConn, len(closed))
+	for c := range l.conns {
+		for i := range closed {
+			if c.Conn.(quietConn).closed == &closed[i] {
+				conns[i] = c
+			}
+		}
+	}
+	begin := func(i, requests int) (victim *clientConn) {
+		t.Helper()
+		for range requests {
+			if victim != nil {
+				t.Fatal("room was made too early")
+			}
+			victim = l.begin(conns[i])
+		}
+		return victim
+	}
+	for i, requests := range []int{100, 60, 80, maxRequests - 240} {
+		if victim := begin(i, requests); victim != nil {
+			t.Fatal("room was made, though there is enough")
+		}
+	}
+	for _, want := range []int{2, 0, 1} {
+		victim := begin(4, 1)
+		if victim != conns[want] {
+			t.Fatalf("%v makes room, want connection %d", victim, want)
+		}
+		l.end(conns[4])
+		l.count(conns[3], victim.requests) // the proxy's clients take the room
+		victim.Close()
+		if !closed[want] || l.requests != maxRequests {
+			t.Fatalf("after connection %d is closed, %d requests are counted", want, l.requests)
+		}
+		l.end(victim) // its handlers notice later
+	}
+	if victim := begin(4, 1); victim != conns[4] {
+		t.Errorf("%v makes room, though all others are a trusted proxy's", victim)
+	}
+}

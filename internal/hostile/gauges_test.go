@@ -1,0 +1,116 @@
+package hostile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// gauges is what the server uses.
+type gauges struct {
+	resident, heap    int64 // bytes
+	goroutines, files int64
+}
+
+// slack is how much more of each a server may use after an attack than before: what a busy server keeps at hand.
+var slack = gauges{resident: 64 << 20, heap: 16 << 20, goroutines: 20, files: 20}
+
+// operator asks the admin listener, each time on a new connection.
+var operator = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// gauges collects the garbage, so that the heap holds what is used, and reads what the server tells of itself.
+func (s *target) gauges(t testing.TB) gauges {
+	t.Helper()
+	_, err := s.look("/debug/pprof/heap?gc=1")
+	text, err2 := s.look("/metrics")
+	if err = errors.Join(err, err2); err != nil {
+		t.Fatalf("the server does not tell how it is: %v", err)
+	}
+	return gauges{
+		resident: metric(text, "process_resident_memory_bytes"), heap: metric(text, "go_memstats_heap_alloc_bytes"),
+		goroutines: metric(text, "go_goroutines"), files: metric(text, "process_open_fds"),
+	}
+}
+
+func (s *target) look(path string) (string, error) {
+	answer, err := operator.Get(s.Admin + path)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	return string(text), err
+}
+
+func metric(text, name string) int64 {
+	_, rest, _ := strings.Cut(text, "\n"+name+" ")
+	value, _, _ := strings.Cut(rest, "\n")
+	n, _ := strconv.ParseFloat(value, 64)
+	return int64(n)
+}
+
+// exceeds says what there is more of than there was, the slack apart.
+func (g gauges) exceeds(before gauges) (problem string) {
+	for _, c := range []struct {
+		what              string
+		now, then, slacks int64
+	}{
+		{"bytes of resident memory", g.resident, before.resident, slack.resident},
+		{"bytes of heap", g.heap, before.heap, slack.heap},
+		{"goroutines", g.goroutines, before.goroutines, slack.goroutines},
+		{"open files", g.files, before.files, slack.files},
+	} {
+		if c.now > c.then+c.slacks {
+			problem += fmt.Sprintf("%d %s where there were %d; ", c.now, c.what, c.then)
+		}
+	}
+	return problem
+}
+
+// recovery is how long a server may take to come back. When an HTTP/2 connection is closed while requests are open on it,
+// net/http forgets it only after the two minutes that an idle one may last.
+const recovery = 3 * time.Minute
+
+// settled waits until the server is back where it was.
+func (s *target) settled(t *testing.T, before gauges) gauges {
+	t.Helper()
+	for deadline := time.Now().Add(recovery); ; time.Sleep(100 * time.Millisecond) {
+		now := s.gauges(t)
+		problem := now.exceeds(before)
+		if problem == "" {
+			return now
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("the server does not recover: %s", problem)
+			return now
+		}
+	}
+}
+
+// peak watches the resident memory; the function it returns ends that and returns the most there was.
+func (s *target) peak() (highest func() int64) {
+	stop, most := make(chan struct{}), make(chan int64)
+	go func() {
+		var seen int64
+		for {
+			if text, err := s.look("/metrics"); err == nil {
+				seen = max(seen, metric(text, "process_resident_memory_bytes"))
+			}
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-stop:
+				most <- seen
+				return
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		return <-most
+	}
+}

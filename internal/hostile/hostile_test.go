@@ -1,0 +1,91 @@
+package hostile
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	hard   = flag.Bool("hard", false, "make every attack ten times as big")
+	report = flag.String("report", "", "the file to write the results to, as a table in Markdown")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if err := results.write(*report); err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// attack is something that a hostile or broken client does.
+type attack struct {
+	name string
+	// run attacks and returns when it is over; what it has dialed is closed afterwards.
+	run func(*testing.T, *target)
+	// tls has the target serve HTTPS and HTTP/2.
+	tls bool
+	// crowds is of an attack that asks for more at once than the server works on. Then others too may be told to wait, which
+	// is what the server promises.
+	crowds bool
+	// files is how many files the target may have open, if that is limited.
+	files int
+}
+
+func TestAClientThatBehavesWellIsServedWhateverOthersDo(t *testing.T) {
+	for i, a := range attacks {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, a)
+			quiet := s.neighbor(nil)
+			before := s.gauges(t)
+			peak := s.peak()
+			attacked := s.neighbor(func() { a.run(t, s) })
+			highest := peak()
+			s.hangUp()
+			after := s.settled(t, before)
+			s.checkLog(t)
+			for _, problem := range append(quiet.problems, attacked.problems...) {
+				t.Errorf("a client that behaves well: %s", problem)
+			}
+			if told := quiet.told + attacked.told; told > 0 && !a.crowds {
+				t.Errorf("a client that behaves well was told to wait %d times", told)
+			}
+			t.Logf("good answers %d of %d, p99 %v quiet, %v under attack; resident %d MiB before, %d at most, %d after; goroutines %d and %d; files %d and %d",
+				attacked.good, attacked.asked, quiet.p99(), attacked.p99(), before.resident>>20, highest>>20, after.resident>>20,
+				before.goroutines, after.goroutines, before.files, after.files)
+			results.add(i, result{a.name, quiet, attacked, before, after, highest})
+		})
+	}
+}
+
+// checkLog finds faults of the server: no client may cause one.
+func (s *target) checkLog(t *testing.T) {
+	t.Helper()
+	for line := range strings.Lines(s.Log(t)) {
+		if strings.Contains(line, "panic") || strings.Contains(line, `"status":500`) {
+			t.Errorf("the log has a fault of the server: %.2000s", line)
+		}
+	}
+}
+
+// scaled is a count, or ten times as much with -hard.
+func scaled(n int) int {
+	if *hard {
+		return 10 * n
+	}
+	return n
+}
+
+// hold is how long an attack lasts that only takes time. With -hard it outlasts the server's patience with headers.
+func hold() time.Duration {
+	if *hard {
+		return 12 * time.Second
+	}
+	return 600 * time.Millisecond
+}

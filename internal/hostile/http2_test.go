@@ -1,0 +1,154 @@
+package hostile
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// h2 is an HTTP/2 connection whose client sends what it likes.
+type h2 struct {
+	*http2.Framer
+	conn    *tls.Conn
+	encoder *hpack.Encoder
+	block   bytes.Buffer
+	stream  uint32 // the next one
+}
+
+// dialH2 opens an HTTP/2 connection with these settings.
+func (s *target) dialH2(t *testing.T, settings ...http2.Setting) *h2 {
+	t.Helper()
+	config := s.tls.Clone()
+	config.ServerName, config.NextProtos = "127.0.0.1", []string{"h2"}
+	conn := tls.Client(s.dial(t), config)
+	if err := conn.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(conn, http2.ClientPreface)
+	c := &h2{Framer: http2.NewFramer(conn, conn), conn: conn, stream: 1}
+	c.encoder = hpack.NewEncoder(&c.block)
+	c.WriteSettings(settings...)
+	return c
+}
+
+// headers is the block of a request's head.
+func (c *h2) headers(method, path string, more ...hpack.HeaderField) []byte {
+	c.block.Reset()
+	for _, f := range append([]hpack.HeaderField{
+		{Name: ":method", Value: method}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: "x"},
+		{Name: ":path", Value: path}, {Name: "authorization", Value: "Bearer " + key},
+	}, more...) {
+		c.encoder.WriteField(f)
+	}
+	return c.block.Bytes()
+}
+
+// ask begins a stream with a request.
+func (c *h2) ask(method, path string, end bool) (stream uint32, err error) {
+	stream = c.stream
+	c.stream += 2
+	return stream, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.headers(method, path), EndStream: end, EndHeaders: true})
+}
+
+// begun reads until so many answers have begun or were cut off, or the server hangs up.
+func (c *h2) begun(n int) {
+	for n > 0 {
+		frame, err := c.ReadFrame()
+		if err != nil {
+			return
+		}
+		switch frame.(type) {
+		case *http2.RSTStreamFrame, *http2.HeadersFrame:
+			n--
+		}
+	}
+}
+
+// mostStreams is how many HTTP/2 requests the server keeps open, of all connections together.
+const mostStreams = 4096
+
+// streams opens so many connections and as many streams on each as it may, all with that request.
+func (s *target) streams(t *testing.T, conns int, method, path string, settings ...http2.Setting) (opened []*h2) {
+	t.Helper()
+	for range conns {
+		c := s.dialH2(t, settings...)
+		for range 100 {
+			if _, err := c.ask(method, path, method == "GET"); err != nil {
+				break // the server has hung up
+			}
+		}
+		opened = append(opened, c)
+	}
+	return opened
+}
+
+// streamsWithoutRoom gives short answers no room.
+func streamsWithoutRoom(t *testing.T, s *target) {
+	opened := s.streams(t, scaled(50), "GET", "/v1/pets?limit=5", http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	for _, c := range opened {
+		c.begun(100)
+	}
+	s.checkStreams(t, len(opened))
+	time.Sleep(hold())
+}
+
+// checkStreams finds more open streams than there may be by their goroutines: one each, and three for a connection.
+func (s *target) checkStreams(t *testing.T, conns int) {
+	t.Helper()
+	text, err := s.look("/metrics")
+	if n := metric(text, "go_goroutines"); err != nil || n > int64(mostStreams+3*conns+100) {
+		t.Errorf("there are %d goroutines for %d connections, more than for %d streams: %v", n, conns, mostStreams, err)
+	}
+}
+
+// streamsWithLittleRoom takes long answers a byte at a time.
+func streamsWithLittleRoom(t *testing.T, s *target) {
+	s.fillLong(t)
+	opened := s.streams(t, scaled(2), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
+	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for _, c := range opened {
+			for stream := uint32(1); stream < c.stream; stream += 2 {
+				c.WriteWindowUpdate(stream, 1)
+			}
+		}
+	}
+}
+
+// unreadStreams gives long answers all the room there is and reads none of them.
+func unreadStreams(t *testing.T, s *target) {
+	s.fillLong(t)
+	for _, c := range s.streams(t, scaled(10), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: math.MaxInt32}) {
+		c.WriteWindowUpdate(0, math.MaxInt32-65535)
+	}
+	time.Sleep(hold())
+}
+
+// slowStreams sends bodies a byte at a time.
+func slowStreams(t *testing.T, s *target) {
+	opened := s.streams(t, scaled(10), "POST", "/v1/pets")
+	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		for _, c := range opened {
+			for stream := uint32(1); stream < c.stream; stream += 2 {
+				c.WriteData(stream, false, []byte(" "))
+			}
+		}
+	}
+	s.checkStreams(t, len(opened))
+}
+
+// idleSecureConnections are opened and used once or not at all, over HTTP/2.
+func idleSecureConnections(t *testing.T, s *target) {
+	for i := range scaled(100) {
+		if c := s.dialH2(t); i%2 == 0 {
+			c.ask("GET", "/v1/inventory", true)
+			c.begun(1)
+		}
+	}
+	time.Sleep(hold())
+}

@@ -1,0 +1,122 @@
+package hostile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// drip writes something to each connection over and over, for as long as an attack lasts.
+func drip(conns []*net.TCPConn, text string) {
+	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for _, conn := range conns {
+			io.WriteString(conn, text)
+		}
+	}
+}
+
+// checkHungUp finds connections that the server still keeps when an attack has outlasted its patience.
+func checkHungUp(t *testing.T, conns []*net.TCPConn) {
+	t.Helper()
+	if !*hard {
+		return
+	}
+	for i, conn := range conns {
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d of %d is still open", i, len(conns))
+		}
+	}
+}
+
+// slowHeaders never ends the head of its requests.
+func slowHeaders(t *testing.T, s *target) {
+	conns := s.crowd(t, scaled(500), func(int) string { return "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: " })
+	drip(conns, "a")
+	checkHungUp(t, conns)
+}
+
+// slowBodies announces a body and sends a byte of it at a time, with a length or in chunks.
+func slowBodies(t *testing.T, s *target) {
+	conns := s.crowd(t, scaled(500), func(i int) string {
+		if i%2 == 0 {
+			return s.head("POST", "/v1/pets", "Content-Length: 100000")
+		}
+		return s.head("POST", "/v1/pets", "Transfer-Encoding: chunked")
+	})
+	drip(conns, "1\r\n{\r\n")
+}
+
+// slowRefusedBodies sends, as slowly, bodies of requests that were refused at once.
+func slowRefusedBodies(t *testing.T, s *target) {
+	drip(s.crowd(t, scaled(500), func(int) string { return "POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" }), " ")
+}
+
+// fillLong stores so much that a page of a hundred animals has 600 kB, more than a connection holds that nobody reads.
+func (s *target) fillLong(t *testing.T) {
+	t.Helper()
+	client := s.client(false)
+	defer client.CloseIdleConnections()
+	long := habit{method: "POST", path: "/v1/pets", body: fmt.Sprintf(`{"name":"%s","categoryId":1}`, strings.Repeat("<", 1000))}
+	for range 100 {
+		if problem := long.ask(s, client); problem != "" {
+			t.Fatal(problem)
+		}
+	}
+}
+
+const longPage = "/v1/pets?limit=100"
+
+// unreadAnswers asks for long answers, many on each connection, and reads nothing.
+func unreadAnswers(t *testing.T, s *target) {
+	s.fillLong(t)
+	for range scaled(100) {
+		conn := s.dial(t)
+		conn.SetReadBuffer(4 << 10)
+		io.WriteString(conn, strings.Repeat(s.head("GET", longPage), 20))
+	}
+	time.Sleep(hold())
+}
+
+// slowReaders reads long answers a few bytes at a time.
+func slowReaders(t *testing.T, s *target) {
+	s.fillLong(t)
+	conns := s.crowd(t, scaled(50), func(int) string { return s.head("GET", longPage) })
+	few := make([]byte, 16)
+	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for _, conn := range conns {
+			conn.Read(few)
+		}
+	}
+}
+
+// idleConnections are opened and then not used, or used once, or for half a request.
+func idleConnections(t *testing.T, s *target) {
+	sends := []string{"", "GE", s.head("GET", "/v1/inventory"), "\r\n"}
+	s.crowd(t, scaled(1000), func(i int) string { return sends[i%len(sends)] })
+	time.Sleep(hold())
+}
+
+// halfClosedConnections have a client that sends no more, in the middle of a request or after one whose answer it does not read.
+func halfClosedConnections(t *testing.T, s *target) {
+	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
+	for _, conn := range s.crowd(t, scaled(1000), func(i int) string { return sends[i%len(sends)] }) {
+		conn.CloseWrite()
+	}
+	time.Sleep(hold())
+}
+
+// brokenConnections are reset at once, in the middle of a request, or before its answer.
+func brokenConnections(t *testing.T, s *target) {
+	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
+	for i := range scaled(2000) {
+		conn := s.dial(t)
+		io.WriteString(conn, sends[i%len(sends)])
+		conn.SetLinger(0)
+		conn.Close()
+	}
+}

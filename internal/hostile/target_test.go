@@ -1,0 +1,160 @@
+package hostile
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+// patience bounds every wait for the server; only a broken one needs it.
+const patience = time.Minute
+
+// key is what everybody asks with. Hostile clients have keys too.
+const key = "a-key-of-my-own-choice"
+
+// target is a server under attack.
+type target struct {
+	*testservice.Server
+	address string
+	tls     *tls.Config // trusts the target; nil without TLS
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+// start starts a server for one attack. It counts requests and refuses none for its number: limits would protect it.
+func start(t *testing.T, a attack) *target {
+	t.Helper()
+	s, binary := &target{}, testservice.Build(t)
+	args := []string{"--database", "sqlite:" + filepath.Join(t.TempDir(), "pets.db"), "--api-key", key, "--rate-limits", "off"}
+	if a.tls {
+		args = append(args, s.certify(t)...)
+	}
+	if a.files > 0 {
+		binary = withFiles(t, binary, scaled(a.files))
+	}
+	s.Server = testservice.NewServer(t, binary, args...)
+	_, s.address, _ = strings.Cut(s.URL, "://")
+	s.Start(t)
+	t.Cleanup(s.hangUp)
+	return s
+}
+
+// certify writes a certificate and returns the arguments that have it used.
+func (s *target) certify(t *testing.T) (args []string) {
+	t.Helper()
+	lender := httptest.NewTLSServer(nil)
+	defer lender.Close()
+	cert := lender.TLS.Certificates[0]
+	private, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.tls = &tls.Config{RootCAs: x509.NewCertPool()}
+	s.tls.RootCAs.AddCert(lender.Certificate())
+	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
+}
+
+// withFiles is a program that runs the binary with so few files.
+func withFiles(t *testing.T, binary string, files int) string {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "limited")
+	if err := os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nulimit -n %d && exec %q \"$@\"\n", files, binary), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
+// dial opens a connection that lasts until the attack is over.
+func (s *target) dial(t *testing.T) *net.TCPConn {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetDeadline(time.Now().Add(patience))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns = append(s.conns, conn)
+	return conn.(*net.TCPConn)
+}
+
+// crowd opens so many connections and sends each what that returns for its number.
+func (s *target) crowd(t *testing.T, n int, sends func(i int) string) (conns []*net.TCPConn) {
+	t.Helper()
+	for i := range n {
+		conns = append(conns, s.dial(t))
+		io.WriteString(conns[i], sends(i)) // the server may have hung up, which is its right
+	}
+	return conns
+}
+
+// hangUp closes all connections of the attack.
+func (s *target) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.conns {
+		conn.Close()
+	}
+	s.conns = nil
+}
+
+// head is the head of a request with the target's key and these lines, complete.
+func (s *target) head(method, path string, lines ...string) string {
+	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key + "\r\n" + strings.Join(append(lines, "\r\n"), "\r\n")
+}
+
+// exchange sends a text on a connection of its own and returns the statuses of all answers until the server hangs up or
+// has been silent for the time that one answer may take.
+func (s *target) exchange(t *testing.T, text string) (statuses []int, closed bool) {
+	t.Helper()
+	conn := s.dial(t)
+	defer conn.Close()
+	go io.WriteString(conn, text)
+	return answers(conn, silence)
+}
+
+// silence is how long no further answer comes before there is none. One that came later would be missed, so it is longer
+// than answers take; only exchanges that leave their connection open wait for it.
+const silence = 500 * time.Millisecond
+
+// answers reads answers until the server hangs up or is silent for a while.
+func answers(conn net.Conn, while time.Duration) (statuses []int, closed bool) {
+	reader := bufio.NewReader(conn)
+	for {
+		if len(statuses) > 0 {
+			conn.SetReadDeadline(time.Now().Add(while))
+		}
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			netErr, ok := err.(net.Error)
+			return statuses, !ok || !netErr.Timeout()
+		}
+		_, err = io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		if err != nil {
+			return statuses, true
+		}
+		statuses = append(statuses, response.StatusCode)
+	}
+}
