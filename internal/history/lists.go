@@ -1,0 +1,3 @@
+package history
+
+func (c *checker) checkLists() {}
