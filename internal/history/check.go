@@ -93,6 +93,9 @@ func Check(exchanges []Exchange, rules Rules) []Fault {
 	c.checkAnimals()
 	c.checkCategories()
 	c.checkLists()
+	if len(c.faults) == 0 {
+		c.checkWorld()
+	}
 	c.checkLimits()
 	return c.faults
 }
