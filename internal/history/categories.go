@@ -58,7 +58,7 @@ func (c *checker) gatherCategories(makings []*made) {
 		switch {
 		case m != nil && m.answered:
 			r.events = append(r.events, &naming{span: m.span, call: call})
-		case call.outcome == unknown:
+		case call.outcome == unknown && (m != nil || call.op != "createCategory"):
 			r.float(call)
 		case call.outcome == done || call.outcome == refused && call.code != petstore.IdempotencyConflict:
 			r.events = append(r.events, &naming{span{call.Called, call.Returned}, call, call.op == "createCategory" && call.outcome == done})
@@ -90,18 +90,29 @@ func (r *register) float(call *call) {
 		}
 		return
 	}
-	for named, first := range r.seen {
-		if call.fields.Name == nil || named.Name != *call.fields.Name || call.op == "nameCategory" && named.ID != call.id {
-			continue
-		}
-		if r.writers[named.Name] > 1 {
-			r.puts = append(r.puts, put{call.Called, named})
-			continue
-		}
-		done := *call
-		done.outcome, done.categories = unknown, []category{named}
-		r.events = append(r.events, &naming{span: span{call.Called, max(first, call.Called)}, call: &done})
+	if call.fields.Name == nil {
+		return
 	}
+	if call.op == "nameCategory" {
+		r.floatPut(call, category{call.id, *call.fields.Name})
+		return
+	}
+	for named := range r.seen { // one that nobody saw has left no trace
+		if named.Name == *call.fields.Name {
+			r.floatPut(call, named)
+		}
+	}
+}
+
+func (r *register) floatPut(call *call, named category) {
+	first, met := r.seen[named]
+	if !met || r.writers[named.Name] > 1 {
+		r.puts = append(r.puts, put{call.Called, named})
+		return
+	}
+	done := *call
+	done.categories = []category{named}
+	r.events = append(r.events, &naming{span: span{call.Called, max(first, call.Called)}, call: &done})
 }
 
 // checkCategories looks for an order of the events that explains all of them.
