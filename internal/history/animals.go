@@ -28,21 +28,38 @@ func (c *checker) checkAnimals() {
 	})
 }
 
-// linearizable searches for an order of the events in which each could happen, and each at one moment of its span.
+// linearizable searches for an order of the events in which each could happen, and each at one moment of its span. What one
+// list shows of several orders is one look: in any order of its own it would only multiply what there is to search.
 func (s *subject) linearizable(events []*event, patience time.Duration) porcupine.CheckResult {
-	operations := make([]porcupine.Operation, 0, len(events))
+	var operations []porcupine.Operation
+	lists := make(map[*call]int)
 	for _, e := range prune(events) {
-		operations = append(operations, porcupine.Operation{Input: e, Call: int64(e.called), Return: int64(e.returned)})
+		if at, met := lists[e.call]; met && e.kind.isOfOrder() && e.looks() {
+			operations[at].Input = append(operations[at].Input.([]*event), e)
+			continue
+		}
+		if e.kind.isOfOrder() && e.looks() {
+			lists[e.call] = len(operations)
+		}
+		operations = append(operations, porcupine.Operation{Input: []*event{e}, Call: int64(e.called), Return: int64(e.returned)})
 	}
 	model := porcupine.Model{
 		Init: func() any { return s.begin() },
 		Step: func(before, input, _ any) (bool, any) {
-			after, ok := s.step(before.(state), input.(*event))
-			return ok, after
+			now, ok := before.(state), true
+			for _, e := range input.([]*event) {
+				if now, ok = s.step(now, e); !ok {
+					break
+				}
+			}
+			return ok, now
 		},
 	}
 	return porcupine.CheckOperationsTimeout(model, operations, patience)
 }
+
+// isOfOrder reports whether an event shows or hides an order.
+func (k kind) isOfOrder() bool { return k == orderShown || k == orderHidden }
 
 // looks reports whether the event changes nothing.
 func (e *event) looks() bool {

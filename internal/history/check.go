@@ -19,7 +19,8 @@ type Rules struct {
 	Limits map[string]Limit
 	// Uncounted are the times at which no limit is promised: Redis did not answer, or counts in memory began anew.
 	Uncounted []Interval
-	// Patience is how long the search for an order of one animal's events may take; a minute if it is 0.
+	// Patience is how long one search for an order of events may take; five minutes if it is 0. It takes milliseconds, but
+	// for the odd history there are endless orders to try.
 	Patience time.Duration
 }
 
@@ -112,7 +113,7 @@ func (c *checker) report(kind Kind, sentence string, calls ...*call) {
 }
 
 // patience is how long one search may take.
-func (c *checker) patience() time.Duration { return cmp.Or(c.rules.Patience, time.Minute) }
+func (c *checker) patience() time.Duration { return cmp.Or(c.rules.Patience, 5*time.Minute) }
 
 // each does work for each of the subjects, on all processors.
 func (c *checker) each(work func(*subject)) {
