@@ -95,9 +95,10 @@ func TestOnlyTheProgramImportsEverySibling(t *testing.T) {
 }
 
 func TestWhatIsForTestsIsImportedByTestsOnly(t *testing.T) {
+	forTests := []string{internal + "conformance", internal + "contract", internal + "history", internal + "testservice"}
 	for path, p := range parts(t) {
 		for _, imported := range p.Imports {
-			if slices.Contains([]string{internal + "conformance", internal + "contract", internal + "testservice"}, imported) {
+			if slices.Contains(forTests, imported) {
 				t.Errorf("%s imports %s", path, imported)
 			}
 		}

@@ -1,0 +1,237 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
+)
+
+// turns tells every nth of those who ask.
+type turns struct {
+	every int64
+	asked atomic.Int64
+}
+
+func (t *turns) mine() bool { return t.asked.Add(1)%t.every == 0 }
+
+// losing acknowledges some changes of a name without making them.
+type losing struct {
+	petstore.Storage
+	turns
+}
+
+func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
+	if patch.Status != nil || !l.mine() {
+		return l.Storage.UpdatePet(ctx, id, patch)
+	}
+	pet, err := l.Storage.GetPet(ctx, id)
+	if err != nil {
+		return pet, err
+	}
+	return pet.Patch(patch, nil)
+}
+
+func TestALostWriteIsFound(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		s := serve(t, &losing{storage, turns{every: 5}}, ratelimit.NewMemory(time.Now), generous)
+		s.run(1500)
+		s.finds(Lost)
+	})
+}
+
+// forgetful shows some readers an animal as it was several changes ago.
+type forgetful struct {
+	petstore.Storage
+	turns
+	mu    sync.Mutex
+	shown map[int64][]petstore.Pet
+}
+
+const changesAgo = 4
+
+func (f *forgetful) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
+	pet, err := f.Storage.GetPet(ctx, id)
+	if err != nil {
+		return pet, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.shown[id]
+	if n := len(before); n >= changesAgo && f.mine() {
+		return before[n-changesAgo], nil
+	}
+	if n := len(before); n == 0 || before[n-1].Name != pet.Name {
+		f.shown[id] = append(before, pet)
+	}
+	return pet, nil
+}
+
+func TestAStaleReadIsFound(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		s := serve(t, &forgetful{Storage: storage, turns: turns{every: 20}, shown: make(map[int64][]petstore.Pet)}, ratelimit.NewMemory(time.Now), generous)
+		s.run(2500)
+		s.finds(Stale)
+	})
+}
+
+// doubling makes some animals twice.
+type doubling struct {
+	petstore.Storage
+	turns
+}
+
+func (d *doubling) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	if d.mine() {
+		if _, _, err := d.Storage.CreatePet(ctx, pet, nil); err != nil {
+			return petstore.Pet{}, false, err
+		}
+	}
+	return d.Storage.CreatePet(ctx, pet, idempotency)
+}
+
+func TestADoubledCreateIsFound(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		s := serve(t, &doubling{storage, turns{every: 10}}, ratelimit.NewMemory(time.Now), generous)
+		s.run(1000)
+		s.finds(Doubled)
+	})
+}
+
+// lenient lets one request more pass than the minute allows.
+type lenient struct{ petstore.Limiter }
+
+func (l lenient) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	if ask.Limits.PerMinute != generous.PerMinute {
+		ask.Limits.PerMinute++
+	}
+	d, err := l.Limiter.Take(ctx, ask)
+	if d.Limit == ask.Limits.PerMinute && d.Limit != generous.PerMinute {
+		d.Limit--
+		d.Remaining = max(0, d.Remaining-1)
+	}
+	return d, err
+}
+
+func TestALimitThatIsOffByOneIsFound(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		s := serve(t, storage, lenient{ratelimit.NewMemory(time.Now)}, petstore.Limits{PerMinute: 60, PerDay: 100_000})
+		s.run(1000)
+		s.finds(OverLimit)
+	})
+}
+
+func TestALimitThatIsKeptIsNoFault(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		s := serve(t, storage, ratelimit.NewMemory(time.Now), petstore.Limits{PerMinute: 60, PerDay: 100_000})
+		s.run(1000)
+		s.finds()
+	})
+}
+
+// generousOrders places orders for animals that are held already, once it is told to.
+type generousOrders struct {
+	petstore.Storage
+	on   atomic.Bool
+	last atomic.Int64
+}
+
+func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	placed, again, err := g.Storage.PlaceOrder(ctx, order, idempotency)
+	if g.on.Load() && petstore.IsCode(err, petstore.PetUnavailable) {
+		placed, err = order.Place(petstore.MaxID-g.last.Add(1), petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.Now())
+	}
+	return placed, again, err
+}
+
+func TestTwoOpenOrdersAreFound(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		wrong := &generousOrders{Storage: storage}
+		s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
+		s.run(500)
+		wrong.on.Store(true)
+		s.together(func(w *worker) {
+			made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
+			var all sync.WaitGroup
+			for i := range 2 {
+				other := s.worker(100+10*w.id+i, s.history, w.known)
+				all.Go(func() {
+					other.send(t.Context(), http.MethodPost, "/v1/orders", "", marshal(fields{"petId": idOf(made), "reference": other.name("order")}))
+				})
+			}
+			all.Wait()
+		})
+		s.readBack()
+		s.finds(TwoOpenOrders)
+	})
+}
+
+// hasty acknowledges changes and makes them when the animal has been read once more, once it is told to.
+type hasty struct {
+	petstore.Storage
+	on    atomic.Bool
+	mu    sync.Mutex
+	later map[int64]petstore.PetPatch
+}
+
+func (h *hasty) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
+	if !h.on.Load() {
+		return h.Storage.UpdatePet(ctx, id, patch)
+	}
+	pet, err := h.Storage.GetPet(ctx, id)
+	if err != nil {
+		return pet, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.later[id] = patch
+	return pet.Patch(patch, nil)
+}
+
+func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
+	pet, err := h.Storage.GetPet(ctx, id)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if patch, waiting := h.later[id]; waiting {
+		delete(h.later, id)
+		if _, err := h.Storage.UpdatePet(ctx, id, patch); err != nil {
+			return petstore.Pet{}, err
+		}
+	}
+	return pet, err
+}
+
+func TestAnEarlyAcknowledgementIsFound(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		wrong := &hasty{Storage: storage, later: make(map[int64]petstore.PetPatch)}
+		s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
+		s.run(500)
+		wrong.on.Store(true)
+		s.together(func(w *worker) {
+			made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
+			path := fmt.Sprintf("/v1/pets/%d", idOf(made))
+			w.send(t.Context(), http.MethodPatch, path, "", marshal(fields{"name": w.name("pet")}))
+			w.get(t.Context(), path)
+			w.get(t.Context(), path)
+		})
+		s.readBack()
+		s.finds(Early)
+	})
+}
+
+// together lets a few workers do something at the same time.
+func (s *service) together(do func(*worker)) {
+	var all sync.WaitGroup
+	for i := range 4 {
+		w := s.worker(10+i, s.history, new(known))
+		w.key = "generous"
+		all.Go(func() { do(w) })
+	}
+	all.Wait()
+}

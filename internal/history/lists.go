@@ -1,0 +1,71 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// row is one thing that a list shows or leaves out.
+type row struct {
+	*subject
+	*event
+}
+
+// checkLists looks for a moment at which all that a list shows, and leaves out, was true. Each animal by itself has an
+// order already in which all lists saw it at one of their moments. But a list is a look at many animals at once: there
+// must be one moment for all of them. For each row there is a time at which it can have been true: not before it was
+// written, and not after something else was seen or written for certain. These times, and the time between the call of the
+// list and its answer, must have a moment in common. What another list has shown ends the time of what was true before
+// it: so no list goes back behind one that was answered before it was asked for.
+func (c *checker) checkLists() {
+	lives := make(map[*subject]*life)
+	rows := make(map[*call][]row)
+	for _, s := range c.subjects {
+		if s.faulty {
+			continue
+		}
+		lives[s] = s.live()
+		for _, e := range s.events {
+			if e.looks() && (e.call.op == "listPets" || e.call.op == "listOrders") {
+				rows[e.call] = append(rows[e.call], row{s, e})
+			}
+		}
+	}
+	for _, list := range c.calls {
+		c.checkList(list, rows[list], lives)
+	}
+	c.checkInventories(lives)
+}
+
+func (c *checker) checkList(list *call, rows []row, lives map[*subject]*life) {
+	moments := spells{{list.Called, list.Returned}}
+	for i, r := range rows {
+		moments = lives[r.subject].when(r.event, moments)
+		if len(moments) > 0 {
+			continue
+		}
+		concerned := []*call{list}
+		for _, r := range rows[:i+1] { // those that leave less than the whole time
+			alone := lives[r.subject].when(r.event, spells{{list.Called, list.Returned}})
+			if len(alone) == 0 || alone[0].from > list.Called || alone[0].to < list.Returned {
+				concerned = append(concerned, r.subject.lastWrites(list)...)
+			}
+		}
+		c.report(OutOfOrder, fmt.Sprintf("There was no moment at which everything in a list was true; animal %d was the last to leave none.", r.subject.id), concerned...)
+		return
+	}
+}
+
+// lastWrites are the writes to an animal that were under way during a call, and the last one before it.
+func (s *subject) lastWrites(during *call) (calls []*call) {
+	writes := slices.DeleteFunc(slices.Clone(s.events), func(e *event) bool { return e.looks() || e.called > during.Returned })
+	slices.SortFunc(writes, func(a, b *event) int { return cmp.Compare(b.returned, a.returned) })
+	for _, e := range writes {
+		calls = append(calls, e.call)
+		if e.returned < during.Called || len(calls) == 4 {
+			break
+		}
+	}
+	return calls
+}

@@ -1,0 +1,333 @@
+package history
+
+import (
+	"math"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// kind is what an event asks of an animal or of one of its orders, or does to it.
+type kind uint8
+
+const (
+	born         kind = iota // the animal is made
+	shown                    // it is there, like that
+	hidden                   // it is not there, or not in that status
+	patched                  // it is changed, and then like that
+	maybePatched             // it is changed if that is allowed
+	reserved                 // its order forbids a change
+	deleted
+	remade // a replay: it has been made
+	ordered
+	unavailable // it is not available
+	closed      // an order is closed like that, now or before
+	maybeClosed // an order is closed if it is open
+	orderShown
+	orderHidden // there is no such order, or not in that status
+	orderRemade // a replay: it has been placed
+)
+
+// never is after every history.
+const never = time.Duration(math.MaxInt64)
+
+// span is when something happened: at one moment not before called and not after returned.
+type span struct{ called, returned time.Duration }
+
+// event is one animal's part of a call.
+type event struct {
+	span
+	kind   kind
+	pet    pet
+	fields *request // of a patch
+	order  int      // which of the animal's orders
+	status string   // of the animal or the order
+	call   *call
+}
+
+// subject is an animal with its orders, and what may have happened to it without an answer and without a trace.
+type subject struct {
+	id     int64
+	events []*event
+	orders []*holding
+	// floats are changes whose outcome is unknown: each may have happened at any time from then on. The model applies one
+	// when nothing else explains what was seen, so they never multiply what there is to search.
+	floats []float
+	// gone is from when on the animal may have been deleted without a trace.
+	gone time.Duration
+	// until is when it was deleted for certain.
+	until  time.Duration
+	faulty bool
+}
+
+// holding is an order as far as it is the same in all answers. Its hold ends between mayExpire and mustExpire, by the
+// time of the history. From the other two times on it may have been closed without a trace.
+type holding struct {
+	order
+	span
+	number                int // among those of its animal
+	mayExpire, mustExpire time.Duration
+	completed, cancelled  time.Duration
+	// closed is the status in which it was first seen closed, closedBy when that was certain.
+	closed   string
+	closedBy time.Duration
+}
+
+type float struct {
+	from time.Duration
+	request
+}
+
+// The phases of an animal's life.
+const (
+	unborn uint8 = iota
+	alive
+	dead
+)
+
+// state is an animal and the states of its orders at one moment.
+type state struct {
+	phase    uint8
+	name     string
+	category int64
+	status   string
+	holder   int    // the number of its open order, counted from 1; 0 for none
+	orders   string // the status of each order, a byte each
+}
+
+const (
+	available = "available"
+	pending   = "pending"
+	sold      = "sold"
+)
+
+func (s *subject) begin() state { return state{orders: string(make([]byte, len(s.orders)))} }
+
+// step is the animal after the event, or false if the event cannot happen to it.
+func (s *subject) step(now state, e *event) (state, bool) {
+	switch e.kind {
+	case born:
+		now, ok := now, now.phase == unborn
+		now.phase, now.name, now.category, now.status = alive, e.pet.Name, e.pet.CategoryID, e.pet.Status
+		return now, ok
+	case remade:
+		return now, now.phase != unborn
+	case shown:
+		return s.become(now, e, &e.pet.Name, &e.pet.CategoryID, e.pet.Status)
+	case hidden:
+		return s.hide(now, e)
+	case patched, maybePatched:
+		return s.patch(now, e)
+	case deleted:
+		if now.phase != alive {
+			return now, false
+		}
+		now, ok := s.free(now, e)
+		now.phase = dead
+		return now, ok
+	case reserved:
+		return now, now.phase == alive && now.holder == e.order+1 && e.called <= s.orders[e.order].mustExpire
+	case unavailable:
+		return s.become(now, e, nil, nil, e.status)
+	case ordered:
+		now, ok := s.become(now, e, nil, nil, available)
+		if !ok || now.orders[e.order] != 0 {
+			return now, false
+		}
+		now.status, now.holder = pending, e.order+1
+		return now.set(e.order, petstore.Open), true
+	}
+	return s.stepOrder(now, e)
+}
+
+func (s *subject) stepOrder(now state, e *event) (state, bool) {
+	o, stored := s.orders[e.order], petstore.OrderStatus(now.orders[e.order])
+	want, _ := petstore.ParseOrderStatus(e.status)
+	switch e.kind {
+	case orderRemade:
+		return now, stored != 0
+	case orderShown:
+		return now, stored == want && (want != petstore.Open || e.called <= o.mustExpire) ||
+			stored == petstore.Open && want == petstore.Expired && e.returned >= o.mayExpire
+	case orderHidden:
+		if want == 0 {
+			return now, stored == 0
+		}
+		if stored == petstore.Open {
+			return now, want != petstore.Open && (want != petstore.Expired || e.called <= o.mustExpire) ||
+				want == petstore.Open && e.returned >= o.mayExpire
+		}
+		return now, stored != want
+	case closed:
+		if stored == petstore.Open && e.called <= o.mustExpire {
+			return s.release(now, want), true
+		}
+		return now, stored == want
+	case maybeClosed:
+		if stored == petstore.Open {
+			return s.release(now, want), true
+		}
+		return now, true
+	}
+	return now, false
+}
+
+func (now state) set(order int, to petstore.OrderStatus) state {
+	orders := []byte(now.orders)
+	orders[order] = byte(to)
+	now.orders = string(orders)
+	return now
+}
+
+// release closes the order that holds the animal.
+func (s *subject) release(now state, to petstore.OrderStatus) state {
+	held := now.holder - 1
+	now.holder, now.status = 0, to.Leaves().String()
+	return now.set(held, to)
+}
+
+// become is the animal if it can be as wanted at the time of the event. What is nil may be anything.
+func (s *subject) become(now state, e *event, name *string, category *int64, status string) (state, bool) {
+	if now.phase != alive {
+		return now, false
+	}
+	if name != nil && now.name != *name {
+		if !s.floated(e, func(f *float) bool { return f.Name != nil && *f.Name == *name }) {
+			return now, false
+		}
+		now.name = *name
+	}
+	if category != nil && now.category != *category {
+		if !s.floated(e, func(f *float) bool { return f.CategoryID != nil && *f.CategoryID == *category }) {
+			return now, false
+		}
+		now.category = *category
+	}
+	return s.turn(now, e, func(has string) bool { return has == status })
+}
+
+// turn brings the animal to a status that is wanted, by what may have happened without a trace.
+func (s *subject) turn(now state, e *event, wanted func(string) bool) (state, bool) {
+	if wanted(now.status) && !s.mustBeFree(now, e) {
+		return now, true
+	}
+	if now.holder == 0 {
+		for i := range s.floats {
+			if f := &s.floats[i]; f.from <= e.returned && f.Status != nil && wanted(*f.Status) {
+				now.status = *f.Status
+				return now, true
+			}
+		}
+		return now, false
+	}
+	for _, free := range s.freed(now, e) {
+		if then, ok := s.turn(free, e, wanted); ok {
+			return then, true
+		}
+	}
+	return now, false
+}
+
+// mustBeFree reports whether a write comes so late that it first closes the order that holds the animal.
+func (s *subject) mustBeFree(now state, e *event) bool {
+	writes := e.kind == patched || e.kind == ordered || e.kind == unavailable
+	return writes && now.holder != 0 && e.called > s.orders[now.holder-1].mustExpire
+}
+
+// freed is what may have become of a held animal without a trace.
+func (s *subject) freed(now state, e *event) (free []state) {
+	o := s.orders[now.holder-1]
+	if e.returned >= o.mayExpire {
+		free = append(free, s.release(now, petstore.Expired))
+	}
+	if e.returned >= o.cancelled {
+		free = append(free, s.release(now, petstore.Cancelled))
+	}
+	if e.returned >= o.completed {
+		free = append(free, s.release(now, petstore.Completed))
+	}
+	return free
+}
+
+// free is the animal if no order can hold it at the time of the event.
+func (s *subject) free(now state, e *event) (state, bool) {
+	if now.holder == 0 {
+		return now, true
+	}
+	for _, free := range s.freed(now, e) {
+		return free, true
+	}
+	return now, false
+}
+
+// hide is the animal if a list without it can be right.
+func (s *subject) hide(now state, e *event) (state, bool) {
+	if now.phase != alive || e.status != "" && now.status != e.status {
+		return now, true
+	}
+	if free, ok := s.free(now, e); ok && s.gone <= e.returned {
+		free.phase = dead
+		return free, true
+	}
+	if e.status == "" {
+		return now, false
+	}
+	return s.turn(now, e, func(has string) bool { return has != e.status })
+}
+
+func (s *subject) patch(now state, e *event) (state, bool) {
+	f := e.fields
+	if e.kind == maybePatched {
+		if now.phase == alive && (f.Status == nil || *f.Status == now.status || now.holder == 0) {
+			now = now.with(f)
+		}
+		return now, true
+	}
+	var name *string
+	var number *int64
+	if f.Name == nil {
+		name = &e.pet.Name
+	}
+	if f.CategoryID == nil {
+		number = &e.pet.CategoryID
+	}
+	status, ok := now, false
+	switch {
+	case f.Status == nil:
+		status, ok = s.become(now, e, name, number, e.pet.Status)
+	case *f.Status == now.status && !s.mustBeFree(now, e):
+		status, ok = s.become(now, e, name, number, now.status)
+	default:
+		if status, ok = s.free(now, e); ok {
+			status, ok = s.become(status, e, name, number, status.status)
+		}
+	}
+	if !ok {
+		return now, false
+	}
+	after := status.with(f)
+	return after, after.name == e.pet.Name && after.category == e.pet.CategoryID && after.status == e.pet.Status
+}
+
+func (now state) with(f *request) state {
+	if f.Name != nil {
+		now.name = *f.Name
+	}
+	if f.CategoryID != nil {
+		now.category = *f.CategoryID
+	}
+	if f.Status != nil {
+		now.status = *f.Status
+	}
+	return now
+}
+
+// floated reports whether a change like that may have happened without a trace before the event was over.
+func (s *subject) floated(e *event, like func(*float) bool) bool {
+	for i := range s.floats {
+		if f := &s.floats[i]; f.from <= e.returned && like(f) {
+			return true
+		}
+	}
+	return false
+}

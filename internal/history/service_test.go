@@ -1,0 +1,151 @@
+package history
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+	"petstore/internal/postgres"
+	"petstore/internal/ratelimit"
+	"petstore/internal/sqlite"
+	"petstore/internal/testservice"
+)
+
+// onEveryStorage runs a check with a new, empty storage of each kind.
+func onEveryStorage(t *testing.T, check func(t *testing.T, storage petstore.Storage)) {
+	t.Run("sqlite", func(t *testing.T) {
+		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+		check(t, closedWith(t, db, err))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		db, err := postgres.Open(t.Context(), postgres.Config{URL: testservice.Postgres(t), Environment: petstore.Production, Create: true})
+		check(t, closedWith(t, db, err))
+	})
+}
+
+func closedWith(t *testing.T, storage petstore.Storage, err error) petstore.Storage {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { storage.Close() })
+	return storage
+}
+
+// generous are limits that no test reaches.
+var generous = petstore.Limits{PerMinute: 1_000_000, PerDay: 100_000_000}
+
+// service is the real API on a port of its own, under load.
+type service struct {
+	*testing.T
+	Load
+	history *History
+	rules   Rules
+}
+
+// serve starts the API with two keys: one that no test uses up, and one with those limits.
+func serve(t *testing.T, storage petstore.Storage, limiter petstore.Limiter, limits petstore.Limits) *service {
+	t.Helper()
+	api := httpapi.New(httpapi.Config{
+		Environment: petstore.Production,
+		Storage:     storage,
+		Limiter:     limiter,
+		Log:         slog.New(slog.DiscardHandler),
+		Metrics:     prometheus.NewRegistry(),
+		Now:         time.Now,
+	})
+	server := httptest.NewServer(api)
+	t.Cleanup(server.Close)
+	s := &service{T: t, history: New(), rules: Rules{Limits: make(map[string]Limit)}}
+	s.Load = Load{Base: server.URL, Keys: make(map[string]string), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}, Seed: 7, Workers: 6}
+	s.rules.Began = time.Now()
+	for name, limits := range map[string]petstore.Limits{"generous": generous, "limited": limits} {
+		secret, key := petstore.NewSecret(petstore.Production), petstore.NewKey(name, petstore.Enterprise, limits, time.Now(), 0)
+		if err := storage.CreateKey(t.Context(), key, petstore.HashSecret(secret)); err != nil {
+			t.Fatal(err)
+		}
+		s.Keys[name], s.rules.Limits[name] = secret, Limit(limits)
+	}
+	return s
+}
+
+// run loads the service until that many exchanges are recorded, and reads everything back.
+func (s *service) run(exchanges int) {
+	s.Helper()
+	ctx, stop := context.WithTimeout(s.Context(), 2*time.Minute)
+	defer stop()
+	go func() {
+		for ctx.Err() == nil && len(s.history.Exchanges()) < exchanges {
+			time.Sleep(time.Millisecond)
+		}
+		stop()
+	}()
+	s.Load.Run(ctx, s.history)
+	if n := len(s.history.Exchanges()); n < exchanges {
+		s.Fatalf("only %d exchanges were recorded in time", n)
+	}
+	s.readBack()
+}
+
+func (s *service) readBack() {
+	ctx, stop := context.WithTimeout(s.Context(), time.Minute)
+	defer stop()
+	s.Load.ReadBack(ctx, s.history)
+}
+
+// finds checks the history and wants faults of that kind only, or none at all.
+func (s *service) finds(want ...Kind) {
+	s.Helper()
+	faults := Check(s.history.Exchanges(), s.rules)
+	var found []Kind
+	for _, f := range faults {
+		if !slices.Contains(found, f.Kind) {
+			found = append(found, f.Kind)
+		}
+		if !slices.Contains(want, f.Kind) {
+			s.Error(f)
+		}
+	}
+	if !slices.Equal(found, want) {
+		s.Errorf("found faults of the kinds %q, want %q", found, want)
+	}
+}
+
+func TestNoFaultIsFoundWithoutOne(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		s := serve(t, storage, ratelimit.NewMemory(time.Now), generous)
+		s.run(3000)
+		s.finds()
+	})
+}
+
+func TestTheLoadDoesEveryOperation(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	s := serve(t, closedWith(t, db, err), ratelimit.NewMemory(time.Now), generous)
+	s.run(2000)
+	asked, replays := make(map[string]bool), 0
+	for i, e := range s.history.Exchanges() {
+		c := read(i, e)
+		asked[c.op] = true
+		if c.replayed {
+			replays++
+		}
+	}
+	for _, op := range routes {
+		if !asked[op] {
+			t.Errorf("%s was never asked for", op)
+		}
+	}
+	if replays == 0 {
+		t.Error("no idempotent call was replayed")
+	}
+}
