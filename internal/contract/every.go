@@ -23,7 +23,7 @@ func CheckEvery(r *http.Request, a Answer) error {
 
 func everyAnswer(r *http.Request, a Answer) error {
 	switch {
-	case a.Status >= 300 && a.Status < 400:
+	case a.Status >= 300 && a.Status < 400 && (a.Status != http.StatusNotModified || isVersioned(r)):
 		return errors.New("the answer is a redirect")
 	case !safeID.MatchString(a.Header.Get("X-Request-Id")):
 		return errors.New("X-Request-Id is not safe")

@@ -32,7 +32,7 @@ func (s *target) expect(t *testing.T, name, text string, times int, allowed want
 	senders.Wait()
 }
 
-// hangingUp has the server end the connection after a request, so that nobody waits for more answers.
+// hangingUp has the server end the connection after a request.
 const hangingUp = "Connection: close"
 
 // pipelined sends many requests before it reads any answer, and gets one for each, in their order.

@@ -13,7 +13,7 @@ func smuggledRequests(t *testing.T, s *target) {
 	pet := `{"name":"Rex","categoryId":1}`
 	length := fmt.Sprintf("Content-Length: %d", len(pet))
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(pet), pet)
-	hidden := "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+	hidden := "GET /smuggled HTTP/1.1\r\nHost: x\r\n" + hangingUp + "\r\n\r\n"
 	post := func(lines ...string) string {
 		return s.head("POST", "/v1/pets", append([]string{"Content-Type: application/json"}, lines...)...)
 	}
@@ -53,7 +53,7 @@ func smuggledRequests(t *testing.T, s *target) {
 		{"a body of a GET", s.head("GET", "/v1/pets?limit=1", "Content-Length: "+fmt.Sprint(len(hidden))) + hidden, []int{200, 404}},
 	} {
 		statuses, closed := s.exchange(t, c.sends+hidden)
-		if !slices.Equal(statuses, c.statuses) || len(statuses) == 1 && !closed {
+		if !slices.Equal(statuses, c.statuses) || !closed {
 			t.Errorf("%s: the answers are %v and closed is %v, want %v", c.name, statuses, closed, c.statuses)
 		}
 	}

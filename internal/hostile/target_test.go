@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -124,36 +125,21 @@ func (s *target) head(method, path string, lines ...string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key + "\r\n" + strings.Join(append(lines, "\r\n"), "\r\n")
 }
 
-// exchange sends a text on a connection of its own and returns the statuses of all answers until the server hangs up or
-// has been silent for the time that one answer may take.
+// exchange sends a text that ends its connection, one of its own, and returns the statuses of all answers to it and whether
+// the server hung up after them.
 func (s *target) exchange(t *testing.T, text string) (statuses []int, closed bool) {
 	t.Helper()
 	conn := s.dial(t)
 	defer conn.Close()
 	go io.WriteString(conn, text)
-	return answers(conn, silence)
-}
-
-// silence is how long no further answer comes before there is none. One that came later would be missed, so it is longer
-// than answers take; only exchanges that leave their connection open wait for it.
-const silence = 500 * time.Millisecond
-
-// answers reads answers until the server hangs up or is silent for a while.
-func answers(conn net.Conn, while time.Duration) (statuses []int, closed bool) {
 	reader := bufio.NewReader(conn)
 	for {
-		if len(statuses) > 0 {
-			conn.SetReadDeadline(time.Now().Add(while))
-		}
 		response, err := http.ReadResponse(reader, nil)
-		if err != nil {
-			netErr, ok := err.(net.Error)
-			return statuses, !ok || !netErr.Timeout()
+		if err == nil {
+			_, err = io.Copy(io.Discard, response.Body)
 		}
-		_, err = io.Copy(io.Discard, response.Body)
-		response.Body.Close()
 		if err != nil {
-			return statuses, true
+			return statuses, !errors.Is(err, os.ErrDeadlineExceeded)
 		}
 		statuses = append(statuses, response.StatusCode)
 	}

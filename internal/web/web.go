@@ -11,9 +11,9 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 //go:embed static
@@ -81,7 +81,8 @@ func newPage(name string, make func() []byte) *page {
 	})}
 }
 
-// ServeHTTP answers GET and HEAD. Browsers keep a page and ask each time whether it is still the one.
+// ServeHTTP answers GET and HEAD, always with the whole page. Browsers keep a page and ask each time whether it is still
+// the one.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", p.contentType)
@@ -96,8 +97,18 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", "gzip")
 		body, tag = c.packed, c.tag+"-gzip"
 	}
-	h.Set("ETag", `"`+tag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	tag = `"` + tag + `"`
+	h.Set("ETag", tag)
+	if kept := r.Header.Get("If-None-Match"); kept == "*" || strings.Contains(kept, tag) {
+		h.Del("Content-Type")
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method != http.MethodHead {
+		w.Write(body)
+	}
 }
 
 func pack(plain []byte) []byte {

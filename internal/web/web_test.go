@@ -106,6 +106,20 @@ func TestPageThatTheBrowserHasIsNotSentAgain(t *testing.T) {
 	}
 }
 
+// A refusal would need the body of an Error, which no page has.
+func TestPageIsAnsweredWholeWhateverPartIsAskedFor(t *testing.T) {
+	whole := body(t, get(t, "/docs"))
+	for _, header := range [][]string{
+		{"Range", "bytes=0-1"}, {"Range", "bytes=9999999-"}, {"Range", "bytes=0-0,2-2"}, {"If-Match", `"another"`}, {"If-None-Match", `"another"`},
+		{"If-Unmodified-Since", "Thu, 01 Jan 1970 00:00:00 GMT"},
+	} {
+		a := get(t, "/docs", header...)
+		if a.StatusCode != http.StatusOK || !bytes.Equal(body(t, a), whole) {
+			t.Errorf("with %q it answers %d", header, a.StatusCode)
+		}
+	}
+}
+
 func TestPagesArePackedForThoseWhoUnpackThem(t *testing.T) {
 	const path = "/docs"
 	packed, plain := get(t, path, "Accept-Encoding", "br, gzip"), get(t, path)
