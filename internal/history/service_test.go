@@ -123,7 +123,7 @@ func (s *service) finds(want ...Kind) {
 func TestNoFaultIsFoundWithoutOne(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
 		s := serve(t, storage, ratelimit.NewMemory(time.Now), generous)
-		s.run(3000)
+		s.run(2000)
 		s.finds()
 	})
 }
