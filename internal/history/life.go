@@ -13,6 +13,7 @@ type life struct {
 	numbers       map[int64]spells
 	statuses      map[string]spells
 	orders        []map[string]spells // "" for an order that is not there yet
+	ages          map[string]age      // of the names that were given once
 }
 
 // live finds out when each thing about an animal can have been true. It takes each of them by itself, so it leaves out
@@ -61,7 +62,7 @@ func (s *subject) live() *life {
 			}
 		}
 	}
-	l.names, l.numbers, l.statuses = possible(names), possible(numbers), possible(statuses)
+	l.names, l.numbers, l.statuses, l.ages = possible(names), possible(numbers), possible(statuses), ages(names)
 	return l
 }
 

@@ -35,6 +35,7 @@ func (c *checker) checkLists() {
 	for _, list := range c.calls {
 		c.checkList(list, rows[list], lives)
 	}
+	c.checkForks(rows, lives)
 	c.checkInventories(lives)
 }
 

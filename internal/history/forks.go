@@ -1,0 +1,85 @@
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// age is what is certain about a name that was given once: it had begun at the one time, and was still there at the other.
+type age struct{ begun, still time.Duration }
+
+// before reports whether a name came before another one for certain. A name that was given once is there without a break.
+// So if one had begun before the other was last there, it did not come after it.
+func (a age) before(b age) bool { return a.begun < b.still }
+
+// ages are those of the names that one write gave.
+func ages(names []fact[string]) map[string]age {
+	all, writers := make(map[string]age), make(map[string]int)
+	for _, f := range names {
+		a, met := all[f.value]
+		if !met {
+			a = age{begun: never}
+		}
+		all[f.value] = age{min(a.begun, f.returned), max(a.still, f.called)}
+		if f.write {
+			writers[f.value]++
+		}
+	}
+	for name := range all {
+		if writers[name] != 1 {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+// checkForks looks for two lists at the same time of which each shows something older than the other does: whichever of
+// them came first, the other went back. Lists that came one after the other cannot, after checkList.
+func (c *checker) checkForks(rows map[*call][]row, lives map[*subject]*life) {
+	var open []*call
+	shows := make(map[*call]map[*subject]string)
+	for _, list := range c.calls {
+		if list.op != "listPets" || list.outcome != done {
+			continue
+		}
+		shows[list] = make(map[*subject]string, len(rows[list]))
+		for _, r := range rows[list] {
+			if r.kind == shown {
+				shows[list][r.subject] = r.pet.Name
+			}
+		}
+		still := open[:0]
+		for _, other := range open {
+			if other.Returned < list.Called {
+				delete(shows, other)
+				continue
+			}
+			still = append(still, other)
+			if older, newer := c.compare(shows[list], shows[other], lives); older != nil && newer != nil {
+				c.report(OutOfOrder, fmt.Sprintf("Two lists saw changes in different orders: one shows an older animal %d, the other an older animal %d.", older.id, newer.id), list, other)
+				return
+			}
+		}
+		open = append(still, list)
+	}
+}
+
+// compare finds an animal that the one list shows as it was before the other did, and one of which the opposite is true.
+func (c *checker) compare(one, other map[*subject]string, lives map[*subject]*life) (older, newer *subject) {
+	for s, name := range one {
+		second, both := other[s]
+		if !both || second == name {
+			continue
+		}
+		a, known := lives[s].ages[name]
+		b, knownToo := lives[s].ages[second]
+		switch {
+		case !known || !knownToo:
+		case a.before(b) && !b.before(a):
+			older = s
+		case b.before(a) && !a.before(b):
+			newer = s
+		}
+	}
+	return older, newer
+}
