@@ -1,8 +1,10 @@
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 FUZZTIME ?= 20s
+CHAOS ?= 5m
+SEED ?= 0
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test test-clients lint vulncheck fuzz hostile bench bench-peers bench-compare screenshots release
+.PHONY: run build test test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -18,6 +20,10 @@ test: ## everything, under the race detector, on real databases and a real brows
 
 test-clients: ## clients that other tools make from api/openapi.yaml, compiled and used
 	scripts/test-clients.sh
+
+chaos: ## a service that is broken in every way under load, for CHAOS; SEED repeats a plan, REPORT names a file for the figures
+	scripts/test-services.sh
+	go test ./internal/chaos -count=1 -v -timeout 0 -args -for $(CHAOS) -seed $(SEED) -report "$(abspath $(REPORT))"
 
 lint: ## gofmt, vet and staticcheck, on every module
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files; run gofmt -w ."; exit 1; }

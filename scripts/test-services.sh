@@ -26,6 +26,7 @@ missing() {
 	found redis-server valkey-server || echo redis-server
 	found chromium chromium-browser google-chrome google-chrome-stable || echo chromium
 	found haproxy || echo haproxy
+	found pgbouncer || echo pgbouncer
 	found python3 || echo python3
 	found node || echo nodejs
 	for shell in bash zsh fish; do found $shell || echo $shell; done

@@ -51,7 +51,7 @@ const importOwner = "petstore import"
 // createIn adds lines one by one to a store, which remembers each for 24 hours.
 func createIn(storage petstore.Storage) create {
 	return func(ctx context.Context, it item) (bool, error) {
-		once := &petstore.Idempotency{Owner: importOwner, Key: it.Key(), Fingerprint: sha256.Sum256([]byte(it.Key())), Now: time.Now()}
+		once := &petstore.Idempotency{Owner: importOwner, Key: it.Key(), Fingerprint: sha256.Sum256([]byte(it.Key()))}
 		_, replayed, err := storage.CreatePet(ctx, it.Pet, once)
 		return replayed, err
 	}
@@ -244,7 +244,7 @@ func (im *importer) batch(ctx context.Context, storage petstore.Storage, batch [
 }
 
 func onceFor(block bulk.Block) *petstore.Idempotency {
-	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:]), Now: time.Now()}
+	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:])}
 }
 
 // compare refuses a journal of more animals than the store has ever had.

@@ -5,10 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,7 +27,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	for i, address := range addresses {
 		replicas[i] = serve(address)
 	}
-	balancer := &testServer{URL: startBalancer(t, addresses), Key: key}
+	balancer := &testServer{URL: testservice.StartBalancer(t, filepath.Join(deployDir, "haproxy.cfg"), addresses).URL, Key: key}
 
 	var working sync.WaitGroup
 	var stop atomic.Bool
@@ -72,43 +69,6 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 		t.Errorf("%d animals were created, %d are there", created.Load(), len(pets))
 	}
 	t.Logf("%d requests, none failed", answered.Load())
-}
-
-// startBalancer runs HAProxy as deploy/ configures it, on other addresses.
-func startBalancer(t *testing.T, replicas []string) (url string) {
-	t.Helper()
-	haproxy := testservice.Program(t, "haproxy", "install the package haproxy")
-	text, err := os.ReadFile(filepath.Join(deployDir, "haproxy.cfg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, staging := stableAddress(t), stableAddress(t)
-	config := strings.NewReplacer(
-		"bind :8080", "bind "+public, "bind :8081", "bind "+staging, "inter 1s", "inter 200ms",
-		"petstore-1:8080", replicas[0], "petstore-2:8080", replicas[1], "petstore-3:8080", replicas[2],
-		"staging:8080", stableAddress(t),
-	).Replace(string(text))
-	file := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	command, output := exec.Command(haproxy, "-f", file), &transcript{}
-	command.Stdout, command.Stderr = output, output
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		command.Process.Kill()
-		command.Wait()
-		if t.Failed() {
-			t.Logf("HAProxy said:\n%s", output)
-		}
-	})
-	eventually(t, "the load balancer serves", time.Minute, func() bool {
-		got, err := request("http://"+public, "", "GET", "/readyz", "")
-		return err == nil && got.status == 200
-	})
-	return "http://" + public
 }
 
 // stableAddress is free, and stays so while nothing listens there: outgoing connections use higher ports, and its UDP

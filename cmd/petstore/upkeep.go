@@ -11,7 +11,7 @@ import (
 // purgeIdempotency forgets idempotency records that no longer hold, now and every hour.
 func purgeIdempotency(storage petstore.Storage, log *slog.Logger) (stop func()) {
 	return repeat(time.Hour, func(ctx context.Context) {
-		if _, err := storage.PurgeIdempotency(ctx, time.Now().Add(-petstore.IdempotencyKept)); err != nil && ctx.Err() == nil {
+		if _, err := storage.PurgeIdempotency(ctx, time.Time{}); err != nil && ctx.Err() == nil {
 			log.Warn("old idempotency records were not purged; it is tried again in an hour", "cause", err.Error())
 		}
 	})

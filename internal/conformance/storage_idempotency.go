@@ -75,6 +75,24 @@ var idempotencyCases = []storageCase{
 		t.same("listed", t.all(), []petstore.Pet{again, pet})
 		t.same("the new record", t.addOnce(rex, later(first, petstore.IdempotencyKept+time.Hour), true), again)
 	}},
+	{"without a time, a record holds and is purged by the store's own clock", func(t storageTest) {
+		young, old := once("young", 1), once("old", 1)
+		young.Now, old.Now = time.Time{}, time.Now().Add(-petstore.IdempotencyKept-time.Minute)
+		pet := t.addOnce(rex, young, false)
+		t.addOnce(rex, old, false)
+		t.same("again", t.addOnce(rex, young, true), pet)
+		young.Now = time.Now()
+		t.same("with a time", t.addOnce(rex, young, true), pet)
+
+		purged, err := t.PurgeIdempotency(t.Context(), time.Time{})
+		t.noError(err)
+		t.same("purged", purged, int64(1))
+		t.addOnce(rex, young, true)
+
+		t.addOnce(rex, old, false)
+		old.Now = time.Time{}
+		t.addOnce(rex, old, false)
+	}},
 	{"an expired record is no conflict", func(t storageTest) {
 		t.addOnce(rex, once("k", 1), false)
 		t.addOnce(tom, later(once("k", 2), petstore.IdempotencyKept), false)

@@ -17,7 +17,8 @@ type Storage interface {
 	Orders
 	Keys
 
-	// PurgeIdempotency forgets the idempotency records made before that time and returns how many there were.
+	// PurgeIdempotency forgets the idempotency records made before that time and returns how many there were. The zero time
+	// means those that no longer hold, by the clock of the store.
 	PurgeIdempotency(ctx context.Context, before time.Time) (int64, error)
 	// Ping returns nil if the storage can be read now.
 	Ping(ctx context.Context) error
@@ -163,7 +164,8 @@ type Idempotency struct {
 	Key   string
 	// Fingerprint is of the operation and its body.
 	Fingerprint [32]byte
-	// Now is when the request came: records made IdempotencyKept before it no longer hold.
+	// Now is when the request came: records made IdempotencyKept before it no longer hold. The zero time means now, by the
+	// clock of the store, which all replicas share.
 	Now time.Time
 }
 

@@ -17,11 +17,11 @@ const (
 	// is not acknowledged before what it repeats is durable, on a synchronous standby too. The answer of a new record is
 	// empty until it is known.
 	claimIdempotency = `
-		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', $4)
+		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', coalesce($4, ` + theTime + `))
 		ON CONFLICT (owner, key) DO UPDATE SET
-			fingerprint = CASE WHEN held.created_at > $5 THEN held.fingerprint ELSE excluded.fingerprint END,
-			answer      = CASE WHEN held.created_at > $5 THEN held.answer      ELSE excluded.answer      END,
-			created_at  = CASE WHEN held.created_at > $5 THEN held.created_at  ELSE excluded.created_at  END
+			fingerprint = CASE WHEN held.created_at > excluded.created_at - $5 THEN held.fingerprint ELSE excluded.fingerprint END,
+			answer      = CASE WHEN held.created_at > excluded.created_at - $5 THEN held.answer      ELSE excluded.answer      END,
+			created_at  = CASE WHEN held.created_at > excluded.created_at - $5 THEN held.created_at  ELSE excluded.created_at  END
 		RETURNING fingerprint, answer`
 
 	rememberIdempotency = "UPDATE idempotency SET answer = $3 WHERE owner = $1 AND key = $2"
@@ -29,7 +29,7 @@ const (
 	// Old records go in small transactions, each of which passes over what another replica is about to remove.
 	purgeIdempotency = `
 		DELETE FROM idempotency WHERE (owner, key) IN (
-			SELECT owner, key FROM idempotency WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+			SELECT owner, key FROM idempotency WHERE created_at < coalesce($1, ` + theTime + ` - $3) LIMIT $2 FOR UPDATE SKIP LOCKED
 		)`
 )
 
@@ -66,7 +66,7 @@ func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempote
 func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, made any) (met bool, err error) {
 	var fingerprint []byte
 	var answer string
-	err = tx.QueryRow(ctx, claimIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], idempotency.Now.UnixMilli(), idempotency.Now.Add(-petstore.IdempotencyKept).UnixMilli()).
+	err = tx.QueryRow(ctx, claimIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], millis(idempotency.Now), petstore.IdempotencyKept.Milliseconds()).
 		Scan(&fingerprint, &answer)
 	switch {
 	case err != nil:
@@ -84,7 +84,7 @@ func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, er
 	for purged := int64(0); ; {
 		var some int64
 		err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-			tag, err := conn.Exec(ctx, purgeIdempotency, before.UnixMilli(), purgeStep)
+			tag, err := conn.Exec(ctx, purgeIdempotency, millis(before), purgeStep, petstore.IdempotencyKept.Milliseconds())
 			some = tag.RowsAffected()
 			return err
 		})

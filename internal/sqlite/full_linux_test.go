@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,40 +17,9 @@ import (
 	"petstore/internal/testservice"
 )
 
-// smallDisk mounts a file system of 4 MiB.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	folder := t.TempDir()
-	err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=4m")
-	if errors.Is(err, syscall.EPERM) {
-		testservice.Missing(t, "a small disk", "run the tests as root, who can mount one")
-	}
-	noError(t, err)
-	t.Cleanup(func() { noError(t, syscall.Unmount(folder, 0)) })
-	return folder
-}
-
-// fill takes all the room that is left on a disk and returns how to give it back.
-func fill(t *testing.T, folder string) (free func()) {
-	t.Helper()
-	path := filepath.Join(folder, "filler")
-	file, err := os.Create(path)
-	noError(t, err)
-	defer file.Close()
-	for size := 1 << 20; size > 0; size /= 2 {
-		for err = nil; err == nil; {
-			_, err = file.Write(make([]byte, size))
-		}
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Fatal(err)
-		}
-	}
-	return func() { noError(t, os.Remove(path)) }
-}
-
 func TestServerOutlivesAFullDisk(t *testing.T) {
-	folder := smallDisk(t)
-	path := filepath.Join(folder, "petstore.db")
+	disk := testservice.SmallDisk(t, 4<<20)
+	path := filepath.Join(disk.Folder, "petstore.db")
 	db := open(t, Config{Path: path, Create: true, Serve: true})
 	stored := 0
 	add := func() error {
@@ -71,7 +39,7 @@ func TestServerOutlivesAFullDisk(t *testing.T) {
 	}
 	noError(t, add())
 	for range 3 {
-		free := fill(t, folder)
+		disk.Fill(t)
 		var err error
 		for err == nil {
 			err = add()
@@ -83,7 +51,7 @@ func TestServerOutlivesAFullDisk(t *testing.T) {
 		if found := petsAfterCrash(t, path); found != stored {
 			t.Fatalf("after a crash there are %d animals, %d were acknowledged", found, stored)
 		}
-		free()
+		disk.Free(t)
 		noError(t, add())
 		check()
 	}
@@ -156,16 +124,16 @@ func meetEndOfFile(path string) error {
 }
 
 func TestOpenRefusesAFullDisk(t *testing.T) {
-	folder := smallDisk(t)
-	path := filepath.Join(folder, "petstore.db")
-	free := fill(t, folder)
+	disk := testservice.SmallDisk(t, 4<<20)
+	path := filepath.Join(disk.Folder, "petstore.db")
+	disk.Fill(t)
 	for range 2 {
 		err := openOrCreate(path)
 		if err == nil || !strings.HasPrefix(err.Error(), "the disk with "+path+" is full; make room") {
 			t.Fatalf("got %v", err)
 		}
-		free()
+		disk.Free(t)
 		noError(t, openOrCreate(path)) // and once it exists
-		free = fill(t, folder)
+		disk.Fill(t)
 	}
 }

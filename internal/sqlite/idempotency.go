@@ -21,6 +21,10 @@ const purgeStep = 500
 
 // makeOnce makes something in the next commit or, if it was met before, returns what was made then.
 func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(*writer) (T, error)) (made T, replayed bool, err error) {
+	if idempotency != nil && idempotency.Now.IsZero() {
+		timed := *idempotency
+		timed.Now, idempotency = db.now(), &timed
+	}
 	err = db.change(ctx, func(w *writer) (err error) {
 		made, replayed, err = recallOrMake(w, idempotency, build)
 		return err
@@ -74,6 +78,9 @@ func (w *writer) remember(idempotency *petstore.Idempotency, answer any) error {
 
 // PurgeIdempotency forgets old idempotency records, a few at a time.
 func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
+	if before.IsZero() {
+		before = db.now().Add(-petstore.IdempotencyKept)
+	}
 	for purged := int64(0); ; {
 		var some int
 		err := db.write(ctx, func(w *writer) error {

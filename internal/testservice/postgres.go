@@ -3,6 +3,7 @@ package testservice
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -38,7 +39,7 @@ func sharedPostgres(t testing.TB) *PostgresServer {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.postgres == nil {
-		s := newPostgres(t, "fsync=off", "full_page_writes=off")
+		s := newPostgres(t, folder(t, "postgres"), "fsync=off", "full_page_writes=off")
 		s.initialize(t)
 		s.Start(t)
 		shared.postgres = s
@@ -93,14 +94,20 @@ type PostgresServer struct {
 // StartPostgres starts a server for one test, with settings such as "max_connections=10".
 func StartPostgres(t testing.TB, settings ...string) *PostgresServer {
 	t.Helper()
-	s := newPostgres(t, settings...)
+	return StartPostgresIn(t, folder(t, "postgres"), settings...)
+}
+
+// StartPostgresIn is StartPostgres with the data in that folder, such as one on a disk of its own.
+func StartPostgresIn(t testing.TB, folder string, settings ...string) *PostgresServer {
+	t.Helper()
+	s := newPostgres(t, folder, settings...)
 	s.initialize(t)
 	s.Start(t)
 	t.Cleanup(func() { s.discard(t) })
 	return s
 }
 
-func newPostgres(t testing.TB, settings ...string) *PostgresServer {
+func newPostgres(t testing.TB, folder string, settings ...string) *PostgresServer {
 	t.Helper()
 	initdb := program("initdb")
 	if initdb == "" {
@@ -114,7 +121,7 @@ func newPostgres(t testing.TB, settings ...string) *PostgresServer {
 	if err != nil {
 		Missing(t, "a user to run PostgreSQL as", err.Error())
 	}
-	s := &PostgresServer{programs: filepath.Dir(initdb), dir: folder(t, "postgres"), settings: settings, attr: attr}
+	s := &PostgresServer{programs: filepath.Dir(initdb), dir: folder, settings: settings, attr: attr}
 	if err := give(s.dir, attr); err != nil {
 		t.Fatalf("the folder of PostgreSQL cannot be given to its user: %v", err)
 	}
@@ -186,6 +193,29 @@ func (s *PostgresServer) Stop(t testing.TB) {
 	}
 }
 
+// Exhaust has the server write its log until it can write no more, as on a full disk. It crashes then, and ends if it finds
+// no room for its recovery either.
+func (s *PostgresServer) Exhaust(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL)
+	for err == nil {
+		_, err = conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'filler', repeat('x', 1 << 20))")
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("PostgreSQL still has room for its log after %v", patience)
+	}
+}
+
+// Revive returns when the server answers again after a crash, and starts it if it has ended.
+func (s *PostgresServer) Revive(t testing.TB) {
+	t.Helper()
+	if err := s.process.wait(s.answers); err != nil {
+		s.Start(t)
+	}
+}
+
 // Pause makes the whole server hang: the machine still takes connections and bytes, but nothing answers.
 func (s *PostgresServer) Pause(t testing.TB) {
 	t.Helper()
@@ -231,7 +261,7 @@ func (s *PostgresServer) signal(t testing.TB, sig syscall.Signal, pids ...int) {
 		if err == nil {
 			err = p.Signal(sig)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, os.ErrProcessDone) { // its client left meanwhile
 			t.Fatalf("signal %v to process %d of PostgreSQL: %v", sig, pid, err)
 		}
 	}

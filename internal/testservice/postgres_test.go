@@ -69,7 +69,7 @@ func TestServersEndWithAKilledTestProcess(t *testing.T) {
 		os.Stdout.WriteString(s.URL + "\n" + s.dir + "\n")
 		select {}
 	}
-	newPostgres(t) // skips where there is no PostgreSQL
+	newPostgres(t, folder(t, "postgres")) // skips where there is no PostgreSQL
 	victim := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	victim.Env = append(os.Environ(), "PETSTORE_TEST_VICTIM=yes")
 	out, err := victim.StdoutPipe()

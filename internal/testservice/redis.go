@@ -67,15 +67,7 @@ func StartRedisCluster(t testing.TB) *RedisServer {
 	if answer, err := s.ask("CLUSTER ADDSLOTSRANGE 0 16383"); err != nil || answer != "+OK" {
 		t.Fatalf("the Redis Cluster cannot be made: %s %v", answer, err)
 	}
-	ready := func() error {
-		if answer, err := s.ask("GET key"); err != nil || answer != "$-1" {
-			return fmt.Errorf("%s %w", answer, err)
-		}
-		return nil
-	}
-	if err := s.process.wait(ready); err != nil {
-		t.Fatalf("the Redis Cluster does not start: %v", err)
-	}
+	s.await(t, "is no Cluster yet", "GET key", "$-1")
 	return s
 }
 
@@ -85,7 +77,7 @@ func (s *RedisServer) Sentinel(t testing.TB) string {
 	const masterSet = "petstore"
 	host, port, _ := net.SplitHostPort(s.Address)
 	sentinel := newRedis(t, "--sentinel")
-	config := fmt.Sprintf("sentinel monitor %s %s %s 1\n", masterSet, host, port)
+	config := fmt.Sprintf("sentinel monitor %[1]s %[2]s %[3]s 1\nsentinel down-after-milliseconds %[1]s 500\nsentinel failover-timeout %[1]s 2000\n", masterSet, host, port)
 	file := filepath.Join(sentinel.dir, "sentinel.conf")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -94,6 +86,41 @@ func (s *RedisServer) Sentinel(t testing.TB) string {
 	t.Cleanup(func() { sentinel.discard(t) })
 	sentinel.Start(t)
 	return sentinel.URL + "?master_set=" + masterSet
+}
+
+// Replica starts a second server that follows this one, and takes its place where a Sentinel watches.
+func (s *RedisServer) Replica(t testing.TB) *RedisServer {
+	t.Helper()
+	host, port, _ := net.SplitHostPort(s.Address)
+	replica := StartRedis(t, "--replicaof", host, port)
+	s.AwaitReplica(t)
+	return replica
+}
+
+// AwaitReplica returns when another server follows this one.
+func (s *RedisServer) AwaitReplica(t testing.TB) {
+	t.Helper()
+	s.await(t, "has no replica", "WAIT 1 100", ":1")
+}
+
+// AwaitPrimary returns when the server takes writes: when it has taken another's place.
+func (s *RedisServer) AwaitPrimary(t testing.TB) {
+	t.Helper()
+	s.await(t, "is still a replica", "DEL nothing", ":0")
+}
+
+func (s *RedisServer) await(t testing.TB, otherwise, command, answer string) {
+	t.Helper()
+	ready := func() error {
+		got, err := s.ask(command)
+		if err == nil && got != answer {
+			err = fmt.Errorf("to %s it answered %s", command, got)
+		}
+		return err
+	}
+	if err := s.process.wait(ready); err != nil {
+		t.Fatalf("Redis %s: %v", otherwise, err)
+	}
 }
 
 func newRedis(t testing.TB, args ...string) *RedisServer {
@@ -105,7 +132,8 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 	s := &RedisServer{program: path, dir: folder(t, "redis"), Address: fmt.Sprintf("127.0.0.1:%d", freePort(t))}
 	s.URL = "redis://" + s.Address
 	_, port, _ := net.SplitHostPort(s.Address)
-	s.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"}, args...)
+	s.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+		"--repl-diskless-sync-delay", "0"}, args...)
 	return s
 }
 

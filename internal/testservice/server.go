@@ -2,6 +2,8 @@ package testservice
 
 import (
 	"crypto/tls"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -49,6 +51,35 @@ var built = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// BuildOverlaid makes the program with other texts for some of the files, by their absolute paths. Files that are not there
+// are added.
+func BuildOverlaid(files map[string]string) (path string, err error) {
+	parent, err := scratch()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(parent, "overlaid-")
+	if err != nil {
+		return "", err
+	}
+	overlay := struct{ Replace map[string]string }{make(map[string]string)}
+	for name, text := range files {
+		replacement := filepath.Join(dir, fmt.Sprintf("%d-%s", len(overlay.Replace), filepath.Base(name)))
+		overlay.Replace[name] = replacement
+		err = errors.Join(err, os.WriteFile(replacement, []byte(text), 0o600))
+	}
+	text, failed := json.Marshal(overlay)
+	list := filepath.Join(dir, "overlay.json")
+	if err := errors.Join(err, failed, os.WriteFile(list, text, 0o600)); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "petstore")
+	if out, err := exec.Command("go", "build", "-overlay", list, "-o", path, "petstore/cmd/petstore").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("petstore cannot be built: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
 // NewServer prepares a server of that binary on ports of its own, which stay the same over all its starts. The
 // arguments follow "serve"; with --tls-cert among them the URL is of HTTPS.
 func NewServer(t testing.TB, binary string, args ...string) *Server {
@@ -91,8 +122,11 @@ func (s *Server) TryStart() error {
 // trusting takes any certificate: a server that is waited for is the test's own.
 var trusting = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
-func (s *Server) ready() error {
-	answer, err := trusting.Get(s.URL + "/readyz")
+func (s *Server) ready() error { return ready(s.URL) }
+
+// ready says why a server, or what leads to it, is not ready.
+func ready(url string) error {
+	answer, err := trusting.Get(url + "/readyz")
 	if err != nil {
 		return err
 	}

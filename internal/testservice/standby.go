@@ -11,7 +11,7 @@ import (
 // does not have on its disk too.
 func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
 	t.Helper()
-	standby := newPostgres(t, s.settings...)
+	standby := newPostgres(t, folder(t, "postgres"), s.settings...)
 	standby.run(t, "pg_basebackup", "--dbname", s.URL, "--pgdata", standby.data(), "--write-recovery-conf",
 		"--wal-method=stream", "--checkpoint=fast", "--no-sync")
 	standby.Start(t)
@@ -19,10 +19,16 @@ func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
 
 	execute(t, s.URL, "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	execute(t, s.URL, "SELECT pg_reload_conf()")
+	s.AwaitStandby(t)
+	return standby
+}
+
+// AwaitStandby returns when a standby has all that this server has committed.
+func (s *PostgresServer) AwaitStandby(t testing.TB) {
+	t.Helper()
 	if err := s.process.wait(s.followed); err != nil {
 		t.Fatalf("the standby does not follow: %v", err)
 	}
-	return standby
 }
 
 func (s *PostgresServer) followed() error {

@@ -1,0 +1,70 @@
+//go:build linux
+
+package chaos
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+)
+
+var (
+	length     = flag.Duration("for", 30*time.Second, "how long there is load, over all scenarios")
+	seed       = flag.Uint64("seed", 0, "the seed of the plan, to repeat one; 0 chooses one")
+	reportFile = flag.String("report", "", "where the report goes besides, as Markdown")
+)
+
+// scenario is a system under load, and how much of the time it gets, in percent.
+type scenario struct {
+	name  string
+	share int
+	start func(t testing.TB) *system
+}
+
+var scenarios = []scenario{
+	{"a cluster", 40, startCluster},
+	{"a cluster in a rolling restart", 10, startRolling},
+	{"a cluster through PgBouncer", 10, startBouncer},
+	{"a cluster with Sentinel", 10, startSentinel},
+	{"a cluster on a small disk", 8, startSmallDisk},
+	{"a cluster with a stepped clock", 7, startStepped},
+	{"an embedded server", 15, startEmbedded},
+}
+
+// roundLength bounds a round through all scenarios: what a long run has recorded is checked and let go after each.
+const roundLength = 5 * time.Minute
+
+func TestChaos(t *testing.T) {
+	if *seed == 0 {
+		*seed = 1 + rand.Uint64N(1e9)
+	}
+	note("this plan: CHAOS=%v SEED=%d make chaos", *length, *seed)
+	go steppedProgram() // takes minutes the first time, so it begins now
+	summary := newReport()
+	rounds := max(1, int((*length+roundLength/2)/roundLength))
+	for round := range rounds {
+		for _, s := range scenarios {
+			t.Run(s.name, func(t *testing.T) {
+				r := &run{scenario: s, report: summary, seed: *seed + uint64(round)}
+				r.play(t, *length/time.Duration(rounds)*time.Duration(s.share)/100)
+			})
+		}
+	}
+	text := summary.markdown(*length, *seed)
+	fmt.Fprint(os.Stderr, "\n", text)
+	if *reportFile != "" {
+		if err := os.WriteFile(*reportFile, []byte(text), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+var began = time.Now()
+
+// note tells whoever watches how far the run is.
+func note(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,148 @@
+//go:build linux
+
+package chaos
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+const replicas = 3
+
+// cluster is three replicas behind the balancer of deploy/, a PostgreSQL with a synchronous standby, and a Redis. Between
+// any two of them is a link that can fail.
+type cluster struct {
+	primary, standby *testservice.PostgresServer
+	database         string // its URL
+	redis            *testservice.RedisServer
+	servers          []*testservice.Server
+	balancer         *testservice.Balancer
+	links            map[string][]*testservice.Link // to each part, of every replica
+}
+
+// parts are where a replica finds what it needs.
+type parts struct{ binary, database, redis string }
+
+// postgresSettings have a standby find its primary again at once.
+var postgresSettings = []string{"wal_retrieve_retry_interval=100ms"}
+
+// serve starts replicas and the balancer before them.
+func (c *cluster) serve(t testing.TB, needs func(replica int) parts) {
+	t.Helper()
+	var addresses []string
+	for i := range replicas {
+		n := needs(i)
+		server := testservice.NewServer(t, n.binary, "--database", n.database, "--redis", n.redis, "--drain-delay", "2s", "--log-level", "warn")
+		front := testservice.StartLink(t, strings.TrimPrefix(server.URL, "http://"))
+		c.servers, c.links["a replica"] = append(c.servers, server), append(c.links["a replica"], front)
+		addresses = append(addresses, front.Address)
+	}
+	for i := range replicas {
+		c.revive(t, i)
+	}
+	c.balancer = testservice.StartBalancer(t, "../../deploy/haproxy.cfg", addresses)
+}
+
+// system is the cluster with API keys, whose limits no load exceeds.
+func (c *cluster) system(t testing.TB, faults []fault) *system {
+	t.Helper()
+	keys := map[string]string{}
+	for _, name := range []string{"ann", "bob"} {
+		keys[name] = testservice.NewKey(t, testservice.Build(t), c.database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
+	}
+	return &system{base: c.balancer.URL, keys: keys, faults: faults, whole: c.whole}
+}
+
+// revive starts a replica as a supervisor does: again, if it finds no database yet.
+func (c *cluster) revive(t testing.TB, i int) {
+	t.Helper()
+	for deadline := time.Now().Add(recovery); ; {
+		err := c.servers[i].TryStart()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("replica %d does not start: %v", i, err)
+		}
+	}
+}
+
+func (c *cluster) whole(t testing.TB) {
+	t.Helper()
+	if c.standby != nil {
+		c.primary.AwaitStandby(t)
+	}
+	for _, server := range c.servers {
+		awaitReady(t, server.URL)
+	}
+	awaitReady(t, c.balancer.URL)
+}
+
+// awaitReady returns when a server is ready for requests.
+func awaitReady(t testing.TB, url string) {
+	t.Helper()
+	eventually(t, url+" is ready", func() bool {
+		answer, err := http.Get(url + "/readyz")
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
+}
+
+// newCluster has a database of its own.
+func newCluster(t testing.TB, primary *testservice.PostgresServer) *cluster {
+	t.Helper()
+	return &cluster{primary: primary, database: primary.URL, redis: testservice.StartRedis(t), links: make(map[string][]*testservice.Link)}
+}
+
+// onSharedPostgres is a cluster whose database nothing happens to.
+func onSharedPostgres(t testing.TB) *cluster {
+	t.Helper()
+	return &cluster{database: testservice.Postgres(t), redis: testservice.StartRedis(t), links: make(map[string][]*testservice.Link)}
+}
+
+func startCluster(t testing.TB) *system {
+	c := newCluster(t, testservice.StartPostgres(t, postgresSettings...))
+	c.standby = c.primary.Standby(t)
+	c.serve(t, func(int) parts {
+		first, second := c.link(t, "PostgreSQL", c.primary.Address), c.link(t, "PostgreSQL", c.standby.Address)
+		return parts{
+			binary:   testservice.Build(t),
+			database: "postgres://postgres@" + first + "," + second + "/postgres?sslmode=disable&target_session_attrs=read-write",
+			redis:    "redis://" + c.link(t, "Redis", c.redis.Address),
+		}
+	})
+	faults := append(c.replicaFaults(), c.postgresFaults()...)
+	faults = append(faults, c.redisFaults()...)
+	faults = append(faults, fault{"balancer", "the balancer is killed and started", c.killBalancer})
+	return c.system(t, append(faults, c.networkFaults()...))
+}
+
+func (c *cluster) link(t testing.TB, part, address string) string {
+	l := testservice.StartLink(t, address)
+	c.links[part] = append(c.links[part], l)
+	return l.Address
+}
+
+// startRolling restarts replicas one by one and breaks nothing, so no request may fail.
+func startRolling(t testing.TB) *system {
+	c := onSharedPostgres(t)
+	c.serve(t, c.direct(t))
+	s := c.system(t, []fault{{"replica", "all replicas are restarted one by one", c.rollingRestart}})
+	s.steady = true
+	return s
+}
+
+// direct has every replica use the one PostgreSQL and the one Redis.
+func (c *cluster) direct(t testing.TB) func(int) parts {
+	return func(int) parts { return parts{testservice.Build(t), c.database, c.redis.URL} }
+}
+
+func (c *cluster) any(random *rand.Rand) int { return random.IntN(len(c.servers)) }

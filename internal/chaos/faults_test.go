@@ -1,0 +1,160 @@
+//go:build linux
+
+package chaos
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+func (c *cluster) replicaFaults() []fault {
+	return []fault{
+		{"replica", "a replica is killed and started", c.killReplica},
+		{"replica", "a replica hangs", c.pauseReplica},
+		{"replica", "a replica is restarted", c.restartReplica},
+		{"replica", "all replicas are restarted one by one", c.rollingRestart},
+		{"replica", "all replicas are killed and started", c.killReplicas},
+	}
+}
+
+func (c *cluster) killReplica(t testing.TB, random *rand.Rand) {
+	i := c.any(random)
+	c.servers[i].Kill(t)
+	hold(random)
+	c.revive(t, i)
+}
+
+func (c *cluster) pauseReplica(t testing.TB, random *rand.Rand) {
+	i := c.any(random)
+	c.servers[i].Pause(t)
+	hold(random)
+	c.servers[i].Resume(t)
+}
+
+func (c *cluster) restartReplica(t testing.TB, random *rand.Rand) {
+	i := c.any(random)
+	c.servers[i].Stop(t)
+	c.revive(t, i)
+}
+
+func (c *cluster) rollingRestart(t testing.TB, random *rand.Rand) {
+	for i, server := range c.servers {
+		server.Stop(t)
+		c.revive(t, i)
+	}
+}
+
+func (c *cluster) killReplicas(t testing.TB, random *rand.Rand) {
+	for _, server := range c.servers {
+		server.Kill(t)
+	}
+	for i := range c.servers {
+		c.revive(t, i)
+	}
+}
+
+func (c *cluster) postgresFaults() []fault {
+	return []fault{
+		{"PostgreSQL", "PostgreSQL crashes and is started", c.crashPostgres},
+		{"PostgreSQL", "PostgreSQL is restarted", c.restartPostgres},
+		{"PostgreSQL", "PostgreSQL hangs", c.pausePostgres},
+		{"PostgreSQL", "PostgreSQL fails over to its standby", c.failOver},
+		{"PostgreSQL", "the standby crashes and is started", c.crashStandby},
+	}
+}
+
+func (c *cluster) crashPostgres(t testing.TB, random *rand.Rand) {
+	c.primary.Kill(t)
+	hold(random)
+	c.primary.Start(t)
+}
+
+func (c *cluster) restartPostgres(t testing.TB, _ *rand.Rand) {
+	c.primary.Stop(t)
+	c.primary.Start(t)
+}
+
+func (c *cluster) pausePostgres(t testing.TB, random *rand.Rand) {
+	c.primary.Pause(t)
+	hold(random)
+	c.primary.Resume(t)
+}
+
+// failOver leaves a new standby behind the one that took over.
+func (c *cluster) failOver(t testing.TB, random *rand.Rand) {
+	lost := c.primary
+	lost.Kill(t)
+	c.standby.Promote(t)
+	c.primary, c.standby = c.standby, c.standby.Standby(t)
+	for _, link := range c.links["PostgreSQL"] {
+		if link.Server() == lost.Address {
+			link.To(c.standby.Address)
+		}
+	}
+}
+
+func (c *cluster) crashStandby(t testing.TB, random *rand.Rand) {
+	c.standby.Kill(t)
+	hold(random)
+	c.standby.Start(t)
+}
+
+func (c *cluster) redisFaults() []fault {
+	return []fault{
+		{"Redis", "Redis is stopped and started", c.stopRedis},
+		{"Redis", "Redis hangs", c.pauseRedis},
+	}
+}
+
+func (c *cluster) stopRedis(t testing.TB, random *rand.Rand) {
+	c.redis.Stop(t)
+	hold(random)
+	c.redis.Start(t)
+}
+
+func (c *cluster) pauseRedis(t testing.TB, random *rand.Rand) {
+	c.redis.Pause(t)
+	hold(random)
+	c.redis.Resume(t)
+}
+
+func (c *cluster) killBalancer(t testing.TB, random *rand.Rand) {
+	c.balancer.Kill(t)
+	hold(random)
+	c.balancer.Start(t)
+}
+
+// networkFaults happen to one or all of the links that lead to a part.
+func (c *cluster) networkFaults() []fault {
+	ways := []struct {
+		name string
+		do   func(*testservice.Link)
+	}{
+		{"is slow", func(l *testservice.Link) { l.Delay(150 * time.Millisecond) }},
+		{"is cut", (*testservice.Link).Cut},
+		{"halves messages", (*testservice.Link).Halve},
+		{"lets nothing through", (*testservice.Link).Silence},
+	}
+	var all []fault
+	for _, to := range []string{"a replica", "PostgreSQL", "Redis"} {
+		for _, way := range ways {
+			all = append(all, fault{"network", "the network to " + to + " " + way.name, func(_ testing.TB, random *rand.Rand) {
+				links := c.links[to]
+				if random.IntN(3) > 0 {
+					links = links[random.IntN(len(links)):][:1]
+				}
+				for _, link := range links {
+					way.do(link)
+				}
+				hold(random)
+				for _, link := range links {
+					link.Mend()
+				}
+			}})
+		}
+	}
+	return all
+}

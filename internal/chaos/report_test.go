@@ -1,0 +1,149 @@
+//go:build linux
+
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"petstore/internal/history"
+)
+
+// figures are what came of a scenario.
+type figures struct {
+	took                            time.Duration
+	sent, acknowledged              int
+	refused                         int // by the service, whatever the reason
+	unanswered                      int
+	pause                           time.Duration // the longest time between two acknowledged writes
+	back                            time.Duration // the longest time from the end of a fault until all was well
+	lost, doubled, disorder, others int
+}
+
+func (f *figures) add(g figures) {
+	f.took += g.took
+	f.sent += g.sent
+	f.acknowledged += g.acknowledged
+	f.refused += g.refused
+	f.unanswered += g.unanswered
+	f.pause = max(f.pause, g.pause)
+	f.back = max(f.back, g.back)
+	f.lost += g.lost
+	f.doubled += g.doubled
+	f.disorder += g.disorder
+	f.others += g.others
+}
+
+// report is what came of all scenarios.
+type report struct {
+	mu       sync.Mutex
+	results  map[string]*figures // by scenario
+	faults   map[string]int
+	refusals map[string]int // by status and code
+}
+
+func newReport() *report {
+	r := &report{results: make(map[string]*figures), faults: make(map[string]int), refusals: make(map[string]int)}
+	for _, s := range scenarios {
+		r.results[s.name] = &figures{}
+	}
+	return r
+}
+
+func (r *report) happened(fault string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults[fault]++
+}
+
+// check fails the test for everything that a correct service could not have answered, and reports what it did answer.
+func (r *run) check(t *testing.T, s *system, exchanges []history.Exchange, took time.Duration) {
+	f := figures{took: took, sent: int(s.count.sent.Load()), pause: s.count.longest(), back: r.back}
+	for _, e := range exchanges {
+		switch {
+		case e.Status == 0:
+		case e.Status < 300:
+			f.acknowledged++
+		default:
+			f.refused++
+			r.report.refusals[refusal(e)]++
+		}
+		if s.steady && (e.Status == 0 || e.Status == 429 || e.Status >= 500) {
+			t.Errorf("nothing was broken, and yet: %s %s got %d %s", e.Method, e.Path, e.Status, e.Answer)
+		}
+	}
+	f.unanswered = f.sent - f.acknowledged - f.refused
+	faults := history.Check(exchanges, history.Rules{})
+	if len(faults) > 0 {
+		note("%s: the whole history is in %s", r.name, keep(t, exchanges))
+	}
+	for _, fault := range faults {
+		switch fault.Kind {
+		case history.Lost:
+			f.lost++
+		case history.Doubled:
+			f.doubled++
+		case history.OutOfOrder:
+			f.disorder++
+		default:
+			f.others++
+		}
+		t.Error(fault)
+	}
+	r.report.results[r.name].add(f)
+	note("%s: %d requests, %d acknowledged, %d refused, %d without an answer; lost %d, doubled %d, out of order %d, other faults %d",
+		r.name, f.sent, f.acknowledged, f.refused, f.unanswered, f.lost, f.doubled, f.disorder, f.others)
+}
+
+// keep writes a history with faults into a file that stays.
+func keep(t *testing.T, exchanges []history.Exchange) (name string) {
+	file, err := os.CreateTemp("", "chaos-history-*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := json.NewEncoder(file).Encode(exchanges); err != nil {
+		t.Error(err)
+	}
+	return file.Name()
+}
+
+func refusal(e history.Exchange) string {
+	var body struct{ Code string }
+	_ = json.Unmarshal(e.Answer, &body) // an answer without a code is told by its status
+	return strings.TrimSpace(fmt.Sprint(e.Status, " ", body.Code))
+}
+
+func (r *report) markdown(length time.Duration, seed uint64) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "`CHAOS=%v SEED=%d make chaos`:\n\n", length, seed)
+	b.WriteString("| Scenario | Load, requests/s | Sent | Acknowledged | Refused | No answer | Longest without a write | All well after | Lost | Doubled | Out of order | Other faults |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	total := figures{}
+	line := func(name string, f figures) {
+		fmt.Fprintf(&b, "| %s | %.0f | %d | %d | %d | %d | %.1f s | %.1f s | %d | %d | %d | %d |\n", name, float64(f.sent)/max(f.took.Seconds(), 1),
+			f.sent, f.acknowledged, f.refused, f.unanswered, f.pause.Seconds(), f.back.Seconds(), f.lost, f.doubled, f.disorder, f.others)
+	}
+	for _, s := range scenarios {
+		line(s.name, *r.results[s.name])
+		total.add(*r.results[s.name])
+	}
+	line("all", total)
+	table(&b, "Fault", "Times", r.faults)
+	table(&b, "Refused with", "Times", r.refusals)
+	return b.String()
+}
+
+func table(b *strings.Builder, what, times string, counts map[string]int) {
+	fmt.Fprintf(b, "\n| %s | %s |\n|---|---|\n", what, times)
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(b, "| %s | %d |\n", name, counts[name])
+	}
+}

@@ -1,0 +1,196 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"petstore/internal/history"
+)
+
+// system is what is under load, and what may happen to it.
+type system struct {
+	base   string
+	keys   map[string]string // the secrets of API keys, by their names
+	faults []fault
+	whole  func(t testing.TB) // returns when every part works
+	steady bool               // nothing that happens to it may fail a request
+	count  counter
+}
+
+// fault is something that happens to a part of a system. It returns when its cause is gone.
+type fault struct {
+	part, name string
+	do         func(t testing.TB, random *rand.Rand)
+}
+
+// hold is how long a fault lasts: now and then longer than the patience of those who wait.
+func hold(random *rand.Rand) {
+	length := 200*time.Millisecond + time.Duration(random.Int64N(int64(time.Second)))
+	if random.IntN(5) == 0 {
+		length *= 4
+	}
+	time.Sleep(length)
+}
+
+// run is one scenario under load.
+type run struct {
+	scenario
+	report *report
+	seed   uint64
+	back   time.Duration // the longest time from the end of a fault until all was well
+}
+
+const (
+	workers = 12
+	pause   = 10 * time.Millisecond
+	// recovery bounds every wait for a system; only a broken one needs it.
+	recovery = time.Minute
+)
+
+// play starts the system, has faults happen to it under load, and checks what it answered.
+func (r *run) play(t *testing.T, length time.Duration) {
+	s := r.start(t)
+	s.whole(t)
+	h := history.New()
+	s.count.next = &http.Transport{MaxIdleConnsPerHost: workers}
+	load := history.Load{Base: s.base, Keys: s.keys, Client: &http.Client{Transport: &s.count}, Seed: r.seed, Workers: workers, Pause: pause}
+	ctx, stop := context.WithCancel(context.Background())
+	var loading sync.WaitGroup
+	loading.Go(func() { load.Run(ctx, h) })
+	defer loading.Wait()
+	defer stop()
+
+	note("%s: load begins", r.name)
+	start := time.Now()
+	r.goesOn(t, s)
+	r.inject(t, s, start.Add(length))
+	stop()
+	loading.Wait()
+	took := time.Since(start)
+
+	ctx, cancel := context.WithTimeout(context.Background(), recovery)
+	defer cancel()
+	load.ReadBack(ctx, h)
+	if ctx.Err() != nil {
+		t.Errorf("all that is stored could not be read within %v", recovery)
+	}
+	r.check(t, s, h.Exchanges(), took)
+}
+
+// inject has faults happen until the time is over: all of them in a random order, then again. A third of them come in
+// pairs, to different parts.
+func (r *run) inject(t *testing.T, s *system, end time.Time) {
+	name := fnv.New64()
+	name.Write([]byte(r.name))
+	random := rand.New(rand.NewPCG(r.seed, name.Sum64()))
+	var plan []fault
+	for first := true; first || time.Now().Before(end); first = false {
+		if len(plan) == 0 {
+			plan = append(plan, s.faults...)
+			random.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
+		}
+		now := plan[:1]
+		if len(plan) > 1 && plan[0].part != plan[1].part && random.IntN(3) == 0 {
+			now = plan[:2]
+		}
+		plan = plan[len(now):]
+		r.happen(t, s, now, random)
+		over := time.Now()
+		s.whole(t)
+		r.goesOn(t, s)
+		r.back = max(r.back, time.Since(over))
+	}
+}
+
+// happen has faults happen at the same time, and returns when all are over.
+func (r *run) happen(t *testing.T, s *system, faults []fault, random *rand.Rand) {
+	var names []string
+	var all sync.WaitGroup
+	for _, f := range faults {
+		names = append(names, f.name)
+		r.report.happened(f.name)
+		own := rand.New(rand.NewPCG(random.Uint64(), 0))
+		all.Go(func() { f.do(t, own) })
+	}
+	note("%s: %s (%d requests so far, %d acknowledged)", r.name, strings.Join(names, ", and "), s.count.sent.Load(), s.count.acknowledged.Load())
+	all.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// goesOn returns when a few more requests were acknowledged, writes among them.
+func (r *run) goesOn(t *testing.T, s *system) {
+	t.Helper()
+	all, writes := s.count.acknowledged.Load()+20, s.count.writes.Load()+5
+	eventually(t, "the service serves", func() bool { return s.count.acknowledged.Load() >= all && s.count.writes.Load() >= writes })
+}
+
+// bites returns when a fault has had a request refused.
+func (s *system) bites(t testing.TB) {
+	t.Helper()
+	refused := s.count.unavailable.Load()
+	eventually(t, "a request is refused", func() bool { return s.count.unavailable.Load() > refused })
+}
+
+// eventually returns when something is so, or ends the test.
+func eventually(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(recovery); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not so after %v: %s", recovery, what)
+		}
+	}
+}
+
+// counter counts what the load sends while it does.
+type counter struct {
+	next                                    http.RoundTripper
+	sent, acknowledged, writes, unavailable atomic.Int64
+
+	mu    sync.Mutex
+	last  time.Time     // the last acknowledged write
+	pause time.Duration // the longest time between two of them
+}
+
+func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
+	c.sent.Add(1)
+	answer, err := c.next.RoundTrip(request)
+	switch {
+	case err != nil:
+	case answer.StatusCode == http.StatusServiceUnavailable:
+		c.unavailable.Add(1)
+	case answer.StatusCode < 300:
+		c.acknowledged.Add(1)
+		if request.Method != http.MethodGet {
+			c.wrote()
+		}
+	}
+	return answer, err
+}
+
+func (c *counter) wrote() {
+	c.writes.Add(1)
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.last.IsZero() {
+		c.pause = max(c.pause, now.Sub(c.last))
+	}
+	c.last = now
+}
+
+func (c *counter) longest() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pause
+}

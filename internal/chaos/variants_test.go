@@ -1,0 +1,71 @@
+//go:build linux
+
+package chaos
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+// bounced are the settings that sessions get from PostgreSQL, and ignoredByBouncer those that PgBouncer must pass over, as
+// docs/scaling.md says.
+var bounced = []string{
+	"statement_timeout=2500ms", "idle_in_transaction_session_timeout=10s",
+	"plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_sort=off", "jit=off",
+}
+
+const ignoredByBouncer = "statement_timeout,idle_in_transaction_session_timeout,plan_cache_mode,enable_seqscan,enable_sort,jit"
+
+func startBouncer(t testing.TB) *system {
+	c := newCluster(t, testservice.StartPostgres(t, bounced...))
+	bouncer := testservice.StartPgBouncer(t, c.primary.Address, ignoredByBouncer)
+	c.serve(t, func(int) parts {
+		return parts{testservice.Build(t), bouncer.URL + "&default_query_exec_mode=exec", c.redis.URL}
+	})
+	return c.system(t, []fault{
+		{"replica", "a replica is killed and started", c.killReplica},
+		{"PostgreSQL", "PostgreSQL crashes and is started", c.crashPostgres},
+		{"PostgreSQL", "PostgreSQL is restarted", c.restartPostgres},
+		{"PostgreSQL", "PostgreSQL hangs", c.pausePostgres},
+		{"PgBouncer", "PgBouncer is killed and started", func(t testing.TB, random *rand.Rand) {
+			bouncer.Kill(t)
+			hold(random)
+			bouncer.Start(t)
+		}},
+	})
+}
+
+func startSentinel(t testing.TB) *system {
+	c := onSharedPostgres(t)
+	replica := c.redis.Replica(t)
+	url := c.redis.Sentinel(t)
+	c.serve(t, func(int) parts { return parts{testservice.Build(t), c.database, url} })
+	s := c.system(t, []fault{{"Redis", "Redis crashes and its replica takes over", func(t testing.TB, _ *rand.Rand) {
+		c.redis.Stop(t)
+		replica.AwaitPrimary(t)
+		c.redis.Start(t)
+		replica.AwaitReplica(t)
+		c.redis, replica = replica, c.redis
+	}}})
+	s.steady = true
+	return s
+}
+
+// startSmallDisk has a PostgreSQL that crashes because its disk is full.
+func startSmallDisk(t testing.TB) *system {
+	disk := testservice.SmallDisk(t, 128<<20)
+	c := newCluster(t, testservice.StartPostgresIn(t, disk.Folder))
+	c.serve(t, c.direct(t))
+	s := c.system(t, nil)
+	s.faults = []fault{{"PostgreSQL", "the disk of PostgreSQL is full", func(t testing.TB, random *rand.Rand) {
+		disk.Fill(t)
+		c.primary.Exhaust(t)
+		s.bites(t)
+		hold(random)
+		disk.Free(t)
+		c.primary.Revive(t)
+	}}}
+	return s
+}

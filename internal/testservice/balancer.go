@@ -1,0 +1,73 @@
+package testservice
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Balancer is an HAProxy before the replicas of a test.
+type Balancer struct {
+	// URL leads to the replicas.
+	URL string
+
+	program string
+	dir     string
+	process *process
+}
+
+// StartBalancer starts HAProxy as deploy/haproxy.cfg, the file of that path, configures it, with other addresses and
+// faster checks, before three replicas that are named by host and port.
+func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
+	t.Helper()
+	b := &Balancer{program: Program(t, "haproxy", "install the package haproxy"), dir: folder(t, "haproxy")}
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	b.URL = "http://" + public
+	adapted := strings.NewReplacer(
+		"bind :8080", "bind "+public, "bind :8081", fmt.Sprintf("bind 127.0.0.1:%d", freePort(t)), "inter 1s", "inter 200ms",
+		"petstore-1:8080", replicas[0], "petstore-2:8080", replicas[1], "petstore-3:8080", replicas[2],
+		"staging:8080", fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+	).Replace(string(text))
+	if err := os.WriteFile(b.config(), []byte(adapted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.Kill(t)
+		os.RemoveAll(b.dir)
+	})
+	b.Start(t)
+	return b
+}
+
+func (b *Balancer) config() string { return filepath.Join(b.dir, "haproxy.cfg") }
+
+// Start starts the balancer, again after Kill, and returns when it leads to a replica that is ready.
+func (b *Balancer) Start(t testing.TB) {
+	t.Helper()
+	p, err := start(exec.Command(b.program, "-f", b.config()), b.dir)
+	if err == nil {
+		b.process = p
+		err = p.wait(b.ready)
+	}
+	if err != nil {
+		t.Fatalf("HAProxy does not serve: %v", err)
+	}
+}
+
+func (b *Balancer) ready() error { return ready(b.URL) }
+
+// Kill ends the balancer as a crash does.
+func (b *Balancer) Kill(t testing.TB) {
+	t.Helper()
+	if err := b.process.end(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}

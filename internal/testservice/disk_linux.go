@@ -1,0 +1,78 @@
+package testservice
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Disk is a small file system of a test, which may become full or read-only.
+type Disk struct {
+	// Folder is where it is mounted.
+	Folder string
+
+	size string
+}
+
+// SmallDisk mounts a disk of that many bytes.
+func SmallDisk(t testing.TB, size int) *Disk {
+	t.Helper()
+	d := &Disk{Folder: folder(t, "disk"), size: fmt.Sprintf("size=%d", size)}
+	err := syscall.Mount("tmpfs", d.Folder, "tmpfs", 0, d.size)
+	if errors.Is(err, syscall.EPERM) {
+		Missing(t, "a small disk", "run the tests as root, who can mount one")
+	}
+	if err != nil {
+		t.Fatalf("a small disk cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(d.Folder, syscall.MNT_DETACH); err != nil {
+			t.Errorf("the small disk cannot be unmounted: %v", err)
+		}
+	})
+	return d
+}
+
+func (d *Disk) filler() string { return filepath.Join(d.Folder, "filler") }
+
+// Fill takes all the room that is left.
+func (d *Disk) Fill(t testing.TB) {
+	t.Helper()
+	file, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for size := 1 << 20; size > 0; size /= 2 {
+		for err = nil; err == nil; {
+			_, err = file.Write(make([]byte, size))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("the disk cannot be filled: %v", err)
+		}
+	}
+}
+
+// Free gives the room back that Fill took.
+func (d *Disk) Free(t testing.TB) {
+	t.Helper()
+	if err := os.Remove(d.filler()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReadOnly lets nobody write any more. No file may be open for writing.
+func (d *Disk) ReadOnly(t testing.TB) { d.remount(t, syscall.MS_RDONLY) }
+
+// Writable ends ReadOnly.
+func (d *Disk) Writable(t testing.TB) { d.remount(t, 0) }
+
+func (d *Disk) remount(t testing.TB, flags uintptr) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", d.Folder, "tmpfs", syscall.MS_REMOUNT|flags, d.size); err != nil {
+		t.Fatalf("the small disk cannot be remounted: %v", err)
+	}
+}

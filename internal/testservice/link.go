@@ -1,0 +1,190 @@
+package testservice
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Link is the network between a server and its clients. What happens to networks may be done to it; Mend ends that.
+type Link struct {
+	// Address is the host and port to use instead of the server's.
+	Address string
+
+	mu     sync.Mutex
+	server string
+	fault  linkFault
+	delay  time.Duration
+	mended chan struct{} // closed when the fault is over
+	conns  map[net.Conn]bool
+}
+
+type linkFault int
+
+const (
+	whole linkFault = iota
+	slow
+	cut
+	halving
+	silent
+)
+
+// StartLink starts a link to the server at that address.
+func StartLink(t testing.TB, server string) *Link {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Link{Address: listener.Addr().String(), server: server, mended: make(chan struct{}), conns: make(map[net.Conn]bool)}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { l.join(client) })
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		l.set(cut, 0)
+		all.Wait()
+	})
+	return l
+}
+
+// Server is where new connections lead.
+func (l *Link) Server() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.server
+}
+
+// To leads new connections to another server.
+func (l *Link) To(server string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.server = server
+}
+
+// Delay holds up whatever is sent, in either direction, for that long.
+func (l *Link) Delay(d time.Duration) { l.set(slow, d) }
+
+// Cut breaks all connections, and new ones as soon as they are made.
+func (l *Link) Cut() { l.set(cut, 0) }
+
+// Halve breaks each connection after half of the next bytes that are sent on it.
+func (l *Link) Halve() { l.set(halving, 0) }
+
+// Silence lets nothing through. What was sent meanwhile arrives after Mend, as TCP has it.
+func (l *Link) Silence() { l.set(silent, 0) }
+
+// Mend makes the link whole.
+func (l *Link) Mend() { l.set(whole, 0) }
+
+func (l *Link) set(fault linkFault, delay time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.mended) // what was held up looks again
+	l.fault, l.delay, l.mended = fault, delay, make(chan struct{})
+	if fault == cut {
+		for conn := range l.conns {
+			breakOff(conn)
+		}
+	}
+}
+
+// breakOff ends a connection as a failing network does, without a farewell.
+func breakOff(conn net.Conn) {
+	conn.(*net.TCPConn).SetLinger(0)
+	conn.Close()
+}
+
+func (l *Link) join(client net.Conn) {
+	defer client.Close()
+	l.mu.Lock()
+	address := l.server
+	l.mu.Unlock()
+	server, err := net.Dial("tcp", address)
+	if err != nil {
+		breakOff(client)
+		return
+	}
+	defer server.Close()
+	if !l.enter(client, server) {
+		return
+	}
+	defer l.leave(client, server)
+	var both sync.WaitGroup
+	both.Go(func() { l.pass(server, client) })
+	both.Go(func() { l.pass(client, server) })
+	both.Wait()
+}
+
+// enter reports whether the connection may stay, and keeps it for Cut.
+func (l *Link) enter(ends ...net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, end := range ends {
+		if l.fault == cut {
+			breakOff(end)
+			continue
+		}
+		l.conns[end] = true
+	}
+	return l.fault != cut
+}
+
+func (l *Link) leave(ends ...net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, end := range ends {
+		delete(l.conns, end)
+	}
+}
+
+// pass hands on what one end sends to the other, until either is closed.
+func (l *Link) pass(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	b := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(b)
+		if n > 0 {
+			if l.await() == halving {
+				to.Write(b[:n/2])
+				return
+			}
+			if _, lost := to.Write(b[:n]); lost != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// await returns when something may be sent, and the fault that it meets.
+func (l *Link) await() linkFault {
+	for {
+		l.mu.Lock()
+		fault, delay, mended := l.fault, l.delay, l.mended
+		l.mu.Unlock()
+		switch fault {
+		case silent:
+			<-mended
+		case slow:
+			select {
+			case <-mended:
+			case <-time.After(delay):
+			}
+			return fault
+		default:
+			return fault
+		}
+	}
+}

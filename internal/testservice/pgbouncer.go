@@ -1,0 +1,103 @@
+package testservice
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// PgBouncer is a pooler in transaction mode before a PostgreSQL of a test.
+type PgBouncer struct {
+	// URL leads to the database postgres of that server.
+	URL string
+
+	program string
+	dir     string
+	attr    *syscall.SysProcAttr
+	process *process
+}
+
+// bouncerConfig has what docs/scaling.md tells operators to set.
+const bouncerConfig = `[databases]
+* = host=%s port=%s user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 8
+server_login_retry = 0.1
+ignore_startup_parameters = %s
+`
+
+// StartPgBouncer starts a pooler before the PostgreSQL at that host and port, which ignores these settings of sessions.
+func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
+	t.Helper()
+	b := &PgBouncer{program: Program(t, "pgbouncer", "install the package pgbouncer"), dir: folder(t, "pgbouncer")}
+	attr, err := unprivileged()
+	if err != nil {
+		Missing(t, "a user to run PgBouncer as", err.Error())
+	}
+	b.attr = attr
+	port := freePort(t)
+	b.URL = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
+	host, serverPort, _ := net.SplitHostPort(postgres)
+	config := fmt.Sprintf(bouncerConfig, host, serverPort, port, ignored)
+	if err := os.WriteFile(b.config(), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := give(b.dir, attr); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.Kill(t)
+		os.RemoveAll(b.dir)
+	})
+	b.Start(t)
+	return b
+}
+
+func (b *PgBouncer) config() string { return filepath.Join(b.dir, "pgbouncer.ini") }
+
+// Start starts the pooler, again after Kill, and returns when it leads to its PostgreSQL.
+func (b *PgBouncer) Start(t testing.TB) {
+	t.Helper()
+	cmd := exec.Command(b.program, b.config())
+	cmd.SysProcAttr = b.attr
+	p, err := start(cmd, b.dir)
+	if err == nil {
+		b.process = p
+		err = p.wait(b.answers)
+	}
+	if err != nil {
+		t.Fatalf("PgBouncer does not serve: %v", err)
+	}
+}
+
+func (b *PgBouncer) answers() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, b.URL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "SELECT")
+	return err
+}
+
+// Kill ends the pooler as a crash does.
+func (b *PgBouncer) Kill(t testing.TB) {
+	t.Helper()
+	if err := b.process.end(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,23 @@
+package testservice
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAReplicaOfRedisTakesOverAndTheOtherFollowsIt(t *testing.T) {
+	t.Parallel()
+	first := StartRedis(t)
+	second := first.Replica(t)
+	first.Sentinel(t)
+	if answer, err := second.ask("SET key 1"); !strings.HasPrefix(answer, "-READONLY") {
+		t.Fatalf("a replica answers %q: %v", answer, err)
+	}
+	for range 2 {
+		first.Stop(t)
+		second.AwaitPrimary(t)
+		first.Start(t)
+		second.AwaitReplica(t)
+		first, second = second, first
+	}
+}
