@@ -23,7 +23,7 @@ type bench struct {
 	run      *result.Run
 }
 
-// newBench makes a run ready: petstore is built and the stores are started.
+// newBench makes a run ready: petstore is built.
 func newBench(ctx context.Context, o options) (*bench, error) {
 	b := &bench{options: o, ctx: ctx}
 	if err := b.prepare(); err != nil {
@@ -46,17 +46,18 @@ func (b *bench) prepare() (err error) {
 	if b.run, err = b.newRun(); err != nil {
 		return err
 	}
-	if err := b.build(); err != nil {
-		return err
-	}
+	return b.build()
+}
+
+// startStores starts PostgreSQL and Redis.
+func (b *bench) startStores() (err error) {
 	if b.postgres, err = startPostgres(b.scratch); err != nil {
 		b.postgres = nil
-		b.leaveOut("PostgreSQL", err)
-		return nil
+		return fmt.Errorf("PostgreSQL: %w", err)
 	}
 	if b.redis, err = startRedis(b.scratch); err != nil {
 		b.redis = nil
-		b.leaveOut("Redis", err)
+		return fmt.Errorf("Redis: %w", err)
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func (s *server) checkAdoption() error {
 		if err != nil {
 			return fmt.Errorf("adoption: %w", err)
 		}
-		if n = load.ID(body); pet == 0 {
+		if n = load.Number(body, "id"); pet == 0 {
 			pet = n
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 
 	"petstore/bench/baseline"
 	"petstore/bench/load"
@@ -30,17 +32,24 @@ func again(child string, args ...string) (*exec.Cmd, error) {
 	return exec.Command(self, append([]string{child}, args...)...), err
 }
 
-// runLoad reads a job and writes its result.
+// report is what a load tells the bench: the result of an interval, or that of the whole.
+type report struct {
+	load.Result
+	Whole bool
+}
+
+// runLoad reads a job and writes its results, that of the whole last.
 func runLoad([]string) error {
 	var job load.Job
 	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
 		return err
 	}
-	result, err := load.Run(job)
+	out := json.NewEncoder(os.Stdout)
+	result, err := load.Run(job, func(r load.Result) { _ = out.Encode(report{Result: r}) })
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(result)
+	return out.Encode(report{result, true})
 }
 
 // runBare serves, at the address given first, the answers in the folder given next.
@@ -88,22 +97,42 @@ func runOneCommit(open func(string) (http.Handler, error)) func([]string) error 
 	}
 }
 
-// drive runs one job in a process of its own, on one processor at a time.
-func drive(job load.Job) (load.Result, error) {
+// drive runs one job in a process of its own, on one processor at a time. It passes on the result of every interval and
+// returns that of the whole.
+func drive(ctx context.Context, job load.Job, each func(load.Result)) (result load.Result, err error) {
 	cmd, err := again("load")
 	if err != nil {
-		return load.Result{}, err
+		return result, err
 	}
 	in, err := json.Marshal(job)
 	if err != nil {
-		return load.Result{}, err
+		return result, err
 	}
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
-	out, err := cmd.Output()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return load.Result{}, fmt.Errorf("the load on %s: %w", job.Address, err)
+		return result, err
 	}
-	var result load.Result
-	return result, json.Unmarshal(out, &result)
+	if err := cmd.Start(); err != nil {
+		return result, err
+	}
+	defer context.AfterFunc(ctx, func() { cmd.Process.Kill() })()
+	results := json.NewDecoder(out)
+	for {
+		var r report
+		if results.Decode(&r) != nil {
+			break
+		}
+		if r.Whole {
+			result = r.Result
+		} else {
+			each(r.Result)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return result, fmt.Errorf("the load on %s: %w", job.Address, err)
+	}
+	return result, nil
 }

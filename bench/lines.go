@@ -42,11 +42,19 @@ func updates(rows int64) (requests []load.Request) {
 
 // adoption is an animal that comes in, is ordered and goes.
 func adoption(create load.Request) load.Request {
-	complete := load.NewRequest(http.MethodPost, "/v1/orders/{}/complete", apiKey, "", &load.Numbers{Form: load.Decimal}, http.StatusOK)
-	place := load.NewRequest(http.MethodPost, "/v1/orders", apiKey, `{"petId":{}}`, &load.Numbers{Form: load.Spaced}, http.StatusCreated)
-	place.Then = &complete
-	create.Then = &place
+	create.Then = placed(load.Follow("id", onOrder("complete"), nil))
 	return create
+}
+
+// placed follows the create of an animal with an order of it.
+func placed(then *load.Request) *load.Request {
+	place := load.NewRequest(http.MethodPost, "/v1/orders", apiKey, `{"petId":{}}`, &load.Numbers{Form: load.Spaced}, http.StatusCreated)
+	return load.Follow("id", place, then)
+}
+
+// onOrder completes or cancels an order.
+func onOrder(what string) load.Request {
+	return load.NewRequest(http.MethodPost, "/v1/orders/{}/"+what, apiKey, "", &load.Numbers{Form: load.Decimal}, http.StatusOK)
 }
 
 // mix is 95 lists for 5 creates.

@@ -28,10 +28,16 @@ type options struct {
 	profile string
 }
 
+// commands are what the bench does beside measuring everything.
+var commands = map[string]func(args []string) error{"soak": runSoak, "soak-page": runSoakPage}
+
 func main() {
 	if len(os.Args) > 1 {
 		if child := children[os.Args[1]]; child != nil {
 			exit(child(os.Args[2:]))
+		}
+		if command := commands[os.Args[1]]; command != nil {
+			exit(command(os.Args[2:]))
 		}
 	}
 	exit(run())

@@ -43,10 +43,8 @@ func (b *bench) startServers() error {
 		return err
 	}
 	b.add(sqlite)
-	if b.redis != nil {
-		if err := b.addPostgres(); err != nil {
-			b.leaveOut("petstore on PostgreSQL and Redis", err)
-		}
+	if err := errors.Join(b.startStores(), b.addPostgres()); err != nil {
+		b.leaveOut("petstore on PostgreSQL and Redis", err)
 	}
 	if err := b.addOneCommit(); err != nil {
 		return err
@@ -86,6 +84,9 @@ func (b *bench) startPostgres(name string, rows int64) (*server, error) {
 }
 
 func (b *bench) addPostgres() error {
+	if b.redis == nil {
+		return nil
+	}
 	s, err := b.startPostgres("lines", b.run.Settings.Rows)
 	if err != nil {
 		return err
@@ -190,7 +191,7 @@ func (b *bench) shoot(s *server, line string, connections, round int) (result.Sh
 		defer s.keepForgetting()()
 	}
 	var err error
-	shot.Result, err = drive(load.Job{
+	shot.Result, err = drive(b.ctx, load.Job{
 		Address:     s.address,
 		Connections: connections,
 		Requests:    s.lines[line],
@@ -199,7 +200,7 @@ func (b *bench) shoot(s *server, line string, connections, round int) (result.Sh
 		Seed:        uint64(round + 1),
 		Server:      []int{s.Pid},
 		Stores:      s.stores,
-	})
+	}, nil)
 	if err != nil {
 		return shot, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 	"syscall"
 )
@@ -98,6 +99,10 @@ func (c *connection) parseHead() error {
 		return fmt.Errorf("the answer is not HTTP: %q", head)
 	}
 	c.status, _ = strconv.Atoi(string(head[9:12]))
+	if c.status == http.StatusNoContent {
+		c.length = end + len(headEnd)
+		return nil
+	}
 	at := bytes.Index(head, lengthKey)
 	if at < 0 {
 		c.chunked = bytes.Contains(head, chunkKey)

@@ -1,14 +1,15 @@
-// Package load asks a server for as much as it can answer, and costs little itself: one thread waits for all
-// connections, requests are ready-made bytes, and of an answer only its status and length are read.
+// Package load asks a server for as much as it can answer, or at a fixed rate, and costs little itself: one thread waits
+// for all connections, requests are ready-made bytes, and of an answer only its status and length are read.
 package load
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 
-	"petstore/bench/proc"
+	"golang.org/x/sys/unix"
 )
 
 // Job is one measurement.
@@ -19,23 +20,14 @@ type Job struct {
 	Warmup      time.Duration
 	Duration    time.Duration
 	Seed        uint64
+	// Rate is how many requests are due in a second, at even distances, whether or not answers come. A request that is due
+	// while every connection waits is sent late, and its latency counts from when it was due. 0 asks anew on every
+	// connection as soon as it has its answer.
+	Rate float64
+	// Every is how often a result is given of what was measured since the last one; 0 gives one, at the end.
+	Every time.Duration
 	// Processes are those whose processor time is measured, each with its children: the server, and what it works with.
 	Server, Stores []int
-}
-
-// Result is what was measured after the warm-up.
-type Result struct {
-	Requests int64         `json:"requests"`
-	Failed   int64         `json:"failed"`
-	Failure  string        `json:"failure,omitempty"` // the first of them
-	Elapsed  time.Duration `json:"elapsed"`
-	P50      time.Duration `json:"p50"`
-	P99      time.Duration `json:"p99"`
-	Max      time.Duration `json:"max"`
-	// Processor time of the server, of its stores, and of the load itself.
-	ServerCPU time.Duration `json:"serverCpu"`
-	StoresCPU time.Duration `json:"storesCpu,omitempty"`
-	LoadCPU   time.Duration `json:"loadCpu"`
 }
 
 // grace is how long the last answers may take.
@@ -43,28 +35,34 @@ const grace = 30 * time.Second
 
 type client struct {
 	*connection
-	sent    time.Time
-	asked   Request
-	then    *Request // what follows from the last answer
-	waiting bool
+	due    time.Time
+	asked  Request
+	number int64
+}
+
+// follower is a request that an answer has made possible.
+type follower struct {
+	Request
+	number int64
 }
 
 type generator struct {
-	job     Job
-	sources []*source // as many of each as its share
-	random  *rand.Rand
-	epoll   int
-	clients map[int32]*client
-	waiting int
+	job       Job
+	sources   []*source // as many of each as its share
+	random    *rand.Rand
+	epoll     int
+	clients   map[int32]*client
+	free      []*client // those that wait for no answer
+	followers []follower
 
-	from, until time.Time
-	latencies   histogram
-	result      Result
+	from, until, due time.Time // due is when the next request is, at a fixed rate
+	meter            *meter
 }
 
-// Run drives the server and returns what was measured, or why nothing was.
-func Run(job Job) (Result, error) {
-	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*client)}
+// Run drives the server. It gives a result after every interval of the job, and returns that of the whole, or why there
+// is none.
+func Run(job Job, each func(Result)) (Result, error) {
+	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*client), meter: newMeter(job)}
 	for _, r := range job.Requests {
 		s := newSource(r, g.random)
 		for range r.Share {
@@ -81,7 +79,7 @@ func Run(job Job) (Result, error) {
 			return Result{}, fmt.Errorf("connecting to %s: %w", job.Address, err)
 		}
 	}
-	return g.run()
+	return g.run(each)
 }
 
 func (g *generator) connect() error {
@@ -89,44 +87,50 @@ func (g *generator) connect() error {
 	if err != nil {
 		return err
 	}
-	fd := int32(conn.fd)
-	g.clients[fd] = &client{connection: conn}
-	return syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, conn.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: fd})
+	c := &client{connection: conn}
+	g.clients[int32(conn.fd)] = c
+	g.free = append(g.free, c)
+	return syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, conn.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(conn.fd)})
 }
 
-func (g *generator) run() (Result, error) {
-	start := time.Now()
-	g.from = start.Add(g.job.Warmup)
+func (g *generator) run(each func(Result)) (Result, error) {
+	g.due = time.Now()
+	g.from = g.due.Add(g.job.Warmup)
 	g.until = g.from.Add(g.job.Duration)
-	for _, c := range g.clients {
-		g.ask(c, start)
-	}
 	if err := g.serveUntil(g.from); err != nil {
-		return g.result, err
+		return Result{}, err
 	}
-	server, stores, own := proc.CPU(g.job.Server...), proc.CPU(g.job.Stores...), proc.Own()
-	if err := g.serveUntil(g.until); err != nil {
-		return g.result, err
-	}
-	g.result.ServerCPU = proc.CPU(g.job.Server...) - server
-	g.result.StoresCPU = proc.CPU(g.job.Stores...) - stores
-	g.result.LoadCPU = proc.Own() - own
-
-	for deadline := g.until.Add(grace); g.waiting > 0 && time.Now().Before(deadline); {
-		if err := g.serve(); err != nil {
-			return g.result, err
+	g.meter.start(g.from)
+	if g.job.Every > 0 {
+		for at := g.from.Add(g.job.Every); at.Before(g.until); at = at.Add(g.job.Every) {
+			if err := g.serveUntil(at); err != nil {
+				return Result{}, err
+			}
+			each(g.meter.interval(at))
 		}
 	}
-	if g.waiting > 0 {
-		g.fail(fmt.Errorf("%d answers did not come within %v", g.waiting, grace))
+	if err := g.serveUntil(g.until); err != nil {
+		return Result{}, err
+	}
+	if g.job.Every > 0 {
+		each(g.meter.interval(g.until))
+	}
+	end := g.meter.read(g.until)
+	for deadline := g.until.Add(grace); g.waiting() > 0 && time.Now().Before(deadline); {
+		if err := g.serve(); err != nil {
+			return Result{}, err
+		}
+	}
+	if n := g.waiting(); n > 0 {
+		g.meter.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
 	}
 	for _, c := range g.clients {
 		c.close()
 	}
-	g.result.Elapsed = g.job.Duration
-	g.result.P50, g.result.P99, g.result.Max = g.latencies.quantile(0.5), g.latencies.quantile(0.99), g.latencies.max
-	return g.result, nil
+	return g.meter.whole(end), nil
 }
+
+func (g *generator) waiting() int { return len(g.clients) - len(g.free) }
 
 func (g *generator) serveUntil(t time.Time) error {
 	for time.Now().Before(t) {
@@ -137,10 +141,18 @@ func (g *generator) serveUntil(t time.Time) error {
 	return nil
 }
 
-// serve waits a moment for answers and follows each with the next request.
+// serve asks for what is due, waits a moment for answers, and takes them.
 func (g *generator) serve() error {
+	wait := g.askDue(time.Now())
+	if wait < time.Millisecond { // epoll itself counts in milliseconds
+		ready := []unix.PollFd{{Fd: int32(g.epoll), Events: unix.POLLIN}}
+		timeout := unix.NsecToTimespec(int64(wait))
+		if _, err := unix.Ppoll(ready, &timeout, nil); err != nil && err != syscall.EINTR {
+			return err
+		}
+	}
 	var events [128]syscall.EpollEvent
-	n, err := syscall.EpollWait(g.epoll, events[:], 5)
+	n, err := syscall.EpollWait(g.epoll, events[:], int(wait.Milliseconds()))
 	if err != nil && err != syscall.EINTR {
 		return err
 	}
@@ -149,82 +161,91 @@ func (g *generator) serve() error {
 		whole, err := c.receive()
 		switch {
 		case err != nil:
-			g.fail(err)
-			if err := g.reconnect(c); err != nil {
+			if err := g.reconnect(c, err); err != nil {
 				return err
 			}
 		case whole:
-			now := time.Now()
-			g.answered(c, now)
-			g.ask(c, now)
+			g.answered(c, time.Now())
+			g.free = append(g.free, c)
 		}
 	}
 	return nil
 }
 
-// ask sends the client's next request, unless the time is over.
-func (g *generator) ask(c *client, now time.Time) {
-	if !now.Before(g.until) {
-		return
+// askDue sends the requests that are due on the connections that are free, and returns how long nothing else will be.
+func (g *generator) askDue(now time.Time) time.Duration {
+	const moment = 5 * time.Millisecond
+	for len(g.free) > 0 {
+		due := now
+		if g.job.Rate > 0 {
+			due = g.due
+		}
+		if due.After(now) {
+			return min(moment, due.Sub(now))
+		}
+		if !due.Before(g.until) {
+			return moment
+		}
+		g.due = g.due.Add(time.Duration(float64(time.Second) / max(g.job.Rate, 1)))
+		c := g.free[0] // the one that has rested longest
+		g.free = g.free[1:]
+		g.ask(c, due)
 	}
-	if c.then != nil {
-		c.asked = *c.then
-		c.out = c.asked.append(c.out[:0], ID(c.in[:c.read]))
+	return moment
+}
+
+// ask sends the next request: what follows from an answer comes before anything new.
+func (g *generator) ask(c *client, due time.Time) {
+	if len(g.followers) > 0 {
+		c.asked, c.number = g.followers[0].Request, g.followers[0].number
+		g.followers = g.followers[1:]
 	} else {
 		next := g.sources[0]
 		if len(g.sources) > 1 {
 			next = g.sources[g.random.IntN(len(g.sources))]
 		}
-		c.asked = next.Request
-		c.out = next.append(c.out[:0])
+		c.asked, c.number = next.Request, next.next()
 	}
-	c.sent, c.waiting = now, true
-	g.waiting++
+	c.due = due
+	c.out = c.asked.append(c.out[:0], c.number)
 	if err := c.send(); err != nil {
-		g.fail(err) // reading will fail too, and connect anew
+		g.meter.fail(err) // reading will fail too, and connect anew
 	}
 }
 
 func (g *generator) answered(c *client, now time.Time) {
-	g.settle(c)
-	c.then = nil
 	if c.status != c.asked.Status {
 		body := string(c.in[:min(c.read, 600)])
-		g.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, body))
+		g.meter.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, body))
 		return
 	}
-	c.then = c.asked.Then
-	if !now.Before(g.from) && now.Before(g.until) {
-		g.result.Requests++
-		g.latencies.add(now.Sub(c.sent))
+	if then := c.asked.Then; then != nil {
+		number := c.number
+		if then.Field != "" {
+			number = Number(c.in[:c.read], then.Field)
+		}
+		g.followers = append(g.followers, follower{*then, number})
+	}
+	counted := now
+	if g.job.Rate > 0 {
+		counted = c.due // however late its answer comes
+	}
+	if !counted.Before(g.from) && counted.Before(g.until) {
+		g.meter.add(now.Sub(c.due))
 	}
 }
 
-func (g *generator) settle(c *client) {
-	if c.waiting {
-		c.waiting = false
-		g.waiting--
+// reconnect replaces a connection. A server may close one on which nothing is asked.
+func (g *generator) reconnect(c *client, cause error) error {
+	if rests := slices.Index(g.free, c); rests >= 0 {
+		g.free = slices.Delete(g.free, rests, rests+1)
+	} else {
+		g.meter.fail(cause)
 	}
-}
-
-// fail counts a failure, in the warm-up too: none is expected ever.
-func (g *generator) fail(err error) {
-	if g.result.Failed++; g.result.Failure == "" {
-		g.result.Failure = err.Error()
-	}
-}
-
-func (g *generator) reconnect(c *client) error {
-	g.settle(c)
 	delete(g.clients, int32(c.fd))
 	c.close()
 	if err := g.connect(); err != nil {
 		return fmt.Errorf("connecting again to %s: %w", g.job.Address, err)
-	}
-	for _, fresh := range g.clients {
-		if !fresh.waiting {
-			g.ask(fresh, time.Now())
-		}
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ import (
 func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
 	for _, n := range []int64{1, 2, 10, 618, 1000, 9_980} {
 		s := newSource(NewRequest("GET", "/{}", "", "", &Numbers{First: 21, Last: 20 + n, Each: true}, 200), rand.New(rand.NewPCG(1, 1)))
-		seen := make(map[string]bool)
+		seen := make(map[int64]bool)
 		for range n {
-			seen[string(s.append(nil))] = true
+			seen[s.next()] = true
 		}
 		if int64(len(seen)) != n {
 			t.Errorf("%d different requests of %d", len(seen), n)
@@ -29,18 +29,6 @@ func TestNumbersAreWrittenInTheirForm(t *testing.T) {
 	for form, want := range map[Form]string{Decimal: "42", Cursor: "AQAAAAAAAAAq", Padded: "000000000000042"} {
 		if got := form.Text(42); got != want {
 			t.Errorf("%s: %s instead of %s", form, got, want)
-		}
-	}
-}
-
-func TestQuantilesAreWithinTwoPercent(t *testing.T) {
-	var h histogram
-	for i := range 100_000 {
-		h.add(time.Duration(i+1) * time.Microsecond)
-	}
-	for q, want := range map[float64]time.Duration{0.5: 50 * time.Millisecond, 0.99: 99 * time.Millisecond} {
-		if got := h.quantile(q); got < want*98/100 || got > want*102/100 {
-			t.Errorf("quantile %v: %v instead of %v", q, got, want)
 		}
 	}
 }
@@ -83,9 +71,54 @@ func TestEveryWrongAnswerIsCounted(t *testing.T) {
 	}
 }
 
+func TestALatencyCountsFromWhenTheRequestWasDue(t *testing.T) {
+	var once sync.Once
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		once.Do(func() { time.Sleep(300 * time.Millisecond) })
+	}))
+	defer server.Close()
+	var intervals int64
+	result, err := Run(Job{Address: server.Listener.Addr().String(), Connections: 1, Requests: []Request{NewRequest("GET", "/", "", "", nil, 200)},
+		Rate: 200, Duration: 400 * time.Millisecond, Every: 100 * time.Millisecond}, func(r Result) { intervals += r.Requests })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Requests != 80 || intervals > 80 || result.Failed != 0 {
+		t.Errorf("80 requests were due, %d were answered, %d of them in intervals; %s", result.Requests, intervals, result.Failure)
+	}
+	if result.P50 < 90*time.Millisecond || result.Max < 300*time.Millisecond {
+		t.Errorf("half of the requests were due while the server stood still, and the median is %v, the slowest %v", result.P50, result.Max)
+	}
+}
+
+func TestWhatFollowsHasANumberOfTheAnswer(t *testing.T) {
+	var paths sync.Map
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths.Store(r.Method+" "+r.URL.Path, true)
+		if r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		fmt.Fprint(w, `{"id":7,"petId":42}`)
+	}))
+	defer server.Close()
+	numbers := &Numbers{First: 5, Last: 5, Form: Decimal}
+	first := NewRequest("POST", "/{}", "", `{"a":1}`, numbers, 200)
+	remove := NewRequest("DELETE", "/{}", "", "", numbers, 204)
+	first.Then = Follow("", first, Follow("id", first, Follow("petId", remove, nil)))
+	if result := mustRun(t, server, first); result.Failed != 0 {
+		t.Error(result.Failure)
+	}
+	for _, path := range []string{"POST /5", "POST /7", "DELETE /42"} {
+		if _, asked := paths.Load(path); !asked {
+			t.Errorf("%s was not asked", path)
+		}
+	}
+}
+
 func mustRun(t *testing.T, server *httptest.Server, requests ...Request) Result {
 	t.Helper()
-	result, err := Run(Job{Address: server.Listener.Addr().String(), Connections: 8, Requests: requests, Warmup: 10 * time.Millisecond, Duration: 100 * time.Millisecond})
+	result, err := Run(Job{Address: server.Listener.Addr().String(), Connections: 8, Requests: requests, Warmup: 10 * time.Millisecond, Duration: 100 * time.Millisecond}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,10 @@ type Request struct {
 	Numbers    *Numbers
 	// Status is that of the right answer.
 	Status int
-	// Then is what the same client asks for next, with the id that the answer has; nil for any request.
+	// Then is what is asked for once this one is answered; nil for nothing.
 	Then *Request
+	// Field is the field of the answer before that has the number of this request. None is the number of the request before.
+	Field string
 }
 
 // Numbers says which numbers requests ask for, and how they are written.
@@ -47,6 +49,12 @@ const (
 	Padded  Form = "padded" // to 15 digits, as PocketBase's identifiers are long
 	Spaced  Form = "spaced" // to 16 characters, so that a body is as long whatever its number
 )
+
+// Follow makes a request that follows another one, with the number that this field of its answer has.
+func Follow(field string, r Request, then *Request) *Request {
+	r.Field, r.Then = field, then
+	return &r
+}
 
 // NewRequest makes a Request of a path or body in which {} stands for the number.
 func NewRequest(method, path, key, body string, numbers *Numbers, status int) Request {
@@ -97,16 +105,16 @@ func (r Request) append(b []byte, n int64) []byte {
 	return append(r.Numbers.Form.append(b, n), r.Tail...)
 }
 
-// ID is the first id in an answer, 0 if there is none.
-func ID(answer []byte) (id int64) {
-	_, digits, _ := bytes.Cut(answer, []byte(`"id":`))
+// Number is that of the first such field in an answer, 0 if there is none.
+func Number(answer []byte, field string) (n int64) {
+	_, digits, _ := bytes.Cut(answer, []byte(`"`+field+`":`))
 	for _, digit := range digits {
 		if digit < '0' || digit > '9' {
 			break
 		}
-		id = id*10 + int64(digit-'0')
+		n = n*10 + int64(digit-'0')
 	}
-	return id
+	return n
 }
 
 // Ask sends one request, with this number, and returns the answer and its body: the same bytes as under load, with time
@@ -151,9 +159,10 @@ func newSource(r Request, random *rand.Rand) *source {
 	return s
 }
 
-func (s *source) append(b []byte) []byte {
+// next is the number of the next request.
+func (s *source) next() int64 {
 	if s.Numbers == nil {
-		return s.Request.append(b, 0)
+		return 0
 	}
 	n := s.Numbers.Last - s.Numbers.First + 1
 	if s.Numbers.Each {
@@ -161,7 +170,7 @@ func (s *source) append(b []byte) []byte {
 	} else {
 		s.at = s.random.Int64N(n)
 	}
-	return s.Request.append(b, s.Numbers.First+s.at)
+	return s.Numbers.First + s.at
 }
 
 func gcd(a, b int64) int64 {

@@ -12,6 +12,7 @@ type Series struct {
 	Values    []float64
 	Low, High []float64 // the spread around the values, if there is any
 	Dashed    bool
+	Plain     bool // without a dot at each value
 }
 
 // Panel is one of several small plots that are compared with each other.
@@ -97,6 +98,9 @@ func drawSeries(d *drawing, s Series, x func(int) float64, y func(float64) float
 		class += " dash"
 	}
 	fmt.Fprintf(d, `<polyline class="%s" points="%s"/>`+"\n", class, strings.Join(points, " "))
+	if s.Plain {
+		return
+	}
 	for i, v := range s.Values {
 		fmt.Fprintf(d, `<circle class="%s fill" cx="%s" cy="%s" r="3"/>`+"\n", color(s.Color), number(x(i)), number(y(v)))
 	}
