@@ -13,6 +13,7 @@ build: ## a static binary in bin/
 test: ## everything, under the race detector, on real databases and a real browser
 	scripts/test-services.sh
 	go test -race -timeout 30m ./...
+	go -C bench test ./...
 	scripts/test-clients.sh
 
 test-clients: ## clients that other tools make from api/openapi.yaml, compiled and used
@@ -30,7 +31,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	  done; \
 	done
 
-bench: ## petstore beside a bare handler, in one run; writes docs/performance.md
+bench: ## petstore beside a bare handler, in one run; writes docs/performance.md (needs Linux)
 	go -C bench run .
 
 bench-peers: ## the same, with other services beside it

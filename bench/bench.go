@@ -19,83 +19,76 @@ type bench struct {
 	scratch  string // a folder of its own, gone afterwards
 	postgres *postgresServer
 	redis    *redisServer
-	servers  []*server
+	services []*service
 	run      *result.Run
 }
 
 // newBench makes a run ready: petstore is built.
-func newBench(ctx context.Context, o options) (*bench, error) {
-	b := &bench{options: o, ctx: ctx}
-	if err := b.prepare(); err != nil {
-		b.close()
+func newBench(ctx context.Context, o options) (b *bench, err error) {
+	b = &bench{options: o, ctx: ctx}
+	if b.scratch, err = os.MkdirTemp(b.dir, "petstore-bench-"); err != nil {
 		return nil, err
 	}
-	return b, nil
+	if err = os.Chmod(b.scratch, 0o711); err == nil { // PostgreSQL may be another user
+		err = b.prepare()
+	}
+	if err != nil {
+		b.close()
+	}
+	return b, err
 }
 
-func (b *bench) prepare() (err error) {
-	if b.root, err = filepath.Abs(b.root); err != nil {
+func (b *bench) prepare() error {
+	machine, err := describeMachine(b.scratch)
+	if err != nil {
 		return err
 	}
-	if b.scratch, err = os.MkdirTemp(b.dir, "petstore-bench-"); err != nil {
-		return err
+	revision, err := exec.Command("git", "-C", root, "describe", "--tags", "--always", "--dirty").Output()
+	if err != nil {
+		revision = []byte("unknown")
 	}
-	if err := os.Chmod(b.scratch, 0o711); err != nil { // PostgreSQL may be another user
-		return err
+	b.run = &result.Run{
+		Date:     time.Now().UTC().Truncate(time.Second),
+		Command:  b.command,
+		Revision: strings.TrimSpace(string(revision)),
+		Machine:  machine,
+		Settings: b.settings(),
+		LeftOut:  []string{},
 	}
-	if b.run, err = b.newRun(); err != nil {
-		return err
+	if b.binary == "" { // the program as it is shipped
+		b.binary = filepath.Join(b.scratch, "petstore")
+		if err := b.build(root, "./cmd/petstore", b.binary, "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision); err != nil {
+			return err
+		}
 	}
-	return b.build()
+	info, err := os.Stat(b.binary)
+	if err == nil {
+		b.run.Binary = info.Size()
+	}
+	return err
+}
+
+// build makes a program of a package.
+func (b *bench) build(dir, pkg, program string, flags ...string) error {
+	cmd := exec.CommandContext(b.ctx, "go", append(append([]string{"build", "-o", program}, flags...), pkg)...)
+	cmd.Dir = dir
+	if dir == root {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s does not build: %w\n%s", pkg, err, out)
+	}
+	return nil
 }
 
 // startStores starts PostgreSQL and Redis.
 func (b *bench) startStores() (err error) {
 	if b.postgres, err = startPostgres(b.scratch); err != nil {
-		b.postgres = nil
 		return fmt.Errorf("PostgreSQL: %w", err)
 	}
 	if b.redis, err = startRedis(b.scratch); err != nil {
-		b.redis = nil
 		return fmt.Errorf("Redis: %w", err)
 	}
-	return nil
-}
-
-func (b *bench) newRun() (*result.Run, error) {
-	machine, err := describeMachine(b.scratch)
-	if err != nil {
-		return nil, err
-	}
-	revision, err := exec.Command("git", "-C", b.root, "describe", "--tags", "--always", "--dirty").Output()
-	if err != nil {
-		revision = []byte("unknown")
-	}
-	return &result.Run{
-		Date:     time.Now().UTC().Truncate(time.Second),
-		Command:  b.command(),
-		Revision: strings.TrimSpace(string(revision)),
-		Machine:  machine,
-		Settings: b.settings(),
-		LeftOut:  []string{},
-	}, nil
-}
-
-// build makes the program as it is shipped.
-func (b *bench) build() error {
-	if b.binary == "" {
-		b.binary = filepath.Join(b.scratch, "petstore")
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", b.binary, "./cmd/petstore")
-		cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("petstore does not build: %w\n%s", err, out)
-		}
-	}
-	info, err := os.Stat(b.binary)
-	if err != nil {
-		return err
-	}
-	b.run.Binary = info.Size()
 	return nil
 }
 
@@ -106,22 +99,16 @@ func (b *bench) leaveOut(what string, err error) {
 	b.run.LeftOut = append(b.run.LeftOut, sentence)
 }
 
-// add takes a server into the run.
-func (b *bench) add(s *server) {
-	b.servers = append(b.servers, s)
-	b.run.Subjects = append(b.run.Subjects, s.Subject)
-}
-
-// stopServers ends what is measured; the stores go on.
-func (b *bench) stopServers() {
-	for _, s := range b.servers {
+// stopServices ends what is measured; the stores go on.
+func (b *bench) stopServices() {
+	for _, s := range b.services {
 		s.stop()
 	}
-	b.servers = nil
+	b.services = nil
 }
 
 func (b *bench) close() {
-	b.stopServers()
+	b.stopServices()
 	if b.redis != nil {
 		b.redis.stop()
 	}

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,142 +16,80 @@ import (
 
 // measure does the whole run.
 func (b *bench) measure() error {
-	if err := b.startServers(); err != nil {
+	if err := b.startServices(); err != nil {
 		return err
 	}
-	if err := b.measureLines(); err != nil {
-		return err
+	steps := []struct {
+		name    string
+		measure func() error
+	}{
+		{"lines", b.measureLines}, {"rates", b.measureRates}, {"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts},
 	}
-	b.stopServers()
-	if err := b.measureGrowth(); err != nil {
-		return err
+	for _, step := range steps {
+		if slices.Contains(strings.Split(b.skip, ","), step.name) {
+			continue
+		}
+		if step.name == "growth" || step.name == "replicas" {
+			b.stopServices()
+		}
+		if err := step.measure(); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
 	}
-	b.stopServers()
-	return b.measureStarts()
+	return nil
 }
 
-// startServers starts everything that the lines are measured on and checks its answers.
-func (b *bench) startServers() error {
-	sqlite, err := b.startSQLite("lines", b.run.Settings.Rows)
+// startServices starts everything that the lines are measured on. What cannot be started is left out, except for the one
+// that all are compared with.
+func (b *bench) startServices() error {
+	sqlite, err := b.petstore(result.SQLite, "", b.run.Settings.Rows)
 	if err != nil {
 		return err
 	}
-	if err := checkPetstore(sqlite, b.run.Settings.Rows); err != nil {
-		return fmt.Errorf("petstore on SQLite does not answer as it should: %w", err)
-	}
-	if err := b.startBare(sqlite); err != nil {
+	bare, err := b.bare(sqlite, result.Subject{ID: result.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, sqlite.lines)
+	if err != nil {
+		sqlite.stop()
 		return err
 	}
+	b.add(bare)
+	b.try("bare with headers", func() (*service, error) {
+		return b.bare(sqlite, result.Subject{ID: result.Dressed, Name: "bare, with petstore's headers",
+			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, only(sqlite.lines, result.Hot))
+	})
 	b.add(sqlite)
-	if err := errors.Join(b.startStores(), b.addPostgres()); err != nil {
-		b.leaveOut("petstore on PostgreSQL and Redis", err)
-	}
-	if err := b.addOneCommit(); err != nil {
-		return err
+	b.try("petstore on PostgreSQL and Redis", func() (*service, error) {
+		if err := b.startStores(); err != nil {
+			return nil, err
+		}
+		return b.petstore(result.Postgres, "lines", b.run.Settings.Rows)
+	})
+	b.try("plain Go on SQLite", func() (*service, error) { return b.plain(result.PlainSQLite) })
+	if b.redis != nil {
+		b.try("plain Go on PostgreSQL", func() (*service, error) { return b.plain(result.PlainPostgres) })
 	}
 	if b.peers {
-		b.addPeers()
+		b.try("Gin", b.gin)
+		b.try("PocketBase", b.pocketBase)
+		b.try("json-server", b.jsonServer)
+		b.try("Prism", b.prism)
 	}
 	return nil
 }
 
-// startSQLite starts petstore on a new SQLite file with that many animals.
-func (b *bench) startSQLite(name string, rows int64) (*server, error) {
-	dir, err := folder(b.scratch, "sqlite-"+name)
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "petstore.db")
-	if err := b.seedSQLite(file, rows); err != nil {
-		return nil, fmt.Errorf("filling SQLite: %w", err)
-	}
-	return b.startPetstore(result.Subject{ID: result.SQLite, Name: "petstore, SQLite",
-		Detail: "as shipped; WAL, synchronous=FULL: a create is on the disk when it is acknowledged"}, dir, "sqlite:"+file, "")
+// add takes a service into the run.
+func (b *bench) add(s *service) {
+	b.services = append(b.services, s)
+	b.run.Subjects = append(b.run.Subjects, s.Subject)
 }
 
-// startPostgres starts petstore on a new PostgreSQL database with that many animals.
-func (b *bench) startPostgres(name string, rows int64) (*server, error) {
-	dir, err := folder(b.scratch, "postgres-"+name)
+// try adds a service, or says why it is left out.
+func (b *bench) try(name string, open func() (*service, error)) {
+	s, err := open()
 	if err != nil {
-		return nil, err
-	}
-	if err := b.seedPostgres(name, rows); err != nil {
-		return nil, fmt.Errorf("filling PostgreSQL: %w", err)
-	}
-	return b.startPetstore(result.Subject{ID: result.Postgres, Name: "petstore, PostgreSQL + Redis",
-		Detail: fmt.Sprintf("as shipped; PostgreSQL %s with its own settings (fsync and synchronous_commit on) and Redis %s on the same machine", b.postgres.version, b.redis.version)},
-		dir, b.postgres.url(name), "redis://"+b.redis.address, b.postgres.Pid, b.redis.Pid)
-}
-
-func (b *bench) addPostgres() error {
-	if b.redis == nil {
-		return nil
-	}
-	s, err := b.startPostgres("lines", b.run.Settings.Rows)
-	if err != nil {
-		return err
-	}
-	if err := checkPetstore(s, b.run.Settings.Rows); err != nil {
-		s.stop()
-		return fmt.Errorf("it does not answer as it should: %w", err)
+		b.leaveOut(name, err)
+		return
 	}
 	b.add(s)
-	return nil
-}
-
-// startBare gives a bare handler the answers of petstore.
-func (b *bench) startBare(petstore *server) error {
-	dir, err := folder(b.scratch, "bare")
-	if err != nil {
-		return err
-	}
-	bodies := make(map[string][]byte)
-	for line, file := range map[string]string{result.Hot: "list", result.Get: "get", result.Create: "created", result.Inventory: "inventory"} {
-		_, body, err := petstore.lines[line][0].Ask(petstore.address, b.run.Settings.Rows)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, file), body, 0o644); err != nil {
-			return err
-		}
-		bodies[line] = body
-	}
-	s, err := b.startChild(result.Subject{ID: result.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, "bare", dir, dir, petstore.lines)
-	if err != nil {
-		return err
-	}
-	b.add(s)
-	if err := checkBare(s, bodies); err != nil {
-		return err
-	}
-	return b.startDressed(petstore, dir)
-}
-
-// startDressed gives another one the headers of petstore's hot page too.
-func (b *bench) startDressed(petstore *server, dir string) error {
-	lines := only(petstore.lines, result.Hot)
-	list, _, err := lines[result.Hot][0].Ask(petstore.address, 0)
-	if err != nil {
-		return err
-	}
-	headers := list.Header.Clone()
-	for _, name := range []string{"Date", "Content-Length"} {
-		headers.Del(name) // net/http adds them by itself
-	}
-	text, err := json.Marshal(headers)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "headers"), text, 0o644); err != nil {
-		return err
-	}
-	s, err := b.startChild(result.Subject{ID: result.Dressed, Name: "bare, with petstore's headers",
-		Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, "dressed", dir, dir, lines)
-	if err != nil {
-		return err
-	}
-	b.add(s)
-	return nil
 }
 
 // measureLines measures every line at every number of connections, round by round and in turn, so that whatever else
@@ -159,65 +97,190 @@ func (b *bench) startDressed(petstore *server, dir string) error {
 func (b *bench) measureLines() error {
 	for _, line := range result.Lines {
 		for _, connections := range b.run.Settings.Connections {
-			for round := range b.run.Settings.Rounds {
-				for i := range b.servers {
-					s := b.servers[(i+round)%len(b.servers)]
-					if s.lines[line.ID] == nil || (s.Peer && connections != result.Busy) {
-						continue
-					}
-					shot, err := b.shoot(s, line.ID, connections, round)
-					if err != nil {
-						return err
-					}
-					b.run.Shots = append(b.run.Shots, shot)
-				}
+			key := result.Key{Line: line.ID, Connections: connections}
+			measured := slices.DeleteFunc(slices.Clone(b.services), func(s *service) bool {
+				return s.lines[line.ID] == nil || s.Peer && connections != result.Busy
+			})
+			if err := b.inTurn(measured, key, nil); err != nil {
+				return err
 			}
-			b.printCells(line, connections)
 		}
 	}
 	return nil
 }
 
-// forgetEvery is less time than any petstore needs for as many answers as the smallest store has animals.
-const forgetEvery = 100 * time.Millisecond
+// inTurn measures services round by round, each time in another order. vary may change the key for each of them.
+func (b *bench) inTurn(services []*service, key result.Key, vary func(i int, key *result.Key)) error {
+	for round := range b.run.Settings.Rounds {
+		for i := range services {
+			i = (i + round) % len(services)
+			k := key
+			if vary != nil {
+				vary(i, &k)
+			}
+			shot, err := b.shoot(services[i], k, round, 0)
+			if err != nil {
+				return err
+			}
+			b.run.Shots = append(b.run.Shots, shot)
+		}
+	}
+	for i, s := range services {
+		k := key
+		if vary != nil {
+			vary(i, &k)
+		}
+		b.print(s, k)
+	}
+	return nil
+}
 
-// shoot takes one measurement.
-func (b *bench) shoot(s *server, line string, connections, round int) (result.Shot, error) {
-	shot := result.Shot{Subject: s.ID, Line: line, Connections: connections, Round: round}
-	if err := b.ctx.Err(); err != nil {
+// measureRates measures latencies at constant rates, which are shares of the highest throughput of each service.
+func (b *bench) measureRates() error {
+	for _, line := range result.Steady {
+		for _, share := range b.run.Settings.Shares {
+			for _, s := range b.services {
+				key := result.Key{Subject: s.ID, Line: line.ID, Connections: result.Busy}
+				most := b.run.Cell(key).Throughput().Median()
+				if most == 0 || s.ID == result.Dressed {
+					continue
+				}
+				key.Share = share
+				shot, err := b.shoot(s, key, 0, share*most)
+				if err != nil {
+					return err
+				}
+				b.run.Shots = append(b.run.Shots, shot)
+				b.print(s, key)
+			}
+		}
+	}
+	return nil
+}
+
+// measureGrowth measures, on each store, what must not depend on the number of rows.
+func (b *bench) measureGrowth() error {
+	for _, store := range b.stores() {
+		for _, rows := range b.run.Settings.Growth {
+			began := time.Now()
+			s, err := b.petstore(store, fmt.Sprint("growth_", rows), rows)
+			if err != nil {
+				return err
+			}
+			s.lines[result.Get][0].Numbers.Each = true
+			b.services = append(b.services, s)
+			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, result.Count(rows), time.Since(began).Seconds())
+		}
+		for _, line := range result.Growing {
+			key := result.Key{Line: line.ID, Connections: result.Busy}
+			if err := b.inTurn(b.services, key, func(i int, key *result.Key) { key.Rows = b.run.Settings.Growth[i] }); err != nil {
+				return err
+			}
+		}
+		b.stopServices()
+	}
+	return nil
+}
+
+// stores are those that petstore is measured on.
+func (b *bench) stores() []string {
+	if b.redis == nil {
+		return []string{result.SQLite}
+	}
+	return []string{result.SQLite, result.Postgres}
+}
+
+// rest is how long a server has been left alone when its memory is read.
+const rest = time.Second
+
+// measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
+// filled one, and what it holds at rest.
+func (b *bench) measureStarts() error {
+	for _, store := range b.stores() {
+		for _, rows := range []int64{0, b.run.Settings.Rows} {
+			if rows == 0 && store != result.SQLite {
+				continue
+			}
+			if err := b.measureStart(store, rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) measureStart(store string, rows int64) error {
+	r := result.Start{Subject: store, State: "new database"}
+	s, err := b.newService(b.subject(store), petstoreLines(b.run.Settings.Rows))
+	if err != nil {
+		return err
+	}
+	database, redis := b.storeOf(s, "starts")
+	if rows > 0 {
+		r.State = result.Count(rows) + " animals"
+		if store == result.SQLite {
+			err = b.seedSQLite(strings.TrimPrefix(database, "sqlite:"), rows)
+		} else {
+			err = b.seedPostgres("starts", rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for range 2 * b.run.Settings.Rounds {
+		if rows == 0 {
+			for _, end := range []string{"", "-wal", "-shm"} {
+				os.Remove(strings.TrimPrefix(database, "sqlite:") + end)
+			}
+		}
+		began := time.Now()
+		if err := s.serve(b.binary, database, redis); err != nil {
+			return err
+		}
+		r.Times = append(r.Times, time.Since(began))
+		time.Sleep(rest)
+		r.Resident = max(r.Resident, proc.Resident(s.Pid))
+		s.stop()
+	}
+	b.run.Starts = append(b.run.Starts, r)
+	fmt.Printf("start, %s, %s: %v, %d MiB at rest\n", store, r.State, r.Times, r.Resident>>20)
+	return nil
+}
+
+// shoot takes one measurement, at a constant rate unless that is 0.
+func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (shot result.Shot, err error) {
+	if b.ctx.Err() != nil {
 		return shot, errors.New("interrupted")
 	}
-	if s.admin != "" && s.lines[line][0].Numbers != nil && s.lines[line][0].Numbers.Each {
+	if numbers := s.lines[key.Line][0].Numbers; s.admin != "" && numbers != nil && numbers.Each {
 		defer s.keepForgetting()()
 	}
-	var err error
-	shot.Result, err = drive(b.ctx, load.Job{
-		Address:     s.address,
-		Connections: connections,
-		Requests:    s.lines[line],
-		Warmup:      b.run.Settings.Warmup,
-		Duration:    b.run.Settings.Duration,
-		Seed:        uint64(round + 1),
-		Server:      []int{s.Pid},
-		Stores:      s.stores,
-	}, nil)
-	if err != nil {
+	key.Subject = s.ID
+	shot = result.Shot{Key: key, Round: round}
+	job := load.Job{
+		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Rate: rate,
+		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Seed: uint64(round + 1), Server: s.pids(), Stores: s.stores,
+	}
+	if rate > 0 {
+		job.Duration = b.run.Settings.Steady
+	}
+	if shot.Result, err = drive(b.ctx, job, nil); err != nil {
 		return shot, err
 	}
 	if shot.Failed > 0 {
-		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, line, shot.Failed, shot.Failure)
+		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, key.Line, shot.Failed, shot.Failure)
 	}
-	shot.Resident = proc.Resident(s.Pid)
-	if err := s.emptyLog(); err != nil {
-		return shot, err
-	}
+	shot.Resident = proc.Resident(s.pids()...)
 	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
-	return shot, nil
+	return shot, s.emptyLog()
 }
+
+// forgetEvery is less time than any petstore needs for as many answers as the smallest store has animals.
+const forgetEvery = 100 * time.Millisecond
 
 // keepForgetting makes petstore forget the answers that it keeps encoded, by a create now and then: so on a line that asks
 // for each thing once before any comes again, every answer is made from the store, however small that is.
-func (s *server) keepForgetting() (stop func()) {
+func (s *service) keepForgetting() (stop func()) {
 	done := make(chan struct{})
 	var working sync.WaitGroup
 	working.Go(func() {
@@ -234,16 +297,21 @@ func (s *server) keepForgetting() (stop func()) {
 	return func() { close(done); working.Wait() }
 }
 
-// printCells tells what a line has given at a number of connections.
-func (b *bench) printCells(line result.Line, connections int) {
-	for _, s := range b.servers {
-		cell, ok := b.run.Cell(s.ID, line.ID, connections)
-		if !ok {
-			continue
-		}
-		ratio := b.run.Ratio(s.ID, result.Bare, line.ID, connections)
-		fmt.Printf("%-22s %3d  %-32s %8.0f/s (%.0f–%.0f)  %.2f of bare (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  %5.1f µs CPU  %3.0f MiB\n",
-			line.Name, connections, s.Name, cell.Throughput.Median(), cell.Throughput.Min(), cell.Throughput.Max(),
-			ratio.Median(), ratio.Min(), ratio.Max(), cell.P50.Median(), cell.P99.Median(), cell.CPU.Median(), cell.Resident.Median()/(1<<20))
+// print tells what was measured of one key.
+func (b *bench) print(s *service, key result.Key) {
+	key.Subject = s.ID
+	cell := b.run.Cell(key)
+	rate, ratio := cell.Throughput(), b.run.OfBare(s.ID, key.Line, key.Connections)
+	what := fmt.Sprint(key.Connections)
+	switch {
+	case key.Rows > 0:
+		what, ratio = fmt.Sprint(key.Rows, " rows"), b.run.Grown(s.ID, key.Line, key.Rows)
+	case key.Share > 0:
+		what, ratio = fmt.Sprintf("%.0f %%", 100*key.Share), nil
+	case key.Replicas > 0:
+		what, ratio = fmt.Sprint(key.Replicas, " replicas"), nil
 	}
+	fmt.Printf("%-10s %-13s %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n", key.Line, what, s.Name,
+		rate.Median(), rate.Min(), rate.Max(), ratio.Median(), ratio.Min(), ratio.Max(), cell.P50().Median(), cell.P99().Median(), cell.P999().Median(),
+		cell.CPU().Median(), cell.StoresCPU().Median())
 }

@@ -25,14 +25,13 @@ import (
 // runSoak drives petstore at a constant rate for a long time and watches whether anything grows.
 func runSoak(args []string) (err error) {
 	flags := flag.NewFlagSet("soak", flag.ExitOnError)
-	o := options{seconds: 10, rounds: 1, root: ".."}
+	o := options{}
 	store := flags.String("store", result.SQLite, "sqlite or postgres (with Redis)")
 	length := flags.Duration("for", time.Hour, "how long")
 	rate := flags.Float64("rate", 0, "requests a second; 0 is half of what a 10-second run reaches on the spot")
 	every := flags.Duration("every", 10*time.Second, "how often a sample is taken")
 	out := flags.String("out", "soak.jsonl", "the file for the samples")
 	flags.StringVar(&o.dir, "dir", "", "the folder for databases (that for temporary files)")
-	flags.StringVar(&o.root, "root", "..", "the folder of petstore's module")
 	flags.StringVar(&o.binary, "binary", "", "a petstore that is already built")
 	flags.Parse(args)
 
@@ -70,34 +69,31 @@ func runSoak(args []string) (err error) {
 	}
 	fmt.Printf("%s at %.0f requests a second for %v, samples in %s\n", s.Name, *rate, *length, *out)
 	whole, err := b.soak(s, job, file)
-	for _, v := range file.Verdicts {
-		fmt.Println(v)
+	if len(file.Samples) > 0 {
+		fmt.Printf("\n%s\nThe whole: p50 %v, p99 %v, p99.9 %v, slowest %v\n", file.Table(), whole.P50, whole.P99, whole.P999, whole.Max)
 	}
-	fmt.Printf("%d requests, %d failed %s, p50 %v, p99 %v, p99.9 %v, slowest %v\n", whole.Requests, whole.Failed, whole.Failure, whole.P50, whole.P99, whole.P999, whole.Max)
 	return err
 }
 
 // startSoak starts the shipped program on a store.
-func (b *bench) startSoak(store string) (s *server, err error) {
-	switch store {
-	case result.SQLite:
-		s, err = b.startSQLite("soak", b.run.Settings.Rows)
-	case result.Postgres:
-		if err = b.startStores(); err == nil {
-			s, err = b.startPostgres("soak", b.run.Settings.Rows)
+func (b *bench) startSoak(store string) (*service, error) {
+	if store != result.SQLite && store != result.Postgres {
+		return nil, fmt.Errorf("there is no store %q; use sqlite or postgres", store)
+	}
+	if store == result.Postgres {
+		if err := b.startStores(); err != nil {
+			return nil, err
 		}
-	default:
-		err = fmt.Errorf("there is no store %q; use sqlite or postgres", store)
 	}
-	if err != nil {
-		return nil, err
+	s, err := b.petstore(store, "soak", b.run.Settings.Rows)
+	if err == nil {
+		b.services = append(b.services, s)
 	}
-	b.add(s)
-	return s, checkPetstore(s, b.run.Settings.Rows)
+	return s, err
 }
 
 // soak takes a sample of every interval.
-func (b *bench) soak(s *server, job load.Job, file *soak.Writer) (load.Result, error) {
+func (b *bench) soak(s *service, job load.Job, file *soak.Writer) (load.Result, error) {
 	began, told := time.Now(), time.Time{}
 	var failed int64
 	whole, err := drive(b.ctx, job, func(r load.Result) {
@@ -117,7 +113,7 @@ func (b *bench) soak(s *server, job load.Job, file *soak.Writer) (load.Result, e
 }
 
 // sample reads what the server holds.
-func (b *bench) sample(s *server, into *soak.Sample) error {
+func (b *bench) sample(s *service, into *soak.Sample) error {
 	into.Resident = proc.Resident(s.Pid)
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.Pid))
 	if err != nil {
@@ -133,7 +129,7 @@ func (b *bench) sample(s *server, into *soak.Sample) error {
 		into.Animals += metrics[`petstore_pets{status="`+status+`"}`]
 	}
 	if s.ID == result.SQLite {
-		file := filepath.Join(b.scratch, "sqlite-soak", "petstore.db")
+		file := filepath.Join(s.dir, "petstore.db")
 		into.Database, into.Log = size(file), size(file+"-wal")
 		return nil
 	}
@@ -151,7 +147,7 @@ func size(file string) int64 {
 }
 
 // metrics are the values that the admin listener shows, by name and labels.
-func (s *server) metrics() (map[string]float64, error) {
+func (s *service) metrics() (map[string]float64, error) {
 	answer, err := http.Get("http://" + s.admin + "/metrics")
 	if err != nil {
 		return nil, err
@@ -175,7 +171,6 @@ func soakMix(rows int64, keys string) []load.Request {
 	order := load.NewRequest(http.MethodGet, "/v1/orders/{}", apiKey, "", &load.Numbers{Form: load.Decimal}, http.StatusOK)
 	create := lines[result.Create][0]
 	once := load.NewRequest(http.MethodPost, "/v1/pets", apiKey+"\r\nIdempotency-Key: "+keys+"-{}", newPet, &load.Numbers{First: 1, Last: 1_000_000_007, Each: true}, http.StatusCreated)
-	after := func(r load.Request, then *load.Request) load.Request { r.Then = then; return r }
 	mix := []load.Request{
 		share(700, lines[result.Hot][0]),
 		share(450, lines[result.Distinct][0]),
@@ -195,11 +190,6 @@ func soakMix(rows int64, keys string) []load.Request {
 	return mix
 }
 
-func share(n int, r load.Request) load.Request {
-	r.Share = n
-	return r
-}
-
 // runSoakPage draws the plots of soaks into docs/img and prints their tables.
 func runSoakPage(files []string) error {
 	for _, name := range files {
@@ -208,7 +198,7 @@ func runSoakPage(files []string) error {
 			return err
 		}
 		image := "soak-" + run.Store + ".svg"
-		if err := os.WriteFile(filepath.Join("..", "docs", "img", image), run.SVG(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, "docs", "img", image), run.SVG(), 0o644); err != nil {
 			return err
 		}
 		fmt.Printf("![%s over time](img/%s)\n\n%s\n", run.Name, image, run.Table())

@@ -7,22 +7,6 @@ import (
 	"petstore/bench/proc"
 )
 
-// Result is what was measured after the warm-up.
-type Result struct {
-	Requests int64         `json:"requests"`
-	Failed   int64         `json:"failed"`
-	Failure  string        `json:"failure,omitempty"` // the first of them
-	Elapsed  time.Duration `json:"elapsed"`
-	P50      time.Duration `json:"p50"`
-	P99      time.Duration `json:"p99"`
-	P999     time.Duration `json:"p999"`
-	Max      time.Duration `json:"max"`
-	// Processor time of the server, of its stores, and of the load itself.
-	ServerCPU time.Duration `json:"serverCpu"`
-	StoresCPU time.Duration `json:"storesCpu,omitempty"`
-	LoadCPU   time.Duration `json:"loadCpu"`
-}
-
 // meter counts answers and processor time, of the whole and of the interval that runs.
 type meter struct {
 	job         Job
@@ -34,9 +18,10 @@ type meter struct {
 
 // reading is what the processes have used, and how many requests had failed, at a time.
 type reading struct {
-	at                  time.Time
-	server, stores, own time.Duration
-	failed              int64
+	at          time.Time
+	server, own time.Duration
+	stores      []time.Duration
+	failed      int64
 }
 
 func newMeter(job Job) *meter {
@@ -45,7 +30,11 @@ func newMeter(job Job) *meter {
 }
 
 func (m *meter) read(at time.Time) reading {
-	return reading{at, proc.CPU(m.job.Server...), proc.CPU(m.job.Stores...), proc.Own(), m.failed}
+	r := reading{at: at, server: proc.CPU(m.job.Server...), own: proc.Own(), failed: m.failed}
+	for _, pid := range m.job.Stores {
+		r.stores = append(r.stores, proc.CPU(pid))
+	}
+	return r
 }
 
 func (m *meter) start(at time.Time) {
@@ -54,9 +43,7 @@ func (m *meter) start(at time.Time) {
 	m.last = m.first
 }
 
-func (m *meter) add(latency time.Duration) {
-	_ = m.recent.RecordValue(int64(min(latency, time.Hour)))
-}
+func (m *meter) add(latency time.Duration) { _ = m.recent.RecordValue(int64(min(latency, time.Hour))) }
 
 func (m *meter) fail(err error) {
 	if m.failed++; m.failure == "" {
@@ -86,7 +73,11 @@ func (m *meter) result(h *hdrhistogram.Histogram, from, to reading) Result {
 	r := Result{
 		Requests: h.TotalCount(), Failed: to.failed - from.failed, Elapsed: to.at.Sub(from.at),
 		P50: quantile(50), P99: quantile(99), P999: quantile(99.9), Max: time.Duration(h.Max()),
-		ServerCPU: to.server - from.server, StoresCPU: to.stores - from.stores, LoadCPU: to.own - from.own,
+		ServerCPU: to.server - from.server, LoadCPU: to.own - from.own,
+	}
+	for i := range to.stores {
+		r.EachStore = append(r.EachStore, to.stores[i]-from.stores[i])
+		r.StoresCPU += r.EachStore[i]
 	}
 	if r.Failed > 0 {
 		r.Failure = m.failure

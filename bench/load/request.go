@@ -39,16 +39,19 @@ type Numbers struct {
 	Form Form
 }
 
-// Form is how a number stands in a request.
+// Form is how a number stands in a request: a verb of fmt, or one of these.
 type Form string
 
-// The forms that the services know.
+// Decimal is a plain number. Cursor is one of petstore's, which gives it out as an opaque text; the check before timing
+// compares the two. Spaced makes a body as long whatever its number.
 const (
-	Decimal Form = "decimal"
-	Cursor  Form = "cursor" // of petstore, which gives it out as an opaque text; the check before timing compares the two
-	Padded  Form = "padded" // to 15 digits, as PocketBase's identifiers are long
-	Spaced  Form = "spaced" // to 16 characters, so that a body is as long whatever its number
+	Decimal Form = ""
+	Cursor  Form = "cursor"
+	Spaced  Form = "%16d"
 )
+
+// grace is how long the last answers may take.
+const grace = 30 * time.Second
 
 // Follow makes a request that follows another one, with the number that this field of its answer has.
 func Follow(field string, r Request, then *Request) *Request {
@@ -81,16 +84,14 @@ func NewRequest(method, path, key, body string, numbers *Numbers, status int) Re
 // append writes a number.
 func (f Form) append(b []byte, n int64) []byte {
 	switch f {
+	case Decimal:
+		return strconv.AppendInt(b, n, 10)
 	case Cursor:
 		raw := [9]byte{1}
 		binary.BigEndian.PutUint64(raw[1:], uint64(n))
 		return base64.RawURLEncoding.AppendEncode(b, raw[:])
-	case Padded:
-		return fmt.Appendf(b, "%015d", n)
-	case Spaced:
-		return fmt.Appendf(b, "%16d", n)
 	}
-	return strconv.AppendInt(b, n, 10)
+	return fmt.Appendf(b, string(f), n)
 }
 
 // Text is a number in this form.

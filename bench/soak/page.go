@@ -2,6 +2,7 @@ package soak
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,11 +29,7 @@ func (r Run) Table() string {
 	}
 	b.WriteString("| | first quarter | last quarter | an hour | |\n|---|---|---|---|---|\n")
 	for _, v := range r.Verdicts {
-		word := "does not grow"
-		if v.Grows {
-			word = "**grows**"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", strings.TrimSuffix(v.Metric+", "+v.Unit, ", "), figure(v.First), figure(v.Last), change(v.Hourly), word)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", Metric{Name: v.Metric, Unit: v.Unit}.title(), figure(v.First), figure(v.Last), change(v.Hourly), v.word())
 	}
 	return b.String()
 }
@@ -59,29 +56,22 @@ func change(v float64) string {
 var shown = map[string]bool{"p50": true, "p99": true, "p99.9": true, "memory (RSS)": true, "Go heap": true, "goroutines": true, "open files": true,
 	"write-ahead log": true, "database": true}
 
-// SVG draws what is watched, minute by minute.
+// SVG draws what is watched, with its spread, at about as many places as the run has minutes.
 func (r Run) SVG() []byte {
 	l := plot.Lines{Title: fmt.Sprintf("%s, %s requests a second", r.Name, result.Commas(int64(r.Rate))), Across: "minutes"}
-	const points = 60
-	step := max(1, (len(r.Samples)+points-1)/points)
+	step := max(1, len(r.Samples)/60)
 	for _, m := range Metrics {
 		if !shown[m.Name] {
 			continue
 		}
-		p := plot.Panel{Title: strings.TrimSuffix(m.Name+", "+m.Unit, ", ")}
-		s := plot.Series{Color: 1, Plain: true}
-		for at := 0; at < len(r.Samples); at += step {
-			var values result.Figures
-			for _, sample := range r.Samples[at:min(at+step, len(r.Samples))] {
-				values = append(values, m.of(sample))
-			}
+		p, s := plot.Panel{Title: m.title()}, plot.Series{Color: 1}
+		for part := range slices.Chunk(r.Samples, step) {
 			place := ""
-			if n := at / step; n%10 == 0 {
-				place = fmt.Sprintf("%.0f", r.Samples[at].At.Minutes())
+			if len(p.Places)%10 == 0 {
+				place = fmt.Sprintf("%.0f", part[0].At.Minutes())
 			}
 			p.Places = append(p.Places, place)
-			s.Values = append(s.Values, values.Median())
-			s.Low, s.High = append(s.Low, values.Min()), append(s.High, values.Max())
+			s.Add(m.figures(part))
 		}
 		p.Series = []plot.Series{s}
 		l.Panels = append(l.Panels, p)

@@ -40,7 +40,7 @@ func TestWhatGrowsIsToldFromWhatOnlyMoves(t *testing.T) {
 	}
 	for _, v := range r.Verdicts {
 		if v.Grows != (v.Metric == "Go heap") {
-			t.Error(v)
+			t.Errorf("%+v", v)
 		}
 	}
 	if table := r.Table(); !strings.Contains(table, "| Go heap, MiB | ") || !strings.Contains(table, "360,000 requests, **0 failed**") {

@@ -1,8 +1,8 @@
 package soak
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"petstore/bench/result"
@@ -12,6 +12,15 @@ import (
 type Metric struct {
 	Name, Unit string
 	of         func(Sample) float64
+}
+
+func (m Metric) title() string { return strings.TrimSuffix(m.Name+", "+m.Unit, ", ") }
+
+func (m Metric) figures(samples []Sample) (f result.Figures) {
+	for _, s := range samples {
+		f = append(f, m.of(s))
+	}
+	return f
 }
 
 // Metrics are all of them, in the order of the table.
@@ -53,13 +62,12 @@ type Verdict struct {
 	Grows  bool    `json:"grows"`
 }
 
-// String is the verdict as a sentence.
-func (v Verdict) String() string {
-	word := "does not grow"
+// word is the verdict itself.
+func (v Verdict) word() string {
 	if v.Grows {
-		word = "grows"
+		return "**grows**"
 	}
-	return fmt.Sprintf("%-18s %-14s %s in the first quarter, %s in the last; %s %s an hour", v.Metric, word, figure(v.First), figure(v.Last), change(v.Hourly), v.Unit)
+	return "does not grow"
 }
 
 // judged are the samples after the settling, which is a sixth of a short run.
@@ -82,10 +90,7 @@ func (r Run) judge() (verdicts []Verdict) {
 	hours := (samples[len(samples)-1].At - samples[0].At).Hours()
 	quarter := len(samples) / 4
 	for _, m := range Metrics {
-		values := make(result.Figures, len(samples))
-		for i, s := range samples {
-			values[i] = m.of(s)
-		}
+		values := m.figures(samples)
 		if values.Max() == 0 {
 			continue
 		}
