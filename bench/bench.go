@@ -17,8 +17,8 @@ type bench struct {
 	options
 	ctx      context.Context
 	scratch  string // a folder of its own, gone afterwards
-	postgres *postgresServer
-	redis    *redisServer
+	postgres *store // nil unless it runs, and Redis too
+	redis    *store
 	services []*service
 	run      *result.Run
 }
@@ -82,13 +82,17 @@ func (b *bench) build(dir, pkg, program string, flags ...string) error {
 }
 
 // startStores starts PostgreSQL and Redis.
-func (b *bench) startStores() (err error) {
-	if b.postgres, err = startPostgres(b.scratch); err != nil {
+func (b *bench) startStores() error {
+	postgres, err := startPostgres(b.scratch)
+	if err != nil {
 		return fmt.Errorf("PostgreSQL: %w", err)
 	}
-	if b.redis, err = startRedis(b.scratch); err != nil {
+	redis, err := startRedis(b.scratch)
+	if err != nil {
+		postgres.stop()
 		return fmt.Errorf("Redis: %w", err)
 	}
+	b.postgres, b.redis = postgres, redis
 	return nil
 }
 
@@ -109,10 +113,8 @@ func (b *bench) stopServices() {
 
 func (b *bench) close() {
 	b.stopServices()
-	if b.redis != nil {
-		b.redis.stop()
-	}
 	if b.postgres != nil {
+		b.redis.stop()
 		b.postgres.stop()
 	}
 	os.RemoveAll(b.scratch)

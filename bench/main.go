@@ -58,7 +58,7 @@ func (o *options) parse(args []string) error {
 	flags.BoolVar(&o.quick, "quick", false, "a short run, to see that everything works; its figures are in bench/results/quick")
 	flags.BoolVar(&o.peers, "peers", false, "measure other services too, from the package registries")
 	flags.IntVar(&o.rounds, "rounds", 5, "how often everything is measured")
-	flags.Float64Var(&o.seconds, "seconds", 1, "how long one measurement takes")
+	flags.Float64Var(&o.seconds, "seconds", 0.8, "how long one measurement takes")
 	flags.StringVar(&o.skip, "skip", "", "what not to measure, with commas: rates, growth, replicas, starts")
 	flags.StringVar(&o.dir, "dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
 	flags.StringVar(&o.from, "page", "", "measure nothing, and write the page of this file of results anew")

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +100,7 @@ func (b *bench) measureLines() error {
 			measured := slices.DeleteFunc(slices.Clone(b.services), func(s *service) bool {
 				return s.lines[line.ID] == nil || s.Peer && connections != result.Busy
 			})
-			if err := b.inTurn(measured, key, nil); err != nil {
+			if err := b.inTurn(measured, key); err != nil {
 				return err
 			}
 		}
@@ -109,30 +108,25 @@ func (b *bench) measureLines() error {
 	return nil
 }
 
-// inTurn measures services round by round, each time in another order. vary may change the key for each of them.
-func (b *bench) inTurn(services []*service, key result.Key, vary func(i int, key *result.Key)) error {
+// inTurn measures services round by round, each time in another order.
+func (b *bench) inTurn(services []*service, key result.Key) error {
 	for round := range b.run.Settings.Rounds {
 		for i := range services {
-			i = (i + round) % len(services)
-			k := key
-			if vary != nil {
-				vary(i, &k)
-			}
-			shot, err := b.shoot(services[i], k, round, 0)
-			if err != nil {
+			if err := b.shoot(services[(i+round)%len(services)], key, round, 0); err != nil {
 				return err
 			}
-			b.run.Shots = append(b.run.Shots, shot)
 		}
 	}
-	for i, s := range services {
-		k := key
-		if vary != nil {
-			vary(i, &k)
-		}
-		b.print(s, k)
+	for _, s := range services {
+		b.print(s.key(key), s.Name)
 	}
 	return nil
+}
+
+// key makes a key this service's.
+func (s *service) key(key result.Key) result.Key {
+	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, len(s.replicas)
+	return key
 }
 
 // measureRates measures latencies at constant rates, which are shares of the highest throughput of each service.
@@ -140,18 +134,16 @@ func (b *bench) measureRates() error {
 	for _, line := range result.Steady {
 		for _, share := range b.run.Settings.Shares {
 			for _, s := range b.services {
-				key := result.Key{Subject: s.ID, Line: line.ID, Connections: result.Busy}
+				key := s.key(result.Key{Line: line.ID, Connections: result.Busy})
 				most := b.run.Cell(key).Throughput().Median()
-				if most == 0 || s.ID == result.Dressed {
+				if most == 0 {
 					continue
 				}
 				key.Share = share
-				shot, err := b.shoot(s, key, 0, share*most)
-				if err != nil {
+				if err := b.shoot(s, key, 0, share*most); err != nil {
 					return err
 				}
-				b.run.Shots = append(b.run.Shots, shot)
-				b.print(s, key)
+				b.print(key, s.Name)
 			}
 		}
 	}
@@ -167,13 +159,12 @@ func (b *bench) measureGrowth() error {
 			if err != nil {
 				return err
 			}
-			s.lines[result.Get][0].Numbers.Each = true
+			s.rows, s.lines[result.Get][0].Numbers.Each = rows, true
 			b.services = append(b.services, s)
 			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, result.Count(rows), time.Since(began).Seconds())
 		}
 		for _, line := range result.Growing {
-			key := result.Key{Line: line.ID, Connections: result.Busy}
-			if err := b.inTurn(b.services, key, func(i int, key *result.Key) { key.Rows = b.run.Settings.Growth[i] }); err != nil {
+			if err := b.inTurn(b.services, result.Key{Line: line.ID, Connections: result.Busy}); err != nil {
 				return err
 			}
 		}
@@ -196,67 +187,48 @@ const rest = time.Second
 // measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
 // filled one, and what it holds at rest.
 func (b *bench) measureStarts() error {
-	for _, store := range b.stores() {
-		for _, rows := range []int64{0, b.run.Settings.Rows} {
-			if rows == 0 && store != result.SQLite {
-				continue
-			}
-			if err := b.measureStart(store, rows); err != nil {
-				return err
-			}
+	filled := result.Count(b.run.Settings.Rows) + " animals"
+	for _, r := range []result.Start{{Subject: result.SQLite, State: "new database"}, {Subject: result.SQLite, State: filled}, {Subject: result.Postgres, State: filled}} {
+		if !slices.Contains(b.stores(), r.Subject) {
+			continue
 		}
-	}
-	return nil
-}
-
-func (b *bench) measureStart(store string, rows int64) error {
-	r := result.Start{Subject: store, State: "new database"}
-	s, err := b.newService(b.subject(store), petstoreLines(b.run.Settings.Rows))
-	if err != nil {
-		return err
-	}
-	database, redis := b.storeOf(s, "starts")
-	if rows > 0 {
-		r.State = result.Count(rows) + " animals"
-		if store == result.SQLite {
-			err = b.seedSQLite(strings.TrimPrefix(database, "sqlite:"), rows)
-		} else {
-			err = b.seedPostgres("starts", rows)
-		}
+		s, err := b.newService(b.subject(r.Subject), petstoreLines(b.run.Settings.Rows))
 		if err != nil {
 			return err
 		}
-	}
-	for range 2 * b.run.Settings.Rounds {
-		if rows == 0 {
-			for _, end := range []string{"", "-wal", "-shm"} {
-				os.Remove(strings.TrimPrefix(database, "sqlite:") + end)
+		url := ""
+		if r.State == filled {
+			if url, err = b.seed(s, "starts", b.run.Settings.Rows); err != nil {
+				return err
 			}
 		}
-		began := time.Now()
-		if err := s.serve(b.binary, database, redis); err != nil {
-			return err
+		for i := range 2 * b.run.Settings.Rounds {
+			if r.State != filled {
+				url = fmt.Sprintf("sqlite:%s/new-%d.db", s.dir, i)
+			}
+			began := time.Now()
+			if err := b.serve(s, url); err != nil {
+				return err
+			}
+			r.Times = append(r.Times, time.Since(began))
+			time.Sleep(rest)
+			r.Resident = max(r.Resident, proc.Resident(s.Pid))
+			s.stop()
 		}
-		r.Times = append(r.Times, time.Since(began))
-		time.Sleep(rest)
-		r.Resident = max(r.Resident, proc.Resident(s.Pid))
-		s.stop()
+		b.run.Starts = append(b.run.Starts, r)
+		fmt.Printf("start, %s, %s: %v, %d MiB at rest\n", r.Subject, r.State, r.Times, r.Resident>>20)
 	}
-	b.run.Starts = append(b.run.Starts, r)
-	fmt.Printf("start, %s, %s: %v, %d MiB at rest\n", store, r.State, r.Times, r.Resident>>20)
 	return nil
 }
 
 // shoot takes one measurement, at a constant rate unless that is 0.
-func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (shot result.Shot, err error) {
+func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (err error) {
 	if b.ctx.Err() != nil {
-		return shot, errors.New("interrupted")
+		return errors.New("interrupted")
 	}
 	if numbers := s.lines[key.Line][0].Numbers; s.admin != "" && numbers != nil && numbers.Each {
 		defer s.keepForgetting()()
 	}
-	key.Subject = s.ID
-	shot = result.Shot{Key: key, Round: round}
 	job := load.Job{
 		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Rate: rate,
 		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Seed: uint64(round + 1), Server: s.pids(), Stores: s.stores,
@@ -264,15 +236,17 @@ func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (shot
 	if rate > 0 {
 		job.Duration = b.run.Settings.Steady
 	}
+	shot := result.Shot{Key: s.key(key), Round: round}
 	if shot.Result, err = drive(b.ctx, job, nil); err != nil {
-		return shot, err
+		return err
 	}
 	if shot.Failed > 0 {
 		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, key.Line, shot.Failed, shot.Failure)
 	}
 	shot.Resident = proc.Resident(s.pids()...)
+	b.run.Shots = append(b.run.Shots, shot)
 	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
-	return shot, s.emptyLog()
+	return s.emptyLog()
 }
 
 // forgetEvery is less time than any petstore needs for as many answers as the smallest store has animals.
@@ -298,20 +272,19 @@ func (s *service) keepForgetting() (stop func()) {
 }
 
 // print tells what was measured of one key.
-func (b *bench) print(s *service, key result.Key) {
-	key.Subject = s.ID
+func (b *bench) print(key result.Key, name string) {
 	cell := b.run.Cell(key)
-	rate, ratio := cell.Throughput(), b.run.OfBare(s.ID, key.Line, key.Connections)
+	rate, ratio := cell.Throughput(), b.run.OfBare(key.Subject, key.Line, key.Connections)
 	what := fmt.Sprint(key.Connections)
 	switch {
 	case key.Rows > 0:
-		what, ratio = fmt.Sprint(key.Rows, " rows"), b.run.Grown(s.ID, key.Line, key.Rows)
+		what, ratio = fmt.Sprint(key.Rows, " rows"), b.run.Grown(key.Subject, key.Line, key.Rows)
 	case key.Share > 0:
 		what, ratio = fmt.Sprintf("%.0f %%", 100*key.Share), nil
 	case key.Replicas > 0:
 		what, ratio = fmt.Sprint(key.Replicas, " replicas"), nil
 	}
-	fmt.Printf("%-10s %-13s %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n", key.Line, what, s.Name,
+	fmt.Printf("%-10s %-13s %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n", key.Line, what, name,
 		rate.Median(), rate.Min(), rate.Max(), ratio.Median(), ratio.Min(), ratio.Max(), cell.P50().Median(), cell.P99().Median(), cell.P999().Median(),
 		cell.CPU().Median(), cell.StoresCPU().Median())
 }

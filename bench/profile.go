@@ -31,7 +31,7 @@ func (b *bench) profileLines() error {
 				time.Sleep(b.run.Settings.Warmup)
 				fetched <- fetch(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%.0f", s.admin, max(1, b.seconds)), file)
 			}()
-			_, err := b.shoot(s, result.Key{Line: line.ID, Connections: result.Busy}, 0, 0)
+			err := b.shoot(s, result.Key{Line: line.ID, Connections: result.Busy}, 0, 0)
 			if err := errors.Join(err, <-fetched); err != nil {
 				return err
 			}

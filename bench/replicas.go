@@ -27,7 +27,7 @@ func (b *bench) measureReplicas() error {
 			return err
 		}
 		for _, line := range result.Replicated {
-			if err := b.inTurn([]*service{balanced}, result.Key{Line: line.ID, Connections: result.Busy, Replicas: n}, nil); err != nil {
+			if err := b.inTurn([]*service{balanced}, result.Key{Line: line.ID, Connections: result.Busy}); err != nil {
 				return err
 			}
 		}
@@ -53,8 +53,7 @@ func (b *bench) balance(program, database string, replicas int) (*service, error
 		if err != nil {
 			return nil, err
 		}
-		url, redis := b.storeOf(s, database)
-		if err := s.serve(b.binary, url, redis); err != nil {
+		if err := b.serve(s, b.postgres.url(database)); err != nil {
 			return nil, err
 		}
 		b.services = append(b.services, s)

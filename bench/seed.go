@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os/exec"
+	"path/filepath"
 
+	"petstore/bench/result"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -11,7 +13,15 @@ import (
 // A page of 20 of these animals is about 1.6 kB of JSON.
 const animal = "SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM "
 
-// seedSQLite makes a database with that many animals.
+// seed makes the database of a service with that many animals, and returns its URL.
+func (b *bench) seed(s *service, database string, rows int64) (url string, err error) {
+	if s.ID == result.SQLite || s.ID == result.PlainSQLite {
+		path := filepath.Join(s.dir, "petstore.db")
+		return "sqlite:" + path, b.seedSQLite(path, rows)
+	}
+	return b.postgres.url(database), b.seedPostgres(database, rows)
+}
+
 func (b *bench) seedSQLite(path string, rows int64) error {
 	if err := b.migrate("sqlite:" + path); err != nil {
 		return err
@@ -35,7 +45,7 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 	return nil
 }
 
-// seedPostgres makes a database with that many animals, in the state in which the server's own upkeep would leave it.
+// seedPostgres leaves the database in the state in which the server's own upkeep would.
 func (b *bench) seedPostgres(database string, rows int64) error {
 	if err := b.postgres.exec("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"); err != nil {
 		return err

@@ -22,6 +22,7 @@ type service struct {
 	admin   string // where petstore's metrics and profiles are
 	stores  []int  // the processes that it works with
 	lines   map[string][]load.Request
+	rows    int64 // where growth is measured
 	// replicas are the processes behind a balancer, which is then the process of this service.
 	replicas []int
 }
@@ -77,21 +78,16 @@ func (s *service) again(command string, args ...string) error {
 
 // petstore starts the shipped program as a user does, with everything on and nothing set but addresses, on a new store with
 // that many animals. It is checked before it is measured.
-func (b *bench) petstore(store, name string, rows int64) (*service, error) {
+func (b *bench) petstore(store, database string, rows int64) (*service, error) {
 	s, err := b.newService(b.subject(store), petstoreLines(rows))
 	if err != nil {
 		return nil, err
 	}
-	database, redis := b.storeOf(s, name)
-	if store == result.SQLite {
-		err = b.seedSQLite(filepath.Join(s.dir, "petstore.db"), rows)
-	} else {
-		err = b.seedPostgres(name, rows)
-	}
+	url, err := b.seed(s, database, rows)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.serve(b.binary, database, redis); err != nil {
+	if err := b.serve(s, url); err != nil {
 		return nil, err
 	}
 	if err := s.checkShipped(); err != nil {
@@ -110,21 +106,16 @@ func (b *bench) subject(store string) result.Subject {
 		"as shipped; PostgreSQL %s with its own settings (fsync and synchronous_commit on) and Redis %s on the same machine", b.postgres.version, b.redis.version)}
 }
 
-// storeOf tells a petstore where its store is.
-func (b *bench) storeOf(s *service, name string) (database, redis string) {
-	if s.ID == result.SQLite {
-		return "sqlite:" + filepath.Join(s.dir, "petstore.db"), ""
-	}
-	s.stores = []int{b.postgres.Pid, b.redis.Pid}
-	return b.postgres.url(name), "redis://" + b.redis.address
-}
-
-// serve starts petstore.
-func (s *service) serve(binary, database, redis string) (err error) {
+// serve starts petstore on a database; one on PostgreSQL has Redis too.
+func (b *bench) serve(s *service, url string) (err error) {
 	if s.admin, err = freeAddress(); err != nil {
 		return err
 	}
-	cmd := exec.Command(binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", database, "--redis", redis)
+	cmd := exec.Command(b.binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", url)
+	if s.ID == result.Postgres {
+		cmd.Args = append(cmd.Args, "--redis", "redis://"+b.redis.address)
+		s.stores = []int{b.postgres.Pid, b.redis.Pid}
+	}
 	cmd.Env = cleanEnvironment("PETSTORE_API_KEY=" + apiKey)
 	return s.launch(cmd)
 }
@@ -178,18 +169,15 @@ func (b *bench) plain(id string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	database := filepath.Join(s.dir, "petstore.db")
-	if id == result.PlainSQLite {
-		err = b.seedSQLite(database, rows)
-	} else {
-		s.stores = []int{b.postgres.Pid}
-		database = fmt.Sprintf("%s&pool_max_conns=%d", b.postgres.url("plain"), postgresPool)
-		err = b.seedPostgres("plain", rows)
-	}
+	url, err := b.seed(s, "plain", rows)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.again("plain", database, apiKey); err != nil {
+	if id == result.PlainPostgres {
+		s.stores = []int{b.postgres.Pid}
+		url = fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool)
+	}
+	if err := s.again("plain", url, apiKey); err != nil {
 		return nil, err
 	}
 	return s, s.checkAnswers()

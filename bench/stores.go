@@ -17,13 +17,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgresServer is a PostgreSQL with the settings that it comes with: what it has committed is on the disk.
-type postgresServer struct {
+// store is a PostgreSQL or a Redis that runs.
+type store struct {
 	*process
 	address, version string
 }
 
-func startPostgres(scratch string) (*postgresServer, error) {
+// startPostgres starts one with the settings that it comes with: what it has committed is on the disk.
+func startPostgres(scratch string) (*store, error) {
 	programs, err := postgresPrograms()
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func startPostgres(scratch string) (*postgresServer, error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	s := &postgresServer{}
+	s := &store{}
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
 	}
@@ -53,19 +54,16 @@ func startPostgres(scratch string) (*postgresServer, error) {
 			return conn.QueryRow(ctx, "SELECT split_part(version(), ' ', 2)").Scan(&s.version)
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
 // url leads to a database of this server.
-func (s *postgresServer) url(database string) string {
+func (s *store) url(database string) string {
 	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
 }
 
 // do works on a database.
-func (s *postgresServer) do(database string, work func(context.Context, *pgx.Conn) error) error {
+func (s *store) do(database string, work func(context.Context, *pgx.Conn) error) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(database))
 	if err != nil {
@@ -75,7 +73,7 @@ func (s *postgresServer) do(database string, work func(context.Context, *pgx.Con
 }
 
 // exec runs statements on a database.
-func (s *postgresServer) exec(database string, statements ...string) error {
+func (s *store) exec(database string, statements ...string) error {
 	return s.do(database, func(ctx context.Context, conn *pgx.Conn) error {
 		for _, statement := range statements {
 			if _, err := conn.Exec(ctx, statement); err != nil {
@@ -115,13 +113,8 @@ func ordinaryUser(dir string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(dir, uid, gid)
 }
 
-// redisServer is a Redis or Valkey with the settings that it comes with.
-type redisServer struct {
-	*process
-	address, version string
-}
-
-func startRedis(scratch string) (*redisServer, error) {
+// startRedis starts a Redis or Valkey with the settings that it comes with.
+func startRedis(scratch string) (*store, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		program, err = exec.LookPath("valkey-server")
@@ -133,7 +126,7 @@ func startRedis(scratch string) (*redisServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &redisServer{version: versionIn(program, "--version")}
+	s := &store{version: versionIn(program, "--version")}
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
 	}
@@ -145,10 +138,7 @@ func startRedis(scratch string) (*redisServer, error) {
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
 // versionIn is the first number with points in it of what a program says of itself.

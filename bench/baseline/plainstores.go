@@ -3,6 +3,7 @@ package baseline
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -45,7 +46,8 @@ type plainSQLite struct {
 	writer  *sqlite.Conn
 }
 
-func openSQLite(path string) (plainStore, error) {
+func openSQLite(url string) (plainStore, error) {
+	path := strings.TrimPrefix(url, "sqlite:")
 	writer, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
 		return nil, err

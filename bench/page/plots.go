@@ -33,9 +33,16 @@ func names(subjects []result.Subject) (names []string) {
 	return names
 }
 
+// besideBare are names without that of bare, which is what the others are compared with.
+func besideBare(subjects []result.Subject) []string {
+	names := names(subjects)
+	names[0] = ""
+	return names
+}
+
 // targets are shares of bare beside what they were to be.
 func (v view) targets() []byte {
-	bars := plot.Bars{Title: "Throughput as a share of bare net/http, at many connections and at one", Names: names(v.own())}
+	bars := plot.Bars{Title: "Throughput as a share of bare net/http, by connections; the marks are the targets", Names: besideBare(v.own())}
 	for _, connections := range []int{1, result.Busy} {
 		for _, line := range result.Lines {
 			group := plot.Group{Name: fmt.Sprintf("%s, %d", line.Name, connections)}
@@ -63,7 +70,7 @@ func bar(color int, f result.Figures, goal float64) plot.Bar {
 // peers are shares of bare of everything that was measured.
 func (v view) peers() []byte {
 	all := append(v.own(), v.Peers()...)
-	bars := plot.Bars{Title: fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", result.Busy), Names: names(all)}
+	bars := plot.Bars{Title: fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", result.Busy), Names: besideBare(all)}
 	for _, line := range v.Measured() {
 		group := plot.Group{Name: line.Name}
 		for i, s := range all {
@@ -114,7 +121,7 @@ func (v view) atRate() []byte {
 }
 
 func (v view) growth() []byte {
-	l := plot.Lines{Title: fmt.Sprintf("Throughput as rows grow, against %s rows", result.Count(v.Settings.Growth[0])), Across: "rows", Names: names(v.own()), Top: 1.2}
+	l := plot.Lines{Title: fmt.Sprintf("Throughput as rows grow, against %s rows", result.Count(v.Settings.Growth[0])), Across: "rows", Names: besideBare(v.own()), Top: 1.2}
 	for _, line := range result.Growing {
 		p := plot.Panel{Title: line.Name}
 		for _, rows := range v.Settings.Growth {

@@ -37,6 +37,9 @@ func newDrawing(title string, width, height float64, names []string) (d *drawing
 	d.WriteString(style)
 	d.text(16, 26, "title", "start", title)
 	for i, name := range names {
+		if name == "" { // it is not drawn
+			continue
+		}
 		x, y := float64(16+i%across*nameWidth), float64(48+i/across*nameHeight)
 		d.box(fmt.Sprintf("c%d fill", i%colors), x, y-9, 10, 10)
 		d.text(x+15, y, "small", "start", name)
