@@ -135,7 +135,7 @@ func (o options) settings() result.Settings {
 		Rounds:      o.rounds,
 		Duration:    duration,
 		Warmup:      duration / 4,
-		Steady:      4 * duration,
+		Steady:      3 * duration,
 		Connections: []int{1, 16, result.Busy},
 		Rows:        100_000,
 		Growth:      []int64{10_000, 100_000, 1_000_000, 10_000_000},

@@ -92,13 +92,13 @@ func (b *bench) try(name string, open func() (*service, error)) {
 }
 
 // measureLines measures every line at every number of connections, round by round and in turn, so that whatever else
-// happens on the machine happens to all.
+// happens on the machine happens to all. Of peers only creates are measured at few connections.
 func (b *bench) measureLines() error {
 	for _, line := range result.Lines {
 		for _, connections := range b.run.Settings.Connections {
 			key := result.Key{Line: line.ID, Connections: connections}
 			measured := slices.DeleteFunc(slices.Clone(b.services), func(s *service) bool {
-				return s.lines[line.ID] == nil || s.Peer && connections != result.Busy
+				return s.lines[line.ID] == nil || s.Peer && connections != result.Busy && line.ID != result.Create
 			})
 			if err := b.inTurn(measured, key); err != nil {
 				return err

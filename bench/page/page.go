@@ -128,11 +128,11 @@ func (v view) row(rows []row, s result.Subject, key result.Key) []row {
 	return rows
 }
 
-// Rows are the table of one line: petstore, bare and what it is compared with, at every number of connections.
+// Rows are the table of one line at every number of connections: petstore and bare, and for creates everything.
 func (v view) Rows(line string) (rows []row) {
 	for _, connections := range v.Settings.Connections {
 		for _, s := range v.Subjects {
-			if !s.Peer {
+			if !s.Peer || line == result.Create {
 				rows = v.row(rows, s, result.Key{Line: line, Connections: connections})
 			}
 		}

@@ -47,7 +47,7 @@ const (
 
 // SVG draws it.
 func (l Lines) SVG() []byte {
-	across := min(columns, len(l.Panels))
+	across := max(1, min(columns, len(l.Panels)))
 	rows := (len(l.Panels) + across - 1) / across
 	d, top := newDrawing(l.Title, max(840, 16+panelWidth*float64(across)), 16+panelHeight*float64(rows), l.Names)
 	for i, p := range l.Panels {
