@@ -29,6 +29,13 @@ func petstoreLines(rows int64) map[string][]load.Request {
 	}
 }
 
+// simpleLines are some of them to a service that takes a plain number for a cursor.
+func simpleLines(rows int64) map[string][]load.Request {
+	lines := only(petstoreLines(rows), result.Hot, result.Get, result.Create, result.Mix)
+	lines[result.Distinct] = []load.Request{load.NewRequest(http.MethodGet, "/v1/pets?cursor={}&limit=20", apiKey, "", each(pageSize+1, rows, load.Decimal), http.StatusOK)}
+	return lines
+}
+
 // updates put animals at random into one of many categories, so that few of them find nothing to change.
 func updates(rows int64) (requests []load.Request) {
 	for category := range 50 {

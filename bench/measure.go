@@ -246,7 +246,10 @@ func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (err 
 	shot.Resident = proc.Resident(s.pids()...)
 	b.run.Shots = append(b.run.Shots, shot)
 	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
-	return s.emptyLog()
+	for _, s := range b.services {
+		err = errors.Join(err, s.emptyLog())
+	}
+	return err
 }
 
 // forgetEvery is less time than any petstore needs for as many answers as the smallest store has animals.

@@ -34,12 +34,9 @@ func (b *bench) startPeer(id, name string, lines map[string][]load.Request, comm
 	return s, nil
 }
 
-// gin takes petstore's requests, with a plain number for a cursor.
 func (b *bench) gin() (*service, error) {
 	rows := b.run.Settings.Rows
-	lines := only(petstoreLines(rows), result.Hot, result.Get, result.Create, result.Mix)
-	lines[result.Distinct] = []load.Request{load.NewRequest(http.MethodGet, "/v1/pets?cursor={}&limit=20", apiKey, "", each(pageSize+1, rows, load.Decimal), http.StatusOK)}
-	return b.startPeer("gin", "Gin + GORM + SQLite", lines, func(s *service) (*exec.Cmd, error) {
+	return b.startPeer("gin", "Gin + GORM + SQLite", simpleLines(rows), func(s *service) (*exec.Cmd, error) {
 		program, err := b.buildPeer("gin")
 		s.Detail = fmt.Sprintf("Gin %s, GORM %s with prepared statements, SQLite through mattn/go-sqlite3 (cgo) with WAL and synchronous=FULL: durable; Gin's access log, no keys, no limits",
 			moduleIn(program, "github.com/gin-gonic/gin"), moduleIn(program, "gorm.io/gorm"))

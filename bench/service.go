@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,9 +162,7 @@ func (b *bench) plain(id string) (*service, error) {
 		subject.Name = "plain Go, PostgreSQL"
 		subject.Detail = fmt.Sprintf("the same with pgx on %d connections, with nothing of Redis", postgresPool)
 	}
-	lines := only(petstoreLines(rows), result.Hot, result.Distinct, result.Get, result.Create, result.Mix)
-	lines[result.Distinct] = []load.Request{load.NewRequest(http.MethodGet, "/v1/pets?cursor={}&limit=20", apiKey, "", each(pageSize+1, rows, load.Decimal), http.StatusOK)}
-	s, err := b.newService(subject, lines)
+	s, err := b.newService(subject, simpleLines(rows))
 	if err != nil {
 		return nil, err
 	}
