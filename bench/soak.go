@@ -99,7 +99,8 @@ func (b *bench) soak(s *service, job load.Job, file *soak.Writer) (load.Result, 
 	whole, err := drive(b.ctx, job, func(r load.Result) {
 		sample := soak.Sample{At: time.Since(began), Result: r}
 		failed += r.Failed
-		if err := errors.Join(b.sample(s, &sample), file.Add(sample), s.emptyLog()); err != nil {
+		err := b.sample(s, &sample)
+		if err := errors.Join(err, file.Add(sample), s.emptyLog()); err != nil {
 			fmt.Println("sample:", err)
 		}
 		if time.Since(told) >= time.Minute-job.Every/2 {
