@@ -20,6 +20,10 @@ func TestWhatGrowsIsToldFromWhatOnlyMoves(t *testing.T) {
 		s := Sample{At: time.Duration(i+1) * 10 * time.Second, Result: load.Result{Requests: 1000, P50: time.Millisecond, P99: 5 * time.Millisecond}}
 		s.Resident = int64(100+i%7) << 20   // up and down
 		s.Heap = float64((10 + i/10) << 20) // ever more
+		s.Log = int64(6+i/200) << 20        // up to a bound that it also meets at first
+		if i%5 == 0 {
+			s.Log = 7 << 20
+		}
 		s.Files = 90
 		if i < 30 {
 			s.Files = 10 + i // it settles

@@ -81,7 +81,8 @@ func (r Run) judged() []Sample {
 }
 
 // judge says of every metric whether it grows: its Theil–Sen line, the median of the slopes between all pairs of samples,
-// rises by a tenth over the run, and the median of the last quarter is above three quarters of the first.
+// rises by a tenth over the run, and so do, from the first quarter to the last, its median and what nine of ten samples
+// stay below. So what only moves within bounds does not grow.
 func (r Run) judge() (verdicts []Verdict) {
 	samples := r.judged()
 	if len(samples) < 8 {
@@ -96,10 +97,15 @@ func (r Run) judge() (verdicts []Verdict) {
 		}
 		first, last := values[:quarter], values[len(values)-quarter:]
 		v := Verdict{Metric: m.Name, Unit: m.Unit, First: first.Median(), Last: last.Median(), Hourly: slope(samples, values)}
-		v.Grows = v.Hourly*hours > notable*v.First && v.Last > slices.Sorted(slices.Values(first))[quarter*3/4]
+		v.Grows = v.Hourly*hours > notable*v.First && v.Last > (1+notable)*v.First && high(last) > (1+notable)*high(first)
 		verdicts = append(verdicts, v)
 	}
 	return verdicts
+}
+
+// high is what nine of ten values stay below.
+func high(values []float64) float64 {
+	return slices.Sorted(slices.Values(values))[len(values)*9/10]
 }
 
 // slope is that of the Theil–Sen line, per hour. Of a long run it takes about a thousand samples.
