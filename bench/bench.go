@@ -17,84 +17,82 @@ type bench struct {
 	options
 	ctx      context.Context
 	scratch  string // a folder of its own, gone afterwards
-	postgres *postgresServer
-	redis    *redisServer
-	servers  []*server
+	postgres *store // nil unless it runs, and Redis too
+	redis    *store
+	services []*service
 	run      *result.Run
 }
 
-// newBench makes a run ready: petstore is built and the stores are started.
-func newBench(ctx context.Context, o options) (*bench, error) {
-	b := &bench{options: o, ctx: ctx}
-	if err := b.prepare(); err != nil {
-		b.close()
+// newBench makes a run ready: petstore is built.
+func newBench(ctx context.Context, o options) (b *bench, err error) {
+	b = &bench{options: o, ctx: ctx}
+	if b.scratch, err = os.MkdirTemp(b.dir, "petstore-bench-"); err != nil {
 		return nil, err
 	}
-	return b, nil
+	if err = os.Chmod(b.scratch, 0o711); err == nil { // PostgreSQL may be another user
+		err = b.prepare()
+	}
+	if err != nil {
+		b.close()
+	}
+	return b, err
 }
 
-func (b *bench) prepare() (err error) {
-	if b.root, err = filepath.Abs(b.root); err != nil {
-		return err
-	}
-	if b.scratch, err = os.MkdirTemp(b.dir, "petstore-bench-"); err != nil {
-		return err
-	}
-	if err := os.Chmod(b.scratch, 0o711); err != nil { // PostgreSQL may be another user
-		return err
-	}
-	if b.run, err = b.newRun(); err != nil {
-		return err
-	}
-	if err := b.build(); err != nil {
-		return err
-	}
-	if b.postgres, err = startPostgres(b.scratch); err != nil {
-		b.postgres = nil
-		b.leaveOut("PostgreSQL", err)
-		return nil
-	}
-	if b.redis, err = startRedis(b.scratch); err != nil {
-		b.redis = nil
-		b.leaveOut("Redis", err)
-	}
-	return nil
-}
-
-func (b *bench) newRun() (*result.Run, error) {
+func (b *bench) prepare() error {
 	machine, err := describeMachine(b.scratch)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	revision, err := exec.Command("git", "-C", b.root, "describe", "--tags", "--always", "--dirty").Output()
+	revision, err := exec.Command("git", "-C", root, "describe", "--tags", "--always", "--dirty").Output()
 	if err != nil {
 		revision = []byte("unknown")
 	}
-	return &result.Run{
+	b.run = &result.Run{
 		Date:     time.Now().UTC().Truncate(time.Second),
-		Command:  b.command(),
+		Command:  b.command,
 		Revision: strings.TrimSpace(string(revision)),
 		Machine:  machine,
 		Settings: b.settings(),
 		LeftOut:  []string{},
-	}, nil
-}
-
-// build makes the program as it is shipped.
-func (b *bench) build() error {
-	if b.binary == "" {
+	}
+	if b.binary == "" { // the program as it is shipped
 		b.binary = filepath.Join(b.scratch, "petstore")
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", b.binary, "./cmd/petstore")
-		cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("petstore does not build: %w\n%s", err, out)
+		if err := b.build(root, "./cmd/petstore", b.binary, "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision); err != nil {
+			return err
 		}
 	}
 	info, err := os.Stat(b.binary)
-	if err != nil {
-		return err
+	if err == nil {
+		b.run.Binary = info.Size()
 	}
-	b.run.Binary = info.Size()
+	return err
+}
+
+// build makes a program of a package.
+func (b *bench) build(dir, pkg, program string, flags ...string) error {
+	cmd := exec.CommandContext(b.ctx, "go", append(append([]string{"build", "-o", program}, flags...), pkg)...)
+	cmd.Dir = dir
+	if dir == root {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s does not build: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+// startStores starts PostgreSQL and Redis.
+func (b *bench) startStores() error {
+	postgres, err := startPostgres(b.scratch)
+	if err != nil {
+		return fmt.Errorf("PostgreSQL: %w", err)
+	}
+	redis, err := startRedis(b.scratch)
+	if err != nil {
+		postgres.stop()
+		return fmt.Errorf("Redis: %w", err)
+	}
+	b.postgres, b.redis = postgres, redis
 	return nil
 }
 
@@ -105,26 +103,18 @@ func (b *bench) leaveOut(what string, err error) {
 	b.run.LeftOut = append(b.run.LeftOut, sentence)
 }
 
-// add takes a server into the run.
-func (b *bench) add(s *server) {
-	b.servers = append(b.servers, s)
-	b.run.Subjects = append(b.run.Subjects, s.Subject)
-}
-
-// stopServers ends what is measured; the stores go on.
-func (b *bench) stopServers() {
-	for _, s := range b.servers {
+// stopServices ends what is measured; the stores go on.
+func (b *bench) stopServices() {
+	for _, s := range b.services {
 		s.stop()
 	}
-	b.servers = nil
+	b.services = nil
 }
 
 func (b *bench) close() {
-	b.stopServers()
-	if b.redis != nil {
-		b.redis.stop()
-	}
+	b.stopServices()
 	if b.postgres != nil {
+		b.redis.stop()
 		b.postgres.stop()
 	}
 	os.RemoveAll(b.scratch)

@@ -2,108 +2,96 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"syscall"
 
 	"petstore/bench/baseline"
 	"petstore/bench/load"
+	"petstore/bench/proc"
 )
 
-// The bench starts itself again as each of these, so that what is measured, what it is compared with and the load are
-// processes of their own.
-var children = map[string]func(args []string) error{
-	"load":              runLoad,
-	"bare":              runBare,
-	"dressed":           runDressed,
-	"one-commit-sqlite": runOneCommit(baseline.OneCommitSQLite),
-	"one-commit-pgx":    runOneCommit(baseline.OneCommitPostgres),
+// runBare serves, at the address given first, the answers in the file given next.
+func runBare(args []string) error {
+	text, err := os.ReadFile(args[1])
+	if err != nil {
+		return err
+	}
+	var answers baseline.Answers
+	if err := json.Unmarshal(text, &answers); err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], baseline.Bare(answers))
 }
 
-// again is the command that makes this program a child.
-func again(child string, args ...string) (*exec.Cmd, error) {
-	self, err := os.Executable()
-	return exec.Command(self, append([]string{child}, args...)...), err
+// runPlain serves, at the address given first, the database given next to whoever has the key given last.
+func runPlain(args []string) error {
+	handler, err := baseline.Plain(args[1], args[2])
+	if err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], handler)
 }
 
-// runLoad reads a job and writes its result.
+// report is what a load tells the bench: the result of an interval, or that of the whole.
+type report struct {
+	load.Result
+	Whole bool
+}
+
+// runLoad reads a job and writes its results, that of the whole last.
 func runLoad([]string) error {
 	var job load.Job
 	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
 		return err
 	}
-	result, err := load.Run(job)
+	out := json.NewEncoder(os.Stdout)
+	whole, err := load.Run(job, func(r load.Result) { _ = out.Encode(report{Result: r}) })
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(result)
+	return out.Encode(report{whole, true})
 }
 
-// runBare serves, at the address given first, the answers in the folder given next.
-func runBare(args []string) error {
-	bodies, err := readBodies(args[1])
+// drive runs one job in a process of its own, on one processor at a time. It passes on the result of every interval and
+// returns that of the whole.
+func drive(ctx context.Context, job load.Job, each func(load.Result)) (whole load.Result, err error) {
+	self, err := os.Executable()
 	if err != nil {
-		return err
-	}
-	return http.ListenAndServe(args[0], baseline.Bare(bodies))
-}
-
-// runDressed is runBare with the headers that are in the folder too.
-func runDressed(args []string) error {
-	bodies, err := readBodies(args[1])
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(filepath.Join(args[1], "headers"))
-	if err != nil {
-		return err
-	}
-	var headers http.Header
-	if err := json.Unmarshal(text, &headers); err != nil {
-		return err
-	}
-	return http.ListenAndServe(args[0], baseline.Dressed(baseline.Bare(bodies), headers))
-}
-
-func readBodies(dir string) (b baseline.Bodies, err error) {
-	var errs [4]error
-	b.List, errs[0] = os.ReadFile(filepath.Join(dir, "list"))
-	b.Get, errs[1] = os.ReadFile(filepath.Join(dir, "get"))
-	b.Created, errs[2] = os.ReadFile(filepath.Join(dir, "created"))
-	b.Inventory, errs[3] = os.ReadFile(filepath.Join(dir, "inventory"))
-	return b, errors.Join(errs[:]...)
-}
-
-func runOneCommit(open func(string) (http.Handler, error)) func([]string) error {
-	return func(args []string) error {
-		handler, err := open(args[1])
-		if err != nil {
-			return err
-		}
-		return http.ListenAndServe(args[0], handler)
-	}
-}
-
-// drive runs one job in a process of its own, on one processor at a time.
-func drive(job load.Job) (load.Result, error) {
-	cmd, err := again("load")
-	if err != nil {
-		return load.Result{}, err
+		return whole, err
 	}
 	in, err := json.Marshal(job)
 	if err != nil {
-		return load.Result{}, err
+		return whole, err
 	}
+	cmd := exec.CommandContext(ctx, self, "load")
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
-	out, err := cmd.Output()
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(in), os.Stderr, &syscall.SysProcAttr{}
+	proc.Bind(cmd.SysProcAttr)
+	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return load.Result{}, fmt.Errorf("the load on %s: %w", job.Address, err)
+		return whole, err
 	}
-	var result load.Result
-	return result, json.Unmarshal(out, &result)
+	if err := cmd.Start(); err != nil {
+		return whole, err
+	}
+	for results := json.NewDecoder(out); ; {
+		var r report
+		if results.Decode(&r) != nil {
+			break
+		}
+		if r.Whole {
+			whole = r.Result
+		} else {
+			each(r.Result)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return whole, fmt.Errorf("the load on %s: %w", job.Address, err)
+	}
+	return whole, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"petstore/bench/result"
@@ -18,13 +16,17 @@ import (
 // describeMachine says what the figures were measured on, the disk of that folder among it.
 func describeMachine(dir string) (result.Machine, error) {
 	sync, err := measureSync(dir)
+	kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 10, 64)
+	system, _ := exec.Command("uname", "-srm").Output()
+	fileSystem, _ := exec.Command("df", "--output=fstype", dir).Output()
+	_, fileSystemName, _ := strings.Cut(strings.TrimSpace(string(fileSystem)), "\n")
 	return result.Machine{
-		Processor:  strings.TrimSpace(field("/proc/cpuinfo", "model name")),
+		Processor:  field("/proc/cpuinfo", "model name"),
 		Processors: runtime.NumCPU(),
-		Memory:     memory(),
-		System:     system(),
+		Memory:     kilobytes << 10,
+		System:     strings.TrimSpace(string(system)),
 		Go:         strings.TrimPrefix(runtime.Version(), "go"),
-		FileSystem: fileSystem(dir),
+		FileSystem: fileSystemName,
 		Sync:       sync,
 	}, err
 }
@@ -44,7 +46,7 @@ func measureSync(dir string) (time.Duration, error) {
 		if _, err := file.Write(block); err != nil {
 			return 0, err
 		}
-		if err := syscall.Fdatasync(int(file.Fd())); err != nil {
+		if err := file.Sync(); err != nil {
 			return 0, err
 		}
 		times[i] = time.Since(start)
@@ -55,31 +57,11 @@ func measureSync(dir string) (time.Duration, error) {
 
 // field is the first value of that name in one of the kernel's tables.
 func field(path, name string) string {
-	file, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if key, value, _ := strings.Cut(lines.Text(), ":"); strings.TrimSpace(key) == name {
-			return value
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
 		}
 	}
 	return ""
-}
-
-func memory() int64 {
-	kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(field("/proc/meminfo", "MemTotal")), " kB"), 10, 64)
-	return kilobytes << 10
-}
-
-func system() string {
-	out, _ := exec.Command("uname", "-srm").Output()
-	return strings.TrimSpace(string(out))
-}
-
-func fileSystem(dir string) string {
-	out, _ := exec.Command("df", "--output=fstype", dir).Output()
-	_, name, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return strings.TrimSpace(name)
 }

@@ -4,11 +4,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,70 +19,77 @@ import (
 	"petstore/bench/result"
 )
 
-type options struct {
-	quick   bool
-	peers   bool
-	rounds  int
-	seconds float64
-	root    string
-	dir     string
-	binary  string
-	from    string
-	profile string
+// root is the folder of petstore's module, seen from that of the bench.
+const root = ".."
+
+// commands are what the bench does beside measuring everything. As the last of them it starts itself again, so that what
+// is measured, what it is compared with and the load are processes of their own.
+var commands = map[string]func(args []string) error{
+	"soak": runSoak, "soak-page": runSoakPage,
+	"load": runLoad, "bare": runBare, "plain": runPlain,
 }
 
 func main() {
-	if len(os.Args) > 1 {
-		if child := children[os.Args[1]]; child != nil {
-			exit(child(os.Args[2:]))
+	err := errors.New("this needs Linux: the load waits with epoll, and processor time and memory are read from /proc")
+	if runtime.GOOS == "linux" {
+		command, args := run, os.Args[1:]
+		if len(args) > 0 && commands[args[0]] != nil {
+			command, args = commands[args[0]], args[1:]
 		}
+		err = command(args)
 	}
-	exit(run())
-}
-
-func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-	os.Exit(0)
 }
 
-func parse() (o options) {
-	flag.BoolVar(&o.quick, "quick", false, "a short run, to see that everything works; its figures are in bench/results/quick")
-	flag.BoolVar(&o.peers, "peers", false, "measure other services too, from the package registries")
-	flag.IntVar(&o.rounds, "rounds", 0, "how often everything is measured (5, quick 2)")
-	flag.Float64Var(&o.seconds, "seconds", 0, "how long one measurement takes (1.5, quick 0.5)")
-	flag.StringVar(&o.root, "root", "..", "the folder of petstore's module")
-	flag.StringVar(&o.dir, "dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
-	flag.StringVar(&o.binary, "binary", "", "a petstore that is already built")
-	flag.StringVar(&o.from, "page", "", "measure nothing, and write the page of this file of results anew")
-	flag.StringVar(&o.profile, "profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
-	flag.Parse()
-	if o.rounds == 0 {
-		o.rounds = pick(o.quick, 2, 5)
-	}
-	if o.seconds == 0 {
-		o.seconds = pick(o.quick, 0.5, 1.5)
-	}
-	return o
+// options are what a user may set.
+type options struct {
+	quick, peers           bool
+	rounds                 int
+	seconds                float64
+	skip, dir, binary      string
+	from, profile, command string
 }
 
-func pick[T any](quick bool, short, long T) T {
-	if quick {
-		return short
+func (o *options) parse(args []string) error {
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	flags.BoolVar(&o.quick, "quick", false, "a short run, to see that everything works; its figures are in bench/results/quick")
+	flags.BoolVar(&o.peers, "peers", false, "measure other services too, from the package registries")
+	flags.IntVar(&o.rounds, "rounds", 5, "how often everything is measured")
+	flags.Float64Var(&o.seconds, "seconds", 0.8, "how long one measurement takes")
+	flags.StringVar(&o.skip, "skip", "", "what not to measure, with commas: rates, growth, replicas, starts")
+	flags.StringVar(&o.dir, "dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
+	flags.StringVar(&o.from, "page", "", "measure nothing, and write the page of this file of results anew")
+	flags.StringVar(&o.profile, "profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
+	if err := flags.Parse(args); err != nil {
+		return err
 	}
-	return long
+	if o.quick {
+		o.rounds, o.seconds = 2, 0.3
+	}
+	o.command = "go -C bench run ."
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name != "dir" { // folders are nobody else's business
+			o.command += fmt.Sprintf(" -%s=%s", f.Name, f.Value)
+		}
+	})
+	o.command = strings.ReplaceAll(o.command, "=true", "")
+	return nil
 }
 
-func run() error {
-	o := parse()
+func run(args []string) error {
+	var o options
+	if err := o.parse(args); err != nil {
+		return err
+	}
 	if o.from != "" {
 		r, err := result.Load(o.from)
 		if err != nil {
 			return err
 		}
-		return page.Write(r, filepath.Join(o.root, "docs"))
+		return page.Write(r, filepath.Join(root, "docs"))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -89,7 +99,7 @@ func run() error {
 	}
 	defer b.close()
 	if o.profile != "" {
-		return b.profile(o.profile)
+		return b.profileLines()
 	}
 	if err := b.measure(); err != nil {
 		return err
@@ -99,24 +109,21 @@ func run() error {
 
 // publish writes the results and the page that follows from them, and fails if any answer was wrong.
 func (b *bench) publish() error {
-	results, docs := filepath.Join(b.root, "bench", "results"), filepath.Join(b.root, "docs")
-	file := filepath.Join(results, "latest.json")
+	results, docs := "results", filepath.Join(root, "docs")
 	if b.quick {
-		docs = filepath.Join(results, "quick")
-		file = filepath.Join(docs, "latest.json")
+		results = filepath.Join(results, "quick")
+		docs = results
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(results, 0o755); err != nil {
 		return err
 	}
-	if err := b.run.Save(file); err != nil {
+	file := filepath.Join(results, "latest.json")
+	if err := errors.Join(b.run.Save(file), page.Write(b.run, docs)); err != nil {
 		return err
 	}
-	if err := page.Write(b.run, docs); err != nil {
-		return err
-	}
-	fmt.Printf("\n%s and %s are written.\n", file, filepath.Join(docs, page.Name))
-	if n, first := b.run.Failures(); n > 0 {
-		return fmt.Errorf("%d answers were not the right ones; the first: %s", n, first)
+	fmt.Printf("\n%s and %s are written, after %v.\n", file, filepath.Join(docs, page.Name), time.Since(b.run.Date).Round(time.Second))
+	if wrong := b.run.Wrong(false); wrong.Answers > 0 {
+		return fmt.Errorf("%d answers were not the right ones; the first: %s", wrong.Answers, wrong.First)
 	}
 	return nil
 }
@@ -124,26 +131,19 @@ func (b *bench) publish() error {
 // settings are how this run measures.
 func (o options) settings() result.Settings {
 	duration := time.Duration(o.seconds * float64(time.Second))
-	return result.Settings{
+	s := result.Settings{
 		Rounds:      o.rounds,
 		Duration:    duration,
 		Warmup:      duration / 4,
+		Steady:      3 * duration,
 		Connections: []int{1, 16, result.Busy},
 		Rows:        100_000,
-		Growth:      pick(o.quick, []int64{10_000, 100_000}, []int64{10_000, 100_000, 1_000_000, 10_000_000}),
+		Growth:      []int64{10_000, 100_000, 1_000_000, 10_000_000},
+		Shares:      []float64{0.25, 0.5, 0.75},
+		Replicas:    []int{1, 2, 3},
 	}
-}
-
-// command is what to type to have the same measured; folders are nobody else's business.
-func (o options) command() string {
-	text := "go -C bench run ."
-	flag.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "quick", "peers":
-			text += " -" + f.Name
-		case "rounds", "seconds":
-			text += " -" + f.Name + " " + f.Value.String()
-		}
-	})
-	return text
+	if o.quick {
+		s.Growth = s.Growth[:2]
+	}
+	return s
 }

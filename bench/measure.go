@@ -1,11 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,207 +15,249 @@ import (
 
 // measure does the whole run.
 func (b *bench) measure() error {
-	if err := b.startServers(); err != nil {
+	if err := b.startServices(); err != nil {
 		return err
 	}
-	if err := b.measureLines(); err != nil {
-		return err
+	steps := []struct {
+		name    string
+		measure func() error
+	}{
+		{"lines", b.measureLines}, {"rates", b.measureRates}, {"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts},
 	}
-	b.stopServers()
-	if err := b.measureGrowth(); err != nil {
-		return err
+	for _, step := range steps {
+		if slices.Contains(strings.Split(b.skip, ","), step.name) {
+			continue
+		}
+		if step.name == "growth" || step.name == "replicas" {
+			b.stopServices()
+		}
+		if err := step.measure(); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
 	}
-	b.stopServers()
-	return b.measureStarts()
+	return nil
 }
 
-// startServers starts everything that the lines are measured on and checks its answers.
-func (b *bench) startServers() error {
-	sqlite, err := b.startSQLite("lines", b.run.Settings.Rows)
+// startServices starts everything that the lines are measured on. What cannot be started is left out, except for the one
+// that all are compared with.
+func (b *bench) startServices() error {
+	sqlite, err := b.petstore(result.SQLite, "", b.run.Settings.Rows)
 	if err != nil {
 		return err
 	}
-	if err := checkPetstore(sqlite, b.run.Settings.Rows); err != nil {
-		return fmt.Errorf("petstore on SQLite does not answer as it should: %w", err)
-	}
-	if err := b.startBare(sqlite); err != nil {
+	bare, err := b.bare(sqlite, result.Subject{ID: result.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, sqlite.lines)
+	if err != nil {
+		sqlite.stop()
 		return err
 	}
+	b.add(bare)
+	b.try("bare with headers", func() (*service, error) {
+		return b.bare(sqlite, result.Subject{ID: result.Dressed, Name: "bare, with petstore's headers",
+			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, only(sqlite.lines, result.Hot))
+	})
 	b.add(sqlite)
-	if b.redis != nil {
-		if err := b.addPostgres(); err != nil {
-			b.leaveOut("petstore on PostgreSQL and Redis", err)
+	b.try("petstore on PostgreSQL and Redis", func() (*service, error) {
+		if err := b.startStores(); err != nil {
+			return nil, err
 		}
-	}
-	if err := b.addOneCommit(); err != nil {
-		return err
+		return b.petstore(result.Postgres, "lines", b.run.Settings.Rows)
+	})
+	b.try("plain Go on SQLite", func() (*service, error) { return b.plain(result.PlainSQLite) })
+	if b.redis != nil {
+		b.try("plain Go on PostgreSQL", func() (*service, error) { return b.plain(result.PlainPostgres) })
 	}
 	if b.peers {
-		b.addPeers()
+		b.try("Gin", b.gin)
+		b.try("PocketBase", b.pocketBase)
+		b.try("json-server", b.jsonServer)
+		b.try("Prism", b.prism)
 	}
 	return nil
 }
 
-// startSQLite starts petstore on a new SQLite file with that many animals.
-func (b *bench) startSQLite(name string, rows int64) (*server, error) {
-	dir, err := folder(b.scratch, "sqlite-"+name)
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "petstore.db")
-	if err := b.seedSQLite(file, rows); err != nil {
-		return nil, fmt.Errorf("filling SQLite: %w", err)
-	}
-	return b.startPetstore(result.Subject{ID: result.SQLite, Name: "petstore, SQLite",
-		Detail: "as shipped; WAL, synchronous=FULL: a create is on the disk when it is acknowledged"}, dir, "sqlite:"+file, "")
+// add takes a service into the run.
+func (b *bench) add(s *service) {
+	b.services = append(b.services, s)
+	b.run.Subjects = append(b.run.Subjects, s.Subject)
 }
 
-// startPostgres starts petstore on a new PostgreSQL database with that many animals.
-func (b *bench) startPostgres(name string, rows int64) (*server, error) {
-	dir, err := folder(b.scratch, "postgres-"+name)
+// try adds a service, or says why it is left out.
+func (b *bench) try(name string, open func() (*service, error)) {
+	s, err := open()
 	if err != nil {
-		return nil, err
-	}
-	if err := b.seedPostgres(name, rows); err != nil {
-		return nil, fmt.Errorf("filling PostgreSQL: %w", err)
-	}
-	return b.startPetstore(result.Subject{ID: result.Postgres, Name: "petstore, PostgreSQL + Redis",
-		Detail: fmt.Sprintf("as shipped; PostgreSQL %s with its own settings (fsync and synchronous_commit on) and Redis %s on the same machine", b.postgres.version, b.redis.version)},
-		dir, b.postgres.url(name), "redis://"+b.redis.address, b.postgres.Pid, b.redis.Pid)
-}
-
-func (b *bench) addPostgres() error {
-	s, err := b.startPostgres("lines", b.run.Settings.Rows)
-	if err != nil {
-		return err
-	}
-	if err := checkPetstore(s, b.run.Settings.Rows); err != nil {
-		s.stop()
-		return fmt.Errorf("it does not answer as it should: %w", err)
+		b.leaveOut(name, err)
+		return
 	}
 	b.add(s)
-	return nil
-}
-
-// startBare gives a bare handler the answers of petstore.
-func (b *bench) startBare(petstore *server) error {
-	dir, err := folder(b.scratch, "bare")
-	if err != nil {
-		return err
-	}
-	bodies := make(map[string][]byte)
-	for line, file := range map[string]string{result.Hot: "list", result.Get: "get", result.Create: "created", result.Inventory: "inventory"} {
-		_, body, err := petstore.lines[line][0].Ask(petstore.address, b.run.Settings.Rows)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, file), body, 0o644); err != nil {
-			return err
-		}
-		bodies[line] = body
-	}
-	s, err := b.startChild(result.Subject{ID: result.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, "bare", dir, dir, petstore.lines)
-	if err != nil {
-		return err
-	}
-	b.add(s)
-	if err := checkBare(s, bodies); err != nil {
-		return err
-	}
-	return b.startDressed(petstore, dir)
-}
-
-// startDressed gives another one the headers of petstore's hot page too.
-func (b *bench) startDressed(petstore *server, dir string) error {
-	lines := only(petstore.lines, result.Hot)
-	list, _, err := lines[result.Hot][0].Ask(petstore.address, 0)
-	if err != nil {
-		return err
-	}
-	headers := list.Header.Clone()
-	for _, name := range []string{"Date", "Content-Length"} {
-		headers.Del(name) // net/http adds them by itself
-	}
-	text, err := json.Marshal(headers)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "headers"), text, 0o644); err != nil {
-		return err
-	}
-	s, err := b.startChild(result.Subject{ID: result.Dressed, Name: "bare, with petstore's headers",
-		Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, "dressed", dir, dir, lines)
-	if err != nil {
-		return err
-	}
-	b.add(s)
-	return nil
 }
 
 // measureLines measures every line at every number of connections, round by round and in turn, so that whatever else
-// happens on the machine happens to all.
+// happens on the machine happens to all. Of peers only creates are measured at few connections.
 func (b *bench) measureLines() error {
 	for _, line := range result.Lines {
 		for _, connections := range b.run.Settings.Connections {
-			for round := range b.run.Settings.Rounds {
-				for i := range b.servers {
-					s := b.servers[(i+round)%len(b.servers)]
-					if s.lines[line.ID] == nil || (s.Peer && connections != result.Busy) {
-						continue
-					}
-					shot, err := b.shoot(s, line.ID, connections, round)
-					if err != nil {
-						return err
-					}
-					b.run.Shots = append(b.run.Shots, shot)
-				}
+			key := result.Key{Line: line.ID, Connections: connections}
+			measured := slices.DeleteFunc(slices.Clone(b.services), func(s *service) bool {
+				return s.lines[line.ID] == nil || s.Peer && connections != result.Busy && line.ID != result.Create
+			})
+			if err := b.inTurn(measured, key); err != nil {
+				return err
 			}
-			b.printCells(line, connections)
 		}
 	}
 	return nil
+}
+
+// inTurn measures services round by round, each time in another order.
+func (b *bench) inTurn(services []*service, key result.Key) error {
+	for round := range b.run.Settings.Rounds {
+		for i := range services {
+			if err := b.shoot(services[(i+round)%len(services)], key, round, 0); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range services {
+		b.print(s.key(key), s.Name)
+	}
+	return nil
+}
+
+// key makes a key this service's.
+func (s *service) key(key result.Key) result.Key {
+	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, len(s.replicas)
+	return key
+}
+
+// measureRates measures latencies at constant rates, which are shares of the highest throughput of each service.
+func (b *bench) measureRates() error {
+	for _, line := range result.Steady {
+		for _, share := range b.run.Settings.Shares {
+			for _, s := range b.services {
+				key := s.key(result.Key{Line: line.ID, Connections: result.Busy})
+				most := b.run.Cell(key).Throughput().Median()
+				if most == 0 {
+					continue
+				}
+				key.Share = share
+				if err := b.shoot(s, key, 0, share*most); err != nil {
+					return err
+				}
+				b.print(key, s.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// measureGrowth measures, on each store, what must not depend on the number of rows.
+func (b *bench) measureGrowth() error {
+	for _, store := range b.stores() {
+		for _, rows := range b.run.Settings.Growth {
+			began := time.Now()
+			s, err := b.petstore(store, fmt.Sprint("growth_", rows), rows)
+			if err != nil {
+				return err
+			}
+			s.rows, s.lines[result.Get][0].Numbers.Each = rows, true
+			b.services = append(b.services, s)
+			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, result.Count(rows), time.Since(began).Seconds())
+		}
+		for _, line := range result.Growing {
+			if err := b.inTurn(b.services, result.Key{Line: line.ID, Connections: result.Busy}); err != nil {
+				return err
+			}
+		}
+		b.stopServices()
+	}
+	return nil
+}
+
+// stores are those that petstore is measured on.
+func (b *bench) stores() []string {
+	if b.redis == nil {
+		return []string{result.SQLite}
+	}
+	return []string{result.SQLite, result.Postgres}
+}
+
+// rest is how long a server has been left alone when its memory is read.
+const rest = time.Second
+
+// measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
+// filled one, and what it holds at rest.
+func (b *bench) measureStarts() error {
+	filled := result.Count(b.run.Settings.Rows) + " animals"
+	for _, r := range []result.Start{{Subject: result.SQLite, State: "new database"}, {Subject: result.SQLite, State: filled}, {Subject: result.Postgres, State: filled}} {
+		if !slices.Contains(b.stores(), r.Subject) {
+			continue
+		}
+		s, err := b.newService(b.subject(r.Subject), petstoreLines(b.run.Settings.Rows))
+		if err != nil {
+			return err
+		}
+		url := ""
+		if r.State == filled {
+			if url, err = b.seed(s, "starts", b.run.Settings.Rows); err != nil {
+				return err
+			}
+		}
+		for i := range 2 * b.run.Settings.Rounds {
+			if r.State != filled {
+				url = fmt.Sprintf("sqlite:%s/new-%d.db", s.dir, i)
+			}
+			began := time.Now()
+			if err := b.serve(s, url); err != nil {
+				return err
+			}
+			r.Times = append(r.Times, time.Since(began))
+			time.Sleep(rest)
+			r.Resident = max(r.Resident, proc.Resident(s.Pid))
+			s.stop()
+		}
+		b.run.Starts = append(b.run.Starts, r)
+		fmt.Printf("start, %s, %s: %v, %d MiB at rest\n", r.Subject, r.State, r.Times, r.Resident>>20)
+	}
+	return nil
+}
+
+// shoot takes one measurement, at a constant rate unless that is 0.
+func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (err error) {
+	if b.ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	if numbers := s.lines[key.Line][0].Numbers; s.admin != "" && numbers != nil && numbers.Each {
+		defer s.keepForgetting()()
+	}
+	job := load.Job{
+		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Rate: rate,
+		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Seed: uint64(round + 1), Server: s.pids(), Stores: s.stores,
+	}
+	if rate > 0 {
+		job.Duration = b.run.Settings.Steady
+	}
+	shot := result.Shot{Key: s.key(key), Round: round}
+	if shot.Result, err = drive(b.ctx, job, nil); err != nil {
+		return err
+	}
+	if shot.Failed > 0 {
+		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, key.Line, shot.Failed, shot.Failure)
+	}
+	shot.Resident = proc.Resident(s.pids()...)
+	b.run.Shots = append(b.run.Shots, shot)
+	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
+	for _, s := range b.services {
+		err = errors.Join(err, s.emptyLog())
+	}
+	return err
 }
 
 // forgetEvery is less time than any petstore needs for as many answers as the smallest store has animals.
 const forgetEvery = 100 * time.Millisecond
 
-// shoot takes one measurement.
-func (b *bench) shoot(s *server, line string, connections, round int) (result.Shot, error) {
-	shot := result.Shot{Subject: s.ID, Line: line, Connections: connections, Round: round}
-	if err := b.ctx.Err(); err != nil {
-		return shot, errors.New("interrupted")
-	}
-	if s.admin != "" && s.lines[line][0].Numbers != nil && s.lines[line][0].Numbers.Each {
-		defer s.keepForgetting()()
-	}
-	var err error
-	shot.Result, err = drive(load.Job{
-		Address:     s.address,
-		Connections: connections,
-		Requests:    s.lines[line],
-		Warmup:      b.run.Settings.Warmup,
-		Duration:    b.run.Settings.Duration,
-		Seed:        uint64(round + 1),
-		Server:      []int{s.Pid},
-		Stores:      s.stores,
-	})
-	if err != nil {
-		return shot, err
-	}
-	if shot.Failed > 0 {
-		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, line, shot.Failed, shot.Failure)
-	}
-	shot.Resident = proc.Resident(s.Pid)
-	if err := s.emptyLog(); err != nil {
-		return shot, err
-	}
-	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
-	return shot, nil
-}
-
 // keepForgetting makes petstore forget the answers that it keeps encoded, by a create now and then: so on a line that asks
 // for each thing once before any comes again, every answer is made from the store, however small that is.
-func (s *server) keepForgetting() (stop func()) {
+func (s *service) keepForgetting() (stop func()) {
 	done := make(chan struct{})
 	var working sync.WaitGroup
 	working.Go(func() {
@@ -233,16 +274,20 @@ func (s *server) keepForgetting() (stop func()) {
 	return func() { close(done); working.Wait() }
 }
 
-// printCells tells what a line has given at a number of connections.
-func (b *bench) printCells(line result.Line, connections int) {
-	for _, s := range b.servers {
-		cell, ok := b.run.Cell(s.ID, line.ID, connections)
-		if !ok {
-			continue
-		}
-		ratio := b.run.Ratio(s.ID, result.Bare, line.ID, connections)
-		fmt.Printf("%-22s %3d  %-32s %8.0f/s (%.0f–%.0f)  %.2f of bare (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  %5.1f µs CPU  %3.0f MiB\n",
-			line.Name, connections, s.Name, cell.Throughput.Median(), cell.Throughput.Min(), cell.Throughput.Max(),
-			ratio.Median(), ratio.Min(), ratio.Max(), cell.P50.Median(), cell.P99.Median(), cell.CPU.Median(), cell.Resident.Median()/(1<<20))
+// print tells what was measured of one key.
+func (b *bench) print(key result.Key, name string) {
+	cell := b.run.Cell(key)
+	rate, ratio := cell.Throughput(), b.run.OfBare(key.Subject, key.Line, key.Connections)
+	what := fmt.Sprint(key.Connections)
+	switch {
+	case key.Rows > 0:
+		what, ratio = fmt.Sprint(key.Rows, " rows"), b.run.Grown(key.Subject, key.Line, key.Rows)
+	case key.Share > 0:
+		what, ratio = fmt.Sprintf("%.0f %%", 100*key.Share), nil
+	case key.Replicas > 0:
+		what, ratio = fmt.Sprint(key.Replicas, " replicas"), nil
 	}
+	fmt.Printf("%-10s %-13s %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n", key.Line, what, name,
+		rate.Median(), rate.Min(), rate.Max(), ratio.Median(), ratio.Min(), ratio.Max(), cell.P50().Median(), cell.P99().Median(), cell.P999().Median(),
+		cell.CPU().Median(), cell.StoresCPU().Median())
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"petstore/bench/proc"
 )
 
 // patience bounds every wait for a service; only a broken one needs it.
@@ -22,8 +24,8 @@ type process struct {
 	exited chan struct{}
 }
 
-// start runs a command in a folder, where its log is too.
-func start(cmd *exec.Cmd, dir string) (*process, error) {
+// start runs a command in a folder, where its log is too, and returns when it is ready.
+func start(cmd *exec.Cmd, dir string, ready func() error) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -32,7 +34,8 @@ func start(cmd *exec.Cmd, dir string) (*process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pdeathsig = true, syscall.SIGINT
+	cmd.SysProcAttr.Setpgid = true
+	proc.Bind(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -41,10 +44,13 @@ func start(cmd *exec.Cmd, dir string) (*process, error) {
 		_ = cmd.Wait() // how it ended is in its log
 		close(p.exited)
 	}()
+	if err := p.wait(ready); err != nil {
+		p.stop()
+		return nil, err
+	}
 	return p, nil
 }
 
-// wait returns when the service is ready, or says why it will not be.
 func (p *process) wait(ready func() error) error {
 	for deadline := time.Now().Add(patience); ; {
 		err := ready()
@@ -64,9 +70,6 @@ func (p *process) wait(ready func() error) error {
 
 // stop ends the process as an operator does.
 func (p *process) stop() {
-	if p == nil {
-		return
-	}
 	p.Signal(syscall.SIGINT)
 	select {
 	case <-p.exited:
@@ -92,12 +95,15 @@ func freeAddress() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return l.Addr().String(), l.Close()
 }
 
-// folder makes a folder of its own for a service.
-func folder(parent, name string) (string, error) {
-	dir := filepath.Join(parent, name)
-	return dir, os.Mkdir(dir, 0o755)
+// cleanEnvironment leaves out what could set petstore otherwise than it is shipped.
+func cleanEnvironment(more ...string) (env []string) {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, more...)
 }

@@ -1,28 +1,27 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"os/exec"
+	"path/filepath"
 
-	"github.com/jackc/pgx/v5"
+	"petstore/bench/result"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // A page of 20 of these animals is about 1.6 kB of JSON.
-const (
-	sqliteAnimals = `INSERT INTO pets (name, category_id, status)
-		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-		SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM n`
-	// The program counts what it stores itself; on PostgreSQL the database does.
-	sqliteInventory = "UPDATE inventory SET animals = (SELECT count(*) FROM pets WHERE pets.status = inventory.status)"
-	postgresAnimals = `INSERT INTO pets (name, category_id, status)
-		SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM generate_series(1, $1::bigint) i ORDER BY i`
-)
+const animal = "SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM "
 
-// seedSQLite makes a database with that many animals.
+// seed makes the database of a service with that many animals, and returns its URL.
+func (b *bench) seed(s *service, database string, rows int64) (url string, err error) {
+	if s.ID == result.SQLite || s.ID == result.PlainSQLite {
+		path := filepath.Join(s.dir, "petstore.db")
+		return "sqlite:" + path, b.seedSQLite(path, rows)
+	}
+	return b.postgres.url(database), b.seedPostgres(database, rows)
+}
+
 func (b *bench) seedSQLite(path string, rows int64) error {
 	if err := b.migrate("sqlite:" + path); err != nil {
 		return err
@@ -32,40 +31,30 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 		return err
 	}
 	defer conn.Close()
-	if err := sqlitex.ExecuteTransient(conn, "PRAGMA cache_size = -262144", nil); err != nil {
-		return err
+	for _, statement := range []string{
+		"PRAGMA cache_size = -262144",
+		fmt.Sprintf("INSERT INTO pets (name, category_id, status) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) %s n", rows, animal),
+		// The program counts what it stores itself; on PostgreSQL the database does.
+		"UPDATE inventory SET animals = (SELECT count(*) FROM pets WHERE pets.status = inventory.status)",
+		"PRAGMA wal_checkpoint(TRUNCATE)",
+	} {
+		if err := sqlitex.ExecuteTransient(conn, statement, nil); err != nil {
+			return fmt.Errorf("filling SQLite: %w", err)
+		}
 	}
-	if err := sqlitex.ExecuteTransient(conn, sqliteAnimals, &sqlitex.ExecOptions{Args: []any{rows}}); err != nil {
-		return err
-	}
-	if err := sqlitex.ExecuteTransient(conn, sqliteInventory, nil); err != nil {
-		return err
-	}
-	return sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
+	return nil
 }
 
-// seedPostgres makes a database with that many animals, in the state in which the server's own upkeep would leave it.
+// seedPostgres leaves the database in the state in which the server's own upkeep would.
 func (b *bench) seedPostgres(database string, rows int64) error {
-	err := b.postgres.do("postgres", func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "CREATE DATABASE "+database+" TEMPLATE template0")
-		return err
-	})
-	if err != nil {
+	if err := b.postgres.exec("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"); err != nil {
 		return err
 	}
 	if err := b.migrate(b.postgres.url(database)); err != nil {
 		return err
 	}
-	return b.postgres.do(database, func(ctx context.Context, conn *pgx.Conn) error {
-		if _, err := conn.Exec(ctx, postgresAnimals, rows); err != nil {
-			return err
-		}
-		if _, err := conn.Exec(ctx, "VACUUM ANALYZE pets"); err != nil {
-			return err
-		}
-		_, err := conn.Exec(ctx, "CHECKPOINT")
-		return err
-	})
+	return b.postgres.exec(database,
+		fmt.Sprintf("INSERT INTO pets (name, category_id, status) %s generate_series(1, %d::bigint) i ORDER BY i", animal, rows), "VACUUM ANALYZE pets", "CHECKPOINT")
 }
 
 func (b *bench) migrate(database string) error {
@@ -75,15 +64,4 @@ func (b *bench) migrate(database string) error {
 		return fmt.Errorf("petstore migrate: %w\n%s", err, out)
 	}
 	return nil
-}
-
-// cleanEnvironment leaves out what could set petstore otherwise than it is shipped.
-func cleanEnvironment(more ...string) []string {
-	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	return append(env, more...)
 }

@@ -3,41 +3,38 @@ package baseline
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"strings"
+
+	"petstore/bench/result"
 )
 
-// Bodies are answers of petstore, byte for byte.
-type Bodies struct{ List, Get, Created, Inventory []byte }
-
-// Dressed is a handler whose answers have these headers too.
-func Dressed(handler http.Handler, headers http.Header) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		for name, values := range headers {
-			h[name] = values
-		}
-		handler.ServeHTTP(w, r)
-	})
+// Answers are some of petstore: the bodies by line, byte for byte, and headers that all have.
+type Answers struct {
+	Bodies  map[string][]byte
+	Headers http.Header
 }
 
 // Bare writes those bytes and does nothing else: no key, no limit, no log, no store. It is as much as net/http can do.
-func Bare(b Bodies) http.Handler {
+func Bare(a Answers) http.Handler {
+	list, get, created, inventory := a.Bodies[result.Hot], a.Bodies[result.Get], a.Bodies[result.Create], a.Bodies[result.Inventory]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), a.Headers)
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.URL.Path == "/v1/inventory":
-			w.Write(b.Inventory)
+			w.Write(inventory)
 		case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/complete"):
-			w.Write(b.Created)
+			w.Write(created)
 		case r.Method == http.MethodPost:
 			io.Copy(io.Discard, r.Body)
 			w.WriteHeader(http.StatusCreated)
-			w.Write(b.Created)
+			w.Write(created)
 		case strings.HasPrefix(r.URL.Path, "/v1/pets/"):
-			w.Write(b.Get)
+			w.Write(get)
 		default:
-			w.Write(b.List)
+			w.Write(list)
 		}
 	})
 }

@@ -24,8 +24,10 @@ type Request struct {
 	Numbers    *Numbers
 	// Status is that of the right answer.
 	Status int
-	// Then is what the same client asks for next, with the id that the answer has; nil for any request.
+	// Then is what is asked for once this one is answered; nil for nothing.
 	Then *Request
+	// Field is the field of the answer before that has the number of this request. None is the number of the request before.
+	Field string
 }
 
 // Numbers says which numbers requests ask for, and how they are written.
@@ -37,16 +39,25 @@ type Numbers struct {
 	Form Form
 }
 
-// Form is how a number stands in a request.
+// Form is how a number stands in a request: a verb of fmt, or one of these.
 type Form string
 
-// The forms that the services know.
+// Decimal is a plain number. Cursor is one of petstore's, which gives it out as an opaque text; the check before timing
+// compares the two. Spaced makes a body as long whatever its number.
 const (
-	Decimal Form = "decimal"
-	Cursor  Form = "cursor" // of petstore, which gives it out as an opaque text; the check before timing compares the two
-	Padded  Form = "padded" // to 15 digits, as PocketBase's identifiers are long
-	Spaced  Form = "spaced" // to 16 characters, so that a body is as long whatever its number
+	Decimal Form = ""
+	Cursor  Form = "cursor"
+	Spaced  Form = "%16d"
 )
+
+// grace is how long the last answers may take.
+const grace = 30 * time.Second
+
+// Follow makes a request that follows another one, with the number that this field of its answer has.
+func Follow(field string, r Request, then *Request) *Request {
+	r.Field, r.Then = field, then
+	return &r
+}
 
 // NewRequest makes a Request of a path or body in which {} stands for the number.
 func NewRequest(method, path, key, body string, numbers *Numbers, status int) Request {
@@ -73,16 +84,14 @@ func NewRequest(method, path, key, body string, numbers *Numbers, status int) Re
 // append writes a number.
 func (f Form) append(b []byte, n int64) []byte {
 	switch f {
+	case Decimal:
+		return strconv.AppendInt(b, n, 10)
 	case Cursor:
 		raw := [9]byte{1}
 		binary.BigEndian.PutUint64(raw[1:], uint64(n))
 		return base64.RawURLEncoding.AppendEncode(b, raw[:])
-	case Padded:
-		return fmt.Appendf(b, "%015d", n)
-	case Spaced:
-		return fmt.Appendf(b, "%16d", n)
 	}
-	return strconv.AppendInt(b, n, 10)
+	return fmt.Appendf(b, string(f), n)
 }
 
 // Text is a number in this form.
@@ -97,16 +106,16 @@ func (r Request) append(b []byte, n int64) []byte {
 	return append(r.Numbers.Form.append(b, n), r.Tail...)
 }
 
-// ID is the first id in an answer, 0 if there is none.
-func ID(answer []byte) (id int64) {
-	_, digits, _ := bytes.Cut(answer, []byte(`"id":`))
+// Number is that of the first such field in an answer, 0 if there is none.
+func Number(answer []byte, field string) (n int64) {
+	_, digits, _ := bytes.Cut(answer, []byte(`"`+field+`":`))
 	for _, digit := range digits {
 		if digit < '0' || digit > '9' {
 			break
 		}
-		id = id*10 + int64(digit-'0')
+		n = n*10 + int64(digit-'0')
 	}
-	return id
+	return n
 }
 
 // Ask sends one request, with this number, and returns the answer and its body: the same bytes as under load, with time
@@ -151,9 +160,10 @@ func newSource(r Request, random *rand.Rand) *source {
 	return s
 }
 
-func (s *source) append(b []byte) []byte {
+// next is the number of the next request.
+func (s *source) next() int64 {
 	if s.Numbers == nil {
-		return s.Request.append(b, 0)
+		return 0
 	}
 	n := s.Numbers.Last - s.Numbers.First + 1
 	if s.Numbers.Each {
@@ -161,7 +171,7 @@ func (s *source) append(b []byte) []byte {
 	} else {
 		s.at = s.random.Int64N(n)
 	}
-	return s.Request.append(b, s.Numbers.First+s.at)
+	return s.Numbers.First + s.at
 }
 
 func gcd(a, b int64) int64 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -22,51 +23,49 @@ var source string
 
 // Write writes the page into the folder docs, and its plots into img/performance in it.
 func Write(r *result.Run, docs string) error {
+	v := view{r}
 	images := filepath.Join(docs, "img", "performance")
 	if err := os.MkdirAll(images, 0o755); err != nil {
 		return err
 	}
-	for name, svg := range plots(r) {
-		if err := os.WriteFile(filepath.Join(images, name), svg, 0o644); err != nil {
+	for name, svg := range v.plots() {
+		if err := os.WriteFile(filepath.Join(images, name+".svg"), svg, 0o644); err != nil {
 			return err
 		}
 	}
-	text, err := render(r)
+	t, err := template.New(Name).Funcs(formats).Parse(source)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(docs, Name), []byte(text), 0o644)
-}
-
-func render(r *result.Run) (string, error) {
-	t, err := template.New(Name).Funcs(template.FuncMap{
-		"rate": func(f result.Figures) string { return result.Commas(int64(f.Median())) },
-		"rateSpan": func(f result.Figures) string {
-			return span(f, func(v float64) string { return result.Commas(int64(v)) })
-		},
-		"ratio":    func(f result.Figures) string { return decimals(f.Median()) },
-		"span":     func(f result.Figures) string { return span(f, decimals) },
-		"micros":   func(f result.Figures) string { return micros(f.Median()) },
-		"mib":      func(f result.Figures) string { return fmt.Sprintf("%.0f", f.Median()/(1<<20)) },
-		"gib":      func(n int64) string { return fmt.Sprintf("%.0f", float64(n)/(1<<30)) },
-		"count":    result.Count,
-		"commas":   result.Commas,
-		"day":      func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
-		"verdict":  verdict,
-		"goal":     goal,
-		"duration": func(d time.Duration) string { return d.Round(time.Microsecond).String() },
-	}).Parse(source)
-	if err != nil {
-		return "", err
-	}
 	var b strings.Builder
-	err = t.Execute(&b, view{r})
-	return b.String(), err
+	if err := t.Execute(&b, v); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(docs, Name), []byte(b.String()), 0o644)
 }
 
-// span is the lowest and the highest of the rounds.
-func span(f result.Figures, format func(float64) string) string {
-	return format(f.Min()) + "–" + format(f.Max())
+// formats write figures: the median alone, or with the lowest and the highest of the rounds.
+var formats = template.FuncMap{
+	"rate": func(f result.Figures) string {
+		return spread(f, func(v float64) string { return result.Commas(int64(v)) })
+	},
+	"ratio":    func(f result.Figures) string { return spread(f, decimals) },
+	"median":   func(f result.Figures) string { return decimals(f.Median()) },
+	"micros":   func(f result.Figures) string { return micros(f.Median()) },
+	"mib":      func(f result.Figures) string { return fmt.Sprintf("%.0f MiB", f.Median()/(1<<20)) },
+	"gib":      func(n int64) string { return fmt.Sprintf("%.0f", float64(n)/(1<<30)) },
+	"percent":  func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) },
+	"decimals": decimals,
+	"count":    result.Count,
+	"commas":   result.Commas,
+	"day":      func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
+	"duration": func(d time.Duration) string { return d.Round(time.Microsecond).String() },
+	"verdict":  verdict,
+	"goal":     goal,
+}
+
+func spread(f result.Figures, format func(float64) string) string {
+	return fmt.Sprintf("%s (%s–%s)", format(f.Median()), format(f.Min()), format(f.Max()))
 }
 
 func decimals(v float64) string {
@@ -100,16 +99,169 @@ func verdict(t result.Target) string {
 }
 
 func goal(t result.Target) string {
-	sign := "≥"
+	sign, number := "≥", decimals(t.Goal)
 	if t.Most {
 		sign = "≤"
 	}
-	return fmt.Sprintf("%s %s %s", sign, trim(t.Goal), t.Unit)
+	if t.Goal == float64(int(t.Goal)) {
+		number = fmt.Sprint(t.Goal)
+	}
+	return fmt.Sprintf("%s %s %s", sign, number, t.Unit)
 }
 
-func trim(v float64) string {
-	if v == float64(int64(v)) {
-		return fmt.Sprint(int64(v))
+// view is the run as the template sees it.
+type view struct{ *result.Run }
+
+// row is one subject of a table.
+type row struct {
+	result.Subject
+	result.Key
+	result.Cell
+	Ratio result.Figures // to bare
+}
+
+func (v view) row(rows []row, s result.Subject, key result.Key) []row {
+	key.Subject = s.ID
+	if cell := v.Cell(key); len(cell) > 0 {
+		rows = append(rows, row{s, key, cell, v.OfBare(s.ID, key.Line, key.Connections)})
 	}
-	return decimals(v)
+	return rows
+}
+
+// Rows are the table of one line at every number of connections: petstore and bare, and for creates everything.
+func (v view) Rows(line string) (rows []row) {
+	for _, connections := range v.Settings.Connections {
+		for _, s := range v.Subjects {
+			if !s.Peer || line == result.Create {
+				rows = v.row(rows, s, result.Key{Line: line, Connections: connections})
+			}
+		}
+	}
+	return rows
+}
+
+// Beside are petstore and bare with everything that others make, of one line at many connections.
+func (v view) Beside(line string) (rows []row) {
+	for _, s := range append(v.own(), v.Peers()...) {
+		rows = v.row(rows, s, result.Key{Line: line, Connections: result.Busy})
+	}
+	return rows
+}
+
+// AtRate are the same at a constant rate.
+func (v view) AtRate(line string) (rows []row) {
+	for _, s := range append(v.own(), v.Peers()...) {
+		for _, share := range v.Settings.Shares {
+			rows = v.row(rows, s, result.Key{Line: line, Connections: result.Busy, Share: share})
+		}
+	}
+	return rows
+}
+
+// Replicated are the rows of a line for each number of replicas.
+func (v view) Replicated(line string) (rows []row) {
+	for _, replicas := range v.Settings.Replicas {
+		rows = v.row(rows, v.Subject(result.Postgres), result.Key{Line: line, Connections: result.Busy, Replicas: replicas})
+	}
+	return rows
+}
+
+// need is what many replicas would need, each with a processor of its own that is busy.
+type need struct {
+	Replicas                  int
+	Throughput                int64
+	Postgres, Redis, Balancer float64 // processors
+	Connections               int
+}
+
+// poolSize is the number of connections that a replica has to PostgreSQL unless it is told otherwise.
+const poolSize = 8
+
+// Needs computes it from what the most replicas took of the processors for a request.
+func (v view) Needs() (needs []need) {
+	key := result.Key{Subject: result.Postgres, Line: result.Mix, Connections: result.Busy, Replicas: slices.Max(v.Settings.Replicas)}
+	cell := v.Cell(key)
+	if len(cell) == 0 {
+		return nil
+	}
+	own := cell.CPU().Median()
+	for _, n := range []int{3, 10, 100} {
+		all := float64(n) / own
+		needs = append(needs, need{n, int64(all * 1e6), all * cell.StoreCPU(0).Median(), all * cell.StoreCPU(1).Median(), all * cell.StoreCPU(2).Median(), n * poolSize})
+	}
+	return needs
+}
+
+// Measured are the lines that were.
+func (v view) Measured() (lines []result.Line) {
+	for _, line := range result.Lines {
+		if len(v.Rows(line.ID)) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Steady are the lines that are measured at a constant rate, and Replicas those on several replicas.
+func (v view) Steady() []result.Line   { return result.Steady }
+func (v view) Replicas() []result.Line { return result.Replicated }
+
+// HasGrowth reports whether growth was measured.
+func (v view) HasGrowth() bool {
+	return slices.ContainsFunc(v.Shots, func(s result.Shot) bool { return s.Rows > 0 })
+}
+
+// Grow is the throughput on that many rows.
+func (v view) Grow(subject, line string, rows int64) result.Figures {
+	return v.Cell(result.Key{Subject: subject, Line: line, Connections: result.Busy, Rows: rows}).Throughput()
+}
+
+// Stores are the stores that petstore was measured on.
+func (v view) Stores() []result.Subject {
+	return slices.DeleteFunc(v.own(), func(s result.Subject) bool { return s.ID == result.Bare })
+}
+
+// Peers are what others have made, and what petstore would be without its devices.
+func (v view) Peers() (peers []result.Subject) {
+	for _, s := range v.Subjects {
+		if s.Peer {
+			peers = append(peers, s)
+		}
+	}
+	return peers
+}
+
+// own are bare and petstore.
+func (v view) own() (own []result.Subject) {
+	for _, id := range []string{result.Bare, result.SQLite, result.Postgres} {
+		if s := v.Subject(id); s.ID != "" {
+			own = append(own, s)
+		}
+	}
+	return own
+}
+
+// BareHot is where the load itself costs least to measure.
+func (v view) BareHot() result.Key {
+	return result.Key{Subject: result.Bare, Line: result.Hot, Connections: result.Busy}
+}
+
+// Busy is the number of connections at which the targets hold.
+func (v view) Busy() int { return result.Busy }
+
+// Score counts the targets of the run.
+func (v view) Score() (score struct{ Reached, All int }) {
+	targets := []result.Target{v.BinaryTarget()}
+	for _, store := range v.Stores() {
+		targets = append(targets, v.Targets(store.ID)...)
+	}
+	for _, t := range targets {
+		if t.Measured() {
+			score.All++
+		}
+		if t.Measured() && t.Reached() {
+			score.Reached++
+		}
+	}
+	return score
 }

@@ -7,50 +7,52 @@ import (
 	"petstore/bench/result"
 )
 
-// plots draws everything that the run has measured, by file name.
-func plots(r *result.Run) map[string][]byte {
-	v := view{r}
+// plots draws everything that the run has measured, by name.
+func (v view) plots() map[string][]byte {
 	svgs := map[string][]byte{
-		"targets.svg":    targets(v),
-		"throughput.svg": throughput(v),
-		"latency.svg":    latency(v),
+		"targets":    v.targets(),
+		"throughput": v.byConnections("Requests a second, by connections", false, result.Cell.Throughput),
+		"latency": v.byConnections("Latency, by connections: the median, and dashed what 99 of 100 stay below", true,
+			result.Cell.P50, result.Cell.P99),
+		"rate": v.atRate(),
 	}
-	if len(r.Growth) > 0 {
-		svgs["growth.svg"] = growth(v)
+	if v.HasGrowth() {
+		svgs["growth"] = v.growth()
 	}
-	if len(v.Others()) > 0 {
-		svgs["peers.svg"] = peers(v)
+	if len(v.Peers()) > 0 {
+		svgs["peers"] = v.peers()
 	}
 	return svgs
 }
 
-// own are bare and petstore, in the order of their colours.
-var own = []string{result.Bare, result.SQLite, result.Postgres}
-
-func (v view) names(ids []string) []string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		s, _ := v.Subject(id)
-		names[i] = s.Name
+// names are those of subjects, at the place of their color.
+func names(subjects []result.Subject) (names []string) {
+	for _, s := range subjects {
+		names = append(names, s.Name)
 	}
 	return names
 }
 
-func targets(v view) []byte {
-	bars := plot.Bars{
-		Title: fmt.Sprintf("Throughput as a share of bare net/http, %d connections", result.Busy),
-		Names: append([]string{""}, v.names(own[1:])...), Goals: true,
-	}
-	for _, line := range v.Lines() {
-		group := plot.Group{Name: line.Name}
-		for i, id := range own[1:] {
-			for _, t := range v.Targets(id) {
-				if t.Line == line.ID && t.Measured() {
-					group.Bars = append(group.Bars, bar(i+1, t.Got, t.Goal))
+// besideBare are names without that of bare, which is what the others are compared with.
+func besideBare(subjects []result.Subject) []string {
+	names := names(subjects)
+	names[0] = ""
+	return names
+}
+
+// targets are shares of bare beside what they were to be.
+func (v view) targets() []byte {
+	bars := plot.Bars{Title: "Throughput as a share of bare net/http, by connections; the marks are the targets", Names: besideBare(v.own())}
+	for _, connections := range []int{1, result.Busy} {
+		for _, line := range result.Lines {
+			group := plot.Group{Name: fmt.Sprintf("%s, %d", line.Name, connections)}
+			for i, s := range v.own() {
+				for _, t := range v.Targets(s.ID) {
+					if t.Line == line.ID && t.Connections == connections && t.Measured() {
+						group.Bars = append(group.Bars, bar(i, t.Got, t.Goal))
+					}
 				}
 			}
-		}
-		if len(group.Bars) > 0 {
 			bars.Groups = append(bars.Groups, group)
 		}
 	}
@@ -65,91 +67,34 @@ func bar(color int, f result.Figures, goal float64) plot.Bar {
 	return plot.Bar{Color: color, Value: f.Median(), Low: f.Min(), High: f.Max(), Goal: goal, Label: label}
 }
 
-func throughput(v view) []byte {
-	return plot.Lines{
-		Title: "Requests a second, by connections", Across: "connections", Names: v.names(own),
-		Panels: v.panels(func(id, line string) []plot.Series {
-			return v.series(id, line, func(c result.Cell) result.Figures { return c.Throughput }, false)
-		}),
-	}.SVG()
-}
-
-func latency(v view) []byte {
-	return plot.Lines{
-		Title: "Latency, by connections: the median, and dashed what 99 of 100 stay below", Across: "connections", Names: v.names(own), Log: true,
-		Panels: v.panels(func(id, line string) []plot.Series {
-			return append(v.series(id, line, func(c result.Cell) result.Figures { return c.P50 }, false),
-				v.series(id, line, func(c result.Cell) result.Figures { return c.P99 }, true)...)
-		}),
-		Format: power,
-	}.SVG()
-}
-
-// power writes a power of ten of µs.
-func power(v float64) string {
-	switch {
-	case v >= 1e6:
-		return fmt.Sprintf("%.0f s", v/1e6)
-	case v >= 1e3:
-		return fmt.Sprintf("%.0f ms", v/1e3)
-	}
-	return fmt.Sprintf("%.0f µs", v)
-}
-
-// panels is one panel for each line, with the series of bare and petstore.
-func (v view) panels(series func(id, line string) []plot.Series) (panels []plot.Panel) {
-	var places []string
-	for _, c := range v.Settings.Connections {
-		places = append(places, fmt.Sprint(c))
-	}
-	for _, line := range v.Lines() {
-		p := plot.Panel{Title: line.Name, Places: places}
-		for i, id := range own {
-			for _, s := range series(id, line.ID) {
-				s.Color = i
-				p.Series = append(p.Series, s)
+// peers are shares of bare of everything that was measured.
+func (v view) peers() []byte {
+	all := append(v.own(), v.Peers()...)
+	bars := plot.Bars{Title: fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", result.Busy), Names: besideBare(all)}
+	for _, line := range v.Measured() {
+		group := plot.Group{Name: line.Name}
+		for i, s := range all {
+			if f := v.OfBare(s.ID, line.ID, result.Busy); len(f) > 0 && s.ID != result.Bare {
+				group.Bars = append(group.Bars, bar(i, f, 0))
 			}
 		}
-		panels = append(panels, p)
+		bars.Groups = append(bars.Groups, group)
 	}
-	return panels
+	return bars.SVG()
 }
 
-func (v view) series(id, line string, figures func(result.Cell) result.Figures, dashed bool) []plot.Series {
-	s := plot.Series{Dashed: dashed}
-	for _, connections := range v.Settings.Connections {
-		cell, ok := v.Cell(id, line, connections)
-		if !ok {
-			return nil
-		}
-		f := figures(cell)
-		s.Values = append(s.Values, f.Median())
-		if !dashed {
-			s.Low, s.High = append(s.Low, f.Min()), append(s.High, f.Max())
-		}
-	}
-	return []plot.Series{s}
-}
-
-func growth(v view) []byte {
-	l := plot.Lines{
-		Title:  fmt.Sprintf("Throughput as rows grow, against %s rows", result.Count(v.Settings.Growth[0])),
-		Across: "rows", Names: append([]string{""}, v.names(own[1:])...), Top: 1.2,
-	}
-	var places []string
-	for _, rows := range v.Settings.Growth {
-		places = append(places, plot.Short(float64(rows)))
-	}
-	for _, line := range result.Growing {
-		p := plot.Panel{Title: line.Name, Places: places}
-		for i, id := range own[1:] {
-			s := plot.Series{Color: i + 1}
-			for _, rows := range v.Settings.Growth {
-				f := v.Grown(id, line.ID, rows)
-				s.Values, s.Low, s.High = append(s.Values, f.Median()), append(s.Low, f.Min()), append(s.High, f.Max())
-			}
-			if len(v.GrownThroughput(id, line.ID, v.Settings.Growth[0])) > 0 {
-				p.Series = append(p.Series, s)
+// byConnections is a panel for each line with bare and petstore; the second of the figures is dashed.
+func (v view) byConnections(title string, latency bool, figures ...func(result.Cell) result.Figures) []byte {
+	l := plot.Lines{Title: title, Across: "connections", Names: names(v.own()), Latency: latency}
+	for _, line := range v.Measured() {
+		p := plot.Panel{Title: line.Name, Places: texts(v.Settings.Connections)}
+		for i, s := range v.own() {
+			for dashed, figure := range figures {
+				series := plot.Series{Color: i, Dashed: dashed > 0}
+				for _, connections := range v.Settings.Connections {
+					series.Add(figure(v.Cell(result.Key{Subject: s.ID, Line: line.ID, Connections: connections})))
+				}
+				p.Series = append(p.Series, series)
 			}
 		}
 		l.Panels = append(l.Panels, p)
@@ -157,20 +102,46 @@ func growth(v view) []byte {
 	return l.SVG()
 }
 
-func peers(v view) []byte {
-	ids := append([]string{}, own...)
-	for _, s := range v.Others() {
-		ids = append(ids, s.ID)
-	}
-	bars := plot.Bars{Title: fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", result.Busy), Names: append([]string{""}, v.names(ids[1:])...)}
-	for _, line := range v.Lines() {
-		group := plot.Group{Name: line.Name}
-		for i, id := range ids[1:] {
-			if f := v.Ratio(id, result.Bare, line.ID, result.Busy); len(f) > 0 {
-				group.Bars = append(group.Bars, bar(i+1, f, 0))
+// atRate is a panel for each line with everything that was measured at a constant rate.
+func (v view) atRate() []byte {
+	all := append(v.own(), v.Peers()...)
+	l := plot.Lines{Title: "Latency at a constant rate: what 99 of 100 stay below", Across: "share of the highest throughput", Names: names(all), Latency: true}
+	for _, line := range result.Steady {
+		p := plot.Panel{Title: line.Name, Places: texts(v.Settings.Shares)}
+		for i, s := range all {
+			series := plot.Series{Color: i}
+			for _, share := range v.Settings.Shares {
+				series.Add(v.Cell(result.Key{Subject: s.ID, Line: line.ID, Connections: result.Busy, Share: share}).P99())
 			}
+			p.Series = append(p.Series, series)
 		}
-		bars.Groups = append(bars.Groups, group)
+		l.Panels = append(l.Panels, p)
 	}
-	return bars.SVG()
+	return l.SVG()
+}
+
+func (v view) growth() []byte {
+	l := plot.Lines{Title: fmt.Sprintf("Throughput as rows grow, against %s rows", result.Count(v.Settings.Growth[0])), Across: "rows", Names: besideBare(v.own()), Top: 1.2}
+	for _, line := range result.Growing {
+		p := plot.Panel{Title: line.Name}
+		for _, rows := range v.Settings.Growth {
+			p.Places = append(p.Places, plot.Short(float64(rows)))
+		}
+		for i, s := range v.own() {
+			series := plot.Series{Color: i}
+			for _, rows := range v.Settings.Growth {
+				series.Add(v.Grown(s.ID, line.ID, rows))
+			}
+			p.Series = append(p.Series, series)
+		}
+		l.Panels = append(l.Panels, p)
+	}
+	return l.SVG()
+}
+
+func texts[T any](values []T) (texts []string) {
+	for _, v := range values {
+		texts = append(texts, fmt.Sprint(v))
+	}
+	return texts
 }

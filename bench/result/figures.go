@@ -2,6 +2,7 @@ package result
 
 import (
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -34,94 +35,99 @@ func (f Figures) Max() float64 {
 	return slices.Max(f)
 }
 
-// What can be read from a shot.
-func throughput(s Shot) float64 { return float64(s.Requests) / s.Elapsed.Seconds() }
-func p50(s Shot) float64        { return micros(s.P50) }
-func p99(s Shot) float64        { return micros(s.P99) }
-func cpu(s Shot) float64        { return perRequest(s, s.ServerCPU) }
-func storesCPU(s Shot) float64  { return perRequest(s, s.StoresCPU) }
-func loadCPU(s Shot) float64    { return perRequest(s, s.LoadCPU) }
-func resident(s Shot) float64   { return float64(s.Resident) }
+// Cell is what the rounds gave for one key.
+type Cell []Shot
 
-func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-func perRequest(s Shot, d time.Duration) float64 { return micros(d) / float64(max(1, s.Requests)) }
-
-// Cell is one line of one subject at some number of connections.
-type Cell struct {
-	Throughput Figures // requests a second
-	P50, P99   Figures // µs
-	CPU        Figures // µs of the server for a request
-	StoresCPU  Figures // µs of PostgreSQL and Redis for a request
-	LoadCPU    Figures // µs of the load for a request
-	Resident   Figures // bytes
-}
-
-// Cell gathers what the rounds gave; false if nothing.
-func (r *Run) Cell(subject, line string, connections int) (Cell, bool) {
-	shots := r.shots(subject, line, connections)
-	if len(shots) == 0 {
-		return Cell{}, false
-	}
-	return Cell{
-		Throughput: read(shots, throughput),
-		P50:        read(shots, p50),
-		P99:        read(shots, p99),
-		CPU:        read(shots, cpu),
-		StoresCPU:  read(shots, storesCPU),
-		LoadCPU:    read(shots, loadCPU),
-		Resident:   read(shots, resident),
-	}, true
-}
-
-// Ratio compares the throughput of two subjects, round by round.
-func (r *Run) Ratio(subject, against, line string, connections int) Figures {
-	return ratios(r.shots(subject, line, connections), r.shots(against, line, connections))
-}
-
-// Grown compares the throughput on many rows with that on the fewest, round by round.
-func (r *Run) Grown(subject, line string, rows int64) Figures {
-	return ratios(r.grown(subject, line, rows), r.grown(subject, line, r.Settings.Growth[0]))
-}
-
-// GrownThroughput is the throughput on that many rows.
-func (r *Run) GrownThroughput(subject, line string, rows int64) Figures {
-	return read(r.grown(subject, line, rows), throughput)
-}
-
-func (r *Run) shots(subject, line string, connections int) (shots []Shot) {
+// Cell gathers the shots of a key.
+func (r *Run) Cell(key Key) (cell Cell) {
 	for _, s := range r.Shots {
-		if s.Subject == subject && s.Line == line && s.Connections == connections {
-			shots = append(shots, s)
+		if s.Key == key {
+			cell = append(cell, s)
 		}
 	}
-	return shots
+	return cell
 }
 
-func (r *Run) grown(subject, line string, rows int64) (shots []Shot) {
-	for _, s := range r.Growth {
-		if s.Subject == subject && s.Line == line && s.Rows == rows {
-			shots = append(shots, s)
-		}
-	}
-	return shots
-}
-
-func read(shots []Shot, what func(Shot) float64) Figures {
-	figures := make(Figures, len(shots))
-	for i, s := range shots {
+func (c Cell) read(what func(Shot) float64) Figures {
+	figures := make(Figures, len(c))
+	for i, s := range c {
 		figures[i] = what(s)
 	}
 	return figures
 }
 
-func ratios(shots, against []Shot) (figures Figures) {
-	for _, s := range shots {
-		for _, other := range against {
-			if other.Round == s.Round && other.Requests > 0 {
-				figures = append(figures, throughput(s)/throughput(other))
+// Throughput is in requests a second.
+func (c Cell) Throughput() Figures { return c.read(throughput) }
+
+// P50 is the median latency in µs, P99 and P999 what 99 of 100 and 999 of 1000 stay below.
+func (c Cell) P50() Figures  { return c.read(func(s Shot) float64 { return micros(s.P50) }) }
+func (c Cell) P99() Figures  { return c.read(func(s Shot) float64 { return micros(s.P99) }) }
+func (c Cell) P999() Figures { return c.read(func(s Shot) float64 { return micros(s.P999) }) }
+
+// CPU is what the server takes for a request in µs, StoresCPU what its stores take, and LoadCPU the load.
+func (c Cell) CPU() Figures { return c.perRequest(func(s Shot) time.Duration { return s.ServerCPU }) }
+func (c Cell) StoresCPU() Figures {
+	return c.perRequest(func(s Shot) time.Duration { return s.StoresCPU })
+}
+func (c Cell) LoadCPU() Figures { return c.perRequest(func(s Shot) time.Duration { return s.LoadCPU }) }
+
+// StoreCPU is what one of the stores takes for a request in µs.
+func (c Cell) StoreCPU(i int) Figures {
+	return c.perRequest(func(s Shot) time.Duration { return s.EachStore[i] })
+}
+
+// Resident is the server's memory in bytes.
+func (c Cell) Resident() Figures { return c.read(func(s Shot) float64 { return float64(s.Resident) }) }
+
+// Against compares the throughput with another one's, round by round.
+func (c Cell) Against(other Cell) (ratios Figures) {
+	for _, s := range c {
+		for _, o := range other {
+			if o.Round == s.Round && o.Requests > 0 {
+				ratios = append(ratios, throughput(s)/throughput(o))
 			}
 		}
 	}
-	return figures
+	return ratios
+}
+
+// OfBare is the share of bare's throughput that a subject reaches.
+func (r *Run) OfBare(subject, line string, connections int) Figures {
+	return r.Cell(Key{Subject: subject, Line: line, Connections: connections}).Against(r.Cell(Key{Subject: Bare, Line: line, Connections: connections}))
+}
+
+// Grown compares the throughput on many rows with that on the fewest.
+func (r *Run) Grown(subject, line string, rows int64) Figures {
+	fewest := Key{Subject: subject, Line: line, Connections: Busy, Rows: r.Settings.Growth[0]}
+	many := fewest
+	many.Rows = rows
+	return r.Cell(many).Against(r.Cell(fewest))
+}
+
+func throughput(s Shot) float64 { return float64(s.Requests) / s.Elapsed.Seconds() }
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+func (c Cell) perRequest(of func(Shot) time.Duration) Figures {
+	return c.read(func(s Shot) float64 { return micros(of(s)) / float64(max(1, s.Requests)) })
+}
+
+// Count writes a number of things as people do: 10 thousand, 10 million, else with commas.
+func Count(n int64) string {
+	switch {
+	case n >= 1_000_000 && n%1_000_000 == 0:
+		return strconv.FormatInt(n/1_000_000, 10) + " million"
+	case n >= 1_000 && n%1_000 == 0:
+		return strconv.FormatInt(n/1_000, 10) + " thousand"
+	}
+	return Commas(n)
+}
+
+// Commas groups the digits of a number by three.
+func Commas(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }

@@ -4,6 +4,7 @@ package result
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"time"
 
 	"petstore/bench/load"
@@ -19,7 +20,6 @@ type Run struct {
 	Subjects []Subject `json:"subjects"`
 	LeftOut  []string  `json:"leftOut"` // sentences that say what could not be had, and why
 	Shots    []Shot    `json:"shots"`
-	Growth   []Shot    `json:"growth"`
 	Starts   []Start   `json:"starts"`
 	Binary   int64     `json:"binary"` // bytes
 }
@@ -40,9 +40,12 @@ type Settings struct {
 	Rounds      int           `json:"rounds"`
 	Duration    time.Duration `json:"duration"` // of one measurement
 	Warmup      time.Duration `json:"warmup"`   // before it
+	Steady      time.Duration `json:"steady"`   // of one measurement at a constant rate
 	Connections []int         `json:"connections"`
 	Rows        int64         `json:"rows"`
 	Growth      []int64       `json:"growth"`
+	Shares      []float64     `json:"shares"` // of the highest throughput, at which latencies are measured
+	Replicas    []int         `json:"replicas"`
 }
 
 // Subject is something that was measured.
@@ -55,31 +58,30 @@ type Subject struct {
 
 // The subjects that the page tells about by name.
 const (
-	Bare              = "bare"
-	Dressed           = "dressed"
-	SQLite            = "sqlite"
-	Postgres          = "postgres"
-	OneCommitSQLite   = "one-commit-sqlite"
-	OneCommitPostgres = "one-commit-postgres"
+	Bare          = "bare"
+	Dressed       = "dressed"
+	SQLite        = "sqlite"
+	Postgres      = "postgres"
+	PlainSQLite   = "plain-sqlite"
+	PlainPostgres = "plain-postgres"
 )
 
 // Line is a kind of load.
 type Line struct{ ID, Name string }
 
-// The lines, in the order in which they are measured.
+// The lines.
 const (
-	Hot      = "hot"
-	Distinct = "distinct"
-	Get      = "get"
-	Create   = "create"
-	Mix      = "mix"
-
+	Hot       = "hot"
+	Distinct  = "distinct"
+	Get       = "get"
+	Create    = "create"
+	Mix       = "mix"
 	Update    = "update"
 	Adoption  = "adoption"
 	Inventory = "inventory"
 )
 
-// Lines are all of them.
+// Lines are all of them, in the order in which they are measured.
 var Lines = []Line{
 	{Hot, "list, hot page"},
 	{Distinct, "list, distinct pages"},
@@ -91,16 +93,27 @@ var Lines = []Line{
 	{Inventory, "inventory"},
 }
 
-// Growing are the lines that are measured on ever more rows.
-var Growing = []Line{Lines[1], Lines[2], Lines[7]}
+// What is measured on ever more rows, at a constant rate, and on several replicas.
+var (
+	Growing    = []Line{Lines[1], Lines[2], Lines[7]}
+	Steady     = []Line{Lines[4], Lines[3]}
+	Replicated = []Line{Lines[0], Lines[1], Lines[2], Lines[3], Lines[4]}
+)
+
+// Key says what a shot has measured.
+type Key struct {
+	Subject     string  `json:"subject"`
+	Line        string  `json:"line"`
+	Connections int     `json:"connections"`
+	Rows        int64   `json:"rows,omitempty"`     // where they vary
+	Share       float64 `json:"share,omitempty"`    // of the highest throughput, at a constant rate
+	Replicas    int     `json:"replicas,omitempty"` // behind a balancer
+}
 
 // Shot is one measurement.
 type Shot struct {
-	Subject     string `json:"subject"`
-	Line        string `json:"line"`
-	Connections int    `json:"connections"`
-	Round       int    `json:"round"`
-	Rows        int64  `json:"rows,omitempty"` // only where it varies
+	Key
+	Round int `json:"round"`
 	load.Result
 	Resident int64 `json:"resident"` // bytes, of the server alone, after it
 }
@@ -113,52 +126,37 @@ type Start struct {
 	Resident int64           `json:"resident"`
 }
 
-// Subject finds a subject by its ID.
-func (r *Run) Subject(id string) (Subject, bool) {
-	for _, s := range r.Subjects {
-		if s.ID == id {
-			return s, true
-		}
+// Subject finds a subject by its ID; it has no name if it was not measured.
+func (r *Run) Subject(id string) Subject {
+	if i := slices.IndexFunc(r.Subjects, func(s Subject) bool { return s.ID == id }); i >= 0 {
+		return r.Subjects[i]
 	}
-	return Subject{}, false
-}
-
-// Failures counts the answers that were not the right ones, and tells the first.
-func (r *Run) Failures() (n int64, first string) {
-	return r.failures(func(s Subject) bool { return !s.Peer })
-}
-
-// PeerFailures counts the wrong answers of what others have made.
-func (r *Run) PeerFailures() (n int64, first string) {
-	return r.failures(func(s Subject) bool { return s.Peer })
-}
-
-func (r *Run) failures(of func(Subject) bool) (n int64, first string) {
-	counted := map[string]bool{}
-	for _, s := range r.Subjects {
-		counted[s.ID] = of(s)
-	}
-	for _, shots := range [][]Shot{r.Shots, r.Growth} {
-		for _, s := range shots {
-			if !counted[s.Subject] {
-				continue
-			}
-			if n += s.Failed; first == "" && s.Failed > 0 {
-				first = s.Subject + ", " + s.Line + ": " + s.Failure
-			}
-		}
-	}
-	return n, first
+	return Subject{}
 }
 
 // Requests counts all that were measured.
 func (r *Run) Requests() (n int64) {
-	for _, shots := range [][]Shot{r.Shots, r.Growth} {
-		for _, s := range shots {
-			n += s.Requests
-		}
+	for _, s := range r.Shots {
+		n += s.Requests
 	}
 	return n
+}
+
+// Wrong counts the wrong answers of petstore and the baselines, or of what others have made, and tells the first.
+func (r *Run) Wrong(peers bool) (wrong struct {
+	Answers int64
+	First   string
+}) {
+	for _, s := range r.Shots {
+		if r.Subject(s.Subject).Peer != peers || s.Failed == 0 {
+			continue
+		}
+		if wrong.Answers == 0 {
+			wrong.First = s.Subject + ", " + s.Line + ": " + s.Failure
+		}
+		wrong.Answers += s.Failed
+	}
+	return wrong
 }
 
 // Load reads a run from a file.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -83,8 +85,6 @@ func (c *connection) receive() (whole bool, err error) {
 var (
 	headEnd   = []byte("\r\n\r\n")
 	lastChunk = []byte("\r\n0\r\n\r\n")
-	lengthKey = []byte("\r\nContent-Length: ")
-	chunkKey  = []byte("\r\nTransfer-Encoding: chunked")
 )
 
 // parseHead reads the status and the length, and nothing else of the head.
@@ -98,21 +98,29 @@ func (c *connection) parseHead() error {
 		return fmt.Errorf("the answer is not HTTP: %q", head)
 	}
 	c.status, _ = strconv.Atoi(string(head[9:12]))
-	at := bytes.Index(head, lengthKey)
-	if at < 0 {
-		c.chunked = bytes.Contains(head, chunkKey)
-		if !c.chunked {
+	length, ok := header(head, "Content-Length: ")
+	switch {
+	case c.status == http.StatusNoContent:
+	case ok:
+		length, _, _ = bytes.Cut(length, headEnd[:2])
+		n, err := strconv.Atoi(string(length))
+		if err != nil {
+			return err
+		}
+		end += n
+	default:
+		if _, c.chunked = header(head, "Transfer-Encoding: chunked"); !c.chunked {
 			return fmt.Errorf("the answer has no length: %q", head)
 		}
-		return nil
 	}
-	length := 0
-	for _, digit := range head[at+len(lengthKey):] {
-		if digit < '0' || digit > '9' {
-			break
-		}
-		length = length*10 + int(digit-'0')
-	}
-	c.length = end + len(headEnd) + length
+	c.length = end + len(headEnd)
 	return nil
+}
+
+// header is what follows the begin of a header, as net/http writes it or, like proxies do, in small letters.
+func header(head []byte, begin string) (rest []byte, ok bool) {
+	if _, rest, ok = bytes.Cut(head, []byte(begin)); !ok {
+		_, rest, ok = bytes.Cut(head, []byte(strings.ToLower(begin)))
+	}
+	return rest, ok
 }

@@ -1,0 +1,102 @@
+package baseline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// pet is an animal as the interface shows it.
+type pet struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	CategoryID int64  `json:"categoryId"`
+	Status     string `json:"status"`
+}
+
+var statuses = map[string]int64{"available": 1, "pending": 2, "sold": 3}
+
+// columns are those of a pet, from petstore's table.
+const columns = "SELECT id, name, category_id, CASE status WHEN 1 THEN 'available' WHEN 2 THEN 'pending' ELSE 'sold' END FROM pets "
+
+var errNotFound = errors.New("there is no such animal")
+
+// plainStore answers each request with one query.
+type plainStore interface {
+	list(ctx context.Context, before, limit int64) ([]pet, error)
+	get(ctx context.Context, id int64) (pet, error)
+	add(ctx context.Context, p pet) (id int64, err error) // in a commit of its own, durable when it returns
+}
+
+// Plain is the service that a good Go programmer writes by hand: net/http, a driver, one query a request, durable creates.
+// It checks the key in a map, and has no limits, no access log and no metrics.
+func Plain(database, key string) (http.Handler, error) {
+	open := openSQLite
+	if strings.HasPrefix(database, "postgres:") {
+		open = openPostgres
+	}
+	store, err := open(database)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]bool{"Bearer " + key: true}
+	mux := http.NewServeMux()
+	handle := func(pattern string, status int, answer func(r *http.Request) (any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if !keys[r.Header.Get("Authorization")] {
+				http.Error(w, "the key is not known", http.StatusUnauthorized)
+				return
+			}
+			what, err := answer(r)
+			switch {
+			case errors.Is(err, errNotFound):
+				http.Error(w, err.Error(), http.StatusNotFound)
+				return
+			case err != nil:
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			body, _ := json.Marshal(what)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			w.Write(body)
+		})
+	}
+	handle("GET /v1/pets", http.StatusOK, func(r *http.Request) (any, error) {
+		query := r.URL.Query()
+		before, err1 := number(query.Get("cursor"), math.MaxInt64)
+		limit, err2 := number(query.Get("limit"), 20)
+		if err := errors.Join(err1, err2); err != nil || limit < 1 || limit > 100 {
+			return nil, errors.Join(err, errors.New("limit must be from 1 to 100"))
+		}
+		return store.list(r.Context(), before, limit)
+	})
+	handle("GET /v1/pets/{id}", http.StatusOK, func(r *http.Request) (any, error) {
+		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+		if err != nil {
+			return nil, errNotFound
+		}
+		return store.get(r.Context(), id)
+	})
+	handle("POST /v1/pets", http.StatusCreated, func(r *http.Request) (any, error) {
+		var p pet
+		if err := json.NewDecoder(r.Body).Decode(&p); err != nil || p.Name == "" || statuses[p.Status] == 0 {
+			return nil, errors.Join(err, errors.New("the body is not a whole animal"))
+		}
+		id, err := store.add(r.Context(), p)
+		p.ID = id
+		return p, err
+	})
+	return mux, nil
+}
+
+func number(text string, otherwise int64) (int64, error) {
+	if text == "" {
+		return otherwise, nil
+	}
+	return strconv.ParseInt(text, 10, 64)
+}

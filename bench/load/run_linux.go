@@ -1,0 +1,228 @@
+package load
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+type client struct {
+	*connection
+	due    time.Time
+	asked  Request
+	number int64
+}
+
+// follower is a request that an answer has made possible.
+type follower struct {
+	Request
+	number int64
+}
+
+type generator struct {
+	job       Job
+	sources   []*source // as many of each as its share
+	random    *rand.Rand
+	epoll     int
+	clients   map[int32]*client
+	free      []*client // those that wait for no answer
+	followers []follower
+
+	from, until, due time.Time // due is when the next request is, at a fixed rate
+	meter            *meter
+}
+
+// Run drives the server. It gives a result after every interval of the job, and returns that of the whole, or why there
+// is none.
+func Run(job Job, each func(Result)) (Result, error) {
+	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*client), meter: newMeter(job)}
+	for _, r := range job.Requests {
+		s := newSource(r, g.random)
+		for range r.Share {
+			g.sources = append(g.sources, s)
+		}
+	}
+	var err error
+	if g.epoll, err = syscall.EpollCreate1(syscall.EPOLL_CLOEXEC); err != nil {
+		return Result{}, err
+	}
+	defer syscall.Close(g.epoll)
+	for range job.Connections {
+		if err := g.connect(); err != nil {
+			return Result{}, fmt.Errorf("connecting to %s: %w", job.Address, err)
+		}
+	}
+	return g.run(each)
+}
+
+func (g *generator) connect() error {
+	conn, err := dial(g.job.Address)
+	if err != nil {
+		return err
+	}
+	c := &client{connection: conn}
+	g.clients[int32(conn.fd)] = c
+	g.free = append(g.free, c)
+	return syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, conn.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(conn.fd)})
+}
+
+func (g *generator) run(each func(Result)) (Result, error) {
+	g.due = time.Now()
+	g.from = g.due.Add(g.job.Warmup)
+	g.until = g.from.Add(g.job.Duration)
+	if err := g.serveUntil(g.from); err != nil {
+		return Result{}, err
+	}
+	g.meter.start(g.from)
+	if g.job.Every > 0 {
+		for at := g.from.Add(g.job.Every); at.Before(g.until); at = at.Add(g.job.Every) {
+			if err := g.serveUntil(at); err != nil {
+				return Result{}, err
+			}
+			each(g.meter.interval(at))
+		}
+	}
+	if err := g.serveUntil(g.until); err != nil {
+		return Result{}, err
+	}
+	if g.job.Every > 0 {
+		each(g.meter.interval(g.until))
+	}
+	end := g.meter.read(g.until)
+	for deadline := g.until.Add(grace); g.waiting() > 0 && time.Now().Before(deadline); {
+		if err := g.serve(); err != nil {
+			return Result{}, err
+		}
+	}
+	if n := g.waiting(); n > 0 {
+		g.meter.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
+	}
+	for _, c := range g.clients {
+		c.close()
+	}
+	return g.meter.whole(end), nil
+}
+
+func (g *generator) waiting() int { return len(g.clients) - len(g.free) }
+
+func (g *generator) serveUntil(t time.Time) error {
+	for time.Now().Before(t) {
+		if err := g.serve(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve asks for what is due, waits a moment for answers, and takes them.
+func (g *generator) serve() error {
+	wait := g.askDue(time.Now())
+	if wait < time.Millisecond { // epoll itself counts in milliseconds
+		ready := []unix.PollFd{{Fd: int32(g.epoll), Events: unix.POLLIN}}
+		timeout := unix.NsecToTimespec(int64(wait))
+		if _, err := unix.Ppoll(ready, &timeout, nil); err != nil && err != syscall.EINTR {
+			return err
+		}
+	}
+	var events [128]syscall.EpollEvent
+	n, err := syscall.EpollWait(g.epoll, events[:], int(wait.Milliseconds()))
+	if err != nil && err != syscall.EINTR {
+		return err
+	}
+	for i := range max(n, 0) {
+		c := g.clients[events[i].Fd]
+		whole, err := c.receive()
+		switch {
+		case err != nil:
+			if err := g.reconnect(c, err); err != nil {
+				return err
+			}
+		case whole:
+			g.answered(c, time.Now())
+			g.free = append(g.free, c)
+		}
+	}
+	return nil
+}
+
+// askDue sends the requests that are due on the connections that are free, and returns how long nothing else will be.
+func (g *generator) askDue(now time.Time) time.Duration {
+	const moment = 5 * time.Millisecond
+	for len(g.free) > 0 {
+		due := now
+		if g.job.Rate > 0 {
+			due = g.due
+		}
+		if due.After(now) {
+			return min(moment, due.Sub(now))
+		}
+		if !due.Before(g.until) {
+			return moment
+		}
+		g.due = g.due.Add(time.Duration(float64(time.Second) / max(g.job.Rate, 1)))
+		c := g.free[0] // the one that has rested longest
+		g.free = g.free[1:]
+		g.ask(c, due)
+	}
+	return moment
+}
+
+// ask sends the next request: what follows from an answer comes before anything new.
+func (g *generator) ask(c *client, due time.Time) {
+	if len(g.followers) > 0 {
+		c.asked, c.number = g.followers[0].Request, g.followers[0].number
+		g.followers = g.followers[1:]
+	} else {
+		next := g.sources[0]
+		if len(g.sources) > 1 {
+			next = g.sources[g.random.IntN(len(g.sources))]
+		}
+		c.asked, c.number = next.Request, next.next()
+	}
+	c.due = due
+	c.out = c.asked.append(c.out[:0], c.number)
+	if err := c.send(); err != nil {
+		g.meter.fail(err) // reading will fail too, and connect anew
+	}
+}
+
+func (g *generator) answered(c *client, now time.Time) {
+	if c.status != c.asked.Status {
+		body := string(c.in[:min(c.read, 600)])
+		g.meter.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, body))
+		return
+	}
+	if then := c.asked.Then; then != nil {
+		number := c.number
+		if then.Field != "" {
+			number = Number(c.in[:c.read], then.Field)
+		}
+		g.followers = append(g.followers, follower{*then, number})
+	}
+	counted := now
+	if g.job.Rate > 0 {
+		counted = c.due // however late its answer comes
+	}
+	if !counted.Before(g.from) && counted.Before(g.until) {
+		g.meter.add(now.Sub(c.due))
+	}
+}
+
+// reconnect replaces a connection. A server may close one on which nothing is asked.
+func (g *generator) reconnect(c *client, cause error) error {
+	if rests := slices.Index(g.free, c); rests >= 0 {
+		g.free = slices.Delete(g.free, rests, rests+1)
+	} else {
+		g.meter.fail(cause)
+	}
+	delete(g.clients, int32(c.fd))
+	c.close()
+	if err := g.connect(); err != nil {
+		return fmt.Errorf("connecting again to %s: %w", g.job.Address, err)
+	}
+	return nil
+}

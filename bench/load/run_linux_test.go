@@ -1,0 +1,126 @@
+package load
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
+	for _, n := range []int64{1, 2, 10, 618, 1000, 9_980} {
+		s := newSource(NewRequest("GET", "/{}", "", "", &Numbers{First: 21, Last: 20 + n, Each: true}, 200), rand.New(rand.NewPCG(1, 1)))
+		seen := make(map[int64]bool)
+		for range n {
+			seen[s.next()] = true
+		}
+		if int64(len(seen)) != n {
+			t.Errorf("%d different requests of %d", len(seen), n)
+		}
+	}
+}
+
+func TestNumbersAreWrittenInTheirForm(t *testing.T) {
+	for form, want := range map[Form]string{Decimal: "42", Cursor: "AQAAAAAAAAAq", "%015d": "000000000000042"} {
+		if got := form.Text(42); got != want {
+			t.Errorf("%s: %s instead of %s", form, got, want)
+		}
+	}
+}
+
+func TestTheLoadAsksOnEveryConnectionAndReadsWholeAnswers(t *testing.T) {
+	var connections sync.Map
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connections.Store(r.RemoteAddr, true)
+		asked.Add(1)
+		if strings.HasPrefix(r.URL.Path, "/chunked") {
+			fmt.Fprint(w, strings.Repeat("long ", 10_000))
+			return
+		}
+		fmt.Fprint(w, "short")
+	}))
+	defer server.Close()
+	result := mustRun(t, server, NewRequest("GET", "/short", "key", "", nil, 200), NewRequest("POST", "/chunked", "", "{}", nil, 200))
+
+	count := 0
+	connections.Range(func(any, any) bool { count++; return true })
+	if count != 8 || result.Requests == 0 || result.Requests > asked.Load() || result.Failed != 0 || result.P50 == 0 {
+		t.Errorf("%d connections, %d asked, %+v", count, asked.Load(), result)
+	}
+}
+
+func TestEveryWrongAnswerIsCounted(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch rand.IntN(20) {
+		case 0:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 1:
+			panic(http.ErrAbortHandler) // closes the connection
+		}
+	}))
+	defer server.Close()
+	result := mustRun(t, server, NewRequest("GET", "/", "", "", nil, 200))
+	if result.Failed == 0 || result.Failure == "" || result.Requests == 0 {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestALatencyCountsFromWhenTheRequestWasDue(t *testing.T) {
+	var once sync.Once
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		once.Do(func() { time.Sleep(300 * time.Millisecond) })
+	}))
+	defer server.Close()
+	var intervals int64
+	result, err := Run(Job{Address: server.Listener.Addr().String(), Connections: 1, Requests: []Request{NewRequest("GET", "/", "", "", nil, 200)},
+		Rate: 200, Duration: 400 * time.Millisecond, Every: 100 * time.Millisecond}, func(r Result) { intervals += r.Requests })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Requests != 80 || intervals > 80 || result.Failed != 0 {
+		t.Errorf("80 requests were due, %d were answered, %d of them in intervals; %s", result.Requests, intervals, result.Failure)
+	}
+	if result.P50 < 90*time.Millisecond || result.Max < 300*time.Millisecond {
+		t.Errorf("half of the requests were due while the server stood still, and the median is %v, the slowest %v", result.P50, result.Max)
+	}
+}
+
+func TestWhatFollowsHasANumberOfTheAnswer(t *testing.T) {
+	var paths sync.Map
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths.Store(r.Method+" "+r.URL.Path, true)
+		if r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		fmt.Fprint(w, `{"id":7,"petId":42}`)
+	}))
+	defer server.Close()
+	numbers := &Numbers{First: 5, Last: 5, Form: Decimal}
+	first := NewRequest("POST", "/{}", "", `{"a":1}`, numbers, 200)
+	remove := NewRequest("DELETE", "/{}", "", "", numbers, 204)
+	first.Then = Follow("", first, Follow("id", first, Follow("petId", remove, nil)))
+	if result := mustRun(t, server, first); result.Failed != 0 {
+		t.Error(result.Failure)
+	}
+	for _, path := range []string{"POST /5", "POST /7", "DELETE /42"} {
+		if _, asked := paths.Load(path); !asked {
+			t.Errorf("%s was not asked", path)
+		}
+	}
+}
+
+func mustRun(t *testing.T, server *httptest.Server, requests ...Request) Result {
+	t.Helper()
+	result, err := Run(Job{Address: server.Listener.Addr().String(), Connections: 8, Requests: requests, Warmup: 10 * time.Millisecond, Duration: 100 * time.Millisecond}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}

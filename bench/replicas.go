@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"petstore/bench/result"
+)
+
+// measureReplicas measures petstore on ever more replicas behind HAProxy, which share PostgreSQL and Redis.
+func (b *bench) measureReplicas() error {
+	program, err := exec.LookPath("haproxy")
+	if err != nil || b.redis == nil {
+		b.leaveOut("Replicas", fmt.Errorf("they need PostgreSQL, Redis and HAProxy (Debian: apt-get install haproxy)"))
+		return nil
+	}
+	const database = "replicas"
+	if err := b.seedPostgres(database, b.run.Settings.Rows); err != nil {
+		return err
+	}
+	for _, n := range b.run.Settings.Replicas {
+		balanced, err := b.balance(program, database, n)
+		if err != nil {
+			return err
+		}
+		for _, line := range result.Replicated {
+			if err := b.inTurn([]*service{balanced}, result.Key{Line: line.ID, Connections: result.Busy}); err != nil {
+				return err
+			}
+		}
+		b.stopServices()
+	}
+	return nil
+}
+
+// balance starts so many replicas and HAProxy before them, which stands for them all. HAProxy counts as the last of the
+// stores.
+func (b *bench) balance(program, database string, replicas int) (*service, error) {
+	front, err := b.newService(b.subject(result.Postgres), petstoreLines(b.run.Settings.Rows))
+	if err != nil {
+		return nil, err
+	}
+	shipped, err := os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))
+	if err != nil {
+		return nil, err
+	}
+	var addresses []string
+	for range replicas {
+		s, err := b.newService(front.Subject, front.lines)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.serve(s, b.postgres.url(database)); err != nil {
+			return nil, err
+		}
+		b.services = append(b.services, s)
+		front.replicas, front.admin, front.stores = append(front.replicas, s.Pid), s.admin, s.stores
+		addresses = append(addresses, s.address)
+	}
+	file := filepath.Join(front.dir, "haproxy.cfg")
+	if err := os.WriteFile(file, []byte(configure(string(shipped), front.address, addresses)), 0o644); err != nil {
+		return nil, err
+	}
+	if err := front.launch(exec.Command(program, "-db", "-f", file)); err != nil {
+		return nil, err
+	}
+	front.stores = append(front.stores, front.Pid)
+	b.services = append([]*service{front}, b.services...) // stopped first
+	return front, nil
+}
+
+// configure gives the shipped configuration other addresses, and no more replicas than there are.
+func configure(shipped, address string, replicas []string) string {
+	var lines []string
+	for line := range strings.Lines(shipped) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 3 && fields[0] == "server":
+			if len(replicas) == 0 {
+				continue
+			}
+			line, replicas = strings.Replace(line, fields[2], replicas[0], 1), replicas[1:]
+		case len(fields) == 2 && fields[0] == "bind" && address != "":
+			line, address = strings.Replace(line, fields[1], address, 1), ""
+		case len(fields) == 2 && fields[0] == "bind":
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "")
+}
