@@ -12,13 +12,17 @@ import (
 	"petstore/internal/petstore"
 )
 
-// A change of one animal is one statement if no order holds the animal, or just the order that is to be closed, and nobody
-// else is at work on it. The statement passes over an animal that is locked, so it never waits: any number of changes can
-// go together in one transaction, in any order, and none keeps the others up. What it leaves as it was is looked at in a
-// transaction of its own.
+// A change of one animal is one statement if no order is in its way and nobody else is at work on the animal. The statement
+// passes over an animal that is locked, so it never waits: any number of changes can go together in one transaction, in any
+// order, and none keeps the others up. What it leaves as it was is looked at in a transaction of its own.
 const (
+	// An order is in the way of a patch if it may hold the animal and the patch names a status, or if it has expired.
 	updateFree = `
-		WITH free AS (SELECT id FROM pets WHERE id = $1 AND status <> 2 FOR UPDATE SKIP LOCKED)
+		WITH free AS (
+			SELECT id FROM pets WHERE id = $1 AND (status <> 2 OR $4::smallint IS NULL AND NOT EXISTS (
+				SELECT FROM orders WHERE pet_id = $1 AND orders.status = 1 AND expires_at <= ` + theTime + `))
+			FOR UPDATE SKIP LOCKED
+		)
 		UPDATE pets SET name = coalesce($2, name), category_id = coalesce($3, category_id), status = coalesce($4, status)
 		FROM free WHERE pets.id = free.id
 			AND (name, category_id, status) <> (coalesce($2, name), coalesce($3, category_id), coalesce($4, status))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -40,6 +41,8 @@ type DB struct {
 	changes *batch.Writer[change, bool]
 	gets    *batch.Writer[int64, petstore.Pet]
 	pages   *batch.Shared[petstore.PetQuery, []petstore.Pet]
+	lanes   [lanes]*batch.Writer[petstore.PetQuery, []petstore.Pet]
+	turn    atomic.Uint32
 	counts  *batch.Shared[struct{}, petstore.Inventory]
 }
 
@@ -57,6 +60,8 @@ const (
 	maxBatch = 4096
 	// maxChanges bounds the changes of one transaction, each a statement of its own, so that they end in time.
 	maxChanges = 1024
+	// lanes is how many groups of pages are read at once, so that the database can use several processors for them.
+	lanes = 4
 	// patience bounds every call, its wait for a connection included: a database that hangs makes refusals, not
 	// hanging requests.
 	patience = 3 * time.Second
@@ -100,6 +105,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db.changes = batch.NewWriter(maxChanges, db.apply)
 	db.gets = batch.NewWriter(maxBatch, db.fetch)
 	db.pages = batch.NewShared(db.page)
+	for i := range db.lanes {
+		db.lanes[i] = batch.NewWriter(maxBatch, db.list)
+	}
 	db.counts = batch.NewShared(db.count)
 	return db, nil
 }
@@ -149,6 +157,9 @@ func (db *DB) Close() error {
 	db.creates.Close()
 	db.changes.Close()
 	db.gets.Close()
+	for _, lane := range db.lanes {
+		lane.Close()
+	}
 	db.pool.Close()
 	return nil
 }
