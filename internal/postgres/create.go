@@ -83,6 +83,10 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 
 // UpdatePet locks the animal, so that of two patches at once the second meets what the first one left.
 func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
+	pet, done, err := db.tryUpdate(ctx, id, patch)
+	if done || err != nil {
+		return pet, err
+	}
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		before, holder, _, err := db.lockPet(ctx, tx, id)
 		if err != nil {
@@ -102,6 +106,9 @@ func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) 
 
 // DeletePet removes an animal that no open order holds.
 func (db *DB) DeletePet(ctx context.Context, id int64) error {
+	if done, err := db.tryDelete(ctx, id); done || err != nil {
+		return err
+	}
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, holder, _, err := db.lockPet(ctx, tx, id)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -37,8 +38,12 @@ type DB struct {
 	batched func(creates int)
 	watch   petstore.Watch
 	creates *batch.Writer[petstore.NewPet, petstore.Pet]
+	changes *batch.Writer[change, bool]
 	gets    *batch.Writer[int64, petstore.Pet]
 	pages   *batch.Shared[petstore.PetQuery, []petstore.Pet]
+	lanes   [lanes]*batch.Writer[petstore.PetQuery, []petstore.Pet]
+	turn    atomic.Uint32
+	counts  *batch.Shared[struct{}, petstore.Inventory]
 }
 
 var (
@@ -53,6 +58,10 @@ const (
 	// maxBatch bounds a statement. It is more than ever wait at once, so that a database that hangs keeps nobody for
 	// longer than the group that runs and the next.
 	maxBatch = 4096
+	// maxChanges bounds the changes of one transaction, each a statement of its own, so that they end in time.
+	maxChanges = 1024
+	// lanes is how many groups of pages are read at once, so that the database can use several processors for them.
+	lanes = 4
 	// patience bounds every call, its wait for a connection included: a database that hangs makes refusals, not
 	// hanging requests.
 	patience = 3 * time.Second
@@ -93,8 +102,13 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	db := &DB{pool: pool, batched: cfg.Batched, watch: cfg.Watch}
 	db.creates = batch.NewWriter(maxBatch, db.insert)
+	db.changes = batch.NewWriter(maxChanges, db.apply)
 	db.gets = batch.NewWriter(maxBatch, db.fetch)
 	db.pages = batch.NewShared(db.page)
+	for i := range db.lanes {
+		db.lanes[i] = batch.NewWriter(maxBatch, db.list)
+	}
+	db.counts = batch.NewShared(db.count)
 	return db, nil
 }
 
@@ -130,8 +144,8 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// SharedReads is how many lists so far needed no query of their own.
-func (db *DB) SharedReads() int64 { return db.pages.Joined() }
+// SharedReads is how many lists and inventories so far needed no query of their own.
+func (db *DB) SharedReads() int64 { return db.pages.Joined() + db.counts.Joined() }
 
 // Ping asks the primary.
 func (db *DB) Ping(ctx context.Context) error {
@@ -141,7 +155,11 @@ func (db *DB) Ping(ctx context.Context) error {
 // Close finishes what was accepted and releases the connections. Closing again does nothing.
 func (db *DB) Close() error {
 	db.creates.Close()
+	db.changes.Close()
 	db.gets.Close()
+	for _, lane := range db.lanes {
+		lane.Close()
+	}
 	db.pool.Close()
 	return nil
 }

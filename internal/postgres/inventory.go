@@ -32,10 +32,18 @@ const (
 	foldStep = 10_000
 )
 
-// Inventory adds up what every change of animals has left. One statement sees one moment, and folds leave the sums as
-// they are.
-func (db *DB) Inventory(ctx context.Context) (all petstore.Inventory, err error) {
-	err = db.read(ctx, func(ctx context.Context) error {
+// Inventory shares one query among all who ask at the same time.
+func (db *DB) Inventory(ctx context.Context) (petstore.Inventory, error) {
+	if err := ctx.Err(); err != nil {
+		return petstore.Inventory{}, failure(err)
+	}
+	all, err := db.counts.Do(ctx, struct{}{})
+	return all, failure(err)
+}
+
+// count adds up what every change of animals has left. One statement sees one moment, and folds leave the sums as they are.
+func (db *DB) count(struct{}) (all petstore.Inventory, err error) {
+	err = db.read(context.Background(), func(ctx context.Context) error {
 		all = petstore.Inventory{}
 		rows, _ := db.pool.Query(ctx, selectInventory)
 		var status int16

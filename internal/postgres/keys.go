@@ -114,9 +114,10 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 }
 
 // lockKey keeps other rotations and changes of the owner's keys away until the transaction ends: the second of two at
-// once meets what the first one left, new keys included.
+// once meets what the first one left, new keys included. It locks one key only, the one that the owner is named after:
+// whoever locked them all would miss those made meanwhile, and two could wait for each other.
 func lockKey(ctx context.Context, tx pgx.Tx, id string) (petstore.Key, error) {
-	if _, err := tx.Exec(ctx, "SELECT FROM keys WHERE owner = (SELECT owner FROM keys WHERE id = $1) ORDER BY id FOR UPDATE", id); err != nil {
+	if _, err := tx.Exec(ctx, "SELECT FROM keys WHERE id = (SELECT owner FROM keys WHERE id = $1) FOR UPDATE", id); err != nil {
 		return petstore.Key{}, err
 	}
 	rows, _ := tx.Query(ctx, selectKeys+" WHERE id = $1", id)

@@ -72,7 +72,7 @@ func getOrder(ctx context.Context, q querier, id int64) (order petstore.Order, n
 	return order, time.UnixMilli(at), err
 }
 
-func scanOrder(row pgx.CollectableRow, more ...any) (order petstore.Order, err error) {
+func scanOrder(row pgx.Row, more ...any) (order petstore.Order, err error) {
 	var status int16
 	var created, expires int64
 	var closed *int64
@@ -125,9 +125,15 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	return stored(q.Status, ""), args
 }
 
-// PlaceOrder holds an animal in a transaction of its own.
-func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	placed, again, err := makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.place(ctx, tx, order) })
+// PlaceOrder holds an animal. What must be done once only, or cannot be done at once, is done in a transaction of its own.
+func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (placed petstore.Order, again bool, err error) {
+	done := false
+	if idempotency == nil {
+		placed, done, err = db.tryPlace(ctx, order)
+	}
+	if !done && err == nil {
+		placed, again, err = makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.place(ctx, tx, order) })
+	}
 	if err == nil && !again {
 		db.watch.Order(petstore.Open, 1)
 	}
@@ -156,6 +162,13 @@ func (db *DB) place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (pe
 
 // CloseOrder completes or cancels an order under the lock on its animal.
 func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
+	closed, done, err := db.tryClose(ctx, id, to)
+	if done {
+		db.watch.Order(to, 1)
+	}
+	if done || err != nil {
+		return closed, err
+	}
 	changed := 0
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		order, now, err := getOrder(ctx, tx, id)

@@ -32,6 +32,14 @@ var calls = map[string]func(ctx context.Context, db *DB) error{
 		_, _, err := db.CreatePet(ctx, rex, nil)
 		return err
 	},
+	"inventory": func(ctx context.Context, db *DB) error {
+		_, err := db.Inventory(ctx)
+		return err
+	},
+	"update": func(ctx context.Context, db *DB) error {
+		_, err := db.UpdatePet(ctx, 1, petstore.PetPatch{Name: new(time.Now().String())})
+		return err
+	},
 	"create once": func(ctx context.Context, db *DB) error {
 		_, _, err := db.CreatePet(ctx, rex, &petstore.Idempotency{Owner: "ann", Key: "k"})
 		return err
@@ -85,7 +93,7 @@ func callAll(t *testing.T, db *DB, times int) map[string][]error {
 // refused fails the test unless every call was refused: a read with Unavailable, a write perhaps with OutcomeUnknown.
 func refused(t *testing.T, results map[string][]error) {
 	t.Helper()
-	writes := []string{"create", "create once", "ban"}
+	writes := []string{"create", "create once", "update", "ban"}
 	for name, errs := range results {
 		for _, err := range errs {
 			if petstore.IsCode(err, petstore.Unavailable) || petstore.IsCode(err, petstore.OutcomeUnknown) && slices.Contains(writes, name) {

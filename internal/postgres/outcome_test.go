@@ -19,6 +19,13 @@ var uncertain = []struct {
 		_, _, err := db.CreatePet(ctx, petstore.NewPet{Name: name, Status: petstore.Available}, nil)
 		return err
 	}, hasPet},
+	{"an update", func(ctx context.Context, db *DB, name string) error {
+		pet, _, err := db.CreatePet(ctx, rex, nil)
+		if err == nil {
+			_, err = db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Name: &name})
+		}
+		return err
+	}, hasPet},
 	{"a new key", func(ctx context.Context, db *DB, name string) error {
 		return db.CreateKey(ctx, keyNamed(name), petstore.HashSecret(name))
 	}, hasKey},

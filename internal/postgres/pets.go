@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"math"
 
 	"github.com/jackc/pgx/v5"
@@ -31,34 +32,69 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet
 	return pets, failure(err)
 }
 
-func (db *DB) page(q petstore.PetQuery) (pets []petstore.Pet, err error) {
-	before := cmp.Or(q.Before, math.MaxInt64)
-	sql, args := selectPets, []any{before, q.Limit}
-	if q.Status != 0 {
-		sql, args = selectPetsOfStatus, []any{before, q.Limit, int16(q.Status)}
-	}
-	err = db.read(context.Background(), func(ctx context.Context) (err error) {
-		pets, err = db.query(ctx, sql, args...)
-		return err
-	})
-	return pets, err
+// page reads a page together with others that are asked for at the same time.
+func (db *DB) page(q petstore.PetQuery) ([]petstore.Pet, error) {
+	return db.lanes[db.turn.Add(1)%lanes].Do(context.Background(), q)
 }
 
-func (db *DB) query(ctx context.Context, sql string, args ...any) ([]petstore.Pet, error) {
-	rows, err := db.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
+// list reads pages in one round trip.
+func (db *DB) list(queries []petstore.PetQuery) ([][]petstore.Pet, error) {
+	pages := make([][]petstore.Pet, len(queries))
+	err := db.read(context.Background(), func(ctx context.Context) error {
+		results := db.pool.SendBatch(ctx, pageBatch(queries))
+		defer results.Close()
+		for i := range pages {
+			rows, err := results.Query()
+			if err == nil {
+				pages[i], err = collectPets(rows)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return pages, err
+}
+
+// pageBatch is made for each attempt: a batch remembers the connection that it was sent on.
+func pageBatch(queries []petstore.PetQuery) *pgx.Batch {
+	batch := &pgx.Batch{}
+	for _, q := range queries {
+		before := cmp.Or(q.Before, math.MaxInt64)
+		if q.Status == 0 {
+			batch.Queue(selectPets, before, q.Limit)
+		} else {
+			batch.Queue(selectPetsOfStatus, before, q.Limit, int16(q.Status))
+		}
 	}
+	return batch
+}
+
+func collectPets(rows pgx.Rows) (pets []petstore.Pet, err error) {
 	defer rows.Close()
-	var pets []petstore.Pet
 	for rows.Next() {
-		pet, err := scanPet(rows)
+		pet, err := readPet(rows)
 		if err != nil {
 			return nil, err
 		}
 		pets = append(pets, pet)
 	}
 	return pets, rows.Err()
+}
+
+// readPet reads a row in the form in which PostgreSQL sends it, for a fourth of what Scan costs, unless the URL chose the
+// form of text.
+func readPet(rows pgx.Rows) (petstore.Pet, error) {
+	if rows.FieldDescriptions()[0].Format != pgx.BinaryFormatCode {
+		return scanPet(rows)
+	}
+	row := rows.RawValues()
+	return petstore.Pet{ID: int64(binary.BigEndian.Uint64(row[0])), NewPet: petstore.NewPet{
+		Name:       string(row[1]),
+		CategoryID: int64(binary.BigEndian.Uint64(row[2])),
+		Status:     petstore.Status(binary.BigEndian.Uint16(row[3])),
+	}}, nil
 }
 
 func scanPet(row pgx.Row) (pet petstore.Pet, err error) {
@@ -83,8 +119,11 @@ func (db *DB) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 // fetch returns the animals with these ids, and a zero one where there is none.
 func (db *DB) fetch(ids []int64) ([]petstore.Pet, error) {
 	var found []petstore.Pet
-	err := db.read(context.Background(), func(ctx context.Context) (err error) {
-		found, err = db.query(ctx, selectPetsByID, ids)
+	err := db.read(context.Background(), func(ctx context.Context) error {
+		rows, err := db.pool.Query(ctx, selectPetsByID, ids)
+		if err == nil {
+			found, err = collectPets(rows)
+		}
 		return err
 	})
 	byID := make(map[int64]petstore.Pet, len(found))

@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,6 +30,38 @@ func TestTheLongestNameFits(t *testing.T) {
 	}
 }
 
+func TestAnimalsAreReadInEitherFormOfTheProtocol(t *testing.T) {
+	url := testservice.Postgres(t)
+	want := mustCreate(t, open(t, url))
+	for _, mode := range []string{"cache_statement", "simple_protocol"} {
+		db := open(t, url+"&default_query_exec_mode="+mode)
+		if got, err := db.GetPet(t.Context(), want.ID); err != nil || got != want {
+			t.Errorf("%s: the animal is %+v, %v; want %+v", mode, got, err, want)
+		}
+		if got, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2}); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%s: the page is %+v, %v; want %+v", mode, got, err, want)
+		}
+	}
+}
+
+func TestPagesThatComeTogetherAreEachTheirOwn(t *testing.T) {
+	db := open(t, testservice.Postgres(t))
+	for range 4 {
+		mustCreate(t, db)
+	}
+	pages, err := db.list([]petstore.PetQuery{{Limit: 1}, {Limit: 2, Before: 3}, {Limit: 9, Status: petstore.Sold}, {Limit: 9, Status: petstore.Available, Before: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]int64
+	for _, page := range pages {
+		got = append(got, ids(page, func(pet petstore.Pet) int64 { return pet.ID }))
+	}
+	if want := [][]int64{{4}, {2, 1}, {}, {1}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the pages are %v, want %v", got, want)
+	}
+}
+
 // TestEveryReadWalksAnIndex holds for whatever the planner knows of the table, since the walk down a wrong index is
 // the length of the table.
 func TestEveryReadWalksAnIndex(t *testing.T) {
@@ -51,6 +84,10 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 				{"(bigint, bigint, smallint)", selectPetsOfStatus, "(20000, 20, 3::smallint)", "pets_by_status"},
 				{"(bigint, bigint)", selectPets, "(20000, 20)", "pets_pkey"},
 				{"(bigint[])", selectPetsByID, "('{1, 2, 3}')", "pets_pkey"},
+				{"(bigint, text, bigint, smallint)", updateFree, "(1, NULL, 1, NULL)", "pets_pkey"},
+				{"(bigint)", deleteFree, "(1)", "pets_pkey"},
+				{"(bigint, text, bigint)", placeFree, "(1, '', 1)", "pets_pkey"},
+				{"(bigint, smallint, smallint)", closeHolding, "(1, 2::smallint, 3::smallint)", "pets_pkey"},
 			} {
 				plan := explain(t, db, read.types, read.sql, read.args)
 				if !strings.Contains(plan, read.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "Sort") {

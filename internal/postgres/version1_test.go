@@ -75,7 +75,7 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 				}
 				migrated <- err
 			}()
-			awaitLockWait(t, older)
+			awaitLockWaits(t, url, 1)
 			execute(create[1])
 			execute("COMMIT")
 			if err := <-migrated; err != nil {
@@ -88,15 +88,18 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// awaitLockWait returns once somebody waits for a lock in the database.
-func awaitLockWait(t *testing.T, conn *pgx.Conn) {
+// awaitLockWaits returns once that many wait for a lock in the database.
+func awaitLockWaits(t *testing.T, url string, n int) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	for waits := false; !waits; time.Sleep(time.Millisecond) {
-		err := conn.QueryRow(ctx, `
-			SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database ON database = pg_database.oid
-			WHERE datname = current_database() AND NOT granted)`).Scan(&waits)
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for waits := 0; waits < n; time.Sleep(time.Millisecond) {
+		err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,134 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"petstore/internal/petstore"
+)
+
+// A change of one animal is one statement if no order is in its way and nobody else is at work on the animal. The statement
+// passes over an animal that is locked, so it never waits: any number of changes can go together in one transaction, in any
+// order, and none keeps the others up. What it leaves as it was is looked at in a transaction of its own.
+const (
+	// An order is in the way of a patch if it may hold the animal and the patch names a status, or if it has expired.
+	updateFree = `
+		WITH free AS (
+			SELECT id FROM pets WHERE id = $1 AND (status <> 2 OR $4::smallint IS NULL AND NOT EXISTS (
+				SELECT FROM orders WHERE pet_id = $1 AND orders.status = 1 AND expires_at <= ` + theTime + `))
+			FOR UPDATE SKIP LOCKED
+		)
+		UPDATE pets SET name = coalesce($2, name), category_id = coalesce($3, category_id), status = coalesce($4, status)
+		FROM free WHERE pets.id = free.id
+			AND (name, category_id, status) <> (coalesce($2, name), coalesce($3, category_id), coalesce($4, status))
+		RETURNING pets.id, name, category_id, status`
+
+	deleteFree = `
+		WITH free AS (SELECT id FROM pets WHERE id = $1 AND status <> 2 FOR UPDATE SKIP LOCKED)
+		DELETE FROM pets USING free WHERE pets.id = free.id
+		RETURNING pets.id`
+
+	placeFree = `
+		WITH free AS (
+			SELECT id FROM pets WHERE id = $1 AND status = 1 FOR UPDATE SKIP LOCKED
+		), held AS (
+			UPDATE pets SET status = 2 FROM free WHERE pets.id = free.id RETURNING pets.id
+		)
+		INSERT INTO orders (pet_id, status, reference, created_at, expires_at)
+		SELECT id, 1, $2, ` + theTime + `, ` + theTime + ` + $3 FROM held
+		RETURNING id, created_at`
+
+	closeHolding = `
+		WITH held AS (
+			SELECT pets.id FROM orders JOIN pets ON pets.id = pet_id
+			WHERE orders.id = $1 AND orders.status = 1 FOR UPDATE OF pets SKIP LOCKED
+		), closed AS (
+			UPDATE orders SET status = $2, closed_at = ` + theTime + ` FROM held
+			WHERE orders.id = $1 AND status = 1 AND expires_at > ` + theTime + `
+			RETURNING orders.*
+		), left_as AS (
+			UPDATE pets SET status = $3 FROM closed WHERE pets.id = pet_id
+		)
+		` + orderColumns + ` FROM closed`
+)
+
+// change is a statement that returns a row if it has changed something.
+type change struct {
+	sql  string
+	args []any
+	scan func(pgx.Row) error
+}
+
+// tryChange makes a change together with all that come at the same time, and reports whether it did.
+func (db *DB) tryChange(ctx context.Context, c change) (done bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, failure(err)
+	}
+	// Who has been accepted waits for the outcome, even if ctx ends.
+	done, err = db.changes.Do(context.Background(), c)
+	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
+		return false, nil // by one of them: each goes its own way
+	}
+	return done, outcome(err)
+}
+
+// apply makes changes in one transaction and one round trip.
+func (db *DB) apply(changes []change) ([]bool, error) {
+	done := make([]bool, len(changes))
+	batch := &pgx.Batch{}
+	for _, c := range changes {
+		batch.Queue(c.sql, c.args...)
+	}
+	err := db.write(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
+		results := conn.SendBatch(ctx, batch)
+		for i, c := range changes {
+			err := c.scan(results.QueryRow())
+			if done[i] = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
+				results.Close()
+				return err
+			}
+		}
+		return results.Close()
+	})
+	return done, err
+}
+
+func (db *DB) tryUpdate(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, done bool, err error) {
+	done, err = db.tryChange(ctx, change{
+		updateFree, []any{id, patch.Name, patch.CategoryID, patch.Status},
+		func(row pgx.Row) (err error) { pet, err = scanPet(row); return err },
+	})
+	return pet, done, err
+}
+
+func (db *DB) tryDelete(ctx context.Context, id int64) (done bool, err error) {
+	return db.tryChange(ctx, change{deleteFree, []any{id}, func(row pgx.Row) error { return row.Scan(&id) }})
+}
+
+func (db *DB) tryPlace(ctx context.Context, order petstore.NewOrder) (placed petstore.Order, done bool, err error) {
+	done, err = db.tryChange(ctx, change{
+		placeFree, []any{order.PetID, order.Reference, order.Hold.Milliseconds()},
+		func(row pgx.Row) error {
+			var id, at int64
+			if err := row.Scan(&id, &at); err != nil {
+				return err
+			}
+			placed, err = order.Place(id, petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.UnixMilli(at))
+			return err
+		},
+	})
+	return placed, done, err
+}
+
+func (db *DB) tryClose(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, done bool, err error) {
+	done, err = db.tryChange(ctx, change{
+		closeHolding, []any{id, int16(to), int16(to.Leaves())},
+		func(row pgx.Row) (err error) { closed, err = scanOrder(row); return err },
+	})
+	return closed, done, err
+}

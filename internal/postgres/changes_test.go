@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+func TestAChangeThatWaitsKeepsNoOtherUp(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	locked := mustCreate(t, db)
+	holder, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close(t.Context())
+	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	sold := petstore.PetPatch{Status: new(petstore.Sold)}
+	waited := make(chan error, 1)
+	go func() {
+		_, err := db.UpdatePet(t.Context(), locked.ID, sold)
+		waited <- err
+	}()
+	awaitLockWaits(t, url, 1)
+
+	free := mustCreate(t, db)
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: free.ID, Hold: time.Hour}, nil)
+	if err == nil {
+		_, err = db.CloseOrder(t.Context(), order.ID, petstore.Cancelled)
+	}
+	if err == nil {
+		_, err = db.UpdatePet(t.Context(), free.ID, sold)
+	}
+	if err == nil {
+		err = db.DeletePet(t.Context(), free.ID)
+	}
+	if err != nil {
+		t.Errorf("while one change waits, another fails: %v", err)
+	}
+	if _, err := holder.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waited; err != nil {
+		t.Errorf("the change that waited: %v", err)
+	}
+	if got, err := db.GetPet(t.Context(), locked.ID); err != nil || got.Status != petstore.Sold {
+		t.Errorf("the animal is %+v, %v", got, err)
+	}
+}
+
+func TestChangesThatComeTogetherAreOneTransaction(t *testing.T) {
+	db := open(t, testservice.Postgres(t))
+	first, second := mustCreate(t, db), mustCreate(t, db)
+	update := func(id int64) change {
+		return change{updateFree, []any{id, "Max", nil, nil}, func(row pgx.Row) error { _, err := scanPet(row); return err }}
+	}
+	done, err := db.apply([]change{update(first.ID), update(-1), update(second.ID), update(second.ID)})
+	if err != nil || !done[0] || done[1] || !done[2] || done[3] {
+		t.Fatalf("of an animal, none, another one and the same again are changed: %v, %v", done, err)
+	}
+	var transactions int
+	if err := db.pool.QueryRow(t.Context(), "SELECT count(DISTINCT xmin::text) FROM pets").Scan(&transactions); err != nil || transactions != 1 {
+		t.Errorf("they are %d transactions, %v", transactions, err)
+	}
+}
+
+// TestAFaultInOneChangeIsNoOneElses meets an animal that somebody has meddled with: it is available, and an order holds it.
+func TestAFaultInOneChangeIsNoOneElses(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	broken := mustCreate(t, db)
+	execute(t, url, "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) SELECT id, 1, '', 0, 9e15 FROM pets")
+	var pets []petstore.Pet
+	for range 20 {
+		pets = append(pets, mustCreate(t, db))
+	}
+	for range 5 {
+		var all sync.WaitGroup
+		for _, pet := range pets {
+			all.Go(func() {
+				if _, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: broken.ID}, nil); err == nil {
+					t.Error("the animal is ordered twice")
+				}
+			})
+			all.Go(func() {
+				if _, err := db.UpdatePet(t.Context(), pet.ID, petstore.PetPatch{Name: new(time.Now().String())}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}

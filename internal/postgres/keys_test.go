@@ -1,0 +1,56 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// TestTwoChangesOfAnOwnerDoNotBlockEachOther has a key appear between two changes that wait, one that the second change
+// alone sees when it begins and whose id comes first.
+func TestTwoChangesOfAnOwnerDoNotBlockEachOther(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	first := petstore.NewKey("first", petstore.Free, petstore.Limits{}, time.Now(), 0)
+	if err := db.CreateKey(t.Context(), first, petstore.HashSecret("first")); err != nil {
+		t.Fatal(err)
+	}
+	holder, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close(t.Context())
+	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM keys FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	changed := make(chan error, 2)
+	change := func(plan petstore.Plan) {
+		_, err := db.UpdateKey(t.Context(), first.ID, petstore.KeyChange{Plan: &plan}, time.Now())
+		changed <- err
+	}
+	go change(petstore.Pro)
+	awaitLockWaits(t, url, 1)
+	second := first
+	second.ID = "key_0"
+	if err := db.CreateKey(t.Context(), second, petstore.HashSecret("second")); err != nil {
+		t.Fatal(err)
+	}
+	go change(petstore.Business)
+	awaitLockWaits(t, url, 2)
+	if _, err := holder.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := <-changed; err != nil {
+			t.Errorf("a change is refused: %v", err)
+		}
+	}
+	keys, err := db.Keys(t.Context())
+	if err != nil || keys[0].Plan != keys[1].Plan {
+		t.Errorf("the owner's keys are %+v, %v", keys, err)
+	}
+}
