@@ -149,6 +149,7 @@ func (c *call) readQuery(raw string) {
 // readAnswer tells what became of the request and reads what the answer shows.
 func (c *call) readAnswer() {
 	switch {
+	case c.Status == 0 && c.makes() && !c.valid(): // it can have made nothing
 	case c.Status == 0:
 		c.outcome = unknown
 	case c.Status < 300:
@@ -200,7 +201,9 @@ func (c *call) readRefusal() {
 	c.code = petstore.Code(e.Code)
 	switch c.code {
 	case "", petstore.OutcomeUnknown, petstore.InternalError:
-		c.outcome = unknown
+		if !c.makes() || c.valid() {
+			c.outcome = unknown
+		}
 	case petstore.NotFound, petstore.PetReserved, petstore.PetUnavailable, petstore.OrderClosed, petstore.NameTaken, petstore.IdempotencyConflict:
 		c.outcome = refused
 	case petstore.InvalidField:
@@ -226,6 +229,11 @@ func (c *call) reads() bool { return c.Method == "GET" }
 // makes reports whether the operation makes something, once only with an Idempotency-Key.
 func (c *call) makes() bool {
 	return c.op == "createPet" || c.op == "placeOrder" || c.op == "createCategory"
+}
+
+// valid reports whether a request that makes something names what is required.
+func (c *call) valid() bool {
+	return c.op == "placeOrder" || c.fields.Name != nil && (c.op == "createCategory" || c.fields.CategoryID != nil)
 }
 
 func (c call) String() string {

@@ -38,6 +38,9 @@ type History struct {
 // New begins a history.
 func New() *History { return &History{start: time.Now()} }
 
+// Began is when the history began.
+func (h *History) Began() time.Time { return h.start }
+
 // Now is the time since the history began.
 func (h *History) Now() time.Duration { return time.Since(h.start) }
 

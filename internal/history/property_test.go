@@ -56,6 +56,18 @@ func TestWhatACorrectStoreAnswersIsAlwaysAccepted(t *testing.T) {
 	}
 }
 
+func TestASearchThatTakesTooLongIsReported(t *testing.T) {
+	faults := Check(simulate(t.Context(), 1, 2000, 8, 0), Rules{Patience: 1})
+	if len(faults) == 0 {
+		t.Error("nobody hears that the searches were given up")
+	}
+	for _, f := range faults {
+		if f.Kind != Undecided {
+			t.Error(f)
+		}
+	}
+}
+
 func BenchmarkCheckOf200000Exchanges(b *testing.B) {
 	exchanges := simulate(b.Context(), 1, 200_000, 8, 0)
 	for b.Loop() {

@@ -67,7 +67,7 @@ func serve(t *testing.T, storage petstore.Storage, limiter petstore.Limiter, lim
 	t.Cleanup(server.Close)
 	s := &service{T: t, history: New(), rules: Rules{Limits: make(map[string]Limit)}}
 	s.Load = Load{Base: server.URL, Keys: make(map[string]string), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}, Seed: 7, Workers: 6}
-	s.rules.Began = time.Now()
+	s.rules.Began = s.history.Began()
 	for name, limits := range map[string]petstore.Limits{"generous": generous, "limited": limits} {
 		secret, key := petstore.NewSecret(petstore.Production), petstore.NewKey(name, petstore.Enterprise, limits, time.Now(), 0)
 		if err := storage.CreateKey(t.Context(), key, petstore.HashSecret(secret)); err != nil {
@@ -123,7 +123,7 @@ func (s *service) finds(want ...Kind) {
 func TestNoFaultIsFoundWithoutOne(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
 		s := serve(t, storage, ratelimit.NewMemory(time.Now), generous)
-		s.run(3000)
+		s.run(2000)
 		s.finds()
 	})
 }
