@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,6 +50,7 @@ type RedisServer struct {
 	program  string
 	dir      string
 	args     []string
+	follows  []string
 	process  *process
 	replicas int
 }
@@ -96,11 +98,19 @@ func (s *RedisServer) Sentinel(t testing.TB) string {
 // Replica starts a second server that follows this one, and takes its place where a Sentinel watches.
 func (s *RedisServer) Replica(t testing.TB) *RedisServer {
 	t.Helper()
-	host, port, _ := net.SplitHostPort(s.Address)
-	replica := StartRedis(t, "--replicaof", host, port)
+	replica := newRedis(t)
+	t.Cleanup(func() { replica.discard(t) })
+	replica.Follow(s)
+	replica.Start(t)
 	s.AwaitReplica(t)
 	s.replicas++
 	return replica
+}
+
+// Follow makes the server a replica of another one at its next start.
+func (s *RedisServer) Follow(primary *RedisServer) {
+	host, port, _ := net.SplitHostPort(primary.Address)
+	s.follows = []string{"--replicaof", host, port}
 }
 
 // AwaitReplica returns when another server follows this one.
@@ -160,7 +170,7 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 // Start starts the server, again after Stop, and returns when it answers.
 func (s *RedisServer) Start(t testing.TB) {
 	t.Helper()
-	p, err := start(exec.Command(s.program, s.args...), s.dir)
+	p, err := start(exec.Command(s.program, slices.Concat(s.args, s.follows)...), s.dir)
 	if err == nil {
 		s.process = p
 		err = p.wait(s.answers)

@@ -16,6 +16,7 @@ func TestAReplicaOfRedisTakesOverAndTheOtherFollowsIt(t *testing.T) {
 	for range 2 {
 		first.Stop(t)
 		second.AwaitPrimary(t, sentinel)
+		first.Follow(second)
 		first.Start(t)
 		second.AwaitReplica(t)
 		first, second = second, first
