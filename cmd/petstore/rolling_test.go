@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,4 +91,26 @@ func stableAddress(t *testing.T) string {
 	}
 	t.Fatal("no free port was found between 10000 and 19999")
 	return ""
+}
+
+// A replica that dies over a write may have stored it: the balancer may not say that nothing was.
+func TestTheBalancerKnowsNothingOfAWriteThatAReplicaBrokeOff(t *testing.T) {
+	t.Parallel()
+	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	t.Cleanup(replica.Close)
+	address := strings.TrimPrefix(replica.URL, "http://")
+	balancer := testservice.StartBalancer(t, filepath.Join(deployDir, "haproxy.cfg"), []string{address, address, address})
+	got, err := request(balancer.URL, "", "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	if err != nil || got.status != 503 || !strings.Contains(got.body, `"code":"outcome_unknown"`) {
+		t.Errorf("a write that broke off gets %d %s %v", got.status, got.body, err)
+	}
+	replica.Close()
+	eventually(t, "the balancer has noticed that no replica is there", time.Minute, func() bool {
+		got, err = request(balancer.URL, "", "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+		return err == nil && got.status == 503 && strings.Contains(got.body, `"code":"unavailable"`)
+	})
 }

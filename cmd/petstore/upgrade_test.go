@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -56,27 +54,17 @@ type nextVersion string
 
 func buildNextVersion(t *testing.T) nextVersion {
 	t.Helper()
-	folder := t.TempDir()
-	migration, overlay, binary := filepath.Join(folder, "next.sql"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "petstore")
-	added := map[string]string{}
+	added := make(map[string]string)
 	for _, store := range []string{"sqlite", "postgres"} {
 		path, err := filepath.Abs(filepath.Join("../../internal", store, "migrations/9999_next.sql"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		added[path] = migration
+		added[path] = "CREATE TABLE next_version (id INTEGER)"
 	}
-	files, err := json.Marshal(map[string]any{"Replace": added})
+	binary, err := testservice.BuildOverlaid(added)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name, content := range map[string]string{migration: "CREATE TABLE next_version (id INTEGER)", overlay: string(files)} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("the next version cannot be built: %v\n%s", err, out)
 	}
 	return nextVersion(binary)
 }

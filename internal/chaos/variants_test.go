@@ -44,7 +44,8 @@ func startSentinel(t testing.TB) *system {
 	c.serve(t, func(int) parts { return parts{testservice.Build(t), c.database, url} })
 	s := c.system(t, []fault{{"Redis", "Redis crashes and its replica takes over", func(t testing.TB, _ *rand.Rand) {
 		c.redis.Stop(t)
-		replica.AwaitPrimary(t)
+		replica.AwaitPrimary(t, url)
+		c.redis.Follow(replica)
 		c.redis.Start(t)
 		replica.AwaitReplica(t)
 		c.redis, replica = replica, c.redis

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,10 +47,12 @@ type RedisServer struct {
 	URL     string
 	Address string
 
-	program string
-	dir     string
-	args    []string
-	process *process
+	program  string
+	dir      string
+	args     []string
+	follows  []string
+	process  *process
+	replicas int
 }
 
 // StartRedis starts a server for one test, with arguments such as "--maxmemory", "1mb".
@@ -71,10 +75,12 @@ func StartRedisCluster(t testing.TB) *RedisServer {
 	return s
 }
 
+// masterSet is the name by which a Sentinel knows the server.
+const masterSet = "petstore"
+
 // Sentinel starts a Sentinel that watches this server and returns the URL that finds it that way.
 func (s *RedisServer) Sentinel(t testing.TB) string {
 	t.Helper()
-	const masterSet = "petstore"
 	host, port, _ := net.SplitHostPort(s.Address)
 	sentinel := newRedis(t, "--sentinel")
 	config := fmt.Sprintf("sentinel monitor %[1]s %[2]s %[3]s 1\nsentinel down-after-milliseconds %[1]s 500\nsentinel failover-timeout %[1]s 2000\n", masterSet, host, port)
@@ -85,16 +91,26 @@ func (s *RedisServer) Sentinel(t testing.TB) string {
 	sentinel.args = append([]string{file}, sentinel.args...)
 	t.Cleanup(func() { sentinel.discard(t) })
 	sentinel.Start(t)
+	sentinel.await(t, "does not know what it watches", "SENTINEL REPLICAS "+masterSet, fmt.Sprintf("*%d", s.replicas))
 	return sentinel.URL + "?master_set=" + masterSet
 }
 
 // Replica starts a second server that follows this one, and takes its place where a Sentinel watches.
 func (s *RedisServer) Replica(t testing.TB) *RedisServer {
 	t.Helper()
-	host, port, _ := net.SplitHostPort(s.Address)
-	replica := StartRedis(t, "--replicaof", host, port)
+	replica := newRedis(t)
+	t.Cleanup(func() { replica.discard(t) })
+	replica.Follow(s)
+	replica.Start(t)
 	s.AwaitReplica(t)
+	s.replicas++
 	return replica
+}
+
+// Follow makes the server a replica of another one at its next start.
+func (s *RedisServer) Follow(primary *RedisServer) {
+	host, port, _ := net.SplitHostPort(primary.Address)
+	s.follows = []string{"--replicaof", host, port}
 }
 
 // AwaitReplica returns when another server follows this one.
@@ -103,10 +119,24 @@ func (s *RedisServer) AwaitReplica(t testing.TB) {
 	s.await(t, "has no replica", "WAIT 1 100", ":1")
 }
 
-// AwaitPrimary returns when the server takes writes: when it has taken another's place.
-func (s *RedisServer) AwaitPrimary(t testing.TB) {
+// AwaitPrimary returns when the Sentinel of that URL names this server as the one to use.
+func (s *RedisServer) AwaitPrimary(t testing.TB, sentinel string) {
 	t.Helper()
-	s.await(t, "is still a replica", "DEL nothing", ":0")
+	u, err := url.Parse(sentinel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(s.Address)
+	ready := func() error {
+		answer, err := askRedis(u.Host, "SENTINEL GET-MASTER-ADDR-BY-NAME "+masterSet, 5)
+		if err == nil && answer[4] != port {
+			err = fmt.Errorf("the Sentinel names port %s", answer[4])
+		}
+		return err
+	}
+	if err := s.process.wait(ready); err != nil {
+		t.Fatalf("Redis does not take over: %v", err)
+	}
 }
 
 func (s *RedisServer) await(t testing.TB, otherwise, command, answer string) {
@@ -140,7 +170,7 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 // Start starts the server, again after Stop, and returns when it answers.
 func (s *RedisServer) Start(t testing.TB) {
 	t.Helper()
-	p, err := start(exec.Command(s.program, s.args...), s.dir)
+	p, err := start(exec.Command(s.program, slices.Concat(s.args, s.follows)...), s.dir)
 	if err == nil {
 		s.process = p
 		err = p.wait(s.answers)
@@ -160,17 +190,29 @@ func (s *RedisServer) answers() error {
 
 // ask sends a command and returns the first line of its answer.
 func (s *RedisServer) ask(command string) (string, error) {
-	conn, err := net.DialTimeout("tcp", s.Address, patience)
+	lines, err := askRedis(s.Address, command, 1)
+	return strings.Join(lines, ""), err
+}
+
+// askRedis sends a command and returns that many lines of its answer.
+func askRedis(address, command string, lines int) (answer []string, err error) {
+	conn, err := net.DialTimeout("tcp", address, patience)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(patience))
 	if _, err := conn.Write([]byte(command + "\r\n")); err != nil {
-		return "", err
+		return nil, err
 	}
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	return strings.TrimSpace(line), err
+	for from := bufio.NewReader(conn); len(answer) < lines; {
+		line, err := from.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		answer = append(answer, strings.TrimSpace(line))
+	}
+	return answer, nil
 }
 
 // Stop ends the server: its connections break and new ones are refused.
