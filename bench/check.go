@@ -17,15 +17,15 @@ import (
 // numbers differently.
 func (s *service) checkAnswers() error {
 	for line, requests := range s.lines {
-		r := requests[0]
-		if r.Numbers == nil {
-			r.Numbers = &load.Numbers{}
+		r, numbers := requests[0], load.Numbers{}
+		if r.Numbers != nil {
+			numbers = *r.Numbers
 		}
-		_, first, err1 := r.Ask(s.address, r.Numbers.First)
-		_, last, err2 := r.Ask(s.address, r.Numbers.Last)
+		_, first, err1 := r.Ask(s.address, numbers.First)
+		_, last, err2 := r.Ask(s.address, numbers.Last)
 		err := errors.Join(err1, err2)
-		if err == nil && r.Numbers.First != r.Numbers.Last && bytes.Equal(first, last) {
-			err = fmt.Errorf("it answers the same for %d and %d: %s", r.Numbers.First, r.Numbers.Last, first)
+		if err == nil && numbers.First != numbers.Last && bytes.Equal(first, last) {
+			err = fmt.Errorf("it answers the same for %d and %d: %s", numbers.First, numbers.Last, first)
 		}
 		if err == nil && line != result.Inventory && !bytes.Contains(first, []byte(`"name"`)) {
 			err = fmt.Errorf("there is no animal in %s", first)

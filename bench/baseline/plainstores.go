@@ -22,20 +22,27 @@ func openPostgres(url string) (plainStore, error) {
 
 func (s plainPostgres) list(ctx context.Context, before, limit int64) ([]pet, error) {
 	rows, _ := s.Query(ctx, columns+"WHERE id < $1 ORDER BY id DESC LIMIT $2", before, limit)
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[pet])
+	return pgx.AppendRows(make([]pet, 0, limit), rows, scan)
 }
 
 func (s plainPostgres) get(ctx context.Context, id int64) (pet, error) {
 	rows, _ := s.Query(ctx, columns+"WHERE id = $1", id)
-	p, err := pgx.CollectOneRow(rows, pgx.RowToStructByPos[pet])
+	p, err := pgx.CollectOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = errNotFound
 	}
 	return p, err
 }
 
+func scan(row pgx.CollectableRow) (p pet, err error) {
+	var status int
+	err = row.Scan(&p.ID, &p.Name, &p.CategoryID, &status)
+	p.Status = names[status]
+	return p, err
+}
+
 func (s plainPostgres) add(ctx context.Context, p pet) (id int64, err error) {
-	err = s.QueryRow(ctx, "INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id", p.Name, p.CategoryID, statuses[p.Status]).Scan(&id)
+	err = s.QueryRow(ctx, "INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id", p.Name, p.CategoryID, numbers[p.Status]).Scan(&id)
 	return id, err
 }
 
@@ -61,17 +68,26 @@ func openSQLite(url string) (plainStore, error) {
 	return &plainSQLite{readers: readers, writer: writer}, err
 }
 
-func (s *plainSQLite) query(ctx context.Context, query string, args ...any) (pets []pet, err error) {
+func (s *plainSQLite) query(ctx context.Context, query string, args ...int64) (pets []pet, err error) {
 	conn, err := s.readers.Take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.readers.Put(conn)
-	err = sqlitex.Execute(conn, columns+query, &sqlitex.ExecOptions{Args: args, ResultFunc: func(stmt *sqlite.Stmt) error {
-		pets = append(pets, pet{stmt.ColumnInt64(0), stmt.ColumnText(1), stmt.ColumnInt64(2), stmt.ColumnText(3)})
-		return nil
-	}})
-	return pets, err
+	stmt, err := conn.Prepare(columns + query) // once on each connection
+	if err != nil {
+		return nil, err
+	}
+	defer stmt.Reset()
+	for i, arg := range args {
+		stmt.BindInt64(i+1, arg)
+	}
+	for {
+		if more, err := stmt.Step(); err != nil || !more {
+			return pets, err
+		}
+		pets = append(pets, pet{stmt.ColumnInt64(0), stmt.ColumnText(1), stmt.ColumnInt64(2), names[stmt.ColumnInt64(3)]})
+	}
 }
 
 func (s *plainSQLite) list(ctx context.Context, before, limit int64) ([]pet, error) {
@@ -89,6 +105,6 @@ func (s *plainSQLite) get(ctx context.Context, id int64) (pet, error) {
 func (s *plainSQLite) add(_ context.Context, p pet) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := sqlitex.Execute(s.writer, "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)", &sqlitex.ExecOptions{Args: []any{p.Name, p.CategoryID, statuses[p.Status]}})
+	err := sqlitex.Execute(s.writer, "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)", &sqlitex.ExecOptions{Args: []any{p.Name, p.CategoryID, numbers[p.Status]}})
 	return s.writer.LastInsertRowID(), err
 }
