@@ -71,7 +71,7 @@ const maxBatch = 512
 // Open opens the database, which has this version's schema then. What it refuses it leaves as it was, and says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := new(DB)
-	db.newest.clear()
+	db.newest.init()
 	if err := db.open(ctx, cfg); err != nil {
 		db.release()
 		return nil, refusal(cfg.Path, err)

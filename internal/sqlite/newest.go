@@ -23,6 +23,12 @@ type newest struct {
 	older  uint64
 	blocks []*block // in the order of ids
 	bytes  int
+	most   int // bytes
+}
+
+func (n *newest) init() {
+	n.most = maxNewest
+	n.clear()
 }
 
 // block holds at least one animal and at most blockSize, in the order of their ids.
@@ -33,8 +39,8 @@ type block struct {
 
 const (
 	blockSize = 256
-	// maxNewest bounds what is held, in bytes. It is fetched from the file up to three quarters; the rest is for what
-	// comes in.
+	// maxNewest bounds what is held, in bytes. Up to three quarters of it are fetched from the file; the rest, which is
+	// more than any block takes, is for what comes in.
 	maxNewest = 32 << 20
 	// petSize is what an animal takes besides the letters of its name.
 	petSize = 64
@@ -58,7 +64,7 @@ func (n *newest) follow(altered []alteration) {
 			n.older = version
 		}
 	}
-	for n.bytes > maxNewest {
+	for n.bytes > n.most {
 		n.drop()
 		n.older = version
 	}
@@ -166,7 +172,7 @@ func (n *newest) extend(pets []petstore.Pet) {
 func (n *newest) room() (from int64, ok bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return n.from, n.from != math.MinInt64 && n.bytes < maxNewest*3/4
+	return n.from, n.from != math.MinInt64 && n.bytes < n.most/4*3
 }
 
 // get returns an animal. If it is not held, a reader of version since shows whether there is one; there is none if known.

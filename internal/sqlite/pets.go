@@ -101,25 +101,28 @@ func scanPet(stmt *sqlite3.Stmt) petstore.Pet {
 	}
 }
 
-// fetchMore brings one more block of animals into memory, behind the back of whoever has looked for more than is there. A
-// commit waits for that.
+// fetchMore brings one more block of animals into memory, behind the back of whoever has asked for more than is there.
 func (db *DB) fetchMore() {
-	if _, ok := db.newest.room(); !ok || db.lock == nil || !db.fetching.CompareAndSwap(false, true) {
+	if _, ok := db.newest.room(); ok && db.lock != nil && db.fetching.CompareAndSwap(false, true) {
+		go func() {
+			defer db.fetching.Store(false)
+			db.fetch()
+		}()
+	}
+}
+
+// fetch has the writer meanwhile, so that nothing changes between the file and the memory.
+func (db *DB) fetch() {
+	w, err := db.writer.take(context.Background())
+	if err != nil {
+		return // closed
+	}
+	defer db.writer.give(w)
+	from, ok := db.newest.room()
+	if !ok {
 		return
 	}
-	go func() {
-		defer db.fetching.Store(false)
-		w, err := db.writer.take(context.Background())
-		if err != nil {
-			return // closed
-		}
-		defer db.writer.give(w)
-		from, ok := db.newest.room()
-		if !ok {
-			return
-		}
-		if pets, err := listPets(w.list, petstore.PetQuery{Before: from, Limit: blockSize}); err == nil {
-			db.newest.extend(pets)
-		}
-	}()
+	if pets, err := listPets(w.list, petstore.PetQuery{Before: from, Limit: blockSize}); err == nil {
+		db.newest.extend(pets)
+	}
 }

@@ -1,0 +1,404 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+// keeper is a store whose memory is compared with its file.
+type keeper struct {
+	*testing.T
+	*DB
+	random *rand.Rand
+	now    time.Time
+	orders []int64
+	other  *sqlite3.Conn // of another program
+}
+
+func newKeeper(t *testing.T, seed uint64) *keeper {
+	k := &keeper{T: t, random: rand.New(rand.NewPCG(seed, 1)), now: time.Now()}
+	k.DB = open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time { return k.now }})
+	k.newest.most = 4 * blockSize * (petSize + 40)
+	// A foreign key that is checked at the end makes the COMMIT itself fail.
+	onWriter(t, k.DB, "PRAGMA foreign_keys = ON")
+	onWriter(t, k.DB, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
+	onWriter(t, k.DB, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
+	onWriter(t, k.DB, "CREATE TRIGGER fault AFTER INSERT ON pets WHEN NEW.name = 'faulty' BEGIN INSERT INTO faulty VALUES (7); END")
+	var err error
+	k.other, err = sqlite3.OpenConn(k.path, sqlite3.OpenReadWrite)
+	noError(t, err)
+	t.Cleanup(func() { k.other.Close() })
+	return k
+}
+
+// pet is some animal to store.
+func (k *keeper) pet() petstore.NewPet {
+	return petstore.NewPet{
+		Name:       strings.Repeat("x", 1+k.random.IntN(40)),
+		CategoryID: k.random.Int64N(9),
+		Status:     petstore.Statuses[k.random.IntN(3)],
+	}
+}
+
+// id is of an animal that was stored once, as a rule.
+func (k *keeper) id() int64 {
+	counters, err := k.Counters(k.Context())
+	noError(k, err)
+	return 1 + k.random.Int64N(counters.Pet+2)
+}
+
+// ways are all the ways in which animals change. What is refused is refused.
+var ways = map[string]func(k *keeper){
+	"create": func(k *keeper) { k.CreatePet(k.Context(), k.pet(), nil) },
+	"create many": func(k *keeper) {
+		pets := make([]petstore.NewPet, 1+k.random.IntN(400))
+		for i := range pets {
+			pets[i] = k.pet()
+		}
+		k.AddPets(k.Context(), pets, nil)
+	},
+	"rename": func(k *keeper) {
+		name := k.pet().Name
+		k.UpdatePet(k.Context(), k.id(), petstore.PetPatch{Name: &name})
+	},
+	"change status": func(k *keeper) {
+		status := k.pet().Status
+		k.UpdatePet(k.Context(), k.id(), petstore.PetPatch{Status: &status})
+	},
+	"delete": func(k *keeper) { k.DeletePet(k.Context(), k.id()) },
+	"delete many": func(k *keeper) {
+		for id, n := k.id(), k.random.Int64N(400); n > 0; n-- {
+			k.DeletePet(k.Context(), id+n)
+		}
+	},
+	"order": func(k *keeper) {
+		order, _, err := k.PlaceOrder(k.Context(), petstore.NewOrder{PetID: k.id(), Hold: time.Hour}, nil)
+		if err == nil {
+			k.orders = append(k.orders, order.ID)
+		}
+	},
+	"close an order": func(k *keeper) {
+		if len(k.orders) > 0 {
+			to := []petstore.OrderStatus{petstore.Completed, petstore.Cancelled}[k.random.IntN(2)]
+			k.CloseOrder(k.Context(), k.orders[k.random.IntN(len(k.orders))], to)
+		}
+	},
+	"expire": func(k *keeper) {
+		k.now = k.now.Add(30 * time.Minute)
+		_, err := k.ExpireOrders(k.Context())
+		noError(k, err)
+	},
+	"name a category": func(k *keeper) {
+		k.NameCategory(k.Context(), petstore.Category{ID: k.random.Int64N(9), Name: k.pet().Name})
+	},
+	"copy": func(k *keeper) {
+		noError(k, k.LoadPets(k.Context(), []petstore.Pet{{ID: k.id(), NewPet: k.pet()}}, nil))
+	},
+	"copy a removal": func(k *keeper) { noError(k, k.LoadPets(k.Context(), nil, []petstore.Pet{{ID: k.id()}})) },
+	"fail to commit": func(k *keeper) {
+		if _, err := k.commit([]change{{pet: k.pet()}, {pet: petstore.NewPet{Name: "faulty", Status: petstore.Sold}}}); err == nil {
+			k.Error("a faulty animal was stored")
+		}
+	},
+	"change the file beside it": func(k *keeper) {
+		noError(k, run(k.other, "UPDATE pets SET category_id = 99 WHERE id = ?1", k.id()))
+		k.CreatePet(k.Context(), k.pet(), nil)
+	},
+	"read": func(k *keeper) { k.fetch() },
+}
+
+// check compares what is read with what is in the file, and what is in memory with the law of it.
+func (k *keeper) check() {
+	k.Helper()
+	all, err := readFile(k.DB, petstore.PetQuery{Limit: math.MaxInt32})
+	noError(k, err)
+	k.checkMemory(all)
+	for range 12 {
+		q := petstore.PetQuery{Limit: 1 + k.random.IntN(600), Before: k.random.Int64N(2) * k.id(), Status: petstore.Status(k.random.IntN(4))}
+		want, err := readFile(k.DB, q)
+		noError(k, err)
+		if got, err := k.ListPets(k.Context(), q); err != nil || !slices.Equal(got, want) {
+			k.Fatalf("%+v shows %d animals, the file has %d, %v", q, len(got), len(want), err)
+		}
+		id := k.id()
+		got, err := k.GetPet(k.Context(), id)
+		i, found := slices.BinarySearchFunc(all, id, func(p petstore.Pet, id int64) int { return int(id - p.ID) })
+		if found != (err == nil) || (found && got != all[i]) {
+			k.Fatalf("the animal %d is %+v, %v", id, got, err)
+		}
+	}
+}
+
+// checkMemory compares every animal in memory, and how they are counted, with the animals of the file, newest first.
+func (k *keeper) checkMemory(all []petstore.Pet) {
+	k.Helper()
+	n := &k.newest
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	var held []petstore.Pet
+	bytes := 0
+	for _, b := range n.blocks {
+		var of [petstore.Sold + 1]int
+		for _, pet := range b.pets {
+			of[pet.Status]++
+			bytes += sizeOf(pet)
+		}
+		if of != b.of || len(b.pets) == 0 || len(b.pets) > blockSize {
+			k.Fatalf("a block of %d animals counts %v, there are %v", len(b.pets), b.of, of)
+		}
+		held = append(held, b.pets...)
+	}
+	slices.Reverse(held)
+	i := slices.IndexFunc(all, func(p petstore.Pet) bool { return p.ID < n.from })
+	if i < 0 {
+		i = len(all)
+	}
+	if !slices.Equal(held, all[:i]) || bytes != n.bytes || bytes > n.most {
+		k.Fatalf("%d animals are in memory from %d on, %d are in the file; %d bytes are counted, there are %d of %d", len(held), n.from, i, n.bytes, bytes, n.most)
+	}
+}
+
+func TestWhatIsInMemoryIsWhatIsInTheFile(t *testing.T) {
+	names := make([]string, 0, len(ways))
+	for name := range ways {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	held := 0
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			k := newKeeper(t, seed)
+			for range 120 {
+				name := names[k.random.IntN(len(names))]
+				ways[name](k)
+				k.check()
+				if t.Failed() {
+					t.Fatal("after: ", name)
+				}
+				held += len(k.newest.blocks)
+			}
+		})
+	}
+	if held == 0 {
+		t.Error("nothing was ever in memory")
+	}
+}
+
+// An animal is given ever higher numbers, and its twin each of them afterwards. So at no moment the twin is ahead. The
+// memory is short and new animals come in: what is read lies in it, behind it, and across its end.
+func TestReadsOfMemoryAndFileAreOfOneMoment(t *testing.T) {
+	db := openNew(t)
+	db.newest.most = 4 * blockSize * sizeOf(petstore.Pet{NewPet: rex})
+	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1500), nil)
+	noError(t, err)
+	var shown [1501]atomic.Int64
+	show := func(p petstore.Pet) {
+		for before := shown[p.ID].Load(); p.CategoryID > before && !shown[p.ID].CompareAndSwap(before, p.CategoryID); before = shown[p.ID].Load() {
+		}
+	}
+	var writing atomic.Int32
+	var all sync.WaitGroup
+	write := func(work func(i int64) error) {
+		writing.Add(1)
+		all.Go(func() {
+			defer writing.Add(-1)
+			for i := range int64(300) {
+				if err := work(i + 2); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	pairs := [][2]int64{{600, 1400}, {1390, 610}, {900, 905}, {1300, 1310}}
+	for _, pair := range pairs {
+		write(func(i int64) error {
+			for _, id := range pair {
+				pet, err := db.UpdatePet(context.Background(), id, petstore.PetPatch{CategoryID: &i})
+				if err != nil {
+					return err
+				}
+				show(pet)
+			}
+			return nil
+		})
+	}
+	write(func(int64) error {
+		_, err := db.AddPets(context.Background(), []petstore.NewPet{rex, rex}, nil)
+		return err
+	})
+	read := func(pair [2]int64) error {
+		oldest, newest := min(pair[0], pair[1]), max(pair[0], pair[1])
+		before := [2]int64{shown[pair[0]].Load(), shown[pair[1]].Load()}
+		page, err := db.ListPets(context.Background(), petstore.PetQuery{Before: newest + 1 + rand.Int64N(3), Limit: int(newest - oldest + 9)})
+		if err != nil {
+			return err
+		}
+		var now [2]int64
+		for _, pet := range page {
+			if i := slices.Index(pair[:], pet.ID); i >= 0 {
+				now[i] = pet.CategoryID
+				show(pet)
+			}
+		}
+		if now[0] < before[0] || now[1] < before[1] || now[0] < now[1] {
+			return fmt.Errorf("the animals %v show %v, and %v before", pair, now, before)
+		}
+		id := pair[rand.IntN(2)]
+		earlier := shown[id].Load()
+		pet, err := db.GetPet(context.Background(), id)
+		if err == nil && pet.CategoryID < earlier {
+			err = fmt.Errorf("the animal %d shows %d, and %d before", id, pet.CategoryID, earlier)
+		}
+		show(pet)
+		return err
+	}
+	for range 4 {
+		all.Go(func() {
+			for writing.Load() > 0 {
+				if err := read(pairs[rand.IntN(len(pairs))]); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAnimalsInMemoryAreBounded(t *testing.T) {
+	db := openNew(t)
+	db.fetch()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range 24 {
+		pets := make([]petstore.NewPet, 512)
+		for i := range pets {
+			pets[i] = petstore.NewPet{Name: strings.Repeat("🐘", petstore.MaxNameLength), Status: petstore.Sold}
+		}
+		_, err := db.AddPets(t.Context(), pets, nil)
+		noError(t, err)
+	}
+	if n := db.newest.bytes; n > maxNewest || n < maxNewest-blockSize*5000 {
+		t.Errorf("%d bytes are held of 48 MiB", n)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > maxNewest*5/4 {
+		t.Errorf("the heap has grown by %d bytes", grown)
+	}
+	if size := unsafe.Sizeof(petstore.Pet{}); size > petSize {
+		t.Errorf("an animal takes %d bytes", size)
+	}
+}
+
+func TestAStartReadsNoAnimals(t *testing.T) {
+	db := openNew(t)
+	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
+	noError(t, err)
+	noError(t, db.Close())
+	again := open(t, Config{Path: db.path, Serve: true})
+	if len(again.newest.blocks) != 0 || again.newest.from != math.MaxInt64 {
+		t.Errorf("%d blocks are held from %d on", len(again.newest.blocks), again.newest.from)
+	}
+}
+
+func TestAnimalsComeIntoMemoryAsTheyAreAskedFor(t *testing.T) {
+	db := openNew(t)
+	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
+	noError(t, err)
+	deadline := time.Now().Add(time.Minute)
+	for {
+		_, err := db.GetPet(t.Context(), 1)
+		noError(t, err)
+		if _, more := db.newest.room(); !more {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the oldest animal is not in memory")
+		}
+	}
+	db.readers.pause(func([]*reader) { // no reader is needed
+		pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2000})
+		if err != nil || len(pets) != 1000 {
+			t.Errorf("%d animals, %v", len(pets), err)
+		}
+	})
+}
+
+// The log is trimmed and keys are noted by the server itself; it must not take that for the work of another.
+func TestAServerDoesNotForgetByItself(t *testing.T) {
+	db := openNew(t)
+	db.fetch()
+	batch := slices.Repeat([]change{{pet: big}}, 250)
+	for range 6 { // of 2 MiB each
+		_, err := db.commit(batch)
+		noError(t, err)
+	}
+	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), 0)
+	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
+	_, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	if db.newest.from != math.MinInt64 {
+		t.Errorf("the memory begins at %d, want all animals", db.newest.from)
+	}
+}
+
+// Whoever reads behind the memory need not begin anew with every animal that comes in.
+func TestAReaderBehindTheMemoryKeepsItsTransaction(t *testing.T) {
+	db := openNew(t)
+	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
+	noError(t, err)
+	db.fetch()
+	db.newest.most = db.newest.bytes + 9*petSize
+	get := func() (pet petstore.Pet) {
+		pet, err = db.GetPet(t.Context(), 5)
+		noError(t, err)
+		return pet
+	}
+	held := func() (versions []uint64) {
+		db.readers.pause(func(readers []*reader) {
+			for _, r := range readers {
+				versions = append(versions, r.version)
+			}
+		})
+		slices.Sort(versions)
+		return versions
+	}
+	for range cap(db.readers) {
+		get()
+	}
+	before := held()
+	_, _, err = db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	for range cap(db.readers) {
+		get()
+	}
+	if after := held(); !slices.Equal(after, before) {
+		t.Errorf("readers have %v, before the create %v", after, before)
+	}
+	name := "Rex the Old"
+	_, err = db.UpdatePet(t.Context(), 5, petstore.PetPatch{Name: &name})
+	noError(t, err)
+	for range cap(db.readers) {
+		if pet := get(); pet.Name != name {
+			t.Errorf("%v is shown, whose name is %s", pet, name)
+		}
+	}
+}
