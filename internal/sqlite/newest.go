@@ -21,7 +21,7 @@ type newest struct {
 	from int64
 	// older is the version since which the animals below from are what they are.
 	older  uint64
-	blocks []*block // in the order of ids
+	blocks []block // in the order of ids
 	bytes  int
 	most   int // bytes
 }
@@ -33,8 +33,9 @@ func (n *newest) init() {
 
 // block holds at least one animal and at most blockSize, in the order of their ids.
 type block struct {
-	pets []petstore.Pet
-	of   [petstore.Sold + 1]int // how many of them have a status
+	first int64                     // no animal of the block has a lower id
+	of    [petstore.Sold + 1]uint16 // how many of them have a status
+	pets  []petstore.Pet
 }
 
 const (
@@ -79,7 +80,7 @@ func (n *newest) apply(a alteration) bool {
 	case found && a.gone:
 		n.remove(i, j)
 	case found:
-		b := n.blocks[i]
+		b := &n.blocks[i]
 		n.count(b, b.pets[j], -1)
 		b.pets[j] = a.pet
 		n.count(b, a.pet, 1)
@@ -95,23 +96,26 @@ func (n *newest) apply(a alteration) bool {
 
 // find returns the block that an id belongs to, -1 if it is below all of them, and its place there.
 func (n *newest) find(id int64) (i, j int, found bool) {
-	i = sort.Search(len(n.blocks), func(i int) bool { return n.blocks[i].pets[0].ID > id }) - 1
+	i = sort.Search(len(n.blocks), func(i int) bool { return n.blocks[i].first > id }) - 1
 	if i < 0 {
 		return i, 0, false
 	}
 	pets := n.blocks[i].pets
+	if j := id - n.blocks[i].first; j < int64(len(pets)) && pets[j].ID == id { // nothing is missing before it
+		return i, int(j), true
+	}
 	j = sort.Search(len(pets), func(j int) bool { return pets[j].ID >= id })
 	return i, j, j < len(pets) && pets[j].ID == id
 }
 
 // count counts an animal of a block in, or out.
 func (n *newest) count(b *block, pet petstore.Pet, by int) {
-	b.of[pet.Status] += by
+	b.of[pet.Status] += uint16(by)
 	n.bytes += by * sizeOf(pet)
 }
 
 func (n *newest) remove(i, j int) {
-	b := n.blocks[i]
+	b := &n.blocks[i]
 	n.count(b, b.pets[j], -1)
 	if b.pets = slices.Delete(b.pets, j, j+1); len(b.pets) == 0 {
 		n.blocks = slices.Delete(n.blocks, i, i+1)
@@ -122,17 +126,17 @@ func (n *newest) remove(i, j int) {
 func (n *newest) push(pet petstore.Pet) {
 	last := len(n.blocks) - 1
 	if last < 0 || len(n.blocks[last].pets) == blockSize {
-		n.blocks = append(n.blocks, new(block))
+		n.blocks = append(n.blocks, block{first: pet.ID})
 		last++
 	}
-	b := n.blocks[last]
+	b := &n.blocks[last]
 	b.pets = append(b.pets, pet)
 	n.count(b, pet, 1)
 }
 
 // drop lets go of the oldest block.
 func (n *newest) drop() {
-	b := n.blocks[0]
+	b := &n.blocks[0]
 	for _, pet := range b.pets {
 		n.count(b, pet, -1)
 	}
@@ -152,16 +156,16 @@ func (n *newest) forget() {
 
 // extend adds the animals below from, newest first: blockSize of them, or fewer if there are no more.
 func (n *newest) extend(pets []petstore.Pet) {
-	b := &block{pets: slices.Clone(pets)}
-	slices.Reverse(b.pets)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, pet := range pets {
-		n.count(b, pet, 1)
-	}
 	if len(pets) > 0 {
+		n.from = pets[len(pets)-1].ID
+		b := block{first: n.from, pets: slices.Clone(pets)}
+		slices.Reverse(b.pets)
+		for _, pet := range pets {
+			n.count(&b, pet, 1)
+		}
 		n.blocks = slices.Insert(n.blocks, 0, b)
-		n.from = b.pets[0].ID
 	}
 	if len(pets) < blockSize {
 		n.from = math.MinInt64
@@ -197,7 +201,7 @@ func (n *newest) list(q petstore.PetQuery) (pets []petstore.Pet, whole bool, sin
 	pets = make([]petstore.Pet, 0, min(q.Limit, maxPage))
 	i, end, _ := n.find(before)
 	for ; i >= 0; i-- {
-		b := n.blocks[i]
+		b := &n.blocks[i]
 		pets = b.appendNewest(pets, q, end)
 		if len(pets) == q.Limit {
 			return pets, true, 0

@@ -55,11 +55,11 @@ func (k *keeper) pet() petstore.NewPet {
 	}
 }
 
-// id is of an animal that was stored once, as a rule.
+// id is of an animal that was stored once, as a rule. The readers of the store know nothing of the question.
 func (k *keeper) id() int64 {
-	counters, err := k.Counters(k.Context())
-	noError(k, err)
-	return 1 + k.random.Int64N(counters.Pet+2)
+	highest := int64(0)
+	noError(k, query(k.other, func(row *sqlite3.Stmt) { highest = row.ColumnInt64(0) }, selectSequence, "pets"))
+	return 1 + k.random.Int64N(highest+2)
 }
 
 // ways are all the ways in which animals change. What is refused is refused.
@@ -122,24 +122,40 @@ var ways = map[string]func(k *keeper){
 	"read": func(k *keeper) { k.fetch() },
 }
 
-// check compares what is read with what is in the file, and what is in memory with the law of it.
+// shown is an answer that is compared with the file later.
+type shown struct {
+	q    petstore.PetQuery
+	pets []petstore.Pet
+	id   int64
+	pet  petstore.Pet
+	err  error
+}
+
+// check compares what is read with what is in the file, and what is in memory with the law of it. The file is looked at
+// afterwards: it makes every reader begin anew.
 func (k *keeper) check() {
 	k.Helper()
+	reads := make([]shown, 12)
+	for i := range reads {
+		r := &reads[i]
+		r.q = petstore.PetQuery{Limit: 1 + k.random.IntN(600), Before: k.random.Int64N(2) * k.id(), Status: petstore.Status(k.random.IntN(4))}
+		r.id = k.id()
+		var err error
+		r.pets, err = k.ListPets(k.Context(), r.q)
+		noError(k, err)
+		r.pet, r.err = k.GetPet(k.Context(), r.id)
+	}
 	all, err := readFile(k.DB, petstore.PetQuery{Limit: math.MaxInt32})
 	noError(k, err)
 	k.checkMemory(all)
-	for range 12 {
-		q := petstore.PetQuery{Limit: 1 + k.random.IntN(600), Before: k.random.Int64N(2) * k.id(), Status: petstore.Status(k.random.IntN(4))}
-		want, err := readFile(k.DB, q)
-		noError(k, err)
-		if got, err := k.ListPets(k.Context(), q); err != nil || !slices.Equal(got, want) {
-			k.Fatalf("%+v shows %d animals, the file has %d, %v", q, len(got), len(want), err)
+	for _, r := range reads {
+		want, err := readFile(k.DB, r.q)
+		if noError(k, err); !slices.Equal(r.pets, want) {
+			k.Fatalf("%+v shows %d animals, the file has %d", r.q, len(r.pets), len(want))
 		}
-		id := k.id()
-		got, err := k.GetPet(k.Context(), id)
-		i, found := slices.BinarySearchFunc(all, id, func(p petstore.Pet, id int64) int { return int(id - p.ID) })
-		if found != (err == nil) || (found && got != all[i]) {
-			k.Fatalf("the animal %d is %+v, %v", id, got, err)
+		i, found := slices.BinarySearchFunc(all, r.id, func(p petstore.Pet, id int64) int { return int(id - p.ID) })
+		if found != (r.err == nil) || (found && r.pet != all[i]) {
+			k.Fatalf("the animal %d is %+v, %v", r.id, r.pet, r.err)
 		}
 	}
 }
@@ -153,12 +169,12 @@ func (k *keeper) checkMemory(all []petstore.Pet) {
 	var held []petstore.Pet
 	bytes := 0
 	for _, b := range n.blocks {
-		var of [petstore.Sold + 1]int
+		var of [petstore.Sold + 1]uint16
 		for _, pet := range b.pets {
 			of[pet.Status]++
 			bytes += sizeOf(pet)
 		}
-		if of != b.of || len(b.pets) == 0 || len(b.pets) > blockSize {
+		if of != b.of || len(b.pets) == 0 || b.first > b.pets[0].ID || len(b.pets) > blockSize {
 			k.Fatalf("a block of %d animals counts %v, there are %v", len(b.pets), b.of, of)
 		}
 		held = append(held, b.pets...)
@@ -180,7 +196,7 @@ func TestWhatIsInMemoryIsWhatIsInTheFile(t *testing.T) {
 	}
 	slices.Sort(names)
 	held := 0
-	for seed := range uint64(6) {
+	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			k := newKeeper(t, seed)
 			for range 120 {
