@@ -113,16 +113,17 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 func (db *DB) publish(w *writer) error {
 	db.gate.Lock()
 	defer db.gate.Unlock()
-	done := false
+	committed := false
 	defer func() {
-		if done {
+		if committed {
 			db.newest.follow(w.altered)
 		} else {
 			db.newest.forget() // who knows what reached the disk
 		}
+		clear(w.altered) // names may be long
 	}()
 	err := run(w.conn, "COMMIT")
-	done = err == nil
+	committed = err == nil
 	return err
 }
 
