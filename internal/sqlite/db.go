@@ -170,7 +170,7 @@ func (db *DB) Close() error { return db.close() }
 func (db *DB) finish() error {
 	db.changes.Close()
 	db.writer.drain()
-	db.newest.forget()
+	db.newest.forget() // who reads from now on is refused
 	db.readers.drain()
 	return db.release()
 }

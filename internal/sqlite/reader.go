@@ -79,7 +79,7 @@ func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
 // letGo ends the transaction that the reader holds, if any: it hides what others write, and keeps the log from being
 // emptied.
 func (r *reader) letGo() error {
-	r.version = 0 // should it fail
+	r.version = 0 // whatever it still shows, should it not end
 	if !r.holds() {
 		return nil
 	}

@@ -127,8 +127,8 @@ func (db *DB) publish(w *writer) error {
 	return err
 }
 
-// notice forgets the animals in memory if another process has written. A server lets no other petstore change animals,
-// but an operator may have tools of his own.
+// notice forgets the animals in memory if another process has written. No other petstore changes animals beside a server,
+// but the tools of an operator may.
 func (db *DB) notice(w *writer) error {
 	disturbed, err := w.disturbed()
 	if disturbed {
