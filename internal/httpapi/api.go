@@ -80,8 +80,7 @@ type API struct {
 	router  router
 	open    map[string]*resource // what needs no key, by path
 	keys    *keyCache
-	pages   *answers[petsQuery]
-	pets    *answers[int64]
+	pages   *pages
 	metrics *metrics
 	links   links
 	// namedHash is of NamedKey, which need not have the form of the keys that are made here.
@@ -101,8 +100,7 @@ func New(c Config) *API {
 		router:  newRouter(operations),
 		open:    newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Log, c.Now),
-		pages:   newAnswers[petsQuery](c.Storage),
-		pets:    newAnswers[int64](c.Storage),
+		pages:   newPageCache(c.Storage),
 		metrics: newMetrics(c.Metrics),
 		links:   newLinks(c.BaseURL),
 

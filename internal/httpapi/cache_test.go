@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -111,26 +110,28 @@ type counted struct {
 
 func (c *counted) Version() uint64 { return c.version }
 
+func limited(limit int) petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: limit}} }
+
 func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
 	storage := &counted{version: 1}
-	a := newAnswers[petstore.PetQuery](storage)
+	a := newPageCache(storage)
 	made := 0
-	get := func(q petstore.PetQuery) (answer, bool) {
+	get := func(q petsQuery) (answer, bool) {
 		p, reused, err := a.get(q, func() (answer, error) { made++; return answer{body: strconv.Itoa(made), link: "next"}, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p, reused
 	}
-	first, reused := get(petstore.PetQuery{Limit: 20})
-	if again, reusedAgain := get(petstore.PetQuery{Limit: 20}); reused || !reusedAgain || again != first {
+	first, reused := get(limited(20))
+	if again, reusedAgain := get(limited(20)); reused || !reusedAgain || again != first {
 		t.Error("the same query of the same version was made twice")
 	}
-	if other, reused := get(petstore.PetQuery{Limit: 21}); reused || other == first {
+	if other, reused := get(limited(21)); reused || other == first {
 		t.Error("another query got the same answer")
 	}
 	storage.version++
-	if other, reused := get(petstore.PetQuery{Limit: 20}); reused || other == first {
+	if other, reused := get(limited(20)); reused || other == first {
 		t.Error("an answer outlived its version")
 	}
 	if made != 3 {
@@ -140,8 +141,8 @@ func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
 
 func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	storage := &counted{version: 1}
-	a := newAnswers[petstore.PetQuery](storage)
-	q := petstore.PetQuery{Limit: 20}
+	a := newPageCache(storage)
+	q := limited(20)
 	slowly := func() (answer, error) {
 		storage.version = 2 // a write is acknowledged while the query of version 1 runs
 		_, _, err := a.get(q, func() (answer, error) { return answer{body: "new"}, nil })
@@ -159,41 +160,18 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	}
 }
 
-func TestKeptAnswersAreBoundedInBytes(t *testing.T) {
-	a := newAnswers[petstore.PetQuery](&counted{})
-	for i := range 1000 {
-		size := []int{33 << 10, 1 << 20, 100}[i%3]
-		a.get(petstore.PetQuery{Before: int64(i + 1)}, func() (answer, error) { return answer{body: strings.Repeat(".", size)}, nil })
-	}
-	kept := 0
-	for _, text := range a.current.Load().texts {
-		kept += text.Cap()
-	}
-	if kept < maxAnswers/2 || kept > maxAnswers {
-		t.Errorf("%d bytes are kept, want at most %d", kept, maxAnswers)
-	}
-}
-
-// Answers of all lengths lie side by side, and new ones come while others are read.
-func TestKeptAnswersStayAsTheyWere(t *testing.T) {
-	a := newAnswers[int64](&counted{})
-	made := func(i int64) answer {
-		return answer{body: strings.Repeat(strconv.FormatInt(i, 10), int(i%700)), link: strings.Repeat("<", int(i%3))}
-	}
-	var readers sync.WaitGroup
-	for range 4 {
-		readers.Go(func() {
-			for i := range int64(3000) {
-				a.get(i, func() (answer, error) { return made(i), nil })
-				if got, _, _ := a.get(i/2, func() (answer, error) { return made(i / 2), nil }); got != made(i/2) {
-					t.Errorf("answer %d became %q", i/2, got)
-					return
-				}
-			}
-		})
-	}
-	readers.Wait()
-	if g := a.current.Load(); len(g.places) != 3000 || len(g.texts) > 100 {
-		t.Errorf("%d answers are kept in %d texts", len(g.places), len(g.texts))
+func TestKeptAnswersAreBoundedInNumberAndBytes(t *testing.T) {
+	for _, size := range []int{100, 33 << 10, 1 << 20} {
+		a := newPageCache(&counted{})
+		for i := range 1000 {
+			a.get(limited(i), func() (answer, error) { return answer{body: strings.Repeat(".", size)}, nil })
+		}
+		g, bytes := a.current.Load(), 0
+		for _, page := range g.kept {
+			bytes += len(page.body)
+		}
+		if len(g.kept) > maxKept || bytes > maxKeptBytes || len(g.kept) < min(maxKept, maxKeptBytes/size) {
+			t.Errorf("%d answers of %d bytes are kept", len(g.kept), size)
+		}
 	}
 }

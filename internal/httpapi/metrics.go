@@ -41,7 +41,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		created:       f.NewCounter(prometheus.CounterOpts{Name: "petstore_pets_created_total", Help: "Animals stored."}),
 		storeErrors:   f.NewCounter(prometheus.CounterOpts{Name: "petstore_unavailable_total", Help: "Requests refused because the store could not do its work or there was too much of it."}),
 		deprecated:    f.NewCounter(prometheus.CounterOpts{Name: "petstore_deprecated_calls_total", Help: "Calls of a deprecated operation; the log names their keys."}),
-		answersReused: f.NewCounter(prometheus.CounterOpts{Name: "petstore_answers_reused_total", Help: "Reads answered with bytes encoded before."}),
+		answersReused: f.NewCounter(prometheus.CounterOpts{Name: "petstore_answers_reused_total", Help: "Pages answered with bytes encoded before."}),
 		keysCached:    keys.WithLabelValues("cached"),
 		keysLookedUp:  keys.WithLabelValues("looked_up"),
 		keysGarbage:   keys.WithLabelValues("garbage"),

@@ -75,22 +75,11 @@ func (a *API) createPet(x *exchange) error {
 }
 
 func (a *API) getPet(x *exchange) error {
-	found, reused, err := a.pets.get(x.id, func() (answer, error) { return a.onePet(x.r.Context(), x.id) })
+	pet, err := a.Storage.GetPet(x.r.Context(), x.id)
 	if err != nil {
 		return err
 	}
-	if reused {
-		a.metrics.answersReused.Inc()
-	}
-	return x.respondWith(found)
-}
-
-func (a *API) onePet(ctx context.Context, id int64) (answer, error) {
-	pet, err := a.Storage.GetPet(ctx, id)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{body: encoded(pet, appendPet)}, nil
+	return x.respond(http.StatusOK, encoded(pet, appendPet))
 }
 
 func (a *API) updatePet(x *exchange) error {

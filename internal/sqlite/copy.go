@@ -114,7 +114,7 @@ func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error
 			if err := w.drop(pet.ID); err != nil {
 				return err
 			}
-			w.counted[pet.Status]++
+			w.stored(pet)
 			if err := run(w.conn, loadPet, pet.ID, pet.Name, pet.CategoryID, int64(pet.Status)); err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ func (w *writer) drop(id int64) error {
 		}
 		return err
 	}
-	w.counted[pet.Status]--
+	w.removed(pet)
 	return run(w.conn, deletePet, id)
 }
 

@@ -68,13 +68,16 @@ func (w *writer) add(pets ...petstore.NewPet) (first int64, err error) {
 		insert.BindText(3*i+1, pet.Name)
 		insert.BindInt64(3*i+2, pet.CategoryID)
 		insert.BindInt64(3*i+3, int64(pet.Status))
-		w.counted[pet.Status]++
 	}
 	defer insert.Reset()
 	if _, err := insert.Step(); err != nil {
 		return 0, err
 	}
-	return w.conn.LastInsertRowID() - int64(len(pets)-1), nil
+	first = w.conn.LastInsertRowID() - int64(len(pets)-1)
+	for i, pet := range pets {
+		w.stored(petstore.Pet{ID: first + int64(i), NewPet: pet})
+	}
+	return first, nil
 }
 
 func (w *writer) addOne(pet petstore.NewPet) (petstore.Pet, error) {
@@ -110,7 +113,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 		if holder != nil {
 			return petstore.PetReservedBy(*holder)
 		}
-		w.counted[pet.Status]--
+		w.removed(pet)
 		return run(w.conn, deletePet, id)
 	})
 }
@@ -121,6 +124,6 @@ func (w *writer) replace(before, after petstore.Pet) error {
 		return nil
 	}
 	w.counted[before.Status]--
-	w.counted[after.Status]++
+	w.stored(after)
 	return run(w.conn, updatePet, after.ID, after.Name, after.CategoryID, int64(after.Status))
 }

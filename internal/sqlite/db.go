@@ -46,7 +46,8 @@ type DB struct {
 	now       func() time.Time
 	onLoss    func(problem error)
 	gate      sync.RWMutex // closed while a commit and the change of the version are under way
-	version   atomic.Uint64
+	newest    newest
+	fetching  atomic.Bool   // more of the newest
 	path      string        // without links
 	originals []original    // the files in use
 	lost      atomic.Bool   // when it was last checked
@@ -70,6 +71,7 @@ const maxBatch = 512
 // Open opens the database, which has this version's schema then. What it refuses it leaves as it was, and says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := new(DB)
+	db.newest.init()
 	if err := db.open(ctx, cfg); err != nil {
 		db.release()
 		return nil, refusal(cfg.Path, err)
@@ -152,7 +154,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 }
 
 // Version changes with every write of what readPets shows, in the moment in which readers can see it.
-func (db *DB) Version() uint64 { return db.version.Load() }
+func (db *DB) Version() uint64 { return db.newest.version.Load() }
 
 // Ping reads the file, if it is in its place.
 func (db *DB) Ping(ctx context.Context) error {
@@ -168,6 +170,7 @@ func (db *DB) Close() error { return db.close() }
 func (db *DB) finish() error {
 	db.changes.Close()
 	db.writer.drain()
+	db.newest.forget() // who reads from now on is refused
 	db.readers.drain()
 	return db.release()
 }

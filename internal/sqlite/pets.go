@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -20,7 +21,12 @@ const maxPage = 128
 
 // ListPets returns at most q.Limit animals, newest first.
 func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstore.Pet, err error) {
-	err = db.readPets(ctx, func(r *reader) (err error) {
+	pets, whole, since := db.newest.list(q)
+	if whole {
+		return pets, nil
+	}
+	db.fetchMore()
+	err = db.readSince(ctx, since, func(r *reader) (err error) {
 		pets, err = r.listPets(q)
 		return err
 	})
@@ -33,11 +39,11 @@ func (r *reader) listPets(q petstore.PetQuery) ([]petstore.Pet, error) {
 		stmt = r.listOfStatus
 		stmt.BindInt64(3, int64(q.Status))
 	}
-	before := q.Before
-	if before == 0 {
-		before = math.MaxInt64
-	}
-	stmt.BindInt64(1, before)
+	return listPets(stmt, q)
+}
+
+func listPets(stmt *sqlite3.Stmt, q petstore.PetQuery) ([]petstore.Pet, error) {
+	stmt.BindInt64(1, cmp.Or(q.Before, math.MaxInt64))
 	stmt.BindInt64(2, int64(q.Limit))
 	defer stmt.Reset()
 
@@ -56,7 +62,15 @@ func (r *reader) listPets(q petstore.PetQuery) ([]petstore.Pet, error) {
 
 // GetPet returns one animal.
 func (db *DB) GetPet(ctx context.Context, id int64) (pet petstore.Pet, err error) {
-	err = db.readPets(ctx, func(r *reader) (err error) {
+	pet, found, known, since := db.newest.get(id)
+	switch {
+	case found:
+		return pet, nil
+	case known:
+		return pet, petstore.NoSuchPet()
+	}
+	db.fetchMore()
+	err = db.readSince(ctx, since, func(r *reader) (err error) {
 		pet, err = getPet(r.get, id)
 		return err
 	})
@@ -84,5 +98,31 @@ func scanPet(stmt *sqlite3.Stmt) petstore.Pet {
 			Status:     petstore.Status(stmt.ColumnInt64(2)),
 			Name:       stmt.ColumnText(3),
 		},
+	}
+}
+
+// fetchMore brings one more block of animals into memory, behind the back of whoever has asked for more than is there.
+func (db *DB) fetchMore() {
+	if _, ok := db.newest.room(); ok && db.lock != nil && db.fetching.CompareAndSwap(false, true) {
+		go func() {
+			defer db.fetching.Store(false)
+			db.fetch()
+		}()
+	}
+}
+
+// fetch has the writer meanwhile, so that nothing changes between the file and the memory.
+func (db *DB) fetch() {
+	w, err := db.writer.take(context.Background())
+	if err != nil {
+		return // closed
+	}
+	defer db.writer.give(w)
+	from, ok := db.newest.room()
+	if !ok {
+		return
+	}
+	if pets, err := listPets(w.list, petstore.PetQuery{Before: from, Limit: blockSize}); err == nil {
+		db.newest.extend(pets)
 	}
 }

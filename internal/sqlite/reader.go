@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"math"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -16,17 +15,14 @@ type reader struct {
 	listOfStatus *sqlite3.Stmt
 	get          *sqlite3.Stmt
 
-	version uint64 // what its transaction shows
+	version uint64 // what its transaction shows, at least
 }
-
-// noVersion is what a reader shows that holds no transaction.
-const noVersion = math.MaxUint64
 
 func newReader(conn *sqlite3.Conn) (*reader, error) {
 	if err := run(conn, "PRAGMA query_only = ON"); err != nil {
 		return nil, err
 	}
-	r := &reader{conn: conn, version: noVersion}
+	r := &reader{conn: conn}
 	return r, prepare(conn, map[string]**sqlite3.Stmt{
 		selectPets:         &r.list,
 		selectPetsOfStatus: &r.listOfStatus,
@@ -36,7 +32,12 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 
 // readPets lends a reader that shows every animal, category and order stored so far, and nothing that another reader of
 // this version might not show.
-func (db *DB) readPets(ctx context.Context, work func(*reader) error) (err error) {
+func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
+	return db.readSince(ctx, db.Version(), work)
+}
+
+// readSince lends a reader that shows this version or a later one.
+func (db *DB) readSince(ctx context.Context, version uint64, work func(*reader) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	r, err := db.lend(ctx)
 	if err != nil {
@@ -44,18 +45,18 @@ func (db *DB) readPets(ctx context.Context, work func(*reader) error) (err error
 	}
 	defer db.readers.give(r)
 	if db.lock != nil { // else another process writes animals
-		if err := db.refresh(r); err != nil {
+		if err := db.refresh(r, version); err != nil {
 			return unreachable(err)
 		}
 	}
 	return unreachable(work(r))
 }
 
-// refresh makes the reader show the animals of the current version, of which this process is the only writer. To begin
-// and end a transaction costs nearly as much as finding an animal, so a reader holds its own open until the version
-// changes.
-func (db *DB) refresh(r *reader) error {
-	if r.holds() && r.version == db.Version() {
+// refresh makes the reader show the version or a later one, of which this process is the only writer. To begin and end a
+// transaction costs nearly as much as finding an animal, and with it goes what SQLite has kept of the file, so a reader
+// holds its own open as long as it can.
+func (db *DB) refresh(r *reader, version uint64) error {
+	if r.holds() && r.version >= version {
 		return nil
 	}
 	if err := r.letGo(); err != nil {
@@ -78,7 +79,7 @@ func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
 // letGo ends the transaction that the reader holds, if any: it hides what others write, and keeps the log from being
 // emptied.
 func (r *reader) letGo() error {
-	r.version = noVersion
+	r.version = 0 // whatever it still shows, should it not end
 	if !r.holds() {
 		return nil
 	}

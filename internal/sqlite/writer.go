@@ -12,12 +12,19 @@ import (
 	"petstore/internal/petstore"
 )
 
+// selectChanged gives another number whenever another connection has written to the file.
+const selectChanged = "PRAGMA data_version"
+
 // writer is the one connection that writes, with the statements that every create needs.
 type writer struct {
 	conn    *sqlite3.Conn
 	inserts [maxRows]*sqlite3.Stmt // of one row, of two, and so on
 	get     *sqlite3.Stmt
-	counted [petstore.Sold + 1]int64  // by status, how many animals the running transaction has added
+	list    *sqlite3.Stmt
+	changed *sqlite3.Stmt
+	seen    int64                     // what changed said last
+	altered []alteration              // by the running transaction
+	counted [petstore.Sold + 1]int64  // by status, how many animals it has added
 	ordered [petstore.Expired + 1]int // by status, how many orders it has brought there
 }
 
@@ -37,11 +44,15 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 		}
 	}
 	w := &writer{conn: conn}
-	statements := map[string]**sqlite3.Stmt{selectPet: &w.get}
+	statements := map[string]**sqlite3.Stmt{selectPet: &w.get, selectPets: &w.list, selectChanged: &w.changed}
 	for more := range w.inserts {
 		statements[insertPets+strings.Repeat(", (?, ?, ?)", more)] = &w.inserts[more]
 	}
-	return w, prepare(conn, statements)
+	if err := prepare(conn, statements); err != nil {
+		return nil, err
+	}
+	_, err := w.disturbed()
+	return w, err
 }
 
 // beginLog asks for a write-ahead log. SQLite calls it no error if it keeps to another way.
@@ -76,10 +87,14 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 		return unreachable(err)
 	}
 	defer db.trimLog(w)
+	w.altered = w.altered[:0]
 	clear(w.counted[:])
 	clear(w.ordered[:])
 	defer db.tellOrders(w, &err)
 	err = transactionTo(ctx, w.conn, func() error {
+		if err := db.notice(w); err != nil {
+			return err
+		}
 		if err := work(w); err != nil {
 			return err
 		}
@@ -98,8 +113,53 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 func (db *DB) publish(w *writer) error {
 	db.gate.Lock()
 	defer db.gate.Unlock()
-	defer db.version.Add(1) // after a failure too: who knows what reached the disk
-	return run(w.conn, "COMMIT")
+	committed := false
+	defer func() {
+		if committed {
+			db.newest.follow(w.altered)
+		} else {
+			db.newest.forget() // who knows what reached the disk
+		}
+		clear(w.altered) // names may be long
+	}()
+	err := run(w.conn, "COMMIT")
+	committed = err == nil
+	return err
+}
+
+// notice forgets the animals in memory if another process has written. No other petstore changes animals beside a server,
+// but the tools of an operator may.
+func (db *DB) notice(w *writer) error {
+	disturbed, err := w.disturbed()
+	if disturbed {
+		db.gate.Lock()
+		defer db.gate.Unlock()
+		db.newest.forget()
+	}
+	return err
+}
+
+// disturbed reports whether another process has written since it was last called.
+func (w *writer) disturbed() (bool, error) {
+	defer w.changed.Reset()
+	if _, err := w.changed.Step(); err != nil {
+		return false, err
+	}
+	before := w.seen
+	w.seen = w.changed.ColumnInt64(0)
+	return w.seen != before, nil
+}
+
+// stored notes that the running transaction has stored an animal.
+func (w *writer) stored(pet petstore.Pet) {
+	w.counted[pet.Status]++
+	w.altered = append(w.altered, alteration{pet: pet})
+}
+
+// removed notes that it has removed one.
+func (w *writer) removed(pet petstore.Pet) {
+	w.counted[pet.Status]--
+	w.altered = append(w.altered, alteration{pet: pet, gone: true})
 }
 
 // change is one caller's part of a commit: an animal to store, or work of another kind. Work that refuses its caller has
