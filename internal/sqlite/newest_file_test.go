@@ -102,9 +102,9 @@ var ways = map[string]func(k *keeper){
 		k.NameCategory(k.Context(), petstore.Category{ID: k.random.Int64N(9), Name: k.pet().Name})
 	},
 	"copy": func(k *keeper) {
-		noError(k, k.LoadPets(k.Context(), []petstore.Pet{{ID: k.id(), NewPet: k.pet()}}, nil))
+		noError(k, k.ReplacePets(k.Context(), []petstore.Pet{{ID: k.id(), NewPet: k.pet()}}, nil))
 	},
-	"copy a removal": func(k *keeper) { noError(k, k.LoadPets(k.Context(), nil, []petstore.Pet{{ID: k.id()}})) },
+	"copy a removal": func(k *keeper) { noError(k, k.ReplacePets(k.Context(), nil, []petstore.Pet{{ID: k.id()}})) },
 	"fail to commit": func(k *keeper) {
 		if _, err := k.commit([]change{{pet: k.pet()}, {pet: petstore.NewPet{Name: "faulty", Status: petstore.Sold}}}); err == nil {
 			k.Error("a faulty animal was stored")
