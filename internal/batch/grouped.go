@@ -37,12 +37,23 @@ func NewGrouped[K comparable, V any](call func(key K, n int) (V, error)) *Groupe
 // Do returns the answer of a call for key that started after Do was called, and the caller's place among those it was
 // for, from 0 on. When ctx ends first, the call happens all the same.
 func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err error) {
+	return g.Begin(key)(ctx)
+}
+
+// Begin is Do without the wait, which is what it returns. An answer that is there is returned even if ctx has ended.
+func (g *Grouped[K, V]) Begin(key K) (wait func(ctx context.Context) (value V, place int, err error)) {
 	mine, place := g.join(key)
-	select {
-	case <-mine.done:
+	return func(ctx context.Context) (value V, _ int, err error) {
+		select {
+		case <-mine.done:
+		case <-ctx.Done():
+			select {
+			case <-mine.done:
+			default:
+				return value, place, ctx.Err()
+			}
+		}
 		return mine.value, place, mine.err
-	case <-ctx.Done():
-		return value, place, ctx.Err()
 	}
 }
 

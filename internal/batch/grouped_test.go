@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"testing"
@@ -44,6 +45,21 @@ func TestGroupIsToldItsSizeAndEachItsPlace(t *testing.T) {
 		}
 		if g.Joined() != 4 {
 			t.Errorf("%d needed no call of their own", g.Joined())
+		}
+	})
+}
+
+func TestAnAnswerThatIsThereIsTakenThoughTheWaitIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGrouped(func(key string, _ int) (string, error) { return key, nil })
+		over, end := context.WithCancel(t.Context())
+		end()
+		for range 100 {
+			wait := g.Begin("pets")
+			synctest.Wait()
+			if value, _, err := wait(over); value != "pets" || err != nil {
+				t.Fatalf("got %q, %v", value, err)
+			}
 		}
 	})
 }

@@ -25,6 +25,7 @@ type exchange struct {
 	key       *petstore.Key // shared; nobody's where none was recognized
 	refusal   error         // why there is no valid key
 	unchecked bool          // the storage could not say whether the key is valid
+	cleared   func() error  // waits for the limiter, if it decides while the request is worked on; nil if it has decided
 	address   string
 	body      []byte
 	held      int64 // what the body has of the budget
@@ -123,6 +124,11 @@ func (x *exchange) respondEmpty() error {
 // needsKey reports whether the request is for a valid key only: all that is under /v1, unless it is open.
 func (x *exchange) needsKey() bool {
 	return x.versioned && (x.operation == nil || !x.operation.open)
+}
+
+// reads reports whether the request only looks, so that nothing has happened when its answer is thrown away.
+func (x *exchange) reads() bool {
+	return x.operation != nil && x.operation.method == http.MethodGet
 }
 
 func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"sync"
 	"time"
 
 	"petstore/internal/petstore"
@@ -13,35 +14,68 @@ import (
 // left, and refuses what is too much. Then a request without a valid key is refused, if it needs one. A request whose key
 // could not be checked counts for nobody and is never too much: that the storage is away is not its fault.
 func (a *API) limited(next handler) handler {
+	distant, _ := a.Limiter.(petstore.Distant)
 	return func(x *exchange) error {
-		ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil}
-		if x.refusal != nil {
-			ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.unchecked}
-		}
-		if a.CountOnly {
-			ask.BannedFrom, ask.BannedUntil = time.Time{}, time.Time{}
-		}
-		d, err := a.Limiter.Take(x.r.Context(), ask)
-		if err != nil {
-			return err
-		}
-		if d.BanNow && !a.CountOnly {
-			d = a.ban(x, ask, d)
-		} else if ask.BannedFrom.After(d.Now.Add(petstore.ClockSlack)) {
-			a.lift(x, ask.Subject)
-		}
-		x.tellLimits(d)
-		if !x.unchecked {
-			a.metrics.decided(d.Outcome)
-			if d.Outcome != petstore.Allowed && !a.CountOnly {
-				return refuse(x, d)
+		ask := a.askFor(x)
+		if distant != nil && x.refusal == nil && x.reads() {
+			if wait := distant.Begin(ask); wait != nil {
+				return a.readAhead(x, ask, wait, next)
 			}
 		}
-		if x.refusal != nil && x.needsKey() {
-			return x.refusal
+		d, err := a.Limiter.Take(x.r.Context(), ask)
+		if err := a.judge(x, ask, d, err); err != nil {
+			return err
 		}
 		return next(x)
 	}
+}
+
+// readAhead does a read while the limiter decides. Its answer is sent after the decision, and thrown away if that refuses.
+func (a *API) readAhead(x *exchange, ask petstore.Ask, wait func() (petstore.Decision, error), next handler) (err error) {
+	x.cleared = sync.OnceValue(func() error {
+		d, err := wait()
+		return a.judge(x, ask, d, err)
+	})
+	defer func() { // after a panic too: its answer tells what is left
+		if refusal := x.cleared(); refusal != nil {
+			err = refusal
+		}
+	}()
+	return next(x)
+}
+
+func (a *API) askFor(x *exchange) petstore.Ask {
+	ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil}
+	if x.refusal != nil {
+		ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.unchecked}
+	}
+	if a.CountOnly {
+		ask.BannedFrom, ask.BannedUntil = time.Time{}, time.Time{}
+	}
+	return ask
+}
+
+// judge does what a decision asks for: it tells the client, bans, and refuses.
+func (a *API) judge(x *exchange, ask petstore.Ask, d petstore.Decision, err error) error {
+	if err != nil {
+		return err
+	}
+	if d.BanNow && !a.CountOnly {
+		d = a.ban(x, ask, d)
+	} else if ask.BannedFrom.After(d.Now.Add(petstore.ClockSlack)) {
+		a.lift(x, ask.Subject)
+	}
+	x.tellLimits(d)
+	if !x.unchecked {
+		a.metrics.decided(d.Outcome)
+		if d.Outcome != petstore.Allowed && !a.CountOnly {
+			return refuse(x, d)
+		}
+	}
+	if x.refusal != nil && x.needsKey() {
+		return x.refusal
+	}
+	return nil
 }
 
 // peek tells the client what is left to its address, and counts nothing.

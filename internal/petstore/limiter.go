@@ -13,6 +13,14 @@ type Limiter interface {
 	Take(ctx context.Context, ask Ask) (Decision, error)
 }
 
+// Distant is implemented by a Limiter that asks elsewhere, so that its decisions take a while.
+type Distant interface {
+	// Begin takes a request whose subject is not banned and had more than half of its requests left when it was last
+	// decided here. It does not wait for the decision: wait does, and must be called. Meanwhile only what has no effect
+	// may be done for the request. It returns nil, and has taken nothing, where less is left or nothing is known.
+	Begin(ask Ask) (wait func() (Decision, error))
+}
+
 // Ask is one request as the limiter sees it.
 type Ask struct {
 	// Subject is who is counted: the owner of a key, or a client address.

@@ -45,7 +45,10 @@ type Fallback struct {
 	stopped chan struct{}
 }
 
-var _ petstore.Limiter = (*Fallback)(nil)
+var (
+	_ petstore.Limiter = (*Fallback)(nil)
+	_ petstore.Distant = (*Fallback)(nil)
+)
 
 // Observe is told of every decision whether Redis made it, else this process, and how long it took.
 type Observe func(byRedis bool, took time.Duration)
@@ -82,22 +85,42 @@ func newFallback(url string, env petstore.Environment, log *slog.Logger, observe
 
 // Take implements petstore.Limiter. It waits for Redis for at most 250 ms, whatever ctx says: a request whose client has
 // gone counts all the same.
-func (f *Fallback) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	asked := time.Now()
-	decision, byRedis := f.ask(&ask, asked)
-	if !byRedis {
-		decision, _ = f.memory.Take(ctx, ask)
-	}
-	f.observe(byRedis, time.Since(asked))
-	return decision, nil
+func (f *Fallback) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	return f.begin(&ask)()
 }
 
-// ask has Redis decide, if it can.
-func (f *Fallback) ask(ask *petstore.Ask, asked time.Time) (decision petstore.Decision, ok bool) {
-	if f.degraded.Load() {
-		return petstore.Decision{}, false
+// Begin implements petstore.Distant, by the last counts that Redis told.
+func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, error)) {
+	if f.degraded.Load() || !f.memory.known(&ask).roomy(&ask, f.memory.now().UnixMilli()) {
+		return nil
 	}
-	decision, c, err := f.redis.Load().take(f.bound(asked), ask)
+	return f.begin(&ask)
+}
+
+// begin has Redis decide, if it can, or this process when the decision is waited for.
+func (f *Fallback) begin(ask *petstore.Ask) (wait func() (petstore.Decision, error)) {
+	asked := time.Now()
+	var answer func() (petstore.Decision, counter, error)
+	if !f.degraded.Load() {
+		begun, bound := f.redis.Load().begin(ask), f.bound(asked)
+		answer = func() (petstore.Decision, counter, error) { return begun(bound) }
+	}
+	return func() (decision petstore.Decision, _ error) {
+		byRedis := false
+		if answer != nil {
+			decision, byRedis = f.hear(ask, asked, answer)
+		}
+		if !byRedis {
+			decision, _ = f.memory.Take(context.Background(), *ask)
+		}
+		f.observe(byRedis, time.Since(asked))
+		return decision, nil
+	}
+}
+
+// hear waits for what Redis decides, and learns from it.
+func (f *Fallback) hear(ask *petstore.Ask, asked time.Time, answer func() (petstore.Decision, counter, error)) (decision petstore.Decision, ok bool) {
+	decision, c, err := answer()
 	if err != nil {
 		f.fail(ask.Subject, err, asked)
 		return petstore.Decision{}, false

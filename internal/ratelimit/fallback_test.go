@@ -45,6 +45,57 @@ func TestFallbackConforms(t *testing.T) {
 	})
 }
 
+// ahead is a Fallback whose requests are begun, where they can be, before they are waited for.
+type ahead struct{ *Fallback }
+
+func (a ahead) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	if wait := a.Begin(ask); wait != nil {
+		return wait()
+	}
+	return a.Fallback.Take(ctx, ask)
+}
+
+func TestFallbackConformsWithRequestsThatAreBegun(t *testing.T) {
+	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
+		f.now, f.redis.Load().clock = now, now
+		return ahead{f}
+	})
+}
+
+func TestOnlyWhoHasPlentyLeftIsBegunAhead(t *testing.T) {
+	f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
+	ask := petstore.Ask{Subject: "ann", Limits: petstore.Limits{PerMinute: 5, PerDay: 100}}
+	if f.Begin(ask) != nil {
+		t.Error("of this owner nothing is known")
+	}
+	for passed := int64(1); passed <= 5; passed++ {
+		wait := f.Begin(ask)
+		if wait == nil {
+			wait = func() (petstore.Decision, error) { return f.Take(t.Context(), ask) }
+		}
+		if roomy := passed == 2 || passed == 3; roomy != (f.memory.known(&ask).roomy(&ask, morning.UnixMilli())) {
+			t.Errorf("before request %d there should be room: %v", passed, roomy)
+		}
+		if d, err := wait(); err != nil || d.Outcome != petstore.Allowed || d.Remaining != 5-passed {
+			t.Errorf("request %d: %+v, %v", passed, d, err)
+		}
+	}
+	banned := petstore.Ask{Subject: "bob", Limits: ask.Limits}
+	if _, err := f.Take(t.Context(), banned); err != nil {
+		t.Fatal(err)
+	}
+	banned.BannedFrom, banned.BannedUntil = morning, morning.Add(time.Minute)
+	if f.Begin(banned) != nil {
+		t.Error("this owner is banned")
+	}
+	banned.BannedUntil = time.Time{}
+	f.degraded.Store(true)
+	if f.Begin(banned) != nil {
+		t.Error("Redis is out of reach")
+	}
+}
+
 func TestFallbackConformsWithoutRedis(t *testing.T) {
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, "redis://"+refusing(t), petstore.Production)

@@ -88,6 +88,16 @@ func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	return petstore.Allowed
 }
 
+// roomy says whether more than half of every window is left at now. A subject that was never counted has no room: nothing
+// is known of it.
+func (c counter) roomy(ask *petstore.Ask, now int64) bool {
+	if c == (counter{}) || banned(ask, now) {
+		return false
+	}
+	c = c.at(now / millisPerMinute)
+	return 2*c.passed < ask.Limits.PerMinute && (ask.Limits.PerDay == 0 || 2*c.today < ask.Limits.PerDay)
+}
+
 func (c *counter) count(outcome petstore.Outcome) {
 	if outcome == petstore.Allowed {
 		c.passed++

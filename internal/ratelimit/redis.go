@@ -78,20 +78,23 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 
 // Take implements petstore.Limiter. It fails when Redis does not answer before ctx ends.
 func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	decision, _, err := r.take(ctx, &ask)
+	decision, _, err := r.begin(&ask)(ctx)
 	return decision, err
 }
 
-// take returns the counter after the decision too. Requests of the same kind that come at the same time are decided
-// together.
-func (r *Redis) take(ctx context.Context, ask *petstore.Ask) (petstore.Decision, counter, error) {
-	found, place, err := r.asks.Do(ctx, *ask)
-	if err != nil {
-		return petstore.Decision{}, counter{}, fmt.Errorf("Redis did not decide: %w", err)
+// begin has a request decided, together with those of the same kind that come at the same time. What it returns waits for
+// the decision, and returns the counter after it too.
+func (r *Redis) begin(ask *petstore.Ask) (wait func(context.Context) (petstore.Decision, counter, error)) {
+	begun := r.asks.Begin(*ask)
+	return func(ctx context.Context) (petstore.Decision, counter, error) {
+		found, place, err := begun(ctx)
+		if err != nil {
+			return petstore.Decision{}, counter{}, fmt.Errorf("Redis did not decide: %w", err)
+		}
+		c := found.counter.after(int64(place), ask, found.now)
+		decision := c.take(ask, found.now)
+		return decision, c, nil
 	}
-	c := found.counter.after(int64(place), ask, found.now)
-	decision := c.take(ask, found.now)
-	return decision, c, nil
 }
 
 // state is what a counter was when requests were decided on it.
