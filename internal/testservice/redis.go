@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Redis gives the URL of an empty Redis or Valkey database: on a server that all tests of this process share, or the
-// one that PETSTORE_TEST_REDIS names, as it is.
+// Redis returns the URL of an empty Redis or Valkey database on a server that all tests of this process share. If
+// PETSTORE_TEST_REDIS names a database, it returns that one, whatever it holds.
 func Redis(t testing.TB) string {
 	t.Helper()
 	if url := os.Getenv("PETSTORE_TEST_REDIS"); url != "" {
@@ -38,8 +38,7 @@ var sharedRedis struct {
 	databases int
 }
 
-// RedisServer is a Redis or Valkey of one test, which may do to it what happens to servers. It forgets everything when
-// it stops.
+// RedisServer is the Redis or Valkey of one test, which may stop or pause it. It forgets everything when it stops.
 type RedisServer struct {
 	// URL leads to the server, Address is its host and port.
 	URL     string
@@ -79,7 +78,7 @@ func StartRedisCluster(t testing.TB) *RedisServer {
 	return s
 }
 
-// Sentinel starts a Sentinel that watches this server and returns the URL that finds it that way.
+// Sentinel starts a Sentinel that watches this server, and returns a URL that finds the server through it.
 func (s *RedisServer) Sentinel(t testing.TB) string {
 	t.Helper()
 	const masterSet = "petstore"
@@ -109,7 +108,7 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 	return s
 }
 
-// Start starts the server, again after Stop, and returns when it answers.
+// Start starts the server, also after Stop, and returns when it answers.
 func (s *RedisServer) Start(t testing.TB) {
 	t.Helper()
 	p, err := start(exec.Command(s.program, s.args...), s.dir)
@@ -145,7 +144,7 @@ func (s *RedisServer) ask(command string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// Stop ends the server: its connections break and new ones are refused.
+// Stop ends the server: its connections break, and new ones are refused.
 func (s *RedisServer) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.process.end(syscall.SIGKILL); err != nil {
@@ -153,7 +152,7 @@ func (s *RedisServer) Stop(t testing.TB) {
 	}
 }
 
-// Pause makes the server hang: the machine still takes connections and bytes, but nothing answers.
+// Pause makes the server hang: the machine still accepts connections and bytes, but nothing answers.
 func (s *RedisServer) Pause(t testing.TB) {
 	t.Helper()
 	s.signal(t, suspend)
