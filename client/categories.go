@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Category is the name of a number that animals carry as their CategoryID.
+// Category gives a name to a number that animals carry as their CategoryID.
 type Category struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -14,7 +14,7 @@ type Category struct {
 
 // CategoryQuery says which page of the categories to list.
 type CategoryQuery struct {
-	Limit  int    // categories of a page, up to 100; ListCategories takes 20 and Categories 100 unless told
+	Limit  int    // categories per page, up to 100; if zero, ListCategories takes 20 and Categories 100
 	Cursor string // the Next of an earlier page
 }
 
@@ -35,7 +35,8 @@ func (c *Client) Categories(ctx context.Context, q CategoryQuery, options ...Cal
 	return walk[Category](ctx, c, "/categories", q.encode(), options)
 }
 
-// CreateCategory names a number that the service chooses. No two categories have the same name: ErrNameTaken.
+// CreateCategory gives the name to a number that the service chooses. It returns ErrNameTaken if another category has
+// the name.
 func (c *Client) CreateCategory(ctx context.Context, name string, options ...CallOption) (made Category, err error) {
 	err = c.create(ctx, "/categories", categoryName{name}, &made, options)
 	return made, err
@@ -47,7 +48,7 @@ func (c *Client) GetCategory(ctx context.Context, id int64, options ...CallOptio
 	return found, err
 }
 
-// NameCategory gives a number its name, the first or a new one.
+// NameCategory gives a name to a number, or renames it. It returns ErrNameTaken if another category has the name.
 func (c *Client) NameCategory(ctx context.Context, id int64, name string, options ...CallOption) (named Category, err error) {
 	err = c.callWith(ctx, http.MethodPut, at("/categories", id), categoryName{name}, &named, options)
 	return named, err

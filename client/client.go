@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Client calls one service with one key. It is safe for concurrent use, and goroutines that share a key should share its
-// Client: it lets no more requests go than the key has left.
+// Client calls one service with one key. It is safe for concurrent use. Goroutines that use the same key should share one
+// Client, because a Client sends no more requests than the key has left.
 type Client struct {
 	settings
 	base string // ends in /v1
@@ -23,7 +23,7 @@ type Client struct {
 	gate      *gate
 }
 
-// New makes a Client of the service at that address, which may end in /v1 or not. It sends nothing yet.
+// New makes a Client for the service at that address, with or without /v1 at its end. It sends nothing yet.
 func New(server, key string, options ...Option) (*Client, error) {
 	base, err := baseOf(server)
 	if err != nil {
@@ -61,29 +61,29 @@ func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// withoutRedirects is a copy of h that takes a redirect as the answer: the service never redirects, and the key must not
-// go elsewhere.
+// withoutRedirects is a copy of h that does not follow redirects: the service never redirects, and the key must not go
+// anywhere else.
 func withoutRedirects(h *http.Client) *http.Client {
 	own := *h
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }
 
-// String tells which service the Client calls.
+// String says which service the Client calls.
 func (c *Client) String() string { return "petstore client of " + c.base }
 
-// GoString is String, so that no verb of package fmt looks inside.
+// GoString is String, so that no verb of package fmt shows the fields.
 func (c *Client) GoString() string { return c.String() }
 
-// Limits is what the answers so far have told of the key's limits, of which the lowest Remaining of a window counts. It is
-// zero before the first answer.
+// Limits says what the Client knows about the key's limits: of the answers in the current window, the lowest Remaining
+// counts. It is zero before the first answer.
 func (c *Client) Limits() Limits { return c.gate.limits() }
 
 // request is a call of one operation. All its tries send the same bytes.
 type request struct {
 	method, path, query string
 	body                []byte
-	idempotencyKey      string // of operations that make something
+	idempotencyKey      string // only for operations that make something
 	meta                *Meta  // never nil
 }
 
@@ -96,7 +96,7 @@ func newRequest(method, path string, options []CallOption) *request {
 	return r
 }
 
-// answer is what the service said, read to its end.
+// answer is a complete answer of the service.
 type answer struct {
 	header http.Header
 	body   []byte
@@ -123,13 +123,13 @@ func (c *Client) callWith(ctx context.Context, method, path string, in, out any,
 	return err
 }
 
-// create is callWith for what may be made only once, however often it is sent.
+// create is callWith for an operation that must make something only once, however often it is sent.
 func (c *Client) create(ctx context.Context, path string, in, out any, options []CallOption) error {
 	once := append([]CallOption{WithIdempotencyKey(newIdempotencyKey())}, options...)
 	return c.callWith(ctx, http.MethodPost, path, in, out, once)
 }
 
-// exchange performs a request and reads the answer into out, unless that is nil.
+// exchange performs a request and reads the answer into out, unless out is nil.
 func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, error) {
 	a, err := c.perform(ctx, r)
 	if err != nil || out == nil {
@@ -141,10 +141,10 @@ func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, er
 	return a, nil
 }
 
-// maxAnswer bounds what is read of an answer. The largest page takes less than 2 MiB.
+// maxAnswer bounds how much of an answer is read. The largest page takes less than 2 MiB.
 const maxAnswer = 16 << 20
 
-// send sends a request once, when the gate lets it go. An answer that is no success is an *Error.
+// send sends a request once, when the gate lets it go. It returns an *Error if the service refuses the request.
 func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
 	if err != nil {
@@ -188,7 +188,8 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	return &answer{res.Header, body}, nil
 }
 
-// newsOf is what an answer tells the gate. A ban that the caller wants to be told of closes the gate for nobody else.
+// newsOf is what the gate learns from an answer. With ReturnBan, a ban is returned to this caller and does not close the
+// gate for others.
 func (c *Client) newsOf(res *http.Response, refusal *Error, arrived time.Time) news {
 	if refusal != nil && refusal.Code == ErrKeyBanned && c.onBan == ReturnBan {
 		return news{}

@@ -23,7 +23,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// online is a client of a real service on a port of its own.
+// online starts a real service on a port of its own and returns a client of it.
 func online(t *testing.T, options ...client.Option) (*client.Client, *service) {
 	t.Helper()
 	s := testService(t)
@@ -53,7 +53,7 @@ func equal[T any](t *testing.T, got T, err error, want T) {
 	}
 }
 
-// is fails the test unless a call was refused like that.
+// is fails the test unless a call was refused with that code and status.
 func is(t *testing.T, err error, code client.Code, status int) {
 	t.Helper()
 	var e *client.Error

@@ -8,25 +8,26 @@
 //
 // # Errors
 //
-// A refusal of the service is an [*Error] with its code, message, status and request id. Every code is an error to compare
-// with:
+// If the service refuses a call, the call returns an [*Error] with the code, the message, the status and the request id.
+// Every code is an error to compare with:
 //
 //	if errors.Is(err, client.ErrPetReserved) { … }
 //
 // # Retries
 //
-// A call is tried again when the service asks for it (429 and 503, after Retry-After), when it fails (5xx) and when there
-// was no answer, each time after a random wait that grows. Other refusals are final. Retries do nothing twice: a create
-// carries an Idempotency-Key that all its tries share, and a DELETE that finds nothing after a try of unknown outcome has
-// succeeded. [WithRetries] and [WithoutRetries] change how often and how long.
+// The client tries a call again when the service asks for it (429 and 503, after Retry-After), when the service fails
+// (5xx), and when there was no answer. Before each retry it waits for a random time that grows. Other refusals are final.
+// A retry does nothing twice: all tries of a create share an Idempotency-Key, and a DELETE that finds nothing succeeds if
+// the outcome of an earlier try is unknown. [WithRetries] and [WithoutRetries] change how often and how long the client
+// tries.
 //
 // The context bounds everything. A call that would have to wait longer than its deadline fails at once, with the last
 // refusal and context.DeadlineExceeded both in its error.
 //
 // # Limits
 //
-// All goroutines of a [Client] share one gate, which knows from every answer how many requests the key has left. It lets no
-// more of them go at once, and when the minute is used up it holds all of them until the next. So any number of goroutines
-// may use one Client without being refused, let alone banned. [Client.Limits] tells what is left; [WithMeta] tells it of
-// one call.
+// All goroutines of a [Client] share one gate. It learns from every answer how many requests the key has left, and lets no
+// more than that go at once. When the minute is used up, it holds all requests until the next minute. So any number of
+// goroutines may use one Client without being refused, let alone banned. [Client.Limits] says what is left; [WithMeta] says
+// what was left after one call.
 package client

@@ -19,7 +19,7 @@ import (
 
 const page = "../docs/clients.md"
 
-// The programs of docs/clients.md are run as they stand there.
+// The test runs the programs of docs/clients.md exactly as the page shows them.
 func TestProgramsOfThePageSurviveMishaps(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -79,7 +79,7 @@ func survive(t *testing.T, program *exec.Cmd) {
 	}
 }
 
-// mishaps cut off the answer to the first create, which is done, refuse its second try, and refuse the second page once.
+// mishaps does the first create but cuts off its answer, refuses the second try of it, and refuses the second page once.
 type mishaps struct {
 	http.Handler
 	posts, gets atomic.Int64

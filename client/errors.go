@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Error is a refusal of the service. A call that got no answer returns the error of net/http instead.
+// Error is a refusal of the service. A call that gets no answer returns the error of net/http instead.
 type Error struct {
-	// Code says what went wrong. It is empty if something between here and the service answered in its place.
+	// Code says what went wrong. It is empty if the answer came from something in front of the service, such as a proxy.
 	Code Code
 	// Message is a sentence for people.
 	Message string
 	// Status is the HTTP status.
 	Status int
-	// RequestID names the request in the logs of the service. It is empty if nothing was sent.
+	// RequestID identifies the request in the logs of the service. It is empty if nothing was sent.
 	RequestID string
-	// RetryAfter is how long the service asks to wait, zero if it does not.
+	// RetryAfter is how long the service asks the caller to wait; zero if it does not ask.
 	RetryAfter time.Duration
 }
 
@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 	return text + ")"
 }
 
-// Unwrap is the Code, so that errors.Is(err, ErrNotFound) works.
+// Unwrap returns the Code, so that errors.Is(err, ErrNotFound) works.
 func (e *Error) Unwrap() error {
 	if e.Code == "" {
 		return nil
@@ -40,8 +40,8 @@ func (e *Error) Unwrap() error {
 	return e.Code
 }
 
-// Code is the machine-readable name of what went wrong. Each is also an error to compare with: errors.Is(err, ErrNotFound).
-// The service may have codes that this list does not have yet.
+// Code is the machine-readable name of what went wrong. It is also an error to compare with: errors.Is(err, ErrNotFound).
+// The service may have codes that are not in this list yet.
 type Code string
 
 func (c Code) Error() string { return string(c) }
@@ -72,7 +72,7 @@ const (
 	ErrOutcomeUnknown       Code = "outcome_unknown" // it may have been done
 )
 
-// refusalOf is what the service refused with, nil if it did not.
+// refusalOf reads the refusal in an answer. It returns nil if the answer is no refusal.
 func refusalOf(res *http.Response, body []byte) *Error {
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return nil

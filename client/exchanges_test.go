@@ -15,7 +15,7 @@ import (
 	"petstore/client"
 )
 
-// The recorded conversations of the service are played to the client, which must understand every answer in them.
+// The test plays recorded conversations of the service to the client, which must understand every answer in them.
 func TestTheClientReadsEveryRecordedAnswer(t *testing.T) {
 	files, err := filepath.Glob("../internal/httpapi/testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
@@ -87,7 +87,7 @@ func hear(t *testing.T, request, response string) {
 	}
 }
 
-// ask calls the operation that a recorded request is of, or for what is none any other.
+// ask calls the operation of a recorded request. If the request matches no operation, ask calls any other one.
 func ask(t *testing.T, store *client.Client, method, target string, meta client.CallOption) (got any, more bool, err error) {
 	target, _, _ = strings.Cut(target, " ")
 	path, _, _ := strings.Cut(strings.TrimPrefix(target, "/v1/"), "?")

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// gate lets the requests of all goroutines go, in the order in which they came, and no more of them than the service has
-// said are left. A request in flight counts as used. When nothing is known of the current window, one request goes ahead to
-// find out; when the window is spent, all wait for the next.
+// gate lets the requests of all goroutines go, in the order in which they came, but no more than the service says are
+// left. A request in flight counts as used. When nothing is known about the current window, one request goes ahead to
+// find out. When the window is used up, all requests wait for the next one.
 type gate struct {
-	patience time.Duration                           // no request waits for a window that begins later than this
-	notice   func(wait time.Duration, because error) // told before a request waits for the next window
+	patience time.Duration                           // a request that would have to wait longer fails
+	notice   func(wait time.Duration, because error) // called before a request waits for the next window
 
 	mu       sync.Mutex
 	window   window
@@ -26,7 +26,7 @@ type gate struct {
 	timer    *time.Timer // wakes the queue when the window ends
 }
 
-// window is what is known of the limits. Nothing is known from its end on.
+// window is what is known about the limits. From its end on, nothing is known.
 type window struct {
 	Limits
 	end    time.Time // by the clock of this machine
@@ -78,7 +78,7 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	}
 }
 
-// held says how long a waiter waits for the next window, and why, if it does.
+// held says how long a waiter has to wait for the next window, and why. The error is nil if it does not have to.
 func (g *gate) held(w *waiter, now time.Time) (time.Duration, error) {
 	if g.window.Remaining > 0 || !now.Before(g.window.end) || !slices.Contains(g.queue, w) {
 		return 0, nil
@@ -87,7 +87,7 @@ func (g *gate) held(w *waiter, now time.Time) (time.Duration, error) {
 	return wait, spent(g.window, wait)
 }
 
-// withdraw forgets a waiter that waits no longer, even if it was let go at the last moment.
+// withdraw forgets a waiter that gives up. If the gate let it go at the last moment, it gives its pass back.
 func (g *gate) withdraw(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,7 +99,7 @@ func (g *gate) withdraw(w *waiter) {
 	}
 }
 
-// leave ends a request and lets others go by what was learnt from it.
+// leave ends a request, learns from its news, and lets waiting requests go.
 func (g *gate) leave(p pass, n news) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -116,7 +116,7 @@ func (g *gate) release(p pass) {
 	}
 }
 
-// limits are those of the window, zero if there are none.
+// limits returns the limits of the window, zero if none are known.
 func (g *gate) limits() Limits {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -155,7 +155,7 @@ func (g *gate) wake() {
 	g.admit(time.Now())
 }
 
-// room says whether one more request may go.
+// room says whether one more request may go now.
 func (g *gate) room(now time.Time) bool {
 	if !now.Before(g.window.end) {
 		return !g.probing
@@ -163,7 +163,7 @@ func (g *gate) room(now time.Time) bool {
 	return g.window.Remaining > g.inFlight
 }
 
-// refuse tells a waiter that the spent window lasts too long for it, if it does.
+// refuse ends a waiter for which the used-up window lasts too long, and reports whether it did.
 func (g *gate) refuse(w *waiter, now time.Time) bool {
 	wait := g.window.end.Sub(now)
 	late := !w.deadline.IsZero() && w.deadline.Before(g.window.end)
@@ -189,17 +189,17 @@ func spent(w window, wait time.Duration) *Error {
 	return e
 }
 
-// news is what the end of a request tells of the limits.
+// news is what the end of a request says about the limits.
 type news struct {
 	window
 	limited bool // the answer named the limits
-	refused bool // for its number
+	refused bool // because there were too many requests
 	lost    bool // there was no answer, but the request may have been counted
 }
 
-// learn takes news in. Within a window the lowest number of all answers is right: the requests that were counted since then
-// are still in flight. An answer of another window is believed if its request was sent in this one, or if that window
-// ends later; else it has been overtaken.
+// learn updates the window from news. Of all answers in a window, the one with the lowest Remaining is right: every
+// request that was counted after it is still in flight. An answer from another window counts if its request was sent in
+// this window, or if that window ends later. Otherwise the answer is out of date.
 func (g *gate) learn(p pass, n news, now time.Time) {
 	known := &g.window
 	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)
@@ -221,7 +221,7 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	}
 }
 
-// newsOf reads an answer that came now. Times are counted from the service's own clock.
+// newsOf reads an answer that arrived now. It measures times by the service's own clock.
 func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 	n.Limits, n.limited = limitsOf(res.Header)
 	switch {
@@ -233,7 +233,7 @@ func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 		n.end = now.Add(n.Reset.Sub(serverTime(res.Header, now)))
 	case res.StatusCode >= 500:
 		n.lost = true
-	default: // a service without limits
+	default: // the service has no limits
 		n.Remaining = math.MaxInt64
 		n.end = now.Add(time.Minute)
 	}

@@ -65,12 +65,12 @@ func TestTwoHundredGoroutinesOnAFreeKeyAreNeverRefused(t *testing.T) {
 	})
 }
 
-// window is a service that has so many requests left until its reset and answers when it is told to.
+// window is a service that allows so many more requests until its reset. It answers when the test tells it to.
 type window struct {
 	mu               sync.Mutex
 	limit, remaining int64
 	reset            time.Time
-	skew             time.Duration // of the service's clock against this machine's
+	skew             time.Duration // how far the service's clock is ahead of this machine's
 	latency          time.Duration
 	inFlight, most   int64
 	refused          int
@@ -160,7 +160,7 @@ func TestAllWaitForTheResetByTheClockOfTheService(t *testing.T) {
 
 func TestASpentWindowThatLastsTooLongFailsAtOnce(t *testing.T) {
 	cases := map[string]struct {
-		left     time.Duration // of the window
+		left     time.Duration // how much of the window is left
 		deadline time.Duration
 		options  []client.Option
 	}{
@@ -259,13 +259,13 @@ func TestAServiceWithoutLimitsIsNotHeldUp(t *testing.T) {
 		if err := errors.Join(callAtOnce(t.Context(), store, 100)...); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(begin); took != 2*time.Second { // one goes ahead
+		if took := time.Since(begin); took != 2*time.Second { // one request goes ahead, then all others
 			t.Errorf("100 calls of a second took %s, want 2s", took)
 		}
 	})
 }
 
-// unlimited answers after a second and says nothing of limits.
+// unlimited answers after a second and says nothing about limits.
 type unlimited struct{}
 
 func (unlimited) RoundTrip(*http.Request) (*http.Response, error) {

@@ -11,8 +11,8 @@ import (
 
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// told is the news of an answer that arrives at a second after noon and was sent, by the clock of the service, at the
-// second date, of the window that ends at the second reset.
+// told is the news of an answer. All its times are seconds after noon: it arrives at arrives, the service dates it at
+// date, and its window ends at reset.
 func told(arrives, status, date, limit, remaining, reset int) news {
 	header := http.Header{"Date": {noon.Add(time.Duration(date) * time.Second).Format(http.TimeFormat)}}
 	header.Set("X-RateLimit-Limit", strconv.Itoa(limit))
@@ -28,7 +28,7 @@ func told(arrives, status, date, limit, remaining, reset int) news {
 
 func TestTheGateBelievesTheRightAnswer(t *testing.T) {
 	type step struct {
-		epoch  int // in which the request was sent
+		epoch  int // the window in which the request was sent
 		second int
 		news   news
 	}

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Limits is what an answer says of the key's limits: the window, a minute or a day, that has fewer requests left.
+// Limits is what an answer says about the key's limits. It describes the minute or the day, whichever has fewer requests
+// left.
 type Limits struct {
-	Limit     int64     // how many requests the window takes
+	Limit     int64     // how many requests the window allows
 	Remaining int64     // how many of them are left
 	Reset     time.Time // when the next window begins
 }
@@ -16,7 +17,7 @@ type Limits struct {
 // Meta is what an answer says besides its body.
 type Meta struct {
 	Status    int
-	RequestID string // names the request in the logs of the service
+	RequestID string // identifies the request in the logs of the service
 	Limits    Limits
 	Attempts  int  // how many times the request was sent
 	Replayed  bool // a create with this idempotency key was done before; the answer repeats its outcome
@@ -29,8 +30,8 @@ func (m *Meta) read(res *http.Response) {
 	m.Replayed = res.Header.Get("Idempotency-Replayed") == "true"
 }
 
-// limitsOf reads the limits of an answer and reports whether they are there. Something in front of the service may count
-// below zero; then none are left.
+// limitsOf reads the limits of an answer and reports whether they are there. A Remaining below zero, as a proxy may send
+// it, counts as zero.
 func limitsOf(h http.Header) (Limits, bool) {
 	limit, err1 := strconv.ParseInt(h.Get("X-RateLimit-Limit"), 10, 64)
 	remaining, err2 := strconv.ParseInt(h.Get("X-RateLimit-Remaining"), 10, 64)
@@ -41,7 +42,7 @@ func limitsOf(h http.Header) (Limits, bool) {
 	return Limits{limit, max(0, remaining), time.Unix(reset, 0)}, true
 }
 
-// retryAfter reads how long an answer asks to wait, zero if it does not.
+// retryAfter reads how long an answer asks the caller to wait; zero if it does not ask.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
@@ -53,7 +54,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// serverTime is when the answer was made by the clock of the service, so that the clock of this machine may be wrong.
+// serverTime is when the answer was made, by the service's clock, so that a wrong clock on this machine does no harm.
 func serverTime(h http.Header, now time.Time) time.Time {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		return date

@@ -21,8 +21,8 @@ type settings struct {
 	onWait    func(wait time.Duration, because error)
 }
 
-// transport is shared by all clients that bring none. Unlike http.DefaultTransport it keeps the connections of many
-// goroutines to one service.
+// transport is shared by all clients that have none of their own. Unlike http.DefaultTransport it keeps enough
+// connections for many goroutines that call one service.
 var transport = &http.Transport{
 	Proxy:               http.ProxyFromEnvironment,
 	ForceAttemptHTTP2:   true,
@@ -42,20 +42,20 @@ func defaults() settings {
 	}
 }
 
-// WithHTTPClient sends requests through h instead of a client that waits 30 seconds for each answer. Redirects are not
-// followed, whatever h says.
+// WithHTTPClient sends requests through h instead of a client that waits 30 seconds for each answer. Redirects are never
+// followed, even if h would follow them.
 func WithHTTPClient(h *http.Client) Option { return func(s *settings) { s.http = cmp.Or(h, s.http) } }
 
-// WithRetries tries a call that many times at the most, and waits no longer than the budget in all between them. No call
-// waits for a limit that resets later than the budget from now. The defaults are 6 tries and 2 minutes.
+// WithRetries tries a call at most that many times. The waits between the tries of a call add up to the budget at most,
+// and no call waits longer than the budget for a limit to reset. The defaults are 6 tries and 2 minutes.
 func WithRetries(attempts int, budget time.Duration) Option {
 	return func(s *settings) { s.attempts, s.budget = attempts, budget }
 }
 
-// WithoutRetries tries every call once. A call for which nothing is left fails at once with ErrRateLimited.
+// WithoutRetries tries every call once. When the limit is used up, a call fails at once with ErrRateLimited.
 func WithoutRetries() Option { return WithRetries(1, 0) }
 
-// WithUserAgent names the program in the User-Agent header.
+// WithUserAgent sets the User-Agent header.
 func WithUserAgent(name string) Option { return func(s *settings) { s.userAgent = name } }
 
 // WithLogger logs every answer at debug level and every retry at info level. The key and bodies are never logged.
@@ -69,7 +69,7 @@ func WithWaitNotice(notice func(wait time.Duration, because error)) Option {
 	return func(s *settings) { s.onWait = notice }
 }
 
-// BanPolicy is what a call does when the key is banned for a while.
+// BanPolicy says what a call does when the key is banned for a while.
 type BanPolicy int
 
 const (
@@ -82,14 +82,14 @@ const (
 // CallOption changes one call.
 type CallOption func(*request)
 
-// WithIdempotencyKey names a call of CreatePet, CreateCategory or PlaceOrder: within 24 hours all calls with the same
-// key and the same content make one thing, and all return it. Without it each call gets a random key of its own, which
-// its retries share. Other operations take no notice of it.
+// WithIdempotencyKey gives a call of CreatePet, CreateCategory or PlaceOrder a key: within 24 hours all calls with the
+// same key and the same content make one thing, and all return it. Without this option each call gets a random key of its
+// own, which its retries share. Other operations ignore it.
 func WithIdempotencyKey(key string) CallOption {
 	return func(r *request) { r.idempotencyKey = cmp.Or(key, r.idempotencyKey) }
 }
 
 func newIdempotencyKey() string { return rand.Text() }
 
-// WithMeta puts what the last answer to the call said besides its body into m, also when the call fails.
+// WithMeta fills m with what the last answer to the call said besides its body, even if the call fails.
 func WithMeta(m *Meta) CallOption { return func(r *request) { r.meta = cmp.Or(m, r.meta) } }

@@ -10,7 +10,7 @@ import (
 // OrderStatus is the state of an order. The service may have states that are not listed here yet.
 type OrderStatus string
 
-// The states of an order. Only an open one changes.
+// The states of an order. Only an open order changes.
 const (
 	Open      OrderStatus = "open"
 	Completed OrderStatus = "completed"
@@ -33,7 +33,7 @@ type Order struct {
 type NewOrder struct {
 	PetID     int64
 	Reference string        // the client's own name for the order, if any
-	Hold      time.Duration // from a minute to 30 days; the service chooses, usually 72 hours, if it is zero
+	Hold      time.Duration // from a minute to 30 days; if zero, the service chooses, usually 72 hours
 }
 
 type newOrder struct {
@@ -42,11 +42,11 @@ type newOrder struct {
 	HoldSeconds int64  `json:"holdSeconds,omitzero"`
 }
 
-// OrderQuery chooses orders. Fields that are zero choose nothing.
+// OrderQuery selects orders. A zero field does not restrict the selection.
 type OrderQuery struct {
 	Status OrderStatus
 	PetID  int64
-	Limit  int    // orders of a page, up to 100; ListOrders takes 20 and Orders 100 unless told
+	Limit  int    // orders per page, up to 100; if zero, ListOrders takes 20 and Orders 100
 	Cursor string // the Next of an earlier page
 }
 
@@ -68,8 +68,8 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 	return walk[Order](ctx, c, "/orders", q.encode(), options)
 }
 
-// PlaceOrder holds an animal, which must be available: ErrPetUnavailable. It is placed once, however often the call is
-// retried.
+// PlaceOrder holds an available animal. It returns ErrPetUnavailable if the animal is not available. The order is placed
+// once, however often the call is retried.
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
 	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: int64((n.Hold + time.Second - 1) / time.Second)}
 	err = c.create(ctx, "/orders", body, &o, options)
@@ -82,15 +82,15 @@ func (c *Client) GetOrder(ctx context.Context, id int64, options ...CallOption) 
 	return o, err
 }
 
-// CompleteOrder closes an open order and sells its animal. An order that is completed stays so; one that was closed
-// otherwise is ErrOrderClosed.
+// CompleteOrder closes an open order and sells its animal. It returns a completed order as it is, and ErrOrderClosed for
+// one that was cancelled or has expired.
 func (c *Client) CompleteOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
 	err = c.call(ctx, http.MethodPost, at("/orders", id)+"/complete", &o, options)
 	return o, err
 }
 
-// CancelOrder closes an open order and makes its animal available again. An order that is cancelled stays so; one that
-// was closed otherwise is ErrOrderClosed.
+// CancelOrder closes an open order and makes its animal available again. It returns a cancelled order as it is, and
+// ErrOrderClosed for one that was completed or has expired.
 func (c *Client) CancelOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
 	err = c.call(ctx, http.MethodPost, at("/orders", id)+"/cancel", &o, options)
 	return o, err

@@ -12,7 +12,7 @@ import (
 // Page is one page of a list.
 type Page[T any] struct {
 	Items []T
-	// Next is the Cursor of the page that follows, empty if this is the last.
+	// Next is the Cursor of the next page, empty if this is the last page.
 	Next string
 }
 
@@ -25,7 +25,7 @@ func page[T any](ctx context.Context, c *Client, path, query string, options []C
 	return Page[T]{items, following.Get("cursor")}, err
 }
 
-// walk yields what is on every page, from the one that query asks for on.
+// walk yields the items of all pages, beginning with the page that query asks for.
 func walk[T any](ctx context.Context, c *Client, path, query string, options []CallOption) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for query := query; ; {
@@ -47,8 +47,8 @@ func walk[T any](ctx context.Context, c *Client, path, query string, options []C
 	}
 }
 
-// fetch returns one page and the query of the next. Of the link only the query is used: the key goes nowhere but to the
-// address that the Client was made for.
+// fetch returns one page and the query of the next. It uses only the query of the link, so that the key goes nowhere but
+// to the address that the Client was made for.
 func fetch[T any](ctx context.Context, c *Client, path, query string, options []CallOption) (items []T, next string, err error) {
 	r := newRequest(http.MethodGet, path, options)
 	r.query = query
@@ -59,7 +59,7 @@ func fetch[T any](ctx context.Context, c *Client, path, query string, options []
 	return items, nextQuery(a.header), nil
 }
 
-// nextQuery is the query of the Link with the relation "next", empty if there is none (RFC 8288).
+// nextQuery is the query of the Link with the relation "next" (RFC 8288), empty if there is none.
 func nextQuery(h http.Header) string {
 	for _, links := range h.Values("Link") {
 		for link := range strings.SplitSeq(links, "<") {
@@ -95,21 +95,21 @@ func paging(limit int, cursor string) url.Values {
 	return v
 }
 
-// set leaves a parameter out that is empty.
+// set sets a parameter unless it is empty.
 func set(v url.Values, name, value string) {
 	if value != "" {
 		v.Set(name, value)
 	}
 }
 
-// setInt leaves a parameter out that is zero.
+// setInt sets a parameter unless it is zero.
 func setInt(v url.Values, name string, value int64) {
 	if value != 0 {
 		v.Set(name, strconv.FormatInt(value, 10))
 	}
 }
 
-// wide is the size of the pages of a walk: the largest unless told.
+// wide is the page size of a walk: the largest one unless the caller chose another.
 func wide(limit int) int {
 	if limit == 0 {
 		return 100

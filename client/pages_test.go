@@ -20,7 +20,7 @@ func fill(t *testing.T, store *client.Client, n int) {
 	}
 }
 
-// The service names its public address in links, and the client is at another: it must not go there with its key.
+// The links of the service name its public address, but the client calls another one. It must not send its key there.
 func TestWalksVisitEverythingOnce(t *testing.T) {
 	s := testService(t, func(c *httpapi.Config) { c.BaseURL = "https://elsewhere.invalid" })
 	store := through(t, s, s.generous(t))

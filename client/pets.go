@@ -26,25 +26,26 @@ type Pet struct {
 	Status     PetStatus `json:"status"`
 }
 
-// NewPet is an animal to add. Without a Status it is Available.
+// NewPet is an animal to add. An empty Status means Available.
 type NewPet struct {
 	Name       string    `json:"name"`
 	CategoryID int64     `json:"categoryId"`
 	Status     PetStatus `json:"status,omitempty"`
 }
 
-// PetPatch is what to change of an animal. What is nil stays: PetPatch{Status: new(Sold)} changes the status alone.
+// PetPatch says what to change about an animal. A nil field stays as it is: PetPatch{Status: new(Sold)} changes only the
+// status.
 type PetPatch struct {
 	Name       *string    `json:"name,omitempty"`
 	CategoryID *int64     `json:"categoryId,omitempty"`
 	Status     *PetStatus `json:"status,omitempty"`
 }
 
-// PetQuery chooses animals. Fields that are zero choose nothing.
+// PetQuery selects animals. A zero field does not restrict the selection.
 type PetQuery struct {
 	Status PetStatus
 	ID     int64  // only the animal with this id, if there is one
-	Limit  int    // animals of a page, up to 100; ListPets takes 20 and Pets 100 unless told
+	Limit  int    // animals per page, up to 100; if zero, ListPets takes 20 and Pets 100
 	Cursor string // the Next of an earlier page
 }
 
@@ -87,7 +88,7 @@ func (c *Client) GetPet(ctx context.Context, id int64, options ...CallOption) (p
 	return p, err
 }
 
-// FindPet returns the animal with that id, or ErrNotFound. It asks ListPets.
+// FindPet returns the animal with that id, or ErrNotFound. It uses the operation of ListPets.
 func (c *Client) FindPet(ctx context.Context, id int64, options ...CallOption) (Pet, error) {
 	r := newRequest(http.MethodGet, "/pets", options)
 	r.query = "id=" + strconv.FormatInt(id, 10)
@@ -102,14 +103,14 @@ func (c *Client) FindPet(ctx context.Context, id int64, options ...CallOption) (
 	return found[0], nil
 }
 
-// UpdatePet changes an animal and returns it as it is then. While an open order holds the animal, its status cannot be
-// changed: ErrPetReserved.
+// UpdatePet changes an animal and returns the changed animal. It returns ErrPetReserved for a change of the status while
+// an open order holds the animal.
 func (c *Client) UpdatePet(ctx context.Context, id int64, patch PetPatch, options ...CallOption) (p Pet, err error) {
 	err = c.callWith(ctx, http.MethodPatch, at("/pets", id), patch, &p, options)
 	return p, err
 }
 
-// DeletePet removes an animal, unless an open order holds it: ErrPetReserved.
+// DeletePet removes an animal. It returns ErrPetReserved while an open order holds the animal.
 func (c *Client) DeletePet(ctx context.Context, id int64, options ...CallOption) error {
 	return c.call(ctx, http.MethodDelete, at("/pets", id), nil, options)
 }

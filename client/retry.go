@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// The random part of the wait before a retry is below firstBackoff at first and doubles with each try, up to maxBackoff.
+// The random part of the wait before a retry is at first below firstBackoff. This bound doubles with each try, up to
+// maxBackoff.
 const (
 	firstBackoff = 200 * time.Millisecond
 	maxBackoff   = 10 * time.Second
 )
 
-// perform sends a request until it is answered for good, its tries or its budget are used up, or ctx ends. Every
-// operation may be sent again: creates carry an Idempotency-Key, and the others leave what was done as it is.
+// perform sends a request until it gets a final answer, its tries or its budget are used up, or ctx ends. Every operation
+// may be sent again: creates carry an Idempotency-Key, and repeating any other operation changes nothing more.
 func (c *Client) perform(ctx context.Context, r *request) (*answer, error) {
 	var last error
 	tries, waited, unsure := 0, time.Duration(0), false
@@ -70,7 +71,7 @@ func (c *Client) worthRetrying(err error) bool {
 	return !errors.As(err, &distrusted)
 }
 
-// mayBeDone says whether the service may have done what was asked although the try failed with err.
+// mayBeDone says whether the service may have done the operation although the try failed with err.
 func mayBeDone(err error) bool {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return e.Status >= 500 && e.Code != ErrUnavailable
@@ -78,14 +79,14 @@ func mayBeDone(err error) bool {
 	return !neverSent(err)
 }
 
-// neverSent says whether a try failed before there was a connection.
+// neverSent says whether a try failed before it had a connection.
 func neverSent(err error) bool {
 	dial := (*net.OpError)(nil)
 	return errors.As(err, &dial) && dial.Op == "dial"
 }
 
-// backoff is how long to wait after a failed try: as long as the service asks for, and a random part, so that clients
-// that failed together do not return together.
+// backoff is how long to wait after a failed try: the time that the service asks for and a random time, so that clients
+// that failed together do not come back together.
 func backoff(err error, tries int) time.Duration {
 	wait := rand.N(min(maxBackoff, firstBackoff<<min(max(0, tries-1), 10)))
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -94,7 +95,7 @@ func backoff(err error, tries int) time.Duration {
 	return wait
 }
 
-// sleep waits, or fails at once if ctx would end before.
+// sleep waits, or fails at once if ctx would end before the wait does.
 func sleep(ctx context.Context, wait time.Duration) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 		return fmt.Errorf("the next try would come in %s, too late: %w", wait.Round(time.Millisecond), context.DeadlineExceeded)
@@ -109,7 +110,7 @@ func sleep(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// because is why the last try failed and why there is no other; both can be found with errors.Is and errors.As.
+// because combines why the last try failed and why there is no further try. errors.Is and errors.As find both.
 func because(last, err error) error {
 	if last == nil {
 		return err

@@ -14,21 +14,20 @@ import (
 	"petstore/client"
 )
 
-// script is a transport that answers with what was written for it, the last line again and again, and remembers what it
-// was asked.
+// script is a transport that gives prepared answers, repeats the last one, and remembers the requests.
 type script struct {
 	lines []line
 	mu    sync.Mutex
 	asked []asked
 }
 
-// line is one answer, or none.
+// line is one answer, or the lack of one.
 type line struct {
 	status  int
 	headers []string // "Name: value"
 	body    string
 	err     error
-	proxy   bool // something in front of the service answers, which knows no limits
+	proxy   bool // the answer comes from something in front of the service that knows no limits
 }
 
 type asked struct {

@@ -56,7 +56,7 @@ func (s *service) close() {
 	os.RemoveAll(s.folder)
 }
 
-// key makes a key and returns its secret. Only the enterprise plan takes the numbers.
+// key makes a key and returns its secret. Only the enterprise plan uses the two numbers.
 func (s *service) key(ctx context.Context, plan petstore.Plan, access petstore.Access, perMinute, perDay int64) (string, error) {
 	limits, err := plan.Limits(perMinute, perDay)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *service) keyOf(t *testing.T, plan petstore.Plan, perMinute, perDay int6
 	return secret
 }
 
-// through makes a client whose requests go to that handler over connections in memory, on a real HTTP server, so that
-// all of it can live in a bubble of package synctest.
+// through makes a client of that handler on a real HTTP server. The connections are in memory, so that all of it can
+// live in a bubble of package synctest.
 func through(t *testing.T, handler http.Handler, key string, options ...client.Option) *client.Client {
 	t.Helper()
 	listener := &memory{conns: make(chan net.Conn), done: make(chan struct{})}

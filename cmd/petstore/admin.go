@@ -16,7 +16,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// serveAdmin serves what operators look at, on a listener of its own.
+// serveAdmin serves metrics, health and profiles to operators, on a listener of its own.
 func (c *serveCmd) serveAdmin(registry *prometheus.Registry, health *health, log *slog.Logger) (stop func(), err error) {
 	if !c.servesAdmin() {
 		return func() {}, nil
@@ -45,7 +45,7 @@ type health struct {
 	storage  petstore.Storage
 	log      *slog.Logger
 	draining atomic.Bool
-	unready  atomic.Bool // what the log was told last
+	unready  atomic.Bool // what the log said last
 
 	mu   sync.Mutex
 	last *check
@@ -66,7 +66,7 @@ func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, "ready")
 }
 
-// storageReached tells what the current check says, and the log when that changes.
+// storageReached returns the result of the current check, and logs when it changes.
 func (h *health) storageReached() bool {
 	err := h.check().wait()
 	unready := err != nil
@@ -80,7 +80,7 @@ func (h *health) storageReached() bool {
 	return !unready
 }
 
-// check returns the one that runs or was begun within the last second, else it begins one.
+// check returns a check that is running or began within the last second. If there is none, it begins one.
 func (h *health) check() *check {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *health) check() *check {
 	return h.last
 }
 
-// check is one question to the storage, whose answer all who ask meanwhile share.
+// check is one question to the storage. All probes that come meanwhile share its answer.
 type check struct {
 	began time.Time
 	done  chan struct{}
@@ -117,7 +117,7 @@ func (c *check) isDone() bool {
 	}
 }
 
-// wait returns the answer, or an error once the storage has had its time, though it may still not have answered.
+// wait returns the answer, or an error if the storage does not answer in time.
 func (c *check) wait() error {
 	select {
 	case <-c.done:

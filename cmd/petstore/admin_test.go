@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whoever may look at profiles need not know the secrets that a command line can hold.
+// A person who may look at profiles must not see the secrets that a command line can hold.
 func TestProfilesDoNotShowTheSecretsOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)
@@ -21,7 +21,7 @@ func TestProfilesDoNotShowTheSecretsOfTheCommandLine(t *testing.T) {
 	}
 }
 
-// Prometheus itself listens on 9090, as a rule on the same machine.
+// Prometheus itself listens on 9090, usually on the same machine.
 func TestDeployedFilesReachTheAdminListener(t *testing.T) {
 	t.Parallel()
 	field, _ := reflect.TypeFor[serveCmd]().FieldByName("AdminListen")

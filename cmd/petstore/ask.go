@@ -12,12 +12,12 @@ import (
 	"golang.org/x/term"
 )
 
-// say tells the person at the terminal something beside the output.
+// say prints a message for a person on standard error, apart from the output.
 func (con *console) say(format string, args ...any) {
 	fmt.Fprintln(con.stderr, harmless(fmt.Sprintf(format, args...)))
 }
 
-// canAsk says whether somebody is there to answer.
+// canAsk says whether there is a person at a terminal who can answer.
 func (con *console) canAsk() bool { return isTerminal(os.Stdin) && isTerminal(con.stderr) }
 
 // confirm asks a question and fails unless the answer is yes.
@@ -41,7 +41,7 @@ func (con *console) askSecret(ctx context.Context, question string) (string, err
 	if err != nil {
 		return "", err
 	}
-	defer term.Restore(stdin, before) // also when ctx has ended and the reading goes on
+	defer term.Restore(stdin, before) // even if ctx has ended and the read still goes on
 	fmt.Fprint(con.stderr, harmless(question)+" ")
 	defer fmt.Fprintln(con.stderr)
 	return typed(ctx, func() (string, error) {
@@ -50,7 +50,7 @@ func (con *console) askSecret(ctx context.Context, question string) (string, err
 	})
 }
 
-// typed waits for what somebody types, or for the end of ctx.
+// typed waits until a person has typed something, or until ctx ends.
 func typed(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
 		text string

@@ -20,7 +20,7 @@ type backupCmd struct {
 	File string `arg:"" help:"The new file to write, or - for standard output."`
 }
 
-// Run backs up the embedded store while a server may go on using it.
+// Run backs up the embedded store. A server may use the store meanwhile.
 func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	cfg, err := c.file()
 	if err != nil {
@@ -36,24 +36,25 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if err := sqlite.NoteBackup(ctx, cfg, began); err != nil {
-		fmt.Fprintf(con.stderr, "The backup is whole, but the database does not remember it, so the metrics do not show it: %v\n", err)
+		fmt.Fprintf(con.stderr, "The backup is complete, but the database could not record it, so the metrics do not show it: %v\n", err)
 	}
 	fmt.Fprintf(con.stderr, "Backed up %s to %s.\n", cfg.Path, target)
 	return nil
 }
 
-// printBackup makes the backup beside the database, where there is room for one more if anywhere, and prints that.
+// printBackup makes the backup in a file beside the database and prints that file. If any disk has room for one more
+// copy, it is that one.
 func (con *console) printBackup(ctx context.Context, cfg sqlite.Config) error {
 	if isTerminal(con.stdout) {
-		return wrongUsage("standard output is a terminal, which a backup is nothing for; send it to a file or a program, as in petstore backup - > FILE")
+		return wrongUsage("standard output is a terminal, and a backup is not text; send it to a file or a program, such as petstore backup - > FILE")
 	}
-	signal.Ignore(syscall.SIGPIPE) // which would end the program before it has tidied up
+	signal.Ignore(syscall.SIGPIPE) // SIGPIPE would end the program before it has removed the file
 	folder, err := os.MkdirTemp(filepath.Dir(cfg.Path), ".petstore-backup-")
 	if err != nil {
 		folder, err = os.MkdirTemp("", "petstore-backup-")
 	}
 	if err != nil {
-		return fmt.Errorf("there is no place to make the backup in before it is printed: %w", err)
+		return fmt.Errorf("the backup cannot be made beside the database before it is printed: %w", err)
 	}
 	defer os.RemoveAll(folder)
 	made := filepath.Join(folder, "backup.db")
@@ -63,7 +64,7 @@ func (con *console) printBackup(ctx context.Context, cfg sqlite.Config) error {
 	return con.print(ctx, made)
 }
 
-// print copies a file to standard output until ctx ends, whoever may be slow to read it.
+// print copies a file to standard output. It stops when ctx ends, even if the reader is slow.
 func (con *console) print(ctx context.Context, name string) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -84,7 +85,7 @@ func (con *console) print(ctx context.Context, name string) error {
 		err = cause.Err
 	}
 	if err != nil {
-		return fmt.Errorf("standard output does not take the backup, so there is none: %w", err)
+		return fmt.Errorf("the backup cannot be written to standard output, so there is none: %w", err)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// file is the embedded store that the flags name.
+// file returns the configuration of the embedded store that the flags name.
 func (f storeFlags) file() (sqlite.Config, error) {
 	kind, path, err := f.database()
 	if err == nil && kind != "sqlite" {

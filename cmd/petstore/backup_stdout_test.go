@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// filled is a folder with a store in it, for commands that run there as real processes.
+// filled makes a folder with a store in it, for commands that run there as real processes.
 func filled(t *testing.T) (dir, database string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -23,7 +23,7 @@ func filled(t *testing.T) (dir, database string) {
 	return dir, database
 }
 
-// leftIn is what is in a folder besides the store.
+// leftIn returns what is in a folder besides the store.
 func leftIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -80,7 +80,7 @@ func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
 		var said strings.Builder
 		command.Stdout, command.Stderr = stdout, &said
 		command.Run()
-		want := "petstore: standard output does not take the backup, so there is none: " + says + "\n"
+		want := "petstore: the backup cannot be written to standard output, so there is none: " + says + "\n"
 		if status := command.ProcessState.ExitCode(); status != 1 || said.String() != want {
 			t.Errorf("ended with %d and said\n%swant\n%s", status, said.String(), want)
 		}
@@ -105,7 +105,7 @@ func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.Read(make([]byte, 1)); err != nil { // it is being printed, and is larger than what a pipe takes
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // the backup is being printed, and it is larger than the pipe
 		t.Fatal(err)
 	}
 	command.Process.Signal(syscall.SIGTERM)
@@ -136,7 +136,7 @@ func TestABackupIsNotPrintedOnATerminal(t *testing.T) {
 		status int
 		says   string
 	}{
-		{terminal, 2, "standard output is a terminal, which a backup is nothing for; send it to a file or a program, as in petstore backup - > FILE (petstore backup --help tells more)"},
+		{terminal, 2, "standard output is a terminal, and a backup is not text; send it to a file or a program, such as petstore backup - > FILE (petstore backup --help tells more)"},
 		{null, 0, "to standard output"},
 	} {
 		command := program("backup", "-", "--database", database)

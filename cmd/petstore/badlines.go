@@ -8,8 +8,8 @@ import (
 	"petstore/internal/bulk"
 )
 
-// badLines is the file into which the lines go that are no animals, with their numbers and what is wrong with them. There is
-// none while no line is bad.
+// badLines is a file that lists the lines that are not animals: the number of each, and what is wrong with it. The file
+// is made when the first bad line comes.
 type badLines struct {
 	name string
 
@@ -18,17 +18,17 @@ type badLines struct {
 	file *os.File
 }
 
-// begin removes the file of an earlier import. It must not be the one that is read.
+// begin removes the bad-lines file of an earlier import. It refuses if that is the file to import.
 func (b *badLines) begin(read *bulk.Steady) error {
 	info, err := os.Lstat(b.name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	if same, err := read.Stat(); err == nil && os.SameFile(info, same) {
-		return wrongUsage("--bad-lines names the file that is imported; name another")
+		return wrongUsage("--bad-lines names the file to import; name another")
 	}
 	if err := os.Remove(b.name); err != nil {
-		return fmt.Errorf("the bad lines of an earlier import cannot be removed; --bad-lines names another file: %w", err)
+		return fmt.Errorf("the bad lines of an earlier import cannot be removed; name another file with --bad-lines: %w", err)
 	}
 	return nil
 }
@@ -39,17 +39,17 @@ func (b *badLines) report(number int64, reason string) (err error) {
 	defer b.mu.Unlock()
 	if b.file == nil {
 		if b.file, err = os.OpenFile(b.name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
-			return fmt.Errorf("line %d is bad (%s), and that could not be written down; --bad-lines names another file: %w", number, harmless(reason), err)
+			return fmt.Errorf("line %d is bad (%s), and that could not be written down; name another file with --bad-lines: %w", number, harmless(reason), err)
 		}
 	}
 	b.n++
 	if _, err := fmt.Fprintf(b.file, "line %d: %s\n", number, harmless(reason)); err != nil {
-		return fmt.Errorf("the bad lines cannot be written down; --bad-lines names another file: %w", err)
+		return fmt.Errorf("the bad lines cannot be written down; name another file with --bad-lines: %w", err)
 	}
 	return nil
 }
 
-// tell says where they are.
+// tell says where the bad lines are listed.
 func (b *badLines) tell() string { return b.name + " says which, and why" }
 
 func (b *badLines) close() {

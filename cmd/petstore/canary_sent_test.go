@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// sendSecrets puts every key into every place that a client may take for the right one.
+// sendSecrets puts every key into every place where a client may put it, right or wrong.
 func (m *mine) sendSecrets(t *testing.T) {
 	t.Helper()
 	for _, key := range m.secrets {
@@ -38,7 +38,7 @@ func (m *mine) sendSecrets(t *testing.T) {
 		}
 		m.send(t, "GET", "/v1/pets?api_key="+key, "")
 		m.send(t, "GET", "/v1/pets?limit="+key+"&cursor="+key+"&status="+key+"&id="+key, "", "Authorization", "Bearer "+m.valid)
-		if random, made := strings.CutPrefix(key, "pets_"); made { // a key of the operator's choice looks like any word
+		if random, made := strings.CutPrefix(key, "pets_"); made { // a key that an operator chose looks like any other word
 			m.secrets = append(m.secrets, random)
 			m.send(t, "GET", "/v1/pets", "", "X-Request-Id", key)
 			m.send(t, "GET", "/v1/pets/"+key, "")
@@ -50,7 +50,7 @@ func (m *mine) sendSecrets(t *testing.T) {
 	}
 }
 
-// sendBodies sends animals, categories and orders, whole and broken.
+// sendBodies sends animals, categories and orders, both valid and broken.
 func (m *mine) sendBodies(t *testing.T) {
 	t.Helper()
 	m.bodies = []string{"canary-name", "canary-text", "canary-once", "canary-panic", "canary-field", "canary-query"}
@@ -89,12 +89,12 @@ func (m *mine) sendBodies(t *testing.T) {
 	m.send(t, "GET", "/v1/pets?limit=5;status=canary-query", "", key...)
 }
 
-// send keeps the answer, and fails the test if a refusal repeats a canary.
+// send sends a request and keeps the answer. It fails the test if a refusal repeats a canary.
 func (m *mine) send(t *testing.T, method, path, body string, headers ...string) {
 	t.Helper()
 	got, err := request(m.URL, "", method, path, body, headers...)
 	if err != nil {
-		return // the client itself refuses some of these
+		return // the client refuses to send some of these
 	}
 	text := fmt.Sprintf("%d %v %s\n", got.status, got.header, got.body)
 	io.WriteString(m.answers, text)
@@ -103,7 +103,7 @@ func (m *mine) send(t *testing.T, method, path, body string, headers ...string) 
 	}
 }
 
-// sendRaw sends what the HTTP server refuses by itself.
+// sendRaw sends requests that the HTTP server refuses by itself.
 func (m *mine) sendRaw(t *testing.T) {
 	t.Helper()
 	for _, text := range []string{
@@ -129,7 +129,7 @@ func (m *mine) sendRaw(t *testing.T) {
 	}
 }
 
-// lookAtProfiles looks at what an operator may see of the running program, while it works.
+// lookAtProfiles reads what an operator may see of the program, while the program works.
 func (m *mine) lookAtProfiles(t *testing.T) {
 	t.Helper()
 	for _, profile := range []string{

@@ -16,8 +16,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Canaries are sent to a server in every place that a client or an operator may put a secret or an animal, and are looked
-// for in everything that others may read.
+// The test puts canaries in every place where a client or an operator may put a secret or an animal, and looks for them in
+// everything that others may read.
 func TestNoSecretAndNoBodyIsToldToOthers(t *testing.T) {
 	t.Parallel()
 	binary := buildPanicking(t)
@@ -39,11 +39,11 @@ func TestNoSecretAndNoBodyIsToldToOthers(t *testing.T) {
 	})
 }
 
-// mine is a server with all that comes out of it.
+// mine is a server and all its output.
 type mine struct {
 	*testservice.Server
-	secrets []string // must be told nowhere
-	bodies  []string // may be told to whoever asks for an animal, and nowhere else
+	secrets []string // must appear nowhere
+	bodies  []string // may appear only in answers with animals
 	valid   string
 	traces  *transcript
 	answers *transcript
@@ -90,7 +90,7 @@ func revokeNewest(t *testing.T, binary, database string) {
 	}
 }
 
-// explore sends the canaries, again while what the server needs is gone, and looks for them everywhere.
+// explore sends the canaries, sends them again during an outage, and looks for them everywhere.
 func (m *mine) explore(t *testing.T, outage func()) {
 	t.Helper()
 	m.sendSecrets(t)
@@ -117,7 +117,7 @@ func (m *mine) explore(t *testing.T, outage func()) {
 	}
 }
 
-// look fails the test for each canary that is found.
+// look fails the test for each canary in a text.
 func (m *mine) look(t *testing.T, where, text string, canaries ...[]string) {
 	t.Helper()
 	for _, kind := range canaries {
@@ -138,7 +138,7 @@ func (m *mine) fetch(t *testing.T, path string) string {
 	return got.body
 }
 
-// buildPanicking makes the program with one fault: createPet panics, with all that it knows, when it is asked to.
+// buildPanicking builds the program with one fault: createPet panics on request, with all that it knows.
 func buildPanicking(t *testing.T) string {
 	t.Helper()
 	const begins = "func (a *API) createPet(x *exchange) error {\n"

@@ -12,7 +12,7 @@ import (
 type categoriesCmd struct {
 	List   categoriesListCmd   `cmd:"" aliases:"ls" help:"List the categories that have names."`
 	Add    categoriesAddCmd    `cmd:"" aliases:"create" help:"Add a category under a number that the server chooses, and show it."`
-	Name   categoriesNameCmd   `cmd:"" aliases:"rename" help:"Give a number its name, the first or a new one."`
+	Name   categoriesNameCmd   `cmd:"" aliases:"rename" help:"Give a name to a number, or rename it."`
 	Delete categoriesDeleteCmd `cmd:"" aliases:"rm" help:"Take the name from a number; animals keep the number."`
 }
 
@@ -21,7 +21,7 @@ var categoryShape = shape[remote.Category]{
 	row:    func(c remote.Category) []string { return []string{number(c.ID), c.Name} },
 }
 
-// findCategory is the number that a person means: a number, or the name of a category in any case.
+// findCategory returns the number of the category that a person means by a number or by a name, in upper or lower case.
 func findCategory(ctx context.Context, store *remote.Client, meant string) (int64, error) {
 	if id, err := strconv.ParseInt(meant, 10, 64); err == nil {
 		return id, nil
@@ -40,10 +40,10 @@ func findCategory(ctx context.Context, store *remote.Client, meant string) (int6
 	if len(alike) == 1 {
 		return alike[0], nil
 	}
-	return 0, fmt.Errorf("no category is named %q; petstore categories list shows those there are, and any number can be used", meant)
+	return 0, fmt.Errorf("no category is named %q; petstore categories list shows all names, and any number can be used", meant)
 }
 
-// firstNames are the names of the first hundred categories. A list is shown without them where they cannot be had.
+// firstNames returns the names of the first hundred categories. If they cannot be read, a list is shown without them.
 func firstNames(ctx context.Context, store *remote.Client) map[int64]string {
 	names := map[int64]string{}
 	page, _ := store.ListCategories(ctx, remote.CategoryQuery{Limit: pageful})

@@ -10,8 +10,8 @@ import (
 	"petstore/internal/sqlite"
 )
 
-// check tells of each thing that serve needs whether it is there, a line for each, up to the first that is not. It may run
-// beside the server that is to be replaced, so it asks neither for the ports nor for the lock of the store.
+// check prints a line for each thing that serve needs, and stops at the first one that is missing. It may run beside the
+// server that is to be replaced, so it takes neither the ports nor the lock of the store.
 func (c *serveCmd) check(ctx context.Context, con *console, s settings) error {
 	fmt.Fprintf(con.stdout, "settings: valid, for the %s environment\n", c.Environment)
 	if s.tls != nil {
@@ -37,7 +37,8 @@ func (c *serveCmd) check(ctx context.Context, con *console, s settings) error {
 	return nil
 }
 
-// schema is that of the store, 0 if it is empty or missing, and the one that this program gives it.
+// schema returns the schema version of the store, 0 if the store is empty or missing, and the version that this program
+// uses.
 func (f storeFlags) schema(ctx context.Context) (schema, known int, err error) {
 	kind, path, err := f.database()
 	switch {

@@ -21,9 +21,9 @@ import (
 type cli struct {
 	Serve       serveCmd       `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
 	Keys        keysCmd        `cmd:"" help:"Make, list, change, rotate, revoke and unban API keys."`
-	Backup      backupCmd      `cmd:"" help:"Back up the embedded store to a new file, or to standard output, while it serves."`
-	Restore     restoreCmd     `cmd:"" help:"Make the embedded store that --database names from a backup, while no server uses it."`
-	Copy        copyCmd        `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database, and again what has changed, until a server has served from that one."`
+	Backup      backupCmd      `cmd:"" help:"Back up the embedded store to a new file or to standard output. A server may use the store meanwhile."`
+	Restore     restoreCmd     `cmd:"" help:"Restore a backup into the embedded store that --database names. No server may use the store meanwhile."`
+	Copy        copyCmd        `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database. Copying again copies what has changed, until a server has served from that database."`
 	Import      importCmd      `cmd:"" help:"Add the animals of a CSV or JSON Lines file, through a server or straight into a database, each line once."`
 	Export      exportCmd      `cmd:"" help:"Write all animals as CSV or JSON Lines, from a server or straight from a database."`
 	Demo        demoCmd        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
@@ -35,10 +35,10 @@ type cli struct {
 	Login       loginCmd       `cmd:"" help:"Keep the address and the key of a server, for the commands that call one."`
 	Logout      logoutCmd      `cmd:"" help:"Forget what petstore login has kept."`
 	Profiles    profilesCmd    `cmd:"" help:"List what petstore login has kept, without the keys."`
-	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on this machine whether it is ready. Ends with 0 if it is, else with 1."`
+	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on this machine whether it is ready. Exits with 0 if it is, and with 1 if not."`
 	Version     versionCmd     `cmd:"" help:"Print the version, as --version does."`
 	Completion  completionCmd  `cmd:"" help:"Print a script that completes commands and flags in a shell; its first lines say where to put it."`
-	Help        helpCmd        `cmd:"" help:"Show the help of a command, as --help behind it does."`
+	Help        helpCmd        `cmd:"" help:"Show the help of a command, like --help after the command."`
 }
 
 const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
@@ -51,13 +51,13 @@ type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command, such as keys create; without one, all commands are listed."`
 }
 
-// Run has the parser print the help, which ends the program.
+// Run makes the parser print the help, which ends the program.
 func (c *helpCmd) Run(command *kong.Context) error {
 	_, err := command.Kong.Parse(append(c.Command, "--help"))
 	return misuse(err)
 }
 
-// console is the world around a command.
+// console connects a command to its environment and its output.
 type console struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
@@ -75,7 +75,7 @@ func exitStatus(err error) int {
 	return 1
 }
 
-// run is the program: the command line in args, done when it returns.
+// run is the whole program: it does what the command line in args says.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
 	variables := variables{getenv, map[string]bool{}}
 	parser, err := newParser(variables, stdout, stderr)
@@ -115,7 +115,8 @@ func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error
 	return parser, speakPlainly(parser.Model)
 }
 
-// asMeant takes no arguments, or the name of a group of commands alone, as a question for help, and --version as the command.
+// asMeant adds --help if there are no arguments or only the name of a group of commands, and turns --version into the
+// command version.
 func asMeant(app *kong.Application, args []string) []string {
 	group := func(n *kong.Node) bool { return len(args) == 1 && n.Name == args[0] && len(n.Children) > 0 }
 	switch {
@@ -127,7 +128,7 @@ func asMeant(app *kong.Application, args []string) []string {
 	return args
 }
 
-// outcome tells what became of a command's work where its error alone does not.
+// outcome adds to a command's error what became of its work, where the error alone does not say that.
 func outcome(ctx context.Context, command *kong.Context, err error) error {
 	name, _, _ := strings.Cut(command.Command(), " ")
 	if left, ok := leftBehind[name]; ok && err != nil && ctx.Err() != nil {
@@ -140,7 +141,7 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 	if !errors.As(err, &refused) || refused.Cause == nil {
 		return err
 	}
-	switch refused.Code { // their messages are for clients of the API
+	switch refused.Code { // the messages of these errors are for clients of the API
 	case petstore.Unavailable:
 		return fmt.Errorf("the database cannot do this right now: %w", refused.Cause)
 	case petstore.OutcomeUnknown:
@@ -151,15 +152,15 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 
 type exit int
 
-// leftBehind is what becomes of a command's work when a signal ends it, or its connection to the database breaks. A server
-// that a signal ends says that itself.
+// leftBehind says what becomes of a command's work when a signal ends it, or when its connection to the database breaks.
+// The server is not listed: it logs itself that a signal ends it.
 var leftBehind = map[string]string{
 	"backup":  "no backup was made",
 	"restore": "nothing was written",
 	"copy":    "what was copied stays, and copying again goes on",
 	"keys":    "petstore keys list shows what was done",
 	"import":  "what was added stays, and the same command goes on and adds nothing twice",
-	"export":  "there is no whole export",
+	"export":  "there is no complete export",
 	"migrate": "nothing is half done; run it again",
 }
 

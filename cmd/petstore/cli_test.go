@@ -39,17 +39,17 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"sirve":                     `unexpected argument sirve, did you mean "serve"? (petstore --help tells more)`,
 		"help nonsense":             `unexpected argument nonsense (petstore --help tells more)`,
 		"pets ad x":                 `unexpected argument ad, did you mean "add"? (petstore pets --help tells more)`,
-		"pets edit 7":               `nothing is to change; give at least one of --name, --category and --status (petstore pets edit --help tells more)`,
+		"pets edit 7":               `there is nothing to change; give at least one of --name, --category and --status (petstore pets edit --help tells more)`,
 		"pets edit 7 --status x":    `--status is "x"; it may be available, pending or sold (petstore pets edit --help tells more)`,
-		"pets list --limit 0":       `--limit: "0" is not a whole number from 1 on (petstore pets list --help tells more)`,
+		"pets list --limit 0":       `--limit: "0" is not a whole number of at least 1 (petstore pets list --help tells more)`,
 		"pets list --server x":      `--server is "x"; it may be an address such as https://api.example.com (petstore pets list --help tells more)`,
 		"pets list --profile ../x":  `--profile is "../x"; it may be a name of letters, digits, dots, dashes and underscores, such as staging (petstore pets list --help tells more)`,
 		"orders place 7 --hold x":   `--hold: "x" is not a length of time such as 90d, 36h or 45m (petstore orders place --help tells more)`,
 		"keys creat":                `unexpected argument creat, did you mean "create"? (petstore keys --help tells more)`,
 		"keys create":               `--name is missing: What the key is for, or whose it is (petstore keys create --help tells more)`,
-		"keys create --name":        `--name has no value; write one behind it (petstore keys create --help tells more)`,
+		"keys create --name":        `--name has no value; write one after it (petstore keys create --help tells more)`,
 		"keys create --name= ":      `--name is empty; say what the key is for (petstore keys create --help tells more)`,
-		"keys create --expires":     `--expires has no value; write one behind it (petstore keys create --help tells more)`,
+		"keys create --expires":     `--expires has no value; write one after it (petstore keys create --help tells more)`,
 		"keys create --expires -5h": `--expires is followed by -5h, which looks like a flag; write --expires=-5h if that is its value (petstore keys create --help tells more)`,
 		"keys create --per-day x":   `--per-day is "x"; it may be a whole number (petstore keys create --help tells more)`,
 		"keys create --plan x":      `--plan is "x"; it may be free, pro, business or enterprise (petstore keys create --help tells more)`,
@@ -62,7 +62,7 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"backup":                      `<file> is missing: The new file to write, or - for standard output (petstore backup --help tells more)`,
 		"serve --lissten :1":          `unknown flag --lissten, did you mean "--listen"? (petstore serve --help tells more)`,
 		"serve extra":                 `unexpected argument extra (petstore serve --help tells more)`,
-		"serve --listen":              `--listen has no value; write one behind it (petstore serve --help tells more)`,
+		"serve --listen":              `--listen has no value; write one after it (petstore serve --help tells more)`,
 		"serve --log-level loud":      `--log-level is "loud"; it may be debug, info, warn or error (petstore serve --help tells more)`,
 		"serve --log-format x":        `--log-format is "x"; it may be auto, text or json (petstore serve --help tells more)`,
 		"serve --shutdown-timeout 5":  `--shutdown-timeout is "5"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`,
@@ -73,7 +73,7 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"serve --admin-listen nobody": `--admin-listen is "nobody"; it may be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`,
 	} {
 		args := strings.Fields(typed)
-		if args[0] == "serve" { // nothing may be left in this folder
+		if args[0] == "serve" { // keep its database out of this folder
 			args = append(args, "--database=sqlite:"+filepath.Join(t.TempDir(), "pets.db"))
 			if !strings.Contains(typed, "listen") {
 				args = append(args, "--listen=127.0.0.1:0")
@@ -165,8 +165,8 @@ func TestAVariableThatNoSettingHasIsToldWithTheNearest(t *testing.T) {
 	for set, want := range map[string]string{
 		"PETSTORE_LISTN=:8080":       "petstore: PETSTORE_LISTN is set and no setting has that name; did you mean PETSTORE_LISTEN?\n",
 		"PETSTORE_DATABASE_URL=x":    "petstore: PETSTORE_DATABASE_URL is set and no setting has that name; did you mean PETSTORE_DATABASE?\n",
-		"PETSTORE_PORT=8080":         "petstore: PETSTORE_PORT is set and no setting has that name; petstore serve --help shows those there are\n",
-		"PETSTORE_NOW=1":             "petstore: PETSTORE_NOW is set and no setting has that name; petstore serve --help shows those there are\n",
+		"PETSTORE_PORT=8080":         "petstore: PETSTORE_PORT is set and no setting has that name; petstore serve --help shows all settings\n",
+		"PETSTORE_NOW=1":             "petstore: PETSTORE_NOW is set and no setting has that name; petstore serve --help shows all settings\n",
 		"PETSTORE_LISTEN=:8080":      "",
 		"PETSTORE_PLAN=pro":          "",
 		"PETSTORE_API_KEY=x":         "",

@@ -16,28 +16,28 @@ import (
 const (
 	// patience is how long a connection may be quiet while others wait for room.
 	patience = time.Second
-	// farewell is how long a connection may be quiet while the server stops: a client that uses it again before gets its
-	// answer.
+	// farewell is how long a connection may be quiet while the server stops. A client that uses the connection again
+	// before that gets its answer.
 	farewell = 500 * time.Millisecond
 )
 
-// clients is a listener that knows its connections. It has so many at once at the most; to take one more it closes a quiet
-// one. Connections of trusted proxies stay, because many clients use them.
+// clients is a listener that keeps track of its connections. It has at most that many at once; to accept one more, it
+// closes a quiet one. It does not close connections of trusted proxies, because many clients share them.
 type clients struct {
 	net.Listener
 	most    int
 	trusted []netip.Prefix
-	// refusal is what a peer is told instead of net/http's own refusal.
+	// refusal makes the answer that a peer gets instead of net/http's own refusal.
 	refusal func(peer string, status int, message string) []byte
 
 	mu         sync.Mutex
 	conns      map[*clientConn]struct{}
-	of         map[netip.Addr]int // how many of them an address has
-	requests   int                // of HTTP/2, in their handlers
-	requestsOf map[netip.Addr]int // how many of them an address has
-	left       chan struct{}      // tells that a connection has gone
+	of         map[netip.Addr]int // the number of connections of each address
+	requests   int                // the number of HTTP/2 requests in their handlers
+	requestsOf map[netip.Addr]int // the number of these requests of each address
+	left       chan struct{}      // says that a connection has gone
 	closed     chan struct{}
-	close      func() error // once
+	close      func() error // works once
 }
 
 func newClients(inner net.Listener, most int, trusted []netip.Prefix, refusal func(string, int, string) []byte) *clients {
@@ -81,8 +81,8 @@ func (l *clients) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// stop ends accepting. Who waits already is let in before, until ctx ends: the system breaks off their connections when it
-// closes the listener.
+// stop ends accepting. First it accepts the clients that already wait, until ctx ends: when the listener closes, the
+// system breaks off their connections.
 func (l *clients) stop(ctx context.Context) {
 	if door, ok := l.Listener.(syscall.Conn); ok {
 		turnAway(ctx, door)
@@ -90,7 +90,7 @@ func (l *clients) stop(ctx context.Context) {
 	l.Close()
 }
 
-// Close ends accepting. The connections stay. The server closes it once more, which is no error.
+// Close ends accepting. The connections stay open. The server closes the listener once more, which is no error.
 func (l *clients) Close() error { return l.close() }
 
 func (l *clients) add(c *clientConn) bool {
@@ -121,8 +121,8 @@ func (l *clients) remove(c *clientConn) {
 	}
 }
 
-// quietest is the connection that makes room: of those that are out of patience, one of the address with the most
-// connections, and of these the one that has been quiet longest. There may be none.
+// quietest returns the connection to close when room is needed, or nil. Among the connections that have been quiet for
+// longer than patience it takes those of the address with the most connections, and of these the quietest one.
 func (l *clients) quietest(now time.Time) (found *clientConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,8 +138,9 @@ func (l *clients) quietest(now time.Time) (found *clientConn) {
 	return found
 }
 
-// finish returns when every connection is closed or, if it speaks HTTP/2, quiet for a farewell; or when ctx ends. HTTP/1
-// connections in use end with their answer. Those of HTTP/2 are left to http.Server.Shutdown, which says goodbye.
+// finish waits until every HTTP/1 connection is closed and every HTTP/2 connection has been quiet for a farewell, or
+// until ctx ends. HTTP/1 connections in use close after their answer. http.Server.Shutdown closes those of HTTP/2: it
+// tells their clients first.
 func (l *clients) finish(ctx context.Context, since time.Time) {
 	every := time.NewTicker(farewell / 20)
 	defer every.Stop()
@@ -152,8 +153,8 @@ func (l *clients) finish(ctx context.Context, since time.Time) {
 	}
 }
 
-// letGo closes the HTTP/1 connections that have been quiet for a farewell since then, and returns how many connections
-// have not been.
+// letGo closes the HTTP/1 connections that have been quiet for a farewell since then. It returns how many connections
+// have not been quiet for that long.
 func (l *clients) letGo(since, now time.Time) (left int) {
 	l.mu.Lock()
 	var quiet []*clientConn
@@ -172,7 +173,7 @@ func (l *clients) letGo(since, now time.Time) (left int) {
 	return left
 }
 
-// note follows what the server does with a connection; it is the server's ConnState.
+// note follows the state of a connection. It is the server's ConnState.
 func (l *clients) note(conn net.Conn, state http.ConnState) {
 	secure, isSecure := conn.(*tls.Conn)
 	if isSecure {
@@ -194,12 +195,12 @@ type clientConn struct {
 	trusted  bool
 	http2    atomic.Bool
 	state    atomic.Int32 // an http.ConnState
-	heard    atomic.Int64 // when it last received something or changed its state, in Unix nanoseconds
-	requests int          // of HTTP/2, in their handlers; guarded by the listener's lock
+	heard    atomic.Int64 // when the connection last received something or changed its state, in Unix nanoseconds
+	requests int          // the number of HTTP/2 requests in their handlers; guarded by the listener's lock
 }
 
-// quiet is for how long nothing has come on a connection that has no request to answer. A request whose headers are not
-// complete does not count as one.
+// quiet is how long the connection has received nothing. It is 0 while a request is being answered. A request counts
+// only once its headers are complete.
 func (c *clientConn) quiet(now time.Time) time.Duration {
 	if http.ConnState(c.state.Load()) == http.StateActive {
 		return 0
@@ -223,7 +224,7 @@ func (c *clientConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Close may be called by the server and to make room.
+// Close is called by the server, and by the listener to make room.
 func (c *clientConn) Close() error {
 	err := c.Conn.Close()
 	c.of.remove(c)

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Most connections have been used once, some never; all are kept open. Before they gave way, a new client waited until
-// they had been idle for two minutes.
+// All connections stay open; most have been used once, some never. If the server did not close them for others, a new
+// client would have to wait until they had been idle for two minutes.
 func TestIdleConnectionsGiveWayWhenFilesRunShort(t *testing.T) {
 	t.Parallel()
 	command := program(serveArgs(t, nil)...)
@@ -42,7 +42,7 @@ func TestIdleConnectionsGiveWayWhenFilesRunShort(t *testing.T) {
 	}
 }
 
-// crowd is a listener with connections of these addresses, each with its state, and quiet for so long.
+// crowd makes a listener with connections of these addresses and states, each quiet for that long.
 func crowd(now time.Time, conns ...quietConn) *clients {
 	l := newClients(nil, len(conns), nil, nil)
 	for _, q := range conns {
@@ -118,7 +118,7 @@ func TestAStopLeavesConnectionsAFarewell(t *testing.T) {
 	}
 }
 
-// http.Server.Shutdown closes the listener too, and fails if that does.
+// http.Server.Shutdown closes the listener too, and fails if that fails.
 func TestAListenerMayBeClosedTwice(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -141,7 +141,7 @@ func TestConnectionsLeaveFilesForTheRest(t *testing.T) {
 	}
 }
 
-// exhausted is a listener for which there are no files left, and then none at all.
+// exhausted is a listener whose system has no files left at first, and which is then closed.
 type exhausted struct {
 	net.Listener
 	accepts int

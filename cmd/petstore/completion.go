@@ -15,14 +15,14 @@ func (c *completionCmd) Run(command *kong.Context, con *console) error {
 	return completions.ExecuteTemplate(con.stdout, c.Shell, stepsFrom(command.Model.Node, "", ""))
 }
 
-// step is a command as far as it is typed, and what may follow.
+// step is a command line as far as it is typed, and what may follow.
 type step struct {
 	Path  string // such as "keys create"
 	Typed string // the path before its last word, a space, and that word
 	Words []word
 }
 
-// word is a command, an argument or a flag, with the values that a flag may take if they are few.
+// word is a command, an argument or a flag. A flag with few possible values has them here.
 type word struct {
 	Text, Help  string
 	Flag, Alone bool
@@ -38,7 +38,7 @@ func stepsFrom(node *kong.Node, path, typed string) []step {
 	for _, child := range node.Children {
 		typed := path + " " + child.Name
 		below := stepsFrom(child, strings.TrimSpace(typed), typed)
-		if child.Name == "help" { // what follows it are commands
+		if child.Name == "help" { // the words after help are commands
 			below[0].Words = append(below[0].Words, here.Words...)
 		}
 		further = append(further, below...)

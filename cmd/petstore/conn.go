@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// thriftyListener makes the deadlines of its connections cheap. For every request net/http moves them eight times, and the
-// runtime its timers, nearly always to a later time than before and while nobody waits.
+// thriftyListener makes the deadlines of its connections cheap. For every request net/http moves them eight times, nearly
+// always to a later time and while no call waits, and each time the runtime would move a timer.
 type thriftyListener struct {
 	*net.TCPListener
-	// horizon is how far ahead a timer is set at most. Beyond it, deadlines come and go at no cost.
+	// horizon is how far ahead a timer is set at most. Moving a deadline beyond it costs nothing.
 	horizon time.Duration
 }
 
@@ -62,19 +62,19 @@ func (c *thriftyConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.reading.want(t), c.writing.want(t))
 }
 
-// deadline sets a timer only when a call is about to wait, and only if none runs that expires before. So the one that
-// runs may expire before it is wanted; then the call is made again, with another.
+// deadline sets a timer only when a call is about to wait and no running timer expires earlier. So a timer may expire
+// before the deadline; then the call is repeated with a new timer.
 type deadline struct {
 	set     func(time.Time) error
 	horizon time.Duration
 
 	mu      sync.Mutex
-	wanted  time.Time // the zero time for never
-	timer   time.Time // not later than wanted while a call waits; the zero time if it has to be set anew
-	waiting int       // calls
+	wanted  time.Time // the deadline; zero for never
+	timer   time.Time // never later than wanted while a call waits; zero if a new timer is needed
+	waiting int       // the number of calls that wait
 }
 
-// longAgo is the time to which net/http sets a deadline to cut a read short.
+// longAgo is the deadline that net/http sets to cut a read short.
 var longAgo = time.Unix(1, 0)
 
 func (d *deadline) want(t time.Time) error {
@@ -103,7 +103,7 @@ func (d *deadline) begin() error {
 	return nil
 }
 
-// end is called after it, and reports whether it only met a timer that was not wanted yet.
+// end is called after that call. It reports whether the call must be repeated because a timer expired before the deadline.
 func (d *deadline) end(err error) (again bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

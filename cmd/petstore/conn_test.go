@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// soon passes before a test's own steps do, far does not pass at all.
+// soon passes within a step of a test; far never passes during a test.
 const (
 	soon = 20 * time.Millisecond
 	far  = time.Hour
 )
 
-// thriftyPair is a connection whose timers run for that long at most, and its other end.
+// thriftyPair returns a connection whose timers run for at most that long, and its other end.
 func thriftyPair(t *testing.T, horizon time.Duration) (server, client net.Conn) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -34,7 +34,7 @@ func thriftyPair(t *testing.T, horizon time.Duration) (server, client net.Conn) 
 	return server, client
 }
 
-// readLater reads what comes after several timers have expired.
+// readLater reads bytes that arrive after several timers have expired.
 func readLater(t *testing.T, server, client net.Conn) {
 	t.Helper()
 	time.AfterFunc(5*soon, func() { client.Write([]byte("late")) })
@@ -81,7 +81,7 @@ func TestADeadlineExpires(t *testing.T) {
 	}
 }
 
-// net/http ends a read like this when an answer is written, and goes on reading the connection.
+// net/http ends a read like this when it writes an answer, and then goes on reading from the connection.
 func TestAReadThatWaitsIsCutShortAndTheNextOneWorks(t *testing.T) {
 	server, client := thriftyPair(t, far)
 	server.SetReadDeadline(time.Now().Add(far))
@@ -91,7 +91,7 @@ func TestAReadThatWaitsIsCutShortAndTheNextOneWorks(t *testing.T) {
 			_, err := server.Read(make([]byte, 1))
 			cut <- err
 		}()
-		time.Sleep(soon) // as a rule it waits by now
+		time.Sleep(soon) // by now the read usually waits
 		server.SetReadDeadline(time.Unix(1, 0))
 		if err := <-cut; !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestALongWriteSurvivesItsTimersAndLosesNothing(t *testing.T) {
 		server.Close()
 		written <- err
 	}()
-	time.Sleep(5 * soon) // the client takes nothing, and the write waits
+	time.Sleep(5 * soon) // the client reads nothing, so the write waits
 	got, err := io.ReadAll(client)
 	if writeErr := <-written; writeErr != nil || err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("wrote %v, read %d bytes of %d, %v", writeErr, len(got), len(sent), err)

@@ -49,7 +49,7 @@ func (c *copyCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// open opens a database that is told in errors by the flag which names it here.
+// open opens a database. Its errors name the flag that gave the URL.
 func (c *copyCmd) open(ctx context.Context, flag, url string, why purpose) (petstore.Copyable, error) {
 	storage, err := storeFlags{Environment: c.Environment, Database: url}.open(ctx, why, watch{})
 	return storage, reword(err, func(named string) string {
@@ -60,5 +60,5 @@ func (c *copyCmd) open(ctx context.Context, flag, url string, why purpose) (pets
 	})
 }
 
-// progressEvery is how often a long command says how far it is.
+// progressEvery is how often a long command reports its progress.
 const progressEvery = time.Second

@@ -14,7 +14,7 @@ type demoCmd struct {
 	Listen string `default:":8080" help:"Where the API and its pages listen."`
 }
 
-// Run serves a temporary store that has something to show; nothing of it stays.
+// Run serves a temporary store with animals in it. The store is removed at the end.
 func (c *demoCmd) Run(ctx context.Context, con *console) error {
 	folder, err := os.MkdirTemp("", "petstore-demo-")
 	if err != nil {
@@ -49,7 +49,7 @@ func fillDemo(ctx context.Context, store storeFlags) error {
 	return nil
 }
 
-// addDemo stores an animal and, if it has one, the order that holds it.
+// addDemo stores an animal and, if there is one, the order that holds it.
 func addDemo(ctx context.Context, storage petstore.Storage, animal petstore.NewPet) error {
 	reference, ordered := demoOrders[animal.Name]
 	if ordered {

@@ -21,7 +21,7 @@ var demoCategories = []petstore.Category{
 	{ID: tortoises, Name: "Tortoises"},
 }
 
-// demoOrders are the references of orders that hold animals, by the name of the animal.
+// demoOrders are the references of the orders that hold animals, by the name of the animal.
 var demoOrders = map[string]string{
 	"Rex, greyhound, retired racer": "Ms Okafor, home visit on Saturday",
 	"Cleo, Siamese":                 "Adoption 2026-117",

@@ -64,7 +64,7 @@ var (
 	flagName    = regexp.MustCompile(`--[a-z][a-z-]+`)
 )
 
-// flagsOfOthers are those of the programs that the deployed files use besides this one.
+// flagsOfOthers are flags of other programs that the deployed files use.
 var flagsOfOthers = []string{
 	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--interval", "--maxmemory", "--maxmemory-policy",
 	"--now", "--platform", "--rm", "--save", "--start-period", "--tags", "--username",
@@ -133,7 +133,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 
 var shownFilter = regexp.MustCompile(`jq (-[A-Za-z]+)[ \n]'([^']+)'`)
 
-// The journal has lines of systemd too, and a server that ends with an error says so in plain text.
+// The journal also has lines of systemd, and a server that fails says so in plain text.
 func TestDocumentedFiltersOfTheLogPassOverLinesThatAreNoJSON(t *testing.T) {
 	t.Parallel()
 	jq := testservice.Program(t, "jq", "install the package jq")
@@ -164,8 +164,8 @@ var (
 	sample     = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{([^}]*)\})? `)
 )
 
-// exposed returns the metrics of two replicas, one on each kind of store, that have done a little of everything, each
-// metric with its labels.
+// exposed returns the metrics of two replicas with their labels. Each replica has another kind of store and has done a
+// little of everything.
 func exposed(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
@@ -198,7 +198,7 @@ var (
 	part      = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
-// documented returns the metrics of the table in the operator's page, each with its labels.
+// documented returns the metrics in the table of the operator's page, with their labels.
 func documented(t *testing.T, page string) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
@@ -286,7 +286,7 @@ func checkExpression(t *testing.T, metrics map[string]map[string]bool, path, exp
 	}
 }
 
-// fields returns every text of that name in a document, however deep.
+// fields returns the text of every field of that name in a document, however deep.
 func fields(t *testing.T, text, name string) (found []string) {
 	t.Helper()
 	var document any

@@ -34,7 +34,7 @@ func TestTheCommandsOfTheManualWork(t *testing.T) {
 	}
 }
 
-// The page promises that tests show what it says.
+// The page promises that tests prove what it says.
 func TestTheTestsThatThePageOnSecurityNamesExist(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/security.md")

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// turnAway has the system drop whatever else arrives for a listener, and returns when those who waited are accepted, or ctx
-// ends. Who is turned away tries again a second later, and is refused once the listener is closed.
+// turnAway makes the system drop new connections to a listener. It returns when all clients that already waited are
+// accepted, or when ctx ends. A dropped client tries again a second later, and is refused once the listener is closed.
 func turnAway(ctx context.Context, listener syscall.Conn) {
 	door, err := listener.SyscallConn()
 	if err != nil {

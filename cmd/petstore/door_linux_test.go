@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// door is a listener that tells when it is about to be closed.
+// door is a listener that says when it is about to be closed.
 type door struct {
 	*net.TCPListener
 	closing func()
@@ -23,7 +23,7 @@ func (d door) Close() error {
 	return d.TCPListener.Close()
 }
 
-// The system breaks off the connections that wait when their listener is closed.
+// When a listener closes, the system breaks off the connections that still wait there.
 func TestAStopLetsInWhoWaitsAtTheDoor(t *testing.T) {
 	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")

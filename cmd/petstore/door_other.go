@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// turnAway does nothing where the system cannot be asked who waits.
+// turnAway does nothing where the system cannot tell which clients wait.
 func turnAway(context.Context, syscall.Conn) {}

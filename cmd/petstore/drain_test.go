@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// While the server drains, every answer ends its connection, so that clients who keep theirs open never meet one that is
-// closed under their hands. The delay is longer than the test.
+// While the server drains, every answer closes its connection. So a client that keeps its connection open never sends a
+// request on one that the server is closing. The delay is longer than the test.
 func TestASignalToStopBreaksNoRequestOfClientsThatKeepTheirConnections(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")

@@ -16,7 +16,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// placeBriefly orders an animal for a time that the API does not allow: 50 ms.
+// placeBriefly orders an animal for 50 ms, which the API would not allow.
 func placeBriefly(t *testing.T, database string, petID int64) petstore.Order {
 	t.Helper()
 	var order petstore.Order
@@ -30,7 +30,7 @@ func placeBriefly(t *testing.T, database string, petID int64) petstore.Order {
 	return order
 }
 
-// expectFreed waits until every animal is available again, by all that the API shows of it.
+// expectFreed waits until everything that the API shows says that every animal is available again.
 func (s *testServer) expectFreed(t *testing.T, animals int, order petstore.Order) {
 	t.Helper()
 	eventually(t, "the animal is available again", 30*time.Second, func() bool {
@@ -65,7 +65,7 @@ func TestTheAnimalOfAnExpiredOrderIsFreeWithinSeconds(t *testing.T) {
 
 func TestOrdersExpireAgainAfterTheDatabaseWasAway(t *testing.T) {
 	t.Parallel()
-	const failed, again = "orders whose time is over were not closed", "orders whose time is over are closed again"
+	const failed, again = "expired orders were not closed", "expired orders are closed again"
 	database := testservice.StartPostgres(t)
 	s := startReplicas(t, 1, database.URL)[0]
 	animal := s.create(t, "Rex")
@@ -76,7 +76,7 @@ func TestOrdersExpireAgainAfterTheDatabaseWasAway(t *testing.T) {
 	s.expectFreed(t, 1, placeBriefly(t, database.URL, animal.ID))
 }
 
-// failingExpiry counts how often orders are looked for, and fails as often as it is told to.
+// failingExpiry counts the calls of ExpireOrders, and fails as often as the test wants.
 type failingExpiry struct {
 	petstore.Storage
 	calls, failures atomic.Int64

@@ -20,7 +20,7 @@ import (
 type exportCmd struct {
 	remoteFlags
 	storeFlags
-	Output string `placeholder:"FILE" help:"The file to write, which is there only when it is whole. Without it, animals go to standard output."`
+	Output string `placeholder:"FILE" help:"The file to write. It appears only when it is complete. Without it, animals go to standard output."`
 	Format string `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl, or auto: by the name of the file, else csv."`
 	Status string `enum:"any,available,pending,sold" default:"any" help:"Only animals of that status: available, pending or sold."`
 }
@@ -80,7 +80,7 @@ func (c *exportCmd) fromStore(ctx context.Context, con *console, storage petstor
 	})
 }
 
-// status is the one that is asked for, 0 for any.
+// status is the status to export, 0 for all.
 func (c *exportCmd) status() petstore.Status {
 	status, _ := petstore.ParseStatus(c.Status)
 	return status
@@ -99,7 +99,7 @@ func (c *exportCmd) count(all petstore.Inventory) int64 {
 	return all.Available + all.Pending + all.Sold
 }
 
-// write writes animals to where they are wanted.
+// write writes animals to the file, or to standard output if there is none.
 func (c *exportCmd) write(ctx context.Context, con *console, total int64, pets iter.Seq2[bulk.Pet, error]) error {
 	m := con.meter("animals", total)
 	defer m.stop()
@@ -118,7 +118,7 @@ func (c *exportCmd) write(ctx context.Context, con *console, total int64, pets i
 	return nil
 }
 
-// orStopped does work until ctx ends, whoever may be slow to read what it writes.
+// orStopped does work, and returns when ctx ends even if the reader of its output is slow.
 func orStopped(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -152,7 +152,7 @@ func (c *exportCmd) writeTo(out io.Writer, m *meter, pets iter.Seq2[bulk.Pet, er
 	return w.Flush()
 }
 
-// whole makes a file that is there only when write has written all of it.
+// whole makes a file that appears only after write has written all of it.
 func whole(name string, write func(io.Writer) error) (err error) {
 	if name, err = ordinary(name); err != nil {
 		return err
@@ -177,7 +177,7 @@ func whole(name string, write func(io.Writer) error) (err error) {
 	return os.Rename(part, name)
 }
 
-// ordinary is the name, without links, of a file that may be replaced.
+// ordinary follows links and returns the name of the file, if it is one that may be replaced.
 func ordinary(name string) (string, error) {
 	target, err := filepath.EvalSymlinks(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,16 +186,16 @@ func ordinary(name string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-		return "", wrongUsage("--output names %s, which is no ordinary file; leave it out to write to standard output", name)
+		return "", wrongUsage("--output names %s, which is not an ordinary file; leave it out to write to standard output", name)
 	}
 	return target, nil
 }
 
-// unwritten says that there is no export where one was to be, if a file is the cause.
+// unwritten adds to an error about a file that no export was written.
 func unwritten(where string, err error) error {
 	cause := (*fs.PathError)(nil)
 	if !errors.As(err, &cause) {
 		return err
 	}
-	return fmt.Errorf("%s does not take the export, so there is no whole one: %w", where, cause.Err)
+	return fmt.Errorf("the export cannot be written to %s, so there is no complete one: %w", where, cause.Err)
 }

@@ -26,7 +26,7 @@ func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 		}
 		defer syscall.Unmount(small, 0)
 		_, stderr, status := invoke(t, "export", "--database", database, "--output", filepath.Join(small, "pets.csv"))
-		if status != 1 || !strings.Contains(stderr, "does not take the export, so there is no whole one: no space left on device") {
+		if status != 1 || !strings.Contains(stderr, ", so there is no complete one: no space left on device") {
 			t.Errorf("%d %s", status, stderr)
 		}
 		if left := leftIn(t, small); left != nil {
@@ -43,7 +43,7 @@ func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 		var said strings.Builder
 		command.Stdout, command.Stderr = full, &said
 		command.Run()
-		if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "standard output does not take the export, so there is no whole one: no space left on device") {
+		if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "the export cannot be written to standard output, so there is no complete one: no space left on device") {
 			t.Errorf("%v %s", command.ProcessState, said.String())
 		}
 	})

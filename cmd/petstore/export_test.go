@@ -71,7 +71,7 @@ func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
 		t.Errorf("the file behind the link says %q", text)
 	}
 	for _, other := range []string{dir, os.DevNull} {
-		if _, stderr, status := invoke(t, "export", "--database", database, "--output", other); status != 2 || !strings.Contains(stderr, "which is no ordinary file") {
+		if _, stderr, status := invoke(t, "export", "--database", database, "--output", other); status != 2 || !strings.Contains(stderr, "which is not an ordinary file") {
 			t.Errorf("--output %s: %d %s", other, status, stderr)
 		}
 	}
@@ -85,7 +85,7 @@ func TestAnExportThatIsStoppedLeavesNothing(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	err := run(stopped, []string{"export", "--output", filepath.Join(dir, "pets.csv")}, func(name string) string { return s.asClient()[name] }, io.Discard, io.Discard)
-	if exitStatus(err) != 1 || err.Error() != "stopped; there is no whole export" {
+	if exitStatus(err) != 1 || err.Error() != "stopped; there is no complete export" {
 		t.Errorf("it ended with %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// openFiles is how many files, connections among them, the system lets the process have open.
+// openFiles is how many open files, including connections, the system allows the process.
 func openFiles() int { return math.MaxInt32 }
 
-// hasWindow tells a terminal from other devices, where the system can.
+// hasWindow says whether a device is a terminal, where the system can tell.
 func hasWindow(*os.File) bool { return true }

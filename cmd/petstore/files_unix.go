@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFiles is how many files, connections among them, the system lets the process have open.
+// openFiles is how many open files, including connections, the system allows the process.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -19,7 +19,7 @@ func openFiles() int {
 	return int(min(uint64(limit.Cur), math.MaxInt32))
 }
 
-// hasWindow tells a terminal from other devices, such as /dev/null.
+// hasWindow says whether a device is a terminal, unlike /dev/null.
 func hasWindow(device *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(device.Fd()), unix.TIOCGWINSZ)
 	return err == nil

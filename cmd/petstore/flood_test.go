@@ -27,7 +27,7 @@ func certified(t *testing.T) (args []string, trusting *http.Client) {
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, &http.Client{Timeout: time.Minute, Transport: transport}
 }
 
-// openStreams asks for a path on many streams of one connection, whose answers have that much room.
+// openStreams requests a path on many streams of one connection. Each answer has a flow-control window of that size.
 func openStreams(t *testing.T, address, path, key string, streams int, room uint32) (net.Conn, *http2.Framer) {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
@@ -56,7 +56,7 @@ func openStreams(t *testing.T, address, path, key string, streams int, room uint
 	return conn, framer
 }
 
-// begun reads until every stream has the head of its answer or was cut off.
+// begun reads until every stream has the headers of its answer or was cut off.
 func begun(t *testing.T, framer *http2.Framer, streams int) {
 	t.Helper()
 	seen := map[uint32]bool{}
@@ -86,7 +86,7 @@ func cutOff(t *testing.T, framer *http2.Framer) {
 	}
 }
 
-// More streams than there are working slots ask for long answers and give them no room.
+// There are more streams than working slots. They ask for long answers and give them no window.
 func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
 	t.Parallel()
 	args, trusting := certified(t)
@@ -120,10 +120,10 @@ func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
 		do("GET", longPage, "", http.StatusOK)
 		do("POST", "/v1/pets", pet, http.StatusCreated)
 	}
-	cutOff(t, framers[len(framers)/2]) // the oldest may have run out of time
+	cutOff(t, framers[len(framers)/2]) // the oldest connections may have timed out
 }
 
-// A connection that takes nothing leaves no way to say that a stream has ended.
+// If the client reads nothing, the server cannot tell it that a stream has ended.
 func TestAnHTTP2ClientThatTakesNothingIsSentAway(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

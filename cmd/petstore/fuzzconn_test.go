@@ -23,12 +23,12 @@ import (
 	"petstore/internal/sqlite"
 )
 
-// fuzzKey is the key that seeds know.
+// fuzzKey is the key that the seeds use.
 const fuzzKey = "a-key-that-seeds-know"
 
-// FuzzConnection sends whatever bytes on a connection to the server as serve assembles it. Every request among them gets
-// one answer, in their order, until the server hangs up; what is no request gets the server's refusal or nothing; and every
-// answer is as the document describes it.
+// FuzzConnection sends any bytes on a connection to a server that is assembled like in serve. Every request among them
+// gets one answer, in order, until the server hangs up. Bytes that are not a request get the server's refusal or nothing.
+// Every answer is as the document describes it.
 func FuzzConnection(f *testing.F) {
 	for _, c := range notHTTP[:7] {
 		f.Add([]byte(c.sends))
@@ -72,7 +72,7 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// serveFuzzed assembles what serve does, with a key that is known and limits that refuse nobody, and returns its address.
+// serveFuzzed assembles a server like serve does, with a known key and limits that refuse nobody. It returns its address.
 func serveFuzzed(f *testing.F) (address string) {
 	db, err := sqlite.Open(f.Context(), sqlite.Config{Path: filepath.Join(f.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true})
 	if err != nil {
@@ -101,13 +101,13 @@ func serveFuzzed(f *testing.F) (address string) {
 	return listener.Addr().String()
 }
 
-// completeRequests are the requests that net/http finds in what is sent, each with its body, up to the first that is not
-// whole or none at all; the rest is what begins there.
+// completeRequests returns the requests that net/http finds in the sent bytes, each with its body. It stops before the first
+// bytes that are not a complete request, and returns them as the rest.
 func completeRequests(sent []byte) (requests []string, rest []byte) {
 	source := bytes.NewReader(sent)
 	reader := bufio.NewReader(source)
 	for method := ""; ; {
-		if method == "POST" { // behind one, net/http forgives a few empty lines
+		if method == "POST" { // after a POST, net/http accepts a few empty lines
 			few, _ := reader.Peek(4)
 			reader.Discard(len(few) - len(bytes.TrimLeft(few, "\r\n")))
 		}
@@ -128,7 +128,7 @@ func completeRequests(sent []byte) (requests []string, rest []byte) {
 type fuzzedConn struct {
 	*net.TCPConn
 	t      *testing.T
-	raw    bytes.Buffer // what came and was not looked at yet
+	raw    bytes.Buffer // what has arrived but was not checked yet
 	reader *bufio.Reader
 }
 
@@ -137,7 +137,7 @@ func dialFuzzed(t *testing.T, address string) *fuzzedConn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn.SetDeadline(time.Now().Add(time.Minute)) // a server that leaves a client waiting is at fault
+	conn.SetDeadline(time.Now().Add(time.Minute)) // a server must not leave a client waiting that long
 	c := &fuzzedConn{TCPConn: conn.(*net.TCPConn), t: t}
 	c.reader = bufio.NewReader(io.TeeReader(conn, &c.raw))
 	return c
@@ -153,7 +153,7 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 		c.t.Fatalf("%q has no answer: %v, %q", request, err, c.raw.Bytes()[start:])
 	}
 	body, err := io.ReadAll(response.Body)
-	if method == http.MethodHead && response.Close { // the server's own refusals have a body, whatever the method
+	if method == http.MethodHead && response.Close { // the server's own refusals have a body, even for HEAD
 		body, err = io.ReadAll(c.reader)
 	}
 	raw := string(c.raw.Bytes()[start : c.raw.Len()-c.reader.Buffered()])
@@ -166,7 +166,7 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 	if response.StatusCode == http.StatusInternalServerError {
 		c.t.Fatalf("%q breaks the service: %s", request, raw)
 	}
-	if bytes.Contains(body, []byte(`"code":"bad_request"`)) { // by the server, whatever was asked for
+	if bytes.Contains(body, []byte(`"code":"bad_request"`)) { // the server refused it before any operation was chosen
 		if !response.Close {
 			c.t.Fatalf("%q is refused by the server, which does not hang up: %s", request, raw)
 		}
@@ -178,7 +178,7 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 	return response.Close
 }
 
-// expectEnd reads what comes after the last whole request: one answer at the most, and then the end.
+// expectEnd reads what comes after the last complete request: at most one answer, and then the end.
 func (c *fuzzedConn) expectEnd(rest []byte) {
 	c.t.Helper()
 	if _, err := c.reader.Peek(1); err != nil {
@@ -196,7 +196,8 @@ func (c *fuzzedConn) expectEnd(rest []byte) {
 	}
 }
 
-// headOf is a request without the body that it announced, or another that no operation is for.
+// headOf returns the request in rest without the body that it announced. If rest is not a request, it returns one that no
+// operation is for.
 func headOf(rest []byte) string {
 	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rest)))
 	if err != nil {
@@ -208,7 +209,7 @@ func headOf(rest []byte) string {
 	return r.Method + " " + r.RequestURI + " HTTP/1.1\r\nHost: x\r\n" + head.String() + "\r\n"
 }
 
-// isEnd reports whether the server has hung up; it may do so before it has read all that it was sent.
+// isEnd reports whether the server has hung up. It may do so before it has read everything.
 func isEnd(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// FuzzSettings reads any text as each setting that has a form of its own. What is taken can be used.
+// FuzzSettings reads any text as each setting that has its own syntax. A setting that accepts the text can use it.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
 		"https://api.example.com/v1", "http://h/a//v1/", "http://[::1]:80", "http://%C3%A9/v1", "https://h/%3C", "http://h:x",
@@ -51,7 +51,7 @@ func checkBaseURL(t *testing.T, text string) {
 	}
 }
 
-// checkNetworks makes sure that every address that is named is trusted, in the form in which peers are known.
+// checkNetworks makes sure that every named address is trusted in the form that the addresses of peers have.
 func checkNetworks(t *testing.T, text string) {
 	networks, err := parseNetworks(text)
 	if err != nil {
@@ -73,7 +73,7 @@ func checkNetworks(t *testing.T, text string) {
 	}
 }
 
-// FuzzProfile reads any file as a profile. One that is taken, written and read again, is the same.
+// FuzzProfile reads any file as a profile. A profile that is accepted is the same after it is written and read again.
 func FuzzProfile(f *testing.F) {
 	for _, seed := range []string{`{"server":"http://a","key":"b"}`, `{"Server":"a","KEY":"\u0000"}`, `{"server":1}`, `{"server":"a","key":"b"} x`, "", "null", `{"server":"\ud800","key":"b"}`} {
 		f.Add([]byte(seed))

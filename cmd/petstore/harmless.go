@@ -7,18 +7,18 @@ import (
 	"unicode"
 )
 
-// harmful says whether a terminal may obey a character instead of showing it: control characters begin escape sequences,
-// and others turn the direction of the text around them or begin a new line.
+// harmful says whether a terminal may obey a character instead of showing it. Control characters begin escape sequences;
+// other characters reverse the direction of the text or begin a new line.
 func harmful(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
-// harmless is a text of strangers that can be printed: harmful characters are written as \x1b or \u202e.
+// harmless makes a text of strangers safe to print: it writes harmful characters as \x1b or \u202e.
 func harmless(text string) string {
 	return escaped(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// harmlessJSON is the same JSON without harmful characters, the line breaks between its values excepted.
+// harmlessJSON escapes the harmful characters in JSON, except for the line breaks between its values.
 func harmlessJSON(text string) string {
 	return escaped(text, func(r rune) string {
 		if r == '\n' {

@@ -15,7 +15,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// deaf is a storage that answers no Ping, whatever its context says, until it is released.
+// deaf is a storage that answers no Ping until it is released, even if the context of the Ping has ended.
 type deaf struct {
 	petstore.Storage
 	pings    atomic.Int64
@@ -41,7 +41,7 @@ func TestProbesShareOneCheckAndNobodyWaitsLong(t *testing.T) {
 		var probes sync.WaitGroup
 		for i := range 20 {
 			probes.Go(func() {
-				time.Sleep(time.Duration(i) * readyTimeout / 10) // some come while others wait, some when nobody does any more
+				time.Sleep(time.Duration(i) * readyTimeout / 10) // some come while others wait, and some after that
 				start := time.Now()
 				if status := probe(); status != 503 || time.Since(start) > readyTimeout {
 					t.Errorf("probe %d gets %d after %s", i, status, time.Since(start))

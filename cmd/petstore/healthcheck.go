@@ -14,17 +14,17 @@ import (
 )
 
 type healthcheckCmd struct {
-	AdminListen string        `placeholder:"ADDRESS" help:"The --admin-listen of the server; by default the one that serve has by default."`
+	AdminListen string        `placeholder:"ADDRESS" help:"The --admin-listen of the server; by default the default of serve."`
 	Timeout     time.Duration `default:"2s" help:"How long to wait for the answer."`
 }
 
-// Run asks /readyz as a load balancer does, for images in which nothing else can.
+// Run asks /readyz like a load balancer. It is for container images that have no other program to do that.
 func (c *healthcheckCmd) Run(ctx context.Context, command *kong.Context, con *console) error {
 	if c.AdminListen == "" {
 		c.AdminListen = defaultOf(command.Model, "serve", "admin-listen")
 	}
 	if c.AdminListen == "off" {
-		return wrongUsage("--admin-listen is off, so there is nothing to ask; it may be the address that the server has there, such as 127.0.0.1:8081")
+		return wrongUsage("--admin-listen is off, so there is nothing to ask; give the --admin-listen of the server, such as 127.0.0.1:8081")
 	}
 	if err := checkAddress("--admin-listen", c.AdminListen); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *healthcheckCmd) Run(ctx context.Context, command *kong.Context, con *co
 	if err != nil {
 		return err
 	}
-	// Go takes an address without a host for this machine, so it is dialled as serve listens on it.
+	// An address without a host, as serve takes it, works here too: Go dials this machine.
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", c.AdminListen)
 	}
@@ -57,9 +57,9 @@ func (c *healthcheckCmd) unanswered(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the server at %s did not answer within %s", c.AdminListen, c.Timeout)
 	case errors.As(err, &call):
-		return fmt.Errorf("no server answers at %s: %w; --admin-listen may be the address that the server has there", c.AdminListen, call.Err)
+		return fmt.Errorf("no server answers at %s: %w; give the --admin-listen of the server", c.AdminListen, call.Err)
 	}
-	return fmt.Errorf("what answers at %s is no petstore server (%w); --admin-listen may be the address that the server has there", c.AdminListen, err)
+	return fmt.Errorf("the program at %s is not a petstore server (%w); give the --admin-listen of the server", c.AdminListen, err)
 }
 
 // defaultOf is the default of another command's flag.

@@ -21,16 +21,16 @@ type importCmd struct {
 	remoteFlags
 	storeFlags
 	File        string `arg:"" help:"The file to import, or - for standard input: CSV with the columns name, categoryId and perhaps status, or JSON Lines."`
-	Format      string `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl, or auto: by the name of the file, else by its first character."`
-	Concurrency int64  `default:"16" help:"How many requests are on their way at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
+	Format      string `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl, or auto. auto goes by the name of the file, or else by its first character."`
+	Concurrency int64  `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
 	Strict      bool   `help:"Store nothing if any line is bad. This needs a file that can be read twice."`
 	DryRun      bool   `help:"Only check the lines, and store nothing."`
-	BadLines    string `placeholder:"FILE" help:"Where to write the numbers of bad lines and what is wrong with them. By default beside the file, with .bad.txt behind its name."`
-	Label       string `placeholder:"TEXT" help:"Lines that were imported without this label, or with another, are imported again. Without it, equal lines are imported once."`
+	BadLines    string `placeholder:"FILE" help:"The file for the numbers of bad lines and what is wrong with them. By default it is beside the imported file, with .bad.txt after its name."`
+	Label       string `placeholder:"TEXT" help:"Import lines again that were imported without a label, or with another one. Lines are imported once for each label."`
 }
 
-// importGCPercent keeps what is held of each line from being held twice. To collect the rest often costs little, since there
-// are no pointers to follow.
+// importGCPercent keeps the heap close to the size of what is remembered about the lines, instead of twice that size.
+// Frequent collections cost little, because there are no pointers to follow.
 const importGCPercent = 25
 
 // Run checks the lines, if asked to, and adds them.
@@ -63,7 +63,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		return c.blame(err)
 	}
 	if ignored := im.reader.Ignored(); len(ignored) > 0 {
-		fmt.Fprintf(con.stderr, "These columns say nothing about an animal here and are ignored: %s\n", harmless(strings.Join(ignored, ", ")))
+		fmt.Fprintf(con.stderr, "These columns are not known and are ignored: %s\n", harmless(strings.Join(ignored, ", ")))
 	}
 	im.meter = con.meter("lines", im.size())
 	return im.finish(c.add(ctx, im))
@@ -79,7 +79,7 @@ func (c *importCmd) check() error {
 	return nil
 }
 
-// open opens what is to be read.
+// open opens the file to import.
 func (c *importCmd) open() (*bulk.Steady, error) {
 	if c.File == "-" {
 		return bulk.Hold(os.Stdin)
@@ -159,13 +159,13 @@ func (c *importCmd) addThroughAPI(ctx context.Context, im *importer) error {
 	return im.oneByOne(ctx, int(c.Concurrency), createAt(store))
 }
 
-// journalName is a name beside the file. Each store that the file goes into has a journal of its own.
+// journalName is the name of the journal, beside the file. Each store that the file goes into has a journal of its own.
 func (c *importCmd) journalName(target string) string {
 	sum := sha256.Sum256([]byte(target))
 	return fmt.Sprintf("%s.imported-%x", c.File, sum[:4])
 }
 
-// store tells the store that --database names from every other, whoever opens it.
+// store identifies the store that --database names, however that name is written.
 func (c *importCmd) store() (string, error) {
 	kind, path, err := c.database()
 	if err != nil {

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// storeConcurrency is how many creates wait for a commit of the store at once.
+	// storeConcurrency is how many creates wait for the store at once.
 	storeConcurrency = 512
-	// grace is how long requests on their way are waited for when the import is stopped.
+	// grace is how long a stopped import waits for its open requests.
 	grace = 2 * time.Second
-	// journalEvery is how often what was acknowledged is noted.
+	// journalEvery is how often acknowledged lines go into the journal.
 	journalEvery = time.Second
 )
 
-// create adds one line, and reports whether it was added before.
+// create adds one line, and reports whether the line was added before.
 type create func(ctx context.Context, it item) (replayed bool, err error)
 
-// createAt adds lines through the API. The body of a line is always the same, and so is its key.
+// createAt adds lines through the API. A line always has the same body and the same idempotency key.
 func createAt(store *remote.Client) create {
 	return func(ctx context.Context, it item) (bool, error) {
 		var meta remote.Meta
@@ -45,10 +45,10 @@ func createAt(store *remote.Client) create {
 	}
 }
 
-// importOwner owns the idempotency records of imports that go past the API. No key has it.
+// importOwner owns the idempotency records of imports that do not go through the API. No API key has this owner.
 const importOwner = "petstore import"
 
-// createIn adds lines one by one to a store, which remembers each for 24 hours.
+// createIn adds lines one by one to a store. The store remembers each of them for 24 hours.
 func createIn(storage petstore.Storage) create {
 	return func(ctx context.Context, it item) (bool, error) {
 		once := &petstore.Idempotency{Owner: importOwner, Key: it.Key(), Fingerprint: sha256.Sum256([]byte(it.Key()))}
@@ -57,7 +57,7 @@ func createIn(storage petstore.Storage) create {
 	}
 }
 
-// oneByOne adds lines with that many goroutines. What was acknowledged is in the journal when it returns.
+// oneByOne adds lines with that many goroutines. When it returns, all acknowledged lines are in the journal.
 func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -88,13 +88,13 @@ func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) e
 	}()
 	if err := im.note(acknowledged); err != nil {
 		stop(err)
-		for range acknowledged { // so that nobody waits
+		for range acknowledged { // drain it, so that no goroutine waits
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// feed hands out the lines that are to be added.
+// feed sends the lines to add.
 func (im *importer) feed(ctx context.Context, items chan<- item, stop context.CancelCauseFunc) {
 	for {
 		it, err := im.next()
@@ -128,7 +128,7 @@ func orDone(ctx context.Context, items <-chan item) func(yield func(item) bool) 
 	}
 }
 
-// one adds a line. A line that the store refuses is reported, and the others go on.
+// one adds a line. It reports a line that the store refuses, and the import goes on.
 func (im *importer) one(ctx context.Context, it item, add create) error {
 	replayed, err := add(ctx, it)
 	im.meter.count(1)
@@ -146,7 +146,7 @@ func (im *importer) one(ctx context.Context, it item, add create) error {
 	return nil
 }
 
-// note writes what was acknowledged into the journal, every second and at the end.
+// note writes acknowledged lines into the journal, every second and at the end.
 func (im *importer) note(acknowledged <-chan bulk.ID) error {
 	var lines []bulk.ID
 	write := func() error {
@@ -179,8 +179,8 @@ func (im *importer) note(acknowledged <-chan bulk.ID) error {
 	}
 }
 
-// inBatches adds lines to a store, many in one transaction. The journal names them before; whether the last that it names
-// were stored, the store itself knows for 24 hours.
+// inBatches adds lines to a store, many in one transaction. The journal names the lines before they are stored. The store
+// remembers for 24 hours whether it has stored the last lines that the journal names.
 func (im *importer) inBatches(ctx context.Context, storage petstore.Storage) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -247,16 +247,17 @@ func onceFor(block bulk.Block) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:])}
 }
 
-// compare refuses a journal of more animals than the store has ever had.
+// compare refuses a journal that names more animals than the store has ever had.
 func (im *importer) compare(ctx context.Context, storage petstore.Copyable) error {
 	highest, err := storage.Counters(ctx)
 	if err == nil && highest.Pet < im.journaled {
-		err = fmt.Errorf("%s knows of %s in this database, which has never had as many; if it is a new one, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"))
+		err = fmt.Errorf("%s names %s in this database, which has never had that many; if the database is new, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"))
 	}
 	return err
 }
 
-// confirmIn asks a store whether a block was stored. One that was not never will be: asking takes its place.
+// confirmIn asks a store whether a block was stored. The question uses the idempotency key of the block, so a block that
+// was not stored by then never will be.
 func confirmIn(ctx context.Context, storage petstore.Storage) func(bulk.Block) (bool, error) {
 	return func(block bulk.Block) (bool, error) { return storage.AddPets(ctx, nil, onceFor(block)) }
 }

@@ -13,10 +13,10 @@ import (
 	"petstore/internal/testservice"
 )
 
-// journalBegins is how long a journal is that knows of no lines.
+// journalBegins is the size of a journal without lines.
 const journalBegins = int64(len("petstore import 1\n"))
 
-// killed starts an import as a process and kills it when the journal knows of more lines.
+// killed starts an import as a process, and sends it the signal when its journal has more lines.
 func killed(t *testing.T, signal os.Signal, file string, env []string, args ...string) (stderr string, status int) {
 	t.Helper()
 	command := program(append([]string{"import", file}, args...)...)
@@ -45,7 +45,7 @@ func killed(t *testing.T, signal os.Signal, file string, env []string, args ...s
 	return said.String(), command.ProcessState.ExitCode()
 }
 
-// journaled is how long the journal of a file is.
+// journaled is the size of the journal of a file.
 func journaled(t *testing.T, file string) (size int64) {
 	t.Helper()
 	journals, err := filepath.Glob(file + ".imported-*")
@@ -103,7 +103,7 @@ func TestAnImportThatIsStoppedSaysHowToGoOn(t *testing.T) {
 		t.Fatalf("%d %s", status, stderr)
 	}
 	there := len(s.everyPet(t))
-	// What the store has is in the journal, those aside that were on their way for too long.
+	// The lines in the store are in the journal, except those whose requests took too long.
 	if noted := (journaled(t, file) - journalBegins) / 12; noted+16 < int64(there) {
 		t.Errorf("the store has %d animals, the journal at most %d", there, noted)
 	}

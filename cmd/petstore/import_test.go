@@ -16,7 +16,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// written is a new file with that text.
+// written makes a file with that text.
 func written(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -31,7 +31,7 @@ func rewrite(t *testing.T, path, text string) {
 	}
 }
 
-// named are rows for n animals, each with a name of its own.
+// named returns rows for n animals, each with its own name.
 func named(n int) string {
 	var rows strings.Builder
 	rows.WriteString("name,categoryId,status\n")
@@ -50,7 +50,7 @@ func importing(t *testing.T, env map[string]string, status int, says string, arg
 	}
 }
 
-// exported are the animals of a store as CSV.
+// exported returns the animals of a store as rows of CSV.
 func exported(t *testing.T, database string) []string {
 	t.Helper()
 	stdout, stderr, status := invoke(t, "export", "--database", database)
@@ -93,7 +93,7 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	}
 	importing(t, s.asClient(), 1, "Added 0 animals. 3 lines are in the store from an earlier import;", file)
 
-	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // mended, moved, and one more
+	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // one line is fixed, lines have moved, and one line is new
 	importing(t, s.asClient(), 0, "Added 2 animals. 3 lines are in the store from an earlier import;", file)
 	if _, err := os.Stat(file + ".bad.txt"); !os.IsNotExist(err) {
 		t.Errorf("the report of the earlier import is still there: %v", err)
@@ -108,7 +108,7 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	}
 }
 
-// Another key has idempotency records of its own, as every key has after 24 hours.
+// Another key has no idempotency records yet, just like the same key after 24 hours.
 func TestTheJournalHoldsWhenTheServerRemembersNothing(t *testing.T) {
 	t.Parallel()
 	database := newDatabase(t)
@@ -218,7 +218,7 @@ func TestBadInputIsRefusedWithASentenceAndStoresNothing(t *testing.T) {
 		{"a bad line, strictly", written(t, "c.csv", named(9)+",1,sold\n"), "1 line is bad, so nothing was added", []string{"--strict"}, 1},
 		{"a bad line, dry", written(t, "d.jsonl", "{\"name\":\"Rex\",\"categoryId\":1}\n[]\n"), "1 line can be imported; nothing was added", []string{"--dry-run"}, 1},
 		{"good lines, dry", good, "3 lines can be imported; nothing was added", []string{"--dry-run"}, 0},
-		{"the report over the file", good, "--bad-lines names the file that is imported", []string{"--bad-lines", good}, 2},
+		{"the report over the file", good, "--bad-lines names the file to import", []string{"--bad-lines", good}, 2},
 		{"a server and a database", good, "give one of them", []string{"--server", "http://localhost"}, 2},
 		{"no concurrency", good, "--concurrency is 0; it may be from 1 to 256", []string{"--concurrency", "0"}, 2},
 		{"another format", good, "--format is \"xml\"; it may be auto, csv or jsonl", []string{"--format", "xml"}, 2},
@@ -289,7 +289,7 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 	}
 }
 
-// onStore does work on a store that no server holds.
+// onStore does work on a store that no server uses.
 func onStore(t *testing.T, database string, work func(petstore.Storage) error) {
 	t.Helper()
 	flags := storeFlags{Environment: petstore.Production, Database: database}
@@ -298,7 +298,7 @@ func onStore(t *testing.T, database string, work func(petstore.Storage) error) {
 	}
 }
 
-// withoutIDs are the animals of a store, in an order that does not depend on their ids.
+// withoutIDs returns the animals of a store, in an order that does not depend on their ids.
 func withoutIDs(t *testing.T, database string) (animals []string) {
 	t.Helper()
 	onStore(t, database, func(storage petstore.Storage) error {

@@ -10,18 +10,18 @@ import (
 	"petstore/internal/bulk"
 )
 
-// importer carries the lines of a file into a store.
+// importer adds the lines of a file to a store.
 type importer struct {
 	con     *console
 	file    *bulk.Steady
 	label   string
 	reader  *bulk.Reader
 	ledger  *bulk.Ledger
-	journal *bulk.Journal // nil if there is no file that it could lie beside
+	journal *bulk.Journal // nil without a file to keep it beside
 	bad     badLines
 
-	journaled    int64        // lines that the journal knew at first
-	added, known atomic.Int64 // known lines are in the store from an earlier import
+	journaled    int64        // the number of lines in the journal at the start
+	added, known atomic.Int64 // known counts lines that an earlier import has added
 	meter        *meter
 }
 
@@ -36,7 +36,7 @@ func (im *importer) read(ctx context.Context, format bulk.Format) (*bulk.Reader,
 	return bulk.NewReader(im.source(ctx), format, parseObject)
 }
 
-// source is the file. A pipe is not read beyond the end of ctx: nobody knows when its next line comes.
+// source is the file. A read from a pipe ends with ctx, because the next line may never come.
 func (im *importer) source(ctx context.Context) io.Reader {
 	if im.file.Regular() {
 		return im.file
@@ -50,7 +50,7 @@ func (im *importer) source(ctx context.Context) io.Reader {
 	return out
 }
 
-// open opens the journal. The function confirm is Load's.
+// open opens the journal and loads it with confirm.
 func (im *importer) open(name string, confirm func(bulk.Block) (bool, error)) (err error) {
 	if im.journal, err = bulk.OpenJournal(name); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (im *importer) open(name string, confirm func(bulk.Block) (bool, error)) (e
 	return err
 }
 
-// next returns the next line that is not in the store yet. Bad lines on the way are reported.
+// next returns the next line that is not in the store yet, and reports the bad lines before it.
 func (im *importer) next() (item, error) {
 	for {
 		line, err := im.reader.Next()
@@ -85,7 +85,7 @@ func (im *importer) next() (item, error) {
 	}
 }
 
-// checkAll reads the file to its end. It fails if any line is bad, and goes back to the beginning if none is.
+// checkAll reads the whole file. It fails if any line is bad; otherwise it goes back to the beginning.
 func (im *importer) checkAll(ctx context.Context, format bulk.Format, say bool) error {
 	reader, err := im.read(ctx, format)
 	if err != nil {
@@ -126,7 +126,7 @@ func (im *importer) checkAll(ctx context.Context, format bulk.Format, say bool) 
 	return err
 }
 
-// size is how long the file is, 0 if nobody knows.
+// size is the size of the file, 0 if it is not known.
 func (im *importer) size() int64 {
 	if !im.file.Regular() {
 		return 0
@@ -134,7 +134,7 @@ func (im *importer) size() int64 {
 	return im.file.Size()
 }
 
-// finish tells what was done.
+// finish says what was done.
 func (im *importer) finish(err error) error {
 	im.meter.stop()
 	if added, known := im.added.Load(), im.known.Load(); err == nil || added+known > 0 {

@@ -13,10 +13,10 @@ import (
 )
 
 type keysCmd struct {
-	Create keysCreateCmd `cmd:"" help:"Make a key. It is printed alone on standard output, this once."`
-	List   keysListCmd   `cmd:"" help:"List the keys; the keys themselves are not stored and cannot be shown."`
+	Create keysCreateCmd `cmd:"" help:"Make a key. Standard output shows the key and nothing else, this one time."`
+	List   keysListCmd   `cmd:"" help:"List what is known about the keys. The keys themselves are not stored and cannot be shown."`
 	Update keysUpdateCmd `cmd:"" help:"Change a key, on every server within 5 seconds: its access, name and expiry, and the plan and limits of all keys of its owner."`
-	Rotate keysRotateCmd `cmd:"" help:"Replace a key by a new one of the same owner, plan, limits and access. It is printed alone on standard output, this once."`
+	Rotate keysRotateCmd `cmd:"" help:"Replace a key by a new one of the same owner, plan, limits and access. Standard output shows the new key and nothing else, this one time."`
 	Revoke keysRevokeCmd `cmd:"" help:"End a key for good, on every server within 5 seconds."`
 	Unban  keysUnbanCmd  `cmd:"" help:"Lift the ban of a key's owner, on every server within 5 seconds."`
 }
@@ -28,7 +28,7 @@ type keysCreateCmd struct {
 	PerMinute int64           `placeholder:"N" help:"Requests per minute; enterprise only."`
 	PerDay    int64           `placeholder:"N" help:"Requests per day; enterprise only."`
 	Access    petstore.Access `enum:"read,write" default:"write" help:"read, or write, which may read too."`
-	Expires   lifetime        `placeholder:"90d" help:"How long the key works; never, or without it, until it is revoked."`
+	Expires   lifetime        `placeholder:"90d" help:"How long the key works. By default, and with never, it works until it is revoked."`
 }
 
 func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
@@ -51,17 +51,17 @@ func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// showSecret prints a new key alone on standard output, so that a script can take it, and the rest beside it.
+// showSecret prints only the new key on standard output, so that a script can read it, and the rest on standard error.
 func (con *console) showSecret(secret string, key petstore.Key) {
 	fmt.Fprintln(con.stdout, secret)
 	until := "until it is revoked"
 	if !key.ExpiresAt.IsZero() {
 		until = "until " + key.ExpiresAt.UTC().Format(time.RFC3339)
 	}
-	fmt.Fprintf(con.stderr, "Made key %s (%s), which works %s. It is shown this once: keep it safe.\n", key.ID, terms(key), until)
+	fmt.Fprintf(con.stderr, "Made key %s (%s), which works %s. It is shown only this once: keep it safe.\n", key.ID, terms(key), until)
 }
 
-// terms are what a key may do, and how often.
+// terms says what a key may do, and how often.
 func terms(key petstore.Key) string {
 	may := "read and write"
 	if key.Access == petstore.ReadOnly {
@@ -77,7 +77,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// lifetime is how long a key works; 0, which is written never, until it is revoked.
+// lifetime is how long a key works. 0, written as never, means until it is revoked.
 type lifetime time.Duration
 
 // UnmarshalText reads 90d, 36h or never.
@@ -90,7 +90,7 @@ func (l *lifetime) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%w, or never", err)
 	}
 	if *l == 0 {
-		return errors.New("such a key would never work; it may be never, for one that works until it is revoked")
+		return errors.New("such a key would never work; write never for a key that works until it is revoked")
 	}
 	return nil
 }
@@ -98,18 +98,18 @@ func (l *lifetime) UnmarshalText(text []byte) error {
 type keysUpdateCmd struct {
 	storeFlags
 	ID        string           `arg:"" help:"The key's id, as keys list shows it."`
-	Plan      *petstore.Plan   `enum:"free,pro,business,enterprise" help:"free, pro, business or enterprise; of all keys of the owner."`
-	PerMinute *int64           `placeholder:"N" help:"Requests per minute; enterprise only, of all keys of the owner."`
-	PerDay    *int64           `placeholder:"N" help:"Requests per day; enterprise only, of all keys of the owner."`
+	Plan      *petstore.Plan   `enum:"free,pro,business,enterprise" help:"free, pro, business or enterprise, for all keys of the owner."`
+	PerMinute *int64           `placeholder:"N" help:"Requests per minute, for all keys of the owner; enterprise only."`
+	PerDay    *int64           `placeholder:"N" help:"Requests per day, for all keys of the owner; enterprise only."`
 	Access    *petstore.Access `enum:"read,write" help:"read, or write, which may read too."`
 	Name      *string          `help:"What the key is for, or whose it is."`
-	Expires   *lifetime        `placeholder:"90d" help:"How long the key works from now on; never for until it is revoked."`
+	Expires   *lifetime        `placeholder:"90d" help:"How long the key works from now on; with never, until it is revoked."`
 }
 
 func (c *keysUpdateCmd) Run(ctx context.Context, con *console) error {
 	change := petstore.KeyChange{Plan: c.Plan, PerMinute: c.PerMinute, PerDay: c.PerDay, Access: c.Access, Name: c.Name, Lifetime: (*time.Duration)(c.Expires)}
 	if change == (petstore.KeyChange{}) {
-		return wrongUsage("nothing is to change; give at least one of --plan, --per-minute, --per-day, --access, --name and --expires")
+		return wrongUsage("there is nothing to change; give at least one of --plan, --per-minute, --per-day, --access, --name and --expires")
 	}
 	if c.Name != nil {
 		if err := checkName(*c.Name); err != nil {
@@ -168,7 +168,7 @@ func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
 		if !k.Banned(now) {
-			k.BannedUntil = time.Time{} // a ban that is over is none
+			k.BannedUntil = time.Time{} // the ban is over
 		}
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay, k.Access,
 			k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt), optional(k.BannedUntil), optional(k.LastUsedAt)}
@@ -241,7 +241,7 @@ func (c *keysRotateCmd) Run(ctx context.Context, con *console) error {
 		if c.Now {
 			fmt.Fprintf(con.stderr, "Key %s has ended.\n", c.ID)
 		} else {
-			fmt.Fprintf(con.stderr, "Key %s works for another %s at the most.\n", c.ID, time.Duration(c.Overlap))
+			fmt.Fprintf(con.stderr, "Key %s works for another %s at most.\n", c.ID, time.Duration(c.Overlap))
 		}
 		return nil
 	})

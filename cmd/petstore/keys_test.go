@@ -24,7 +24,7 @@ func keysOf(t *testing.T, database string) []listedKey {
 	return decode[[]listedKey](t, out)
 }
 
-// newKey makes a key as a script does: standard output is the key and nothing else.
+// newKey makes a key like a script does: standard output is the key and nothing else.
 func newKey(t *testing.T, database string, args ...string) string {
 	t.Helper()
 	out, stderr, status := invoke(t, append([]string{"keys", "create", "--database", database, "--name", "test"}, args...)...)
@@ -186,7 +186,7 @@ func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
 	}
 }
 
-// The server and keys … are two processes on one file; what one changes the other follows within 5 seconds.
+// The server and the keys commands are separate processes on one file. The server follows a change within 5 seconds.
 func TestAKeyWhoseMakingWasBrokenOffCanBeLookedFor(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
@@ -294,7 +294,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := startServer(t, "--database", database)
 	key := newKey(t, database)
-	// A minute may turn on the way, once: then another 60 pass before the refusals begin anew.
+	// A new minute may begin during the loop, once. Then another 60 requests pass before the refusals begin again.
 	codes := map[string]int{}
 	for range 60 + 60 + 60 + 60 + 10 {
 		got, err := request(s.URL, key, "GET", "/v1/pets", "")

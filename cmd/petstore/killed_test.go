@@ -14,16 +14,16 @@ import (
 	"petstore/internal/testservice"
 )
 
-// keeper is the only client that changes its animal, so it knows what becomes of it.
+// keeper is the only client that changes its animal, so it knows what the animal should look like.
 type keeper struct {
 	id          int64
-	known, next condition // next is what a request without an answer may have made of it
+	known, next condition // next is the condition that a request without an answer may have brought about
 }
 
-// condition is what a keeper knows of its animal. One without a name is not there.
+// condition is what a keeper knows about its animal. Without a name, the animal does not exist.
 type condition struct {
 	name, status string
-	order        int64 // that holds it, anyOrder if its number never came
+	order        int64 // the order that holds the animal; anyOrder if its number never came
 }
 
 const anyOrder = -1
@@ -34,7 +34,7 @@ type wish struct {
 	makes              condition
 }
 
-// wishes are what can be asked for now.
+// wishes returns the changes that can be asked for now.
 func (k *keeper) wishes() []wish {
 	animal := fmt.Sprint("/v1/pets/", k.id)
 	now, name := k.known, fmt.Sprintf("Pet %d", rand.IntN(1000))
@@ -54,7 +54,7 @@ func (k *keeper) wishes() []wish {
 	return append(wishes, place, place, wish{"PATCH", animal, `{"status":"sold"}`, condition{now.name, "sold", 0}})
 }
 
-// work asks for one change after the other until one is not answered.
+// work asks for one change after another until one gets no answer.
 func (k *keeper) work(t *testing.T, s *testServer, acknowledged *atomic.Int64) {
 	for {
 		wishes := k.wishes()
@@ -79,7 +79,7 @@ func (k *keeper) work(t *testing.T, s *testServer, acknowledged *atomic.Int64) {
 	}
 }
 
-// expectKept fails the test if the animal is neither what the last answer said nor what the next one would have.
+// expectKept fails the test unless the animal is as the last answer said, or as the missing answer would have said.
 func (k *keeper) expectKept(t *testing.T, animals map[int64]pet, holders map[int64]int64) {
 	t.Helper()
 	found, there := animals[k.id]
@@ -100,7 +100,7 @@ func (k *keeper) expectKept(t *testing.T, animals map[int64]pet, holders map[int
 	}
 }
 
-// stock reads every animal, and by which open order each of them is held.
+// stock reads every animal and the open order that holds it.
 func (s *testServer) stock(t *testing.T) (animals map[int64]pet, holders map[int64]int64) {
 	t.Helper()
 	animals, holders = map[int64]pet{}, map[int64]int64{}
@@ -120,7 +120,7 @@ func (s *testServer) stock(t *testing.T) (animals map[int64]pet, holders map[int
 	return animals, holders
 }
 
-// isWhole reports whether exactly those animals are pending that an open order holds, and the inventory counts them all.
+// isWhole reports whether exactly the animals that an open order holds are pending, and the inventory counts all animals.
 func (s *testServer) isWhole(t *testing.T, animals map[int64]pet, holders map[int64]int64) bool {
 	counts := map[string]int{}
 	for id, p := range animals {
@@ -137,7 +137,7 @@ func (s *testServer) isWhole(t *testing.T, animals map[int64]pet, holders map[in
 	return s.ask(t, "GET", "/v1/inventory", "").body == want
 }
 
-// survivesKills kills a server again and again while its clients work.
+// survivesKills kills a server repeatedly while its clients work.
 func survivesKills(t *testing.T, database string, meanwhile func(s *testServer, stop *atomic.Bool)) {
 	const rounds, clients = 5, 12
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
@@ -167,7 +167,7 @@ func survivesKills(t *testing.T, database string, meanwhile func(s *testServer, 
 		again.Key = key
 		var animals map[int64]pet
 		var holders map[int64]int64
-		eventually(t, "animals, orders and inventory agree", 30*time.Second, func() bool { // PostgreSQL may still be at work on what was begun
+		eventually(t, "animals, orders and inventory agree", 30*time.Second, func() bool { // PostgreSQL may still be working on what was begun
 			animals, holders = again.stock(t)
 			return again.isWhole(t, animals, holders)
 		})

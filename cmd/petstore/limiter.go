@@ -10,7 +10,7 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// limiter makes what counts requests: this process, or Redis for all replicas together.
+// limiter makes the limiter: it counts requests in this process, or in Redis for all replicas together.
 func (c *serveCmd) limiter(registry *prometheus.Registry, log *slog.Logger) (limiter petstore.Limiter, stop func(), err error) {
 	degraded := func() float64 { return 0 }
 	if c.Redis == "" {
@@ -35,7 +35,7 @@ func (c *serveCmd) limiter(registry *prometheus.Registry, log *slog.Logger) (lim
 	return limiter, stop, nil
 }
 
-// timeDecisions measures how long decisions take that Redis makes, or this process in its place.
+// timeDecisions measures how long a decision takes, whether Redis makes it or this process in its place.
 func timeDecisions(registry *prometheus.Registry) ratelimit.Observe {
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "petstore_limiter_duration_seconds",

@@ -6,15 +6,15 @@ import (
 	"os"
 )
 
-// logs are where the server writes what it does.
+// logs holds where the server logs what it does.
 type logs struct {
 	*slog.Logger
-	// access takes a line of JSON for every request; nil leaves them to the Logger.
+	// access gets a line of JSON for every request. If it is nil, the Logger logs requests.
 	access io.Writer
 	queue  *logQueue
 }
 
-// newLogs writes text for a person at a terminal, else JSON, through a queue that nobody waits for.
+// newLogs writes text for a person at a terminal and JSON otherwise, through a queue that nothing waits for.
 func newLogs(out io.Writer, level slog.Level, format string) logs {
 	text := format == "text" || format == "auto" && isTerminal(out)
 	handler := func(w io.Writer) slog.Handler {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fullOnce is a disk that is full in the middle of the first write, and then has room again.
+// fullOnce is a disk that fills up in the middle of the first write, and then has room again.
 type fullOnce struct {
 	bytes.Buffer
 	refused bool
@@ -43,7 +43,7 @@ func TestTheLogGoesOnWhenItsDiskHasRoomAgain(t *testing.T) {
 	})
 }
 
-// unread takes nothing until it is read.
+// unread is a writer that blocks until its reader reads.
 type unread struct {
 	bytes.Buffer
 	read chan struct{}
@@ -68,7 +68,7 @@ func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
 		}
 		for range 3 {
 			write(3 * queueSize / 1000)
-			for range 2 { // what was being written, and what waited meanwhile
+			for range 2 { // one for what was being written, one for what waited meanwhile
 				time.Sleep(flushEvery)
 				out.read <- struct{}{}
 			}

@@ -13,13 +13,13 @@ import (
 )
 
 type loginCmd struct {
-	Server  string `placeholder:"URL" help:"The server; that of the profile if there is one already, else http://localhost:8080."`
-	Profile string `placeholder:"NAME" help:"The name under which to keep the server and its key; default if it is not given."`
+	Server  string `placeholder:"URL" help:"The server. By default it is the one that the profile has already, or else http://localhost:8080."`
+	Profile string `placeholder:"NAME" help:"The name under which to keep the server and its key. Without one, the name is default."`
 }
 
 // Help shows examples.
 func (loginCmd) Help() string {
-	return "The key is asked for on the terminal, which does not show it, or read from standard input. It is kept once the server has taken it.\n\n" + examples(
+	return "On a terminal the command asks for the key and does not show it; otherwise it reads the key from standard input. It keeps the key after the server has accepted it.\n\n" + examples(
 		"petstore login",
 		"petstore login --profile staging --server https://staging.example.com",
 		"petstore login < key.txt")
@@ -51,12 +51,12 @@ func (c *loginCmd) Run(ctx context.Context, con *console) error {
 	}
 	con.say("Logged in to %s with the profile %s.", p.described(), name)
 	if con.getenv(variablePrefix+"API_KEY") != "" {
-		con.say("PETSTORE_API_KEY is set and counts for more; --profile %s uses this key.", name)
+		con.say("PETSTORE_API_KEY is set and wins over it; with --profile %s commands use this key.", name)
 	}
 	return nil
 }
 
-// secret is a key from the terminal or from standard input.
+// secret reads a key from the terminal or from standard input.
 func (con *console) secret(ctx context.Context, question string) (string, error) {
 	var key string
 	var err error
@@ -72,7 +72,7 @@ func (con *console) secret(ctx context.Context, question string) (string, error)
 }
 
 type logoutCmd struct {
-	Profile string `placeholder:"NAME" help:"The profile to forget; without one it is default."`
+	Profile string `placeholder:"NAME" help:"The profile to forget. Without one, it is the profile default."`
 }
 
 func (c *logoutCmd) Run(con *console) error {
@@ -81,7 +81,7 @@ func (c *logoutCmd) Run(con *console) error {
 		return err
 	}
 	if err := os.Remove(stored.file(name)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no profile %s; petstore profiles lists those there are", name)
+		return fmt.Errorf("there is no profile %s; petstore profiles lists all profiles", name)
 	} else if err != nil {
 		return err
 	}

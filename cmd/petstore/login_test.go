@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// piped runs the program as a script does: with text as its standard input, and nothing of the environment but env.
+// piped runs the program like a script does, with text as its standard input and only env as its environment.
 func piped(t *testing.T, text string, env map[string]string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	command := program(args...)
@@ -81,7 +81,7 @@ func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
 	for _, c := range []struct {
 		name, typed string
 		env         map[string]string
-		animals     int // -1 if it fails
+		animals     int // -1 if the command fails
 		says        string
 	}{
 		{"the profile default is used unless told", "", nil, 0, ""},

@@ -11,28 +11,28 @@ import (
 )
 
 const (
-	flushEvery = 100 * time.Millisecond // how long a line may wait though the log is read
-	flushSize  = 64 << 10               // how many bytes are written sooner
+	flushEvery = 100 * time.Millisecond // how long a line waits at most while the log is read
+	flushSize  = 64 << 10               // how many waiting bytes are written sooner
 	queueSize  = 4 << 20                // how many bytes may wait for a reader; lines beyond them are dropped
 	lastWords  = time.Second            // how long the program waits for a reader before it goes on without one
 )
 
-// logQueue takes lines at once and writes them from a goroutine of its own, in their order and many at a time: whoever
-// logs never waits for whoever reads. Lines that find the queue full are dropped and counted, and the log tells how many
-// were where they are missing. What cannot be written, to a full disk for one, stays and is tried again.
+// logQueue takes log lines and writes them from a goroutine of its own, in their order and many at a time. So code that
+// logs never waits for the reader of the log. When the queue is full, lines are dropped and counted, and a line in their
+// place says how many are missing. Lines that cannot be written, for example to a full disk, stay and are tried again.
 type logQueue struct {
 	out io.Writer
-	// handler makes lines of the log's format.
+	// handler formats lines like the rest of the log.
 	handler func(io.Writer) slog.Handler
-	full    chan struct{} // there is enough to be written now
+	full    chan struct{} // says that there is enough to write now
 	stop    chan struct{}
 	done    chan struct{}
 
 	mu            sync.Mutex
 	waiting       []byte
-	dropped, told int // lines dropped, and how many of them the log has told of
+	dropped, told int // lines dropped, and how many of them the log has reported
 
-	writing []byte // only the goroutine uses it
+	writing []byte // used only by the writing goroutine
 }
 
 func newLogQueue(out io.Writer, handler func(io.Writer) slog.Handler) *logQueue {
@@ -41,7 +41,8 @@ func newLogQueue(out io.Writer, handler func(io.Writer) slog.Handler) *logQueue 
 	return q
 }
 
-// Write takes a line or drops it. After a dropped one all are dropped until there is room, so that the log has one gap.
+// Write takes a line or drops it. After a dropped line it drops all others until the queue is written, so that the log
+// has one gap.
 func (q *logQueue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,7 +68,7 @@ func (q *logQueue) Dropped() int {
 	return q.dropped
 }
 
-// Close writes what waits, if somebody reads it.
+// Close writes the waiting lines, if the log is read.
 func (q *logQueue) Close() {
 	close(q.stop)
 	briefly(func() { <-q.done })
@@ -99,7 +100,7 @@ func (q *logQueue) flush() {
 	}
 }
 
-// take gets what waits, unless there is a rest from before, and reports whether there is anything to write.
+// take gets the waiting lines, unless some are left from before, and reports whether there is anything to write.
 func (q *logQueue) take() bool {
 	if len(q.writing) > 0 {
 		return true
@@ -115,7 +116,7 @@ func (q *logQueue) take() bool {
 	return len(q.writing) > 0
 }
 
-// gap is the line that stands for those that are missing.
+// gap is the line that stands in place of the missing ones.
 func (q *logQueue) gap(lines int) []byte {
 	var line bytes.Buffer
 	record := slog.NewRecord(time.Now(), slog.LevelWarn, "lines were dropped because nobody read the log", 0)
@@ -124,7 +125,7 @@ func (q *logQueue) gap(lines int) []byte {
 	return line.Bytes()
 }
 
-// briefly does what blocks while nobody reads, and leaves it to itself if that takes longer than a moment.
+// briefly calls write, which blocks while nobody reads. After a moment it stops waiting and leaves write running.
 func briefly(write func()) (done bool) {
 	ended := make(chan struct{})
 	go func() {

@@ -15,12 +15,12 @@ import (
 
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2) // neither of two that come at once is lost
+	signals := make(chan os.Signal, 2) // room for two signals that come at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
 		stop()
-		<-signals // a second one ends the process at once
+		<-signals // a second signal ends the process at once
 		os.Exit(1)
 	}()
 	for _, warning := range strangers(kong.Must(&cli{}).Model, os.Environ()) {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// asProgram makes the test binary be the program, so that tests can start, signal and kill real processes.
+// asProgram turns the test binary into the program, so that tests can start, signal and kill real processes.
 const asProgram = "PETSTORE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func invokeWith(t *testing.T, env map[string]string, args ...string) (stdout, st
 	return out.String(), errs.String(), exitStatus(err)
 }
 
-// testServer is a real process that serves.
+// testServer is a server in a process of its own.
 type testServer struct {
 	URL string
 	// Key is the key that the first start printed.
@@ -133,7 +133,7 @@ func launch(t *testing.T, command *exec.Cmd) *testServer {
 
 func (s *testServer) signal(sig os.Signal) { s.command.Process.Signal(sig) }
 
-// stop ends the server as an operator does and returns its exit status.
+// stop stops the server like an operator does, and returns its exit status.
 func (s *testServer) stop(t *testing.T) int {
 	t.Helper()
 	s.signal(syscall.SIGTERM)
@@ -145,7 +145,7 @@ func (s *testServer) stop(t *testing.T) int {
 	return s.command.ProcessState.ExitCode()
 }
 
-// kill ends the server as a crash does.
+// kill ends the server like a crash does.
 func (s *testServer) kill() {
 	s.command.Process.Kill()
 	<-s.ended
@@ -226,7 +226,8 @@ func (s *testServer) everyPet(t *testing.T) []pet {
 	return all
 }
 
-// printed is a file that a process writes to: what it printed before it does something else is there when that is seen.
+// printed is a file that a process writes to. Text that the process printed before another action is in the file when that
+// action can be seen.
 type printed string
 
 func (p printed) String() string {

@@ -16,11 +16,11 @@ const (
 	barWidth  = 30
 )
 
-// meter shows how far a long command is: a bar on a terminal, a line now and then elsewhere.
+// meter shows the progress of a long command: a bar on a terminal, a line now and then elsewhere.
 type meter struct {
 	out      io.Writer
-	what     string // is counted
-	total    int64  // of what at is told, 0 if nobody knows
+	what     string // what is counted, such as "line"
+	total    int64  // the final position, 0 if it is not known
 	began    time.Time
 	position atomic.Int64
 	counted  atomic.Int64
@@ -43,7 +43,7 @@ func (con *console) meter(what string, total int64) *meter {
 	return m
 }
 
-// at tells the position in what the total is of.
+// at sets the position, which goes up to the total.
 func (m *meter) at(position int64) { m.position.Store(position) }
 
 // count counts n more.
@@ -64,7 +64,7 @@ func (m *meter) show(every time.Duration, show func(bar, text string), clear fun
 	}
 }
 
-// text is a bar and the count, the rate and the time that is left, as far as they can be known.
+// text returns a bar, and the count, the rate and the time left, as far as they are known.
 func (m *meter) text(passed time.Duration) (bar, text string) {
 	counted, position := m.counted.Load(), m.position.Load()
 	text = fmt.Sprintf("%s %s, %s/s", grouped(counted), m.what, grouped(int64(float64(counted)/passed.Seconds())))

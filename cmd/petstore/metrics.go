@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// newRegistry holds what the process tells of itself; the parts add what they count.
+// newRegistry makes a registry with the metrics of the process. The parts of the program add their own.
 func newRegistry() *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "petstore_build_info",
@@ -23,7 +23,7 @@ func newRegistry() *prometheus.Registry {
 	return registry
 }
 
-// countSharedReads shows how many lists were answered by another's query, if the storage shares them.
+// countSharedReads shows how many lists were answered by the query of another request, if the storage shares queries.
 func countSharedReads(registry *prometheus.Registry, storage petstore.Storage) {
 	shared := func() int64 { return 0 }
 	if sharing, ok := storage.(interface{ SharedReads() int64 }); ok {

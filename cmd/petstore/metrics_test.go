@@ -39,7 +39,7 @@ func TestMetricsTellHowTheStoreIsDoing(t *testing.T) {
 			}
 			completed, cancelled := placed(), placed()
 			placed()
-			for range 2 { // of which the second changes nothing
+			for range 2 { // the second one changes nothing
 				s.ask(t, "POST", fmt.Sprintf("/v1/orders/%d/complete", completed), "")
 				s.ask(t, "POST", fmt.Sprintf("/v1/orders/%d/cancel", cancelled), "")
 			}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What the program writes holds animals, hashes of keys, or keys. The umask of a shell decides nothing about it.
+// The files that the program writes hold animals, hashes of keys, or keys. The umask must not decide who can read them.
 func TestWhatTheProgramWritesIsForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	for _, umask := range []string{"0", "077"} {
@@ -47,7 +47,7 @@ func TestWhatTheProgramWritesIsForItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// home is the folder that commands work in, and the umask they begin with.
+// home is the folder in which commands work, and the umask with which they start.
 type home struct {
 	umask, folder string
 	seen          int
@@ -60,7 +60,8 @@ func (h *home) write(t *testing.T, name, text string) {
 	}
 }
 
-// program prepares a command. An argument with < before it is its standard input, one with a variable goes to its environment.
+// program prepares a command. An argument that begins with < is its standard input; one that sets a variable goes into its
+// environment.
 func (h *home) program(args ...string) *exec.Cmd {
 	command := program()
 	command.Dir = h.folder
@@ -79,7 +80,7 @@ func (h *home) program(args ...string) *exec.Cmd {
 	return command
 }
 
-// does runs a command to its end and looks at the files.
+// does runs a command to its end and checks the files.
 func (h *home) does(t *testing.T, what string, args ...string) {
 	t.Helper()
 	command := h.program(args...)
@@ -90,7 +91,7 @@ func (h *home) does(t *testing.T, what string, args ...string) {
 	h.check(t, what)
 }
 
-// check fails the test for each file that others than its owner can use, or its owner cannot.
+// check fails the test for each file that anyone but its owner can use, or that its owner cannot use.
 func (h *home) check(t *testing.T, after string) {
 	t.Helper()
 	h.seen = 0
@@ -117,7 +118,7 @@ func (h *home) check(t *testing.T, after string) {
 	}
 }
 
-// demonstrates looks at the files of a demo while it serves.
+// demonstrates checks the files of a demo while it serves.
 func (h *home) demonstrates(t *testing.T) {
 	t.Helper()
 	demo, log := h.program("demo", "--listen", "127.0.0.1:0"), &transcript{}

@@ -164,7 +164,7 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	if _, err := get(&tls.Config{RootCAs: pool}); err != nil {
 		t.Errorf("while the new certificate is not whole: %v", err)
 	}
-	eventually(t, "the log tells of it", 10*time.Second, func() bool { return strings.Contains(s.stderr.String(), "the one before stays in use") })
+	eventually(t, "the log tells of it", 10*time.Second, func() bool { return strings.Contains(s.stderr.String(), "the old one stays in use") })
 	renewed := writeCertificate(t, certFile, keyFile, 2)
 	eventually(t, "the renewed certificate is used", 10*time.Second, func() bool {
 		response, err := get(&tls.Config{RootCAs: renewed})
@@ -193,7 +193,7 @@ func TestAHangupReadsTheCertificateAgainAndEndsNothing(t *testing.T) {
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}
-	hangUp(secure, "the one before stays in use")
+	hangUp(secure, "the old one stays in use")
 	for _, s := range []*testServer{secure, plain} {
 		if status := s.stop(t); status != 0 {
 			t.Errorf("the server ended with %d:\n%s", status, s.stderr)

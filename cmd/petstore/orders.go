@@ -16,7 +16,7 @@ type ordersCmd struct {
 	Cancel   ordersCancelCmd   `cmd:"" help:"Close an open order and make its animal available again."`
 }
 
-// shownOrders is how orders are shown here: on a terminal the time that an order closed or expires stands in one column, so
+// shownOrders says how orders are shown. On a terminal one column has the time at which an order closed or expires, so
 // that a row fits.
 func (con *console) shownOrders() shape[remote.Order] {
 	s := wholeOrders
@@ -88,7 +88,7 @@ type ordersPlaceCmd struct {
 	showFlags
 	Pet       int64    `arg:"" help:"The id of an animal that is available."`
 	Reference string   `help:"Your own name for the order, such as its number in a shop."`
-	Hold      duration `placeholder:"72h" help:"How long the animal is held, from 1m to 30d; the server's usual time if it is not given."`
+	Hold      duration `placeholder:"72h" help:"How long to hold the animal, from 1m to 30d. By default the server chooses."`
 }
 
 // Help shows examples.
@@ -114,7 +114,7 @@ func showOrder(con *console, f showFlags) func(remote.Order, error) error {
 	}
 }
 
-// oneOrder are the flags of a command about one order.
+// oneOrder holds the flags of a command about one order.
 type oneOrder struct {
 	remoteFlags
 	showFlags

@@ -6,7 +6,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Every view of the store front, as a person comes upon them.
+// The test goes through every view of the store front, in the order in which a person meets them.
 func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, feature, value string }{

@@ -19,7 +19,7 @@ func openAt(t *testing.T, s *testServer, query string) *testservice.Page {
 
 func act(name string) string { return fmt.Sprintf("[data-action=%q]", name) }
 
-// is is a JavaScript expression: the open animal has that status, and these actions are offered and no others.
+// is returns a JavaScript expression that is true if the open animal has that status and offers exactly these actions.
 func is(status string, actions ...string) string {
 	return fmt.Sprintf(`document.querySelector("#animal-status")?.innerText === %q &&
 		[...document.querySelectorAll("[data-action]")].filter(b => b.checkVisibility({visibilityProperty: true})).map(b => b.innerText).join() === %q`,
@@ -101,7 +101,7 @@ func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 	page.Wait(`order.innerText.includes("Without a reference") && order.innerText.includes("in 3 days")`)
 	page.Click(act("bring-back"))
 	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete") + ` && !order.checkVisibility()`)
-	page.Wait(`document.activeElement.id === "animal-name"`) // the button is gone
+	page.Wait(`document.activeElement.id === "animal-name"`) // the focus moves, because the button is gone
 	page.Click(act("adopt"))
 	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
 	page.Click(act("bring-back"))
@@ -121,7 +121,7 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("edit"))
 	page.Wait(`document.getElementById("name").value === "Olive" && document.getElementById("categoryId").value === "1"`)
-	s.ask(t, http.MethodPatch, "/v1/pets/1", `{"status":"sold"}`) // somebody else's change
+	s.ask(t, http.MethodPatch, "/v1/pets/1", `{"status":"sold"}`) // another person changes the animal
 	page.Fill("#name", "")
 	page.Click("#send-add")
 	page.Wait(`document.getElementById("name-error").innerText !== "" && document.activeElement.id === "name"`)
@@ -227,7 +227,7 @@ func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	page := openAt(t, s, "")
 	page.Click(`[data-animal="1"]`)
 	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
-	// Nothing is fetched anew while the page believes that it is hidden, so that it does not hear of the order in time.
+	// The page fetches nothing while it believes that it is hidden, so it does not learn about the order in time.
 	hide(page, true)
 	s.ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"somebody else"}`)
 	page.Click(act("adopt"))
@@ -245,7 +245,7 @@ func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	page.Wait(showsExactly("Biscuit", "Olive") + ` && notice.innerText.includes("Order 2 holds this animal until")`)
 }
 
-// hide makes the page believe that nobody can see it, or that somebody can again.
+// hide makes the page believe that it is hidden, or that it is visible again.
 func hide(page *testservice.Page, hidden bool) {
 	state := "visible"
 	if hidden {

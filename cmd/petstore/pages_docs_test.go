@@ -19,7 +19,7 @@ func reference(t *testing.T, s *testServer, fragment string) *testservice.Page {
 	t.Helper()
 	page := testservice.Browser(t)
 	page.Open(s.URL + "/docs" + fragment)
-	page.Wait(`document.querySelector("#menu [aria-current]")`) // its script runs
+	page.Wait(`document.querySelector("#menu [aria-current]")`) // the script of the page runs
 	return page
 }
 
@@ -27,7 +27,7 @@ func TestTheReferenceTriesARealCall(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	s.add(t, animal("Olive", "pending"), animal("Duke", "sold"))
-	page := storeFront(t, s, s.Key) // its key is the reference's too
+	page := storeFront(t, s, s.Key) // the reference uses the same key
 	page.Wait(showsExactly("Duke", "Olive"))
 	page.Open(s.URL + "/docs")
 	page.Click("#operation-listPets .try > summary")
@@ -56,7 +56,7 @@ func TestWhatIsTriedTwiceIsDoneTwice(t *testing.T) {
 		t.Errorf("the store has %+v", got)
 	}
 
-	// A key of one's own is sent as it is, and shows what a replay is.
+	// An idempotency key that the reader types is sent as it is. Sending it twice shows a replay.
 	page.Fill("#try-createPet-Idempotency-Key", "mine")
 	for range 2 {
 		page.Click("#operation-createPet .primary")
@@ -97,7 +97,7 @@ func TestSamplesAreCopiedInTheChosenLanguage(t *testing.T) {
 	page := reference(t, s, "")
 	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async (text) => { window.copied = text; }, true)`)
 	page.Click("#operation-createPet .copy")
-	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // this server, not the guess
+	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // the address of this server, not the guess
 	page.Wait(`document.querySelector("#operation-createPet .copy").innerText.startsWith("Copied") && said.textContent === "Copied"`)
 
 	page.Click("#operation-createPet .languages label:nth-of-type(4)")
@@ -149,7 +149,7 @@ func TestTheReferenceIsUsableByKeyboardAlone(t *testing.T) {
 	}
 	testservice.Eval[bool](page, `(document.getElementById("operation-listPets").focus(), true)`)
 	reach("#operation-listPets .languages input")
-	page.Press(arrowUp) // up from the first of four is the last
+	page.Press(arrowUp) // up from the first of four goes to the last
 	page.Wait(`document.querySelector("#operation-createPet .sample.py").checkVisibility()`)
 	reach("#operation-listPets .try > summary")
 	page.Press(enter)

@@ -49,7 +49,7 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 	page.Wait(`!add.open && document.activeElement.id === "open-add"`)
 	page.Press(enter)
 	page.Wait(`document.activeElement.id === "name"`)
-	page.Press("Maple" + tab + "3" + tab + arrowUp) // up from the first of three is the last
+	page.Press("Maple" + tab + "3" + tab + arrowUp) // up from the first of three goes to the last
 	page.Wait(`document.activeElement.value === "sold"`)
 	page.Press(enter)
 	page.Wait(showsExactly("Maple", "Biscuit", "Olive") + ` && !add.open`)
@@ -79,7 +79,7 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 	page.Wait(`document.activeElement.dataset.animal === "2"`)
 }
 
-// contrast is the lowest contrast of any visible text with its ground, as WCAG measures it, and where it is.
+// contrast finds the visible text with the lowest contrast to its background, as WCAG measures it.
 const contrast = `(() => {
   const rgba = (colour) => colour.match(/[\d.]+/g).map(Number);
   const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -126,7 +126,7 @@ func TestLightAndDarkAreBothEasyToRead(t *testing.T) {
 	}
 }
 
-// clipped is the first button or link whose words do not fit into it.
+// clipped finds the first button or link that is too small for its words.
 const clipped = `[...document.querySelectorAll("button, a, label")].find((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)?.innerText ?? ""`
 
 func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
@@ -181,7 +181,7 @@ func TestPrintedPagesHaveTheAnimalsAndNoButtons(t *testing.T) {
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
 	const buttons = `[...document.querySelectorAll("button, .filter, input, footer")].filter(e => e.checkVisibility()).length`
 	page.Media("print", "prefers-color-scheme", "dark")
-	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // dark ink, though the screen is dark
+	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // dark ink on paper, even if the screen is dark
 	page.Open(s.URL + "/?animal=59")
 	page.Wait(`document.getElementById("order-end").innerText.includes("The hold ends") && ` + buttons + ` === 0`)
 }

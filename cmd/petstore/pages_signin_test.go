@@ -69,7 +69,7 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 		t.Error("the log of the server has the key")
 	}
 
-	// Pasted into a tab that is open, only the fragment changes.
+	// When the link is pasted into an open tab, only the fragment changes.
 	page.Click("#change-key")
 	page.Click("#forget-key")
 	testservice.Eval[bool](page, `(location.href = "`+link+`", true)`)
@@ -133,7 +133,7 @@ func TestAKeyThatMayNoLongerWriteIsTold(t *testing.T) {
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
-	testservice.Eval[bool](page, `(sessionStorage.setItem("petstore-api-key", "`+reader+`"), true)`) // as if it had been changed
+	testservice.Eval[bool](page, `(sessionStorage.setItem("petstore-api-key", "`+reader+`"), true)`) // as if another tab had changed the key
 	page.Click(act("adopt"))
 	page.Wait(is("Available") + ` && notice.innerText.includes("may only read")`)
 }

@@ -26,7 +26,7 @@ func animal(name, status string) string {
 	return fmt.Sprintf(`{"name":%q,"categoryId":1,"status":%q}`, name, status)
 }
 
-// storeFront opens the store front of a server as a person does: with the key typed in.
+// storeFront opens the store front of a server like a person does, by typing the key.
 func storeFront(t *testing.T, s *testServer, key string) *testservice.Page {
 	t.Helper()
 	page := testservice.Browser(t)
@@ -43,7 +43,7 @@ const (
 	arrowUp = "\u0304"
 )
 
-// shown is a JavaScript expression: the names on the cards, in order.
+// shown is a JavaScript expression for the names on the cards, in order.
 const shown = `[...document.querySelectorAll(".card .name")].map(name => name.textContent)`
 
 func showsExactly(names ...string) string {
@@ -225,7 +225,7 @@ func TestARateLimitIsCountedDownAndThePageGoesOnByItself(t *testing.T) {
 	clock := testservice.Eval[string](page, `document.querySelector(".clock").textContent`)
 	page.Wait(fmt.Sprintf(`document.querySelector(".clock").textContent !== %q`, clock))
 
-	// A day is long: the page's clock is put forward, and by then its key has requests left.
+	// The test cannot wait a day. It puts the page's clock forward and gives the page a key that has requests left.
 	testservice.Eval[bool](page, fmt.Sprintf(`(sessionStorage.setItem("petstore-api-key", %q), Date.now = () => 8e15, true)`, s.Key))
 	page.Wait(showsExactly("Olive") + ` && notice.textContent === ""`)
 }

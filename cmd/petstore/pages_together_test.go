@@ -72,12 +72,12 @@ func TestAPageThatNobodySeesAsksForNothing(t *testing.T) {
 	page := openAt(t, s, "")
 	page.Wait(showsExactly("Olive"))
 	testservice.Eval[bool](page, `(window.asked = 0, window.fetch = new Proxy(fetch, {apply: (f, self, args) => (asked++, f(...args))}), true)`)
-	page.Wait(`asked >= 4`) // two looks
+	page.Wait(`asked >= 4`) // the requests of two looks
 	hide(page, true)
 	page.Wait(`!animals.ariaBusy`)
 	s.add(t, animal("Maple", "available"))
 	before := testservice.Eval[int](page, `asked`)
-	testservice.Eval[bool](page, `(setTimeout(() => window.later = asked, 8000), true)`) // two looks of one that is seen
+	testservice.Eval[bool](page, `(setTimeout(() => window.later = asked, 8000), true)`) // time for two looks of a visible page
 	page.Wait(`window.later !== undefined`)
 	if later := testservice.Eval[int](page, `later`); later > before {
 		t.Errorf("a hidden page asked %d times", later-before)
@@ -100,7 +100,7 @@ func TestAServerThatComesBackIsNoticed(t *testing.T) {
 	page.Wait(showsExactly("Olive") + ` && notice.innerText === ""`)
 }
 
-// Looks take at most half of what is left of the day, and of the minute.
+// Looks use at most half of the requests that are left in the day and in the minute.
 func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -111,7 +111,7 @@ func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	for _, c := range []struct {
 		name, limits string
 		used         int
-		seconds      float64 // of the pause after a look of two requests
+		seconds      float64 // the pause after a look of two requests
 	}{
 		{"plenty is left", `{limit: 1e8, remaining: 1e8, reset: now + 30_000, now}`, 0, 3},
 		{"the plan Free, 500 of its 1,000 in 12 hours", `{limit: 60, remaining: 58, reset: now + 30_000, now}`, 0, 12 * 3600 * 2 / 500.},
@@ -154,7 +154,7 @@ func TestTenThousandAnimalsStayUsable(t *testing.T) {
 	page.Wait(`place.innerText === "Page 19 of 417"`)
 }
 
-// addMany stores so many animals from several connections at once, which the server commits together.
+// addMany stores that many animals over several connections at once, so that the server commits them together.
 func addMany(t *testing.T, s *testServer, count int) {
 	t.Helper()
 	failed := make(chan error, 64)

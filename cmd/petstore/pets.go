@@ -17,7 +17,7 @@ type petsCmd struct {
 	Delete petsDeleteCmd `cmd:"" aliases:"rm" help:"Delete an animal for good."`
 }
 
-// petShape shows animals with the names of their categories, as far as they are known.
+// petShape shows animals with the names of their categories, where these are known.
 func petShape(names map[int64]string) shape[remote.Pet] {
 	return shape[remote.Pet]{
 		titles: []string{"ID", "NAME", "CATEGORY", "STATUS"},
@@ -58,7 +58,7 @@ func (c *petsListCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// given is the value of an optional flag, or nothing.
+// given is the value of an optional flag, or zero if the flag is not given.
 func given[T any](flag *T) (value T) {
 	if flag != nil {
 		value = *flag
@@ -66,7 +66,7 @@ func given[T any](flag *T) (value T) {
 	return value
 }
 
-// examples is the part of a help that shows commands.
+// examples is the part of a help text that shows commands.
 func examples(commands ...string) string {
 	return "Examples:\n\n  " + strings.Join(commands, "\n  ")
 }
@@ -75,8 +75,8 @@ type petsAddCmd struct {
 	remoteFlags
 	showFlags
 	Name     string            `arg:"" help:"The animal's name."`
-	Category string            `required:"" placeholder:"NUMBER|NAME" help:"The number of the animal's category, or the name of one."`
-	Status   *remote.PetStatus `enum:"available,pending,sold" help:"available, pending or sold; available if it is not given."`
+	Category string            `required:"" placeholder:"NUMBER|NAME" help:"The number of the animal's category, or its name."`
+	Status   *remote.PetStatus `enum:"available,pending,sold" help:"available, pending or sold. The default is available."`
 }
 
 // Help shows examples.
@@ -132,7 +132,7 @@ type petsEditCmd struct {
 	showFlags
 	ID       int64             `arg:"" help:"The animal's id, as pets list shows it."`
 	Name     *string           `help:"The new name."`
-	Category *string           `placeholder:"NUMBER|NAME" help:"The number of the new category, or the name of one."`
+	Category *string           `placeholder:"NUMBER|NAME" help:"The number of the new category, or its name."`
 	Status   *remote.PetStatus `enum:"available,pending,sold" help:"available, pending or sold."`
 }
 
@@ -145,7 +145,7 @@ func (petsEditCmd) Help() string {
 
 func (c *petsEditCmd) Run(ctx context.Context, con *console) error {
 	if c.Name == nil && c.Category == nil && c.Status == nil {
-		return wrongUsage("nothing is to change; give at least one of --name, --category and --status")
+		return wrongUsage("there is nothing to change; give at least one of --name, --category and --status")
 	}
 	return c.change(con, func(store *remote.Client) error {
 		patch := remote.PetPatch{Name: c.Name, Status: c.Status}
@@ -172,7 +172,7 @@ type petsDeleteCmd struct {
 
 func (c *petsDeleteCmd) Run(ctx context.Context, con *console) error {
 	if !c.Yes && !con.canAsk() {
-		return wrongUsage("--yes is missing: nobody can be asked whether to delete the animal, since this is no terminal")
+		return wrongUsage("--yes is missing; without a terminal the command cannot ask whether to delete the animal")
 	}
 	return c.change(con, func(store *remote.Client) error {
 		if !c.Yes {

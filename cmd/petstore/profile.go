@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// defaultProfile is the profile of whoever names none.
+// defaultProfile is the profile that is used if none is named.
 const defaultProfile = "default"
 
-// profile is a server and the key that is shown to it, and to no other.
+// profile is a server and its key. The key is sent to no other server.
 type profile struct {
 	Server string `json:"server"`
 	Key    string `json:"key"`
 }
 
-// environment is what the key tells of its server, nothing if the key was chosen by hand.
+// environment is the environment that the prefix of the key names, empty if an operator chose the key.
 func (p profile) environment() string {
 	switch {
 	case strings.HasPrefix(p.Key, "pets_test_"):
@@ -32,7 +32,7 @@ func (p profile) environment() string {
 	return ""
 }
 
-// described is a server for people, marked if it is staging.
+// described is the address of the server for people to read, with a mark if it is staging.
 func (p profile) described() string {
 	if p.environment() == "staging" {
 		return p.Server + " (staging)"
@@ -40,10 +40,10 @@ func (p profile) described() string {
 	return p.Server
 }
 
-// profiles is the folder that holds them, one file each.
+// profiles is the folder that holds profiles, one file each.
 type profiles string
 
-// profiles are those of the person at this console.
+// profiles returns the folder of the person at this console.
 func (con *console) profiles() (profiles, error) {
 	base := con.getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {
@@ -56,7 +56,7 @@ func (con *console) profiles() (profiles, error) {
 	return profiles(filepath.Join(base, "petstore", "profiles")), nil
 }
 
-// place is the name of the profile that is meant, and where profiles are.
+// place returns the name of the profile to use, and the folder of profiles.
 func (con *console) place(named string) (name string, stored profiles, err error) {
 	name = cmp.Or(named, defaultProfile)
 	if !profileName.MatchString(name) {
@@ -70,19 +70,19 @@ var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (d profiles) file(name string) string { return filepath.Join(string(d), name+".json") }
 
-// read returns a profile. Its error is fs.ErrNotExist if there is none of that name.
+// read returns a profile. The error is fs.ErrNotExist if there is no profile of that name.
 func (d profiles) read(name string) (p profile, err error) {
 	text, err := os.ReadFile(d.file(name))
 	if err != nil {
 		return p, err
 	}
 	if err := json.Unmarshal(text, &p); err != nil || p.Server == "" || p.Key == "" {
-		return p, fmt.Errorf("the profile in %s cannot be read; petstore login --profile %s makes it anew", d.file(name), name)
+		return p, fmt.Errorf("the profile in %s cannot be read; petstore login --profile %s makes it again", d.file(name), name)
 	}
 	return p, nil
 }
 
-// write keeps a profile so that nobody but its owner can read it. It is there whole or not at all.
+// write stores a profile so that only its owner can read it. It is stored completely or not at all.
 func (d profiles) write(name string, p profile) error {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (d profiles) write(name string, p profile) error {
 	if err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(string(d), ".new-*") // with mode 0600
+	draft, err := os.CreateTemp(string(d), ".new-*") // its mode is 0600
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (d profiles) write(name string, p profile) error {
 	return os.Rename(draft.Name(), d.file(name))
 }
 
-// names are those of all profiles, sorted.
+// names returns the names of all profiles, sorted.
 func (d profiles) names() (names []string, err error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// net/http refuses what is not HTTP by itself, before a handler runs, with a plain text that it writes in one piece.
-// These are its words, and a test compares them with what it writes.
+// If a request is not HTTP, net/http refuses it before any handler runs, with a plain text that it writes in one piece.
+// These are its words. A test compares them with what net/http writes.
 const (
 	refusalHeaders   = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	refusalOverPlain = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 )
 
-// refusedByServer recognises such a refusal among the writes of a connection, and says what to tell the client instead.
-// The status of everything else is 0; answers of handlers have other headers, and TLS looks different altogether.
+// refusedByServer recognizes such a refusal among the writes of a connection, and says what to tell the client instead.
+// For all other writes the status is 0: answers of handlers have other headers, and TLS looks entirely different.
 func refusedByServer(b []byte) (status int, message string) {
 	const code = len("HTTP/1.1 ")
 	if len(b) < code+3 || b[code] < '4' || !bytes.HasPrefix(b, []byte("HTTP/1.")) {

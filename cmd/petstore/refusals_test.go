@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// notHTTP is what net/http refuses by itself, with the status it gives.
+// notHTTP lists texts that net/http refuses by itself, with the status of each refusal.
 var notHTTP = []struct {
 	name, sends string
 	status      int
@@ -31,7 +31,8 @@ var notHTTP = []struct {
 	{"an unknown version", "GET /v1/pets HTTP/3.0\r\nHost: x\r\n\r\n", 505},
 }
 
-// sendRaw writes as much of a request as the server takes and returns all that comes back until the server hangs up.
+// sendRaw writes as much of a request as the server accepts, and returns everything that comes back until the server hangs
+// up.
 func sendRaw(t *testing.T, address, text string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -140,7 +141,7 @@ func record(t *testing.T) recorder {
 	return recorder{listener, new(sync.Mutex), new([]string)}
 }
 
-// A new version of net/http may choose other words; then this fails and refusedByServer has to learn them.
+// A new version of net/http may choose other words. Then this test fails, and refusedByServer has to learn them.
 func TestTheServersOwnRefusalsAreRecognised(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusBadRequest) })

@@ -16,14 +16,14 @@ import (
 	remote "petstore/client"
 )
 
-// defaultServer is where petstore serve listens unless told otherwise.
+// defaultServer is where petstore serve listens by default.
 const defaultServer = "http://localhost:8080"
 
-// remoteFlags choose the server that a command calls and the key that it shows. The key is no flag, because other users of
-// a machine can see flags.
+// remoteFlags choose the server that a command calls and the key that it sends. The key is not a flag, because other
+// users of the machine can see flags.
 type remoteFlags struct {
-	Server  string `placeholder:"URL" help:"The server to call, with the key in $$PETSTORE_API_KEY; http://localhost:8080 unless a profile has another."`
-	Profile string `placeholder:"NAME" help:"The profile of petstore login whose server and key to use; without $$PETSTORE_API_KEY that is default."`
+	Server  string `placeholder:"URL" help:"The server to call, with the key in $$PETSTORE_API_KEY. By default it is the server of the profile, or else http://localhost:8080."`
+	Profile string `placeholder:"NAME" help:"The profile of petstore login whose server and key to use. Without $$PETSTORE_API_KEY, it is the profile default."`
 }
 
 // keyError is a key that is missing or refused; it ends the process with status 4.
@@ -33,7 +33,7 @@ func (e keyError) Unwrap() error { return e.error }
 
 func noKey(format string, args ...any) error { return keyError{fmt.Errorf(format, args...)} }
 
-// with calls do with a client of the chosen server, and puts into words why that failed.
+// with calls do with a client of the chosen server, and explains its error.
 func (f *remoteFlags) with(con *console, do func(*remote.Client) error) error {
 	store, err := f.client(con)
 	if err != nil {
@@ -42,11 +42,11 @@ func (f *remoteFlags) with(con *console, do func(*remote.Client) error) error {
 	return explain(do(store))
 }
 
-// change is with for what changes something on the server.
+// change is like with, for a command that changes something on the server.
 func (f *remoteFlags) change(con *console, do func(*remote.Client) error) error {
 	err := f.with(con, do)
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped; it may have been done, so look before you do it again")
+		return errors.New("stopped; it may have been done, so check before you repeat it")
 	}
 	return err
 }
@@ -75,7 +75,7 @@ func (con *console) clientOf(p profile, options ...remote.Option) (*remote.Clien
 	return store, nil
 }
 
-// waitNotice says why nothing happens for a while, once however many calls wait.
+// waitNotice says why nothing happens for a while. It says so once, however many calls wait.
 func (con *console) waitNotice() func(time.Duration, error) {
 	var mu sync.Mutex
 	var told time.Time
@@ -96,7 +96,7 @@ func (con *console) waitNotice() func(time.Duration, error) {
 	}
 }
 
-// target is the server to call and its key. A key that is stored with one server is never shown to another.
+// target returns the server to call and its key. A key that is stored for one server is never sent to another.
 func (f *remoteFlags) target(con *console) (profile, error) {
 	server, err := parseServer(f.Server)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *remoteFlags) target(con *console) (profile, error) {
 	other := err == nil && server != "" && server != p.Server
 	switch {
 	case missing && f.Profile != "":
-		return profile{}, noKey("there is no profile %s; petstore login --profile %[1]s makes it, and petstore profiles lists those there are", f.Profile)
+		return profile{}, noKey("there is no profile %s; petstore login --profile %[1]s makes it, and petstore profiles lists all profiles", f.Profile)
 	case (missing || other) && f.Profile == "":
 		return profile{}, noKey("there is no key for %s; set PETSTORE_API_KEY, or run petstore login", cmp.Or(server, defaultServer))
 	case other:
@@ -123,7 +123,8 @@ func (f *remoteFlags) target(con *console) (profile, error) {
 	return p, err
 }
 
-// parseServer is the address of a server as it is stored and compared: without the version that it may end in.
+// parseServer returns the address of a server without the version at its end. Addresses are stored and compared in this
+// form.
 func parseServer(s string) (string, error) {
 	if s == "" {
 		return "", nil
@@ -136,7 +137,7 @@ func parseServer(s string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil
 }
 
-// explain puts into words why a call failed, and takes the sting out of what a server says.
+// explain says why a call failed, and makes the server's text safe to print.
 func explain(err error) error {
 	var refused *remote.Error
 	var unanswered *url.Error

@@ -13,7 +13,7 @@ import (
 	remote "petstore/client"
 )
 
-// desk is a person with a server, a key for it, and no profiles yet.
+// desk is the place of a person who has a server, a key for it, and no profiles yet.
 type desk struct {
 	*testServer
 	env map[string]string
@@ -25,7 +25,7 @@ func newDesk(t *testing.T) desk {
 	return desk{s, map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": s.Key, "XDG_CONFIG_HOME": t.TempDir()}}
 }
 
-// does runs a command that succeeds and returns what it printed.
+// does runs a command that must succeed, and returns what it printed.
 func (d desk) does(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr, status := invokeWith(t, d.env, args...)

@@ -15,7 +15,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// startReplicas serves one database from n processes, with a key that is as good as without limits.
+// startReplicas serves one database from n processes, with a key whose limits no test reaches.
 func startReplicas(t *testing.T, n int, database string, args ...string) []*testServer {
 	t.Helper()
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
@@ -47,7 +47,7 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 		for {
 			windows, left := spread(t, 150, replicas, newKey(t, database))
 			if len(windows) > 1 {
-				continue // the minute turned meanwhile
+				continue // a new minute has begun
 			}
 			slices.Sort(left)
 			for i := range left {
@@ -106,7 +106,7 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		for revoked := time.Now(); time.Since(revoked) < 5*time.Second; time.Sleep(100 * time.Millisecond) {
-			expect(0, "meanwhile") // a key in use must go too
+			expect(0, "meanwhile") // a key that is in use must end too
 		}
 		expect(http.StatusUnauthorized, "5 seconds after it was revoked")
 	})
@@ -122,8 +122,8 @@ func (s *testServer) create(t *testing.T, name string) pet {
 	return decode[pet](t, got.body)
 }
 
-// spread sends n requests at once, spread over the replicas. It returns the windows in which some passed, and how much
-// was left after each of those.
+// spread sends n requests at once, spread over the replicas. It returns the windows of the requests that passed, and how
+// many requests were left after each of them.
 func spread(t *testing.T, n int, replicas []*testServer, key string) (windows map[string]bool, left []int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -147,7 +147,7 @@ func spread(t *testing.T, n int, replicas []*testServer, key string) (windows ma
 	return windows, left
 }
 
-// creators add animals without a pause, each on a replica and, when that one fails, on the next.
+// creators add animals without a pause. Each uses one replica and, when that fails, the next.
 type creators struct {
 	replicas     []*testServer
 	working      sync.WaitGroup
@@ -206,7 +206,7 @@ func (c *creators) finish() {
 	c.working.Wait()
 }
 
-// expectAll fails the test if an acknowledged animal is not there, or is another.
+// expectAll fails the test if an acknowledged animal is missing or has changed.
 func (c *creators) expectAll(t *testing.T, s *testServer) {
 	t.Helper()
 	c.finish()

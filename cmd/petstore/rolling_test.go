@@ -16,7 +16,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Behind the load balancer of deploy/, with faster checks and a shorter delay, replicas are restarted one by one.
+// The test restarts replicas one by one behind the load balancer of deploy/, with faster checks and a shorter delay.
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	database, redis := testservice.Postgres(t), testservice.Redis(t)
@@ -73,8 +73,8 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Logf("%d requests, none failed", answered.Load())
 }
 
-// stableAddress is free, and stays so while nothing listens there: outgoing connections use higher ports, and its UDP
-// twin, held until the test is over, keeps it from being given twice.
+// stableAddress returns an address that stays free while nothing listens there. Outgoing connections use higher ports, and
+// the test holds the UDP port of the same number, so that no other test gets the address.
 func stableAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// An operator's typo ends up in logs and in tickets, so what may be a part of a password is not repeated.
+// An operator's typo ends up in logs and tickets, so error messages must not repeat anything that may be part of a password.
 func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 	t.Parallel()
 	const password = "hush-4711"
@@ -65,7 +65,7 @@ func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 	})
 }
 
-// A key in the wrong place of a script ends up in the log of whatever runs the script.
+// If a script has a key in the wrong place, error messages end up in the log of the program that runs the script.
 func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	key := petstore.NewSecret(petstore.Production)
@@ -78,7 +78,7 @@ func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
 	}
 }
 
-// The library that sends traces tells of settings that it cannot read, with the settings.
+// When the library that sends traces cannot read a setting, it reports the value of the setting.
 func TestWrongSettingsOfTracesAreToldWithoutTheirValues(t *testing.T) {
 	t.Parallel()
 	command := program(serveArgs(t, nil)...)

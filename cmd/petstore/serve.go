@@ -23,23 +23,23 @@ import (
 type serveCmd struct {
 	storeFlags
 	Listen          string        `default:":8080" help:"Where the API listens."`
-	AdminListen     string        `default:"127.0.0.1:8081" help:"Where metrics, health and profiles are served; \"\" or off for nowhere."`
-	BaseURL         string        `name:"base-url" placeholder:"URL" help:"The address clients use, such as https://api.example.com/v1; without it, links begin with the path."`
-	APIKey          string        `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, made sure of at every start and never printed: 16 to 128 characters."`
+	AdminListen     string        `default:"127.0.0.1:8081" help:"Where metrics, health and profiles are served; \"\" or off turns them off."`
+	BaseURL         string        `name:"base-url" placeholder:"URL" help:"The address that clients use, such as https://api.example.com/v1. Without it, links begin with the path."`
+	APIKey          string        `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, of 16 to 128 characters. Every start makes sure that it works, and never prints it."`
 	RateLimits      string        `enum:"on,off" default:"on" help:"on, or off to count requests without refusing any."`
 	TrustedProxies  string        `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For is believed."`
-	TLSCert         string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read anew when it changes."`
-	TLSKey          string        `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read anew when it changes."`
-	BodyBudget      size          `default:"64MiB" help:"How much memory all request bodies together may take, the first 4 KiB of each not counted; one owner gets at most an eighth. A size such as 64MiB, 512KiB or 65536."`
-	OrderHold       duration      `default:"72h" help:"How long an order holds its animal unless it says otherwise, from 1m to 30d."`
+	TLSCert         string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read again when it changes."`
+	TLSKey          string        `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read again when it changes."`
+	BodyBudget      size          `default:"64MiB" help:"How much memory all request bodies together may take, not counting the first 4 KiB of each. One owner gets at most an eighth. A size such as 64MiB, 512KiB or 65536."`
+	OrderHold       duration      `default:"72h" help:"How long an order holds its animal if the order does not say, from 1m to 30d."`
 	KeepDeprecated  bool          `help:"Serve deprecated operations beyond their removal date."`
 	LogLevel        slog.Level    `default:"info" help:"debug, info, warn or error."`
 	LogFormat       string        `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
-	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to end when the server is stopped."`
-	DrainDelay      time.Duration `default:"0s" help:"How long to go on serving, unready, before stopping, so that load balancers notice."`
-	Check           bool          `help:"Check the settings, the certificate, the database and Redis, print what was found, and end. It opens no port and changes nothing."`
+	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to finish when the server stops."`
+	DrainDelay      time.Duration `default:"0s" help:"How long to report unready but keep serving before a stop, so that load balancers notice."`
+	Check           bool          `help:"Check the settings, the certificate, the database and Redis, print the results, and exit. It opens no port and changes nothing."`
 
-	// conns bounds the connections; tests ask for fewer than mostConns.
+	// conns bounds the number of connections; tests set it below mostConns.
 	conns int
 }
 
@@ -91,7 +91,7 @@ func (c *serveCmd) settings() (s settings, err error) {
 // servesAdmin reports whether there is a listener for operators.
 func (c *serveCmd) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
 
-// Run checks the settings, sets the log up, and serves.
+// Run checks the settings, sets up the log, and serves.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	s, err := c.settings()
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	return c.serve(ctx, con, s, log)
 }
 
-// serve starts in this order: port, store, limiter, API, admin listener, key, server; and stops in the reverse.
+// serve starts in this order: port, store, limiter, API, admin listener, key, server. It stops in the reverse order.
 func (c *serveCmd) serve(ctx context.Context, con *console, s settings, log logs) error {
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *serveCmd) serve(ctx context.Context, con *console, s settings, log logs
 	return c.serveUntil(ctx, newServer(clients.bounded(closing(api, &health.draining)), s.tls, log.Logger), clients, health, log.Logger)
 }
 
-// config is what the settings say of the API.
+// config turns the settings into the configuration of the API.
 func (c *serveCmd) config(s settings) httpapi.Config {
 	return httpapi.Config{
 		Environment:    c.Environment,
@@ -182,7 +182,8 @@ func (c *serveCmd) config(s settings) httpapi.Config {
 	}
 }
 
-// makeKey makes sure of the operator's key or, on an empty database, makes one, and tells how to use it.
+// makeKey makes sure that the operator's key exists. If the operator chose none and the database is empty, it makes a key
+// and prints how to use it.
 func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.Storage, address string, log *slog.Logger) error {
 	keys, err := storage.Keys(ctx)
 	if err != nil {
@@ -203,7 +204,7 @@ func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.S
 	}
 	text := fmt.Sprintf("Petstore serves at %s\n\n", address)
 	if c.APIKey == "" {
-		text += fmt.Sprintf("Your API key, shown this once: %s\n\n", secret)
+		text += fmt.Sprintf("Your API key, shown only this once: %s\n\n", secret)
 		text += fmt.Sprintf("Open the store in a browser with it; the link is as secret as the key:\n\n  %s/#key=%s\n\n", address, secret)
 	}
 	trusting := ""
@@ -215,11 +216,11 @@ func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.S
 	return nil
 }
 
-// announce prints what the first start has to say, now or whenever somebody reads it; the server does not wait for that.
+// announce prints the text of the first start. The server does not wait until somebody reads it.
 func announce(out io.Writer, text string, log *slog.Logger) {
 	read := briefly(func() {
 		if _, err := io.WriteString(out, text); err != nil {
-			log.Warn("what the first start says is lost because standard output cannot be written; petstore keys create makes another key", "cause", err.Error())
+			log.Warn("the address and the first key are lost because standard output cannot be written; petstore keys create makes another key", "cause", err.Error())
 		}
 	})
 	if !read {
@@ -227,7 +228,7 @@ func announce(out io.Writer, text string, log *slog.Logger) {
 	}
 }
 
-// reportLoss tells that the embedded store has lost its file, or has it back.
+// reportLoss logs that the embedded store has lost its file, or has it back.
 func reportLoss(log *slog.Logger, problem error) {
 	if problem == nil {
 		log.Info("the database is in its place again; animals are stored")
@@ -236,7 +237,7 @@ func reportLoss(log *slog.Logger, problem error) {
 	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
 }
 
-// parseBaseURL returns the base of every link, without the version segment that {base_url} ends in.
+// parseBaseURL returns the beginning of every link: {base_url} without the version at its end.
 func parseBaseURL(s string) (string, error) {
 	if s == "" {
 		return "", nil
@@ -272,8 +273,8 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// parseNetwork reads a network or a single address. One of IPv4 may be written as IPv6; peers are known by the shorter form.
-// It is not valid if the text is none.
+// parseNetwork reads a network or a single address. An IPv4 address may be written as IPv6; the result has the shorter
+// form, like the addresses of peers. The result is not valid if the text is neither.
 func parseNetwork(s string) netip.Prefix {
 	network, _ := netip.ParsePrefix(s)
 	if addr, err := netip.ParseAddr(s); err == nil {

@@ -64,7 +64,7 @@ func TestAnAnimalOutlivesTheServer(t *testing.T) {
 	}
 }
 
-// Acknowledged animals survive a crash at any moment, and no id is given twice.
+// Acknowledged animals survive a crash at any moment, and no id is given out twice.
 func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")

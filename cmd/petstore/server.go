@@ -15,27 +15,27 @@ import (
 	"time"
 )
 
-// What one client, and all of them together, may ask of the server.
+// The bounds for one client, and for all clients together.
 const (
 	maxHeader     = 128 << 10
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 60 * time.Second
-	stallTimeout  = 10 * time.Second // for one byte, over HTTP/2
+	stallTimeout  = 10 * time.Second // how long the next byte of an HTTP/2 answer may take
 	idleTimeout   = 2 * time.Minute
 	maxWorking    = 1024
 	maxConns      = 16384
-	maxStreams    = 100 // of one connection
+	maxStreams    = 100 // on one connection
 	streamBuffer  = 64 << 10
-	connBuffer    = 128 << 10 // of all its streams, for what has arrived and is not read yet
-	ownFiles      = 64        // open files that are no connections of clients: the store's, Redis's, those of operators
+	connBuffer    = 128 << 10 // bytes that have arrived but are not read yet, of all streams of a connection
+	ownFiles      = 64        // open files that are not connections of clients: those of the store, Redis and operators
 )
 
 // mostConns is how many connections fit into the files that may be open.
 func mostConns(files int) int { return max(1, min(maxConns, files-min(ownFiles, files/2))) }
 
-// gcPercent lets the heap grow further before it is collected than Go does by itself: it is small, and most of it is the
-// garbage of requests. The environment's GOGC wins.
+// gcPercent lets the heap grow further than Go's default before it is collected: the heap is small, and most of it is the
+// garbage of requests. GOGC in the environment wins.
 const gcPercent = 400
 
 func listen(address, flag string) (*net.TCPListener, error) {
@@ -45,12 +45,12 @@ func listen(address, flag string) (*net.TCPListener, error) {
 	case err == nil:
 		return listener.(*net.TCPListener), nil
 	case errors.As(err, &syscallError):
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop what uses it", address, syscallError.Err, flag)
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s or stop the program that uses it", address, syscallError.Err, flag)
 	}
 	return nil, wrongAddress(flag, address)
 }
 
-// checkAddress refuses what can be no address to listen on.
+// checkAddress refuses a text that cannot be an address to listen on.
 func checkAddress(flag, address string) error {
 	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
 		return wrongAddress(flag, address)
@@ -62,7 +62,7 @@ func wrongAddress(flag, address string) error {
 	return wrongUsage("%s is %q; it may be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
 }
 
-// publicURL is an address of the server that can be pasted on this machine.
+// publicURL is an address of the server that works on this machine.
 func publicURL(listener net.Listener, secure bool) string {
 	scheme := "http://"
 	if secure {
@@ -83,7 +83,7 @@ func newServer(handler http.Handler, cert *certificate, logger *slog.Logger) *ht
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
-		DisableGeneralOptionsHandler: true, // OPTIONS * too is answered by the API
+		DisableGeneralOptionsHandler: true, // the API answers OPTIONS * too
 		ErrorLog:                     log.New(serverLog{logger}, "", 0),
 	}
 	if cert != nil {
@@ -91,7 +91,7 @@ func newServer(handler http.Handler, cert *certificate, logger *slog.Logger) *ht
 			MaxConcurrentStreams:          maxStreams,
 			MaxReceiveBufferPerStream:     streamBuffer,
 			MaxReceiveBufferPerConnection: connBuffer,
-			WriteByteTimeout:              stallTimeout, // WriteTimeout cannot end a stream whose connection takes nothing
+			WriteByteTimeout:              stallTimeout, // WriteTimeout cannot end a stream if the client reads nothing
 		}
 		server.TLSConfig = &tls.Config{
 			MinVersion:     tls.VersionTLS12,
@@ -101,7 +101,8 @@ func newServer(handler http.Handler, cert *certificate, logger *slog.Logger) *ht
 	return server
 }
 
-// serverLog takes what net/http tells: what operators must know as it is, the noise that clients cause for debugging.
+// serverLog logs the messages of net/http: those that operators must know as warnings and errors, and the noise that
+// clients cause at debug level.
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {
@@ -116,8 +117,8 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// closing has an answer end its connection if others may see another end of the request, and every answer while the server
-// drains: over HTTP/2 net/http turns the header into GOAWAY.
+// closing makes an answer close its connection if a proxy may see the end of the request elsewhere, and makes every answer
+// do so while the server drains. Over HTTP/2, net/http turns the header into GOAWAY.
 func closing(next http.Handler, draining *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if draining.Load() || endsInDoubt(r) {
@@ -127,16 +128,16 @@ func closing(next http.Handler, draining *atomic.Bool) http.Handler {
 	})
 }
 
-// endsInDoubt reports whether a proxy may have taken something else for the end of a request. What comes after that end is
-// then another client's request for the one and this request's body for the other, so the connection must not be used again
-// (RFC 9112, section 6.1). That is so if a chunked request has a length too, and if one of HTTP/1.0 is chunked. net/http
-// removes the header that would tell before anyone sees it, so all chunked requests and all of HTTP/1.0 count.
+// endsInDoubt reports whether a proxy and this server may disagree on where a request ends. Then one of them takes the same
+// bytes for this request's body, and the other for another client's request, so the connection must not be used again
+// (RFC 9112, section 6.1). They may disagree if a chunked request also has a length, or if an HTTP/1.0 request is chunked.
+// net/http removes the header that would show this, so all chunked requests and all HTTP/1.0 requests count.
 func endsInDoubt(r *http.Request) bool {
 	return r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
 }
 
-// serveUntil serves until ctx ends. Then it goes on, unready, until the load balancers have looked away, takes no more
-// connections, and finishes what was accepted.
+// serveUntil serves until ctx ends. Then it reports unready and keeps serving for the drain delay, so that load balancers
+// turn away. After that it accepts no more connections and finishes the accepted requests.
 func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients *clients, health *health, log *slog.Logger) error {
 	server.ConnState, server.ConnContext = clients.note, clients.context
 	ended := make(chan error, 1)
@@ -159,8 +160,8 @@ func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients 
 	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
 	defer cancel()
 	clients.stop(deadline)
-	<-ended                            // the server has taken over all that were accepted
-	clients.finish(deadline, draining) // Shutdown would drop requests that are just arriving
+	<-ended                            // the server has got all accepted connections
+	clients.finish(deadline, draining) // Shutdown alone would drop requests that are just arriving
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()
 		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", c.ShutdownTimeout)

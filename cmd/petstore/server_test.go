@@ -30,7 +30,7 @@ func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
 	}
 }
 
-// serveHastily serves as serve does, with timers of a hundredth of the time in use.
+// serveHastily serves like serve does, but with a hundredth of its timeouts.
 func serveHastily(t *testing.T, server *http.Server) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func serveHastily(t *testing.T, server *http.Server) (address string) {
 	return listener.Addr().String()
 }
 
-// The times are a hundredth of those in use; one that was not set would stay without end.
+// The timeouts are a hundredth of the real ones. If one were not set, the connection would stay open forever.
 func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	t.Parallel()
 	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +76,7 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	}
 }
 
-// The answer has no end, so only the server's patience ends it.
+// The answer never ends, so only the server's timeout ends the connection.
 func TestAClientThatTakesNothingIsSentAway(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
@@ -100,7 +100,7 @@ func TestAClientThatTakesNothingIsSentAway(t *testing.T) {
 	}
 }
 
-// Connections beyond the bound wait while all others are in use; one that goes makes room for the next.
+// Connections beyond the bound wait while all others are in use. When one closes, the next gets its place.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	const bound = 3
@@ -120,7 +120,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		ended <- commands.Serve.Run(ctx, &console{func(string) string { return "" }, io.Discard, io.Discard})
 	}()
 
-	// A client that waits for permission to send its body is in use as soon as it has that.
+	// A client that waits for permission to send its body counts as in use once it has that permission.
 	open := func() net.Conn {
 		var conn net.Conn
 		eventually(t, "the server listens", time.Minute, func() (listens bool) {

@@ -13,13 +13,13 @@ import (
 // variablePrefix begins the name of every variable that is a setting.
 const variablePrefix = "PETSTORE_"
 
-// forOneRun are the flags that a person means for one run. The environment cannot set them.
+// forOneRun are flags that a person gives for one run. The environment cannot set them.
 var forOneRun = []string{
 	"all", "bad-lines", "category", "check", "dry-run", "format", "help", "hold", "json", "label", "limit", "name", "now", "output", "pet",
 	"reference", "replace", "status", "strict", "yes",
 }
 
-// variable is the name of the environment variable that sets a flag, or nothing if none does.
+// variable is the name of the environment variable that sets a flag, or empty if none does.
 func variable(flag string) string {
 	if slices.Contains(forOneRun, flag) {
 		return ""
@@ -27,7 +27,7 @@ func variable(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// withVariable is the help of a flag with its environment variable.
+// withVariable is the help of a flag, with the name of its environment variable.
 func withVariable(value *kong.Value) string {
 	switch {
 	case value.Name == "help":
@@ -38,13 +38,13 @@ func withVariable(value *kong.Value) string {
 	return value.Help + " ($" + variable(value.Name) + ")"
 }
 
-// variables set the flags that are not given.
+// variables sets flags that are not given from the environment.
 type variables struct {
 	getenv func(string) string
-	used   map[string]bool // by flag, such as --listen
+	used   map[string]bool // the flags that a variable has set, such as --listen
 }
 
-// resolve looks a flag up; an empty variable counts as not set.
+// resolve looks up the variable of a flag. An empty variable counts as not set.
 func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := variable(flag.Name)
 	if name == "" || v.getenv(name) == "" {
@@ -54,7 +54,7 @@ func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	return v.getenv(name), nil
 }
 
-// blame names the variable instead of the flag where an error is about a value that came from the environment.
+// blame makes an error name the variable instead of the flag, if the value came from the environment.
 func (v variables) blame(err error) error {
 	return reword(err, func(flag string) string {
 		if v.used[flag] {
@@ -75,7 +75,7 @@ func (e reworded) Unwrap() error { return e.error }
 
 var anyFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-// reword gives the flags in the text of an error other names.
+// reword replaces the names of flags in the text of an error.
 func reword(err error, name func(flag string) string) error {
 	if err == nil {
 		return nil
@@ -86,11 +86,11 @@ func reword(err error, name func(flag string) string) error {
 var (
 	// clientVariables are settings of the program as a client, and of its tests.
 	clientVariables = regexp.MustCompile(`^PETSTORE_(API_KEY|SERVER|PROFILE|TEST_\w*)=`)
-	// serviceVariables are those that Kubernetes sets for services whose names begin with petstore.
+	// serviceVariables are variables that Kubernetes sets for services whose names begin with petstore.
 	serviceVariables = regexp.MustCompile(`^PETSTORE_(\w+_)?(SERVICE_(HOST|PORT\w*)=|PORT_\d+_|PORT=\w+://)`)
 )
 
-// strangers tells of each variable that looks like a setting and is none, with the nearest that is one.
+// strangers warns of each variable that looks like a setting but is none, and names the most similar setting.
 func strangers(app *kong.Application, environ []string) (warnings []string) {
 	known := map[string]bool{}
 	for _, command := range app.Leaves(false) {
@@ -103,7 +103,7 @@ func strangers(app *kong.Application, environ []string) (warnings []string) {
 		if !strings.HasPrefix(name, variablePrefix) || value == "" || known[name] || clientVariables.MatchString(set) || serviceVariables.MatchString(set) {
 			continue
 		}
-		advice := "petstore serve --help shows those there are"
+		advice := "petstore serve --help shows all settings"
 		if meant := nearest(name, known); meant != "" {
 			advice = "did you mean " + meant + "?"
 		}
@@ -112,8 +112,8 @@ func strangers(app *kong.Application, environ []string) (warnings []string) {
 	return warnings
 }
 
-// nearest is the known name that a mistyped one stands for, if there is one: it differs in few letters, or has a word more
-// or less at its end.
+// nearest is the known name that a mistyped name probably stands for, if there is one: they differ in few letters, or one
+// has an extra word at its end.
 func nearest(name string, known map[string]bool) (found string) {
 	least := (len(name) - len(variablePrefix)) / 3
 	for _, candidate := range slices.Sorted(maps.Keys(known)) {
@@ -127,7 +127,7 @@ func nearest(name string, known map[string]bool) (found string) {
 	return found
 }
 
-// distance is how many letters must be added, removed or changed to make one name of the other.
+// distance is how many letters must be added, removed or changed to turn one name into the other.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

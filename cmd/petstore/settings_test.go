@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the documentation shows of the program")
 
-// commandLine is the model of the command line, from which help and completions come too.
+// commandLine returns the model of the command line, which also makes the help and the completions.
 func commandLine(t *testing.T) *kong.Application {
 	t.Helper()
 	parser, err := kong.New(&cli{}, kong.Name("petstore"))

@@ -11,11 +11,11 @@ import (
 	remote "petstore/client"
 )
 
-// shape is how things of one kind are shown.
+// shape says how things of one kind are shown.
 type shape[T any] struct {
 	titles []string
 	row    func(T) []string
-	object func(T) any // as the API writes it; nil if that is how Go writes a T
+	object func(T) any // the thing as the API writes it; nil if a T is written like that
 }
 
 func (s shape[T]) rows(things []T) (rows [][]string) {
@@ -59,8 +59,8 @@ func show[T any](con *console, f showFlags, s shape[T], thing T) error {
 
 // listFlags choose how many things are listed, and how.
 type listFlags struct {
-	Limit *count `placeholder:"N" xor:"limit" help:"How many to list at the most; 30 on a terminal, else all."`
-	All   bool   `xor:"limit" help:"List all, on a terminal too."`
+	Limit *count `placeholder:"N" xor:"limit" help:"How many to list at most. By default 30 on a terminal, and all otherwise."`
+	All   bool   `xor:"limit" help:"List all, even on a terminal."`
 	JSON  bool   `name:"json" help:"Print an array of the objects that the API answers with."`
 }
 
@@ -69,20 +69,20 @@ const (
 	pageful   = 100 // the largest page of the API
 )
 
-// count is how many things there may be, one or more.
+// count is a number of things, at least one.
 type count int64
 
 // UnmarshalText reads 30.
 func (c *count) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n < 1 {
-		return fmt.Errorf("%q is not a whole number from 1 on", text)
+		return fmt.Errorf("%q is not a whole number of at least 1", text)
 	}
 	*c = count(n)
 	return nil
 }
 
-// most is how many things to list.
+// most is how many things to list at most.
 func (f listFlags) most(con *console) int64 {
 	switch {
 	case f.Limit != nil:
@@ -93,7 +93,7 @@ func (f listFlags) most(con *console) int64 {
 	return math.MaxInt64
 }
 
-// list prints things as their pages come.
+// list prints things page by page, as the pages arrive.
 func list[T any](con *console, f listFlags, s shape[T], page func(limit int, cursor string) (remote.Page[T], error)) error {
 	table, array := con.table(s.titles...), &jsonArray[T]{con.stdout, s, 0}
 	most, shown, cursor := f.most(con), int64(0), ""
@@ -114,7 +114,7 @@ func list[T any](con *console, f listFlags, s shape[T], page func(limit int, cur
 	}
 	switch {
 	case cursor != "" && f.Limit == nil:
-		con.say("These are the first %d, and there are more; --limit N shows more, and --all all of them.", shown)
+		con.say("These are the first %d, and there are more; --limit N lists more, and --all lists all.", shown)
 	case shown == 0 && isTerminal(con.stdout) && !f.JSON:
 		con.say("There is nothing to list.")
 	}
@@ -124,7 +124,7 @@ func list[T any](con *console, f listFlags, s shape[T], page func(limit int, cur
 	return nil
 }
 
-// jsonArray prints an array piece by piece. An array that breaks off is no JSON, so that nobody takes it for the whole.
+// jsonArray prints an array piece by piece. If it breaks off, the text is not JSON, so that nobody takes it for complete.
 type jsonArray[T any] struct {
 	out   io.Writer
 	shape shape[T]

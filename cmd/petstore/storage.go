@@ -18,14 +18,14 @@ type storeFlags struct {
 	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://user:password@host/name. By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
 	Redis       string               `placeholder:"URL" help:"Where serve counts requests when there are several replicas: redis://host:6379. By default each process counts for itself. Other commands accept it and do not use it."`
 
-	lost func(problem error) // told when the embedded store's file is not in its place, and nil when it is back
+	lost func(problem error) // called when the embedded store's file is not in its place, and with nil when it is back
 }
 
-// purpose is what a command wants of the store, and what it may do to its schema for that.
+// purpose says what a command does with the store, and what it may do to the schema.
 type purpose struct {
-	alone   bool // no server may use the store meanwhile, if it is a file
-	create  bool // makes a store that is missing, and fills one that is empty
-	migrate bool // brings an older schema up to date
+	alone   bool // if the store is a file, no server may use it meanwhile
+	create  bool // may create a missing store, and the schema of an empty one
+	migrate bool // may bring an older schema up to date
 }
 
 var (
@@ -35,7 +35,7 @@ var (
 	toChange = purpose{}
 )
 
-// watch is told what the store does; nil functions are not.
+// watch holds functions that the store calls to report what it does. Each may be nil.
 type watch struct {
 	petstore.Watch
 	batched func(creates int)
@@ -53,7 +53,7 @@ func (f storeFlags) open(ctx context.Context, why purpose, w watch) (petstore.Co
 	return postgres.Open(ctx, postgres.Config{URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Batched: w.batched, Watch: w.Watch})
 }
 
-// with does work on the store that the flags name.
+// with opens the store that the flags name, does work on it, and closes it.
 func (f storeFlags) with(ctx context.Context, why purpose, work func(petstore.Storage) error) error {
 	storage, err := f.open(ctx, why, watch{})
 	if err != nil {
@@ -63,7 +63,7 @@ func (f storeFlags) with(ctx context.Context, why purpose, work func(petstore.St
 	return work(storage)
 }
 
-// database splits --database into the kind of store and, of a file, its path.
+// database splits --database into the kind of store and, if it is a file, its path.
 func (f storeFlags) database() (kind, path string, err error) {
 	address := f.Database
 	if address == "" {
@@ -85,19 +85,19 @@ func (f storeFlags) database() (kind, path string, err error) {
 		}
 		return "postgres", "", nil
 	}
-	began := "is of no kind that is known here" // what it is may hold a password
+	began := "is of no kind that is known here" // the text itself may hold a password
 	if !strings.ContainsAny(scheme, "@= ") {
 		began = fmt.Sprintf("begins with %q", scheme)
 	}
 	return "", "", wrongUsage("--database %s; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", began)
 }
 
-// torn reports whether a URL falls apart in the middle of its password, at a character that is not percent-encoded. Pieces
-// of the password would be taken for a host or a name, and be told as such.
+// torn reports whether a character that is not percent-encoded splits a URL in the middle of its password. Then part of
+// the password would be taken for a host or a name, and error messages would show it.
 func torn(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
-		return false // who uses the URL refuses it
+		return false // whoever opens the URL refuses it
 	}
 	parameter, _, _ := strings.Cut(u.RawQuery, "=")
 	return u.Fragment != "" || strings.Contains(u.Path+parameter, "@")
@@ -109,5 +109,5 @@ func tornURL(flag string) error {
 
 var untilHost = regexp.MustCompile(`//.*@`)
 
-// withoutUser is a URL that is to be told, without the user and the password in it.
+// withoutUser removes the user and the password from a URL, so that it can be shown.
 func withoutUser(address string) string { return untilHost.ReplaceAllString(address, "//…@") }

@@ -36,7 +36,7 @@ func watchStore(registry *prometheus.Registry) watch {
 	}
 }
 
-// timeCalls measures calls of the database. A call that ends with a refusal, such as that there is no such animal, is ok.
+// timeCalls measures calls of the database. A call that ends with a refusal, such as NotFound, counts as ok.
 func timeCalls(f promauto.Factory) func(writes bool, took time.Duration, err error) {
 	durations := f.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "petstore_store_duration_seconds",
@@ -67,7 +67,7 @@ func storeFailed(err error) bool {
 	return !errors.As(err, &refused) || refused.Code == petstore.Unavailable || refused.Code == petstore.OutcomeUnknown
 }
 
-// showStore shows how the store is doing when somebody looks.
+// showStore adds metrics that are read from the store whenever they are scraped.
 func showStore(registry *prometheus.Registry, storage petstore.Storage) {
 	f := promauto.With(registry)
 	if measured, ok := storage.(petstore.Measured); ok {
@@ -94,7 +94,7 @@ func showConnections(f promauto.Factory, measured petstore.Measured) {
 		func() float64 { return float64(measured.Connections().Waits) })
 }
 
-// content asks the store what is in it, whenever the metrics are read. What it does not learn in time is missing.
+// content asks the store for its content whenever the metrics are read. A number that does not come in time is left out.
 type content struct{ storage petstore.Storage }
 
 const contentTimeout = 2 * time.Second

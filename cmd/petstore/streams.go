@@ -8,14 +8,15 @@ import (
 	"runtime"
 )
 
-// maxRequests is how many HTTP/2 requests may be in their handlers at once, those of all connections together, and how
-// many may wait behind them for clients to take short answers. One keeps about 20 kB, and costs its client next to nothing.
+// maxRequests is how many HTTP/2 requests of all connections together may be in their handlers at once. As many more may
+// have left their handlers and wait until clients read their short answers. A request costs the server about 20 kB, and
+// its client next to nothing.
 const maxRequests = 2 * maxWorking
 
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
 
-// context tells the requests of a connection that may speak HTTP/2 which one that is; it is the server's ConnContext.
+// context puts a connection that may speak HTTP/2 into the context of its requests. It is the server's ConnContext.
 func (l *clients) context(ctx context.Context, conn net.Conn) context.Context {
 	if secure, ok := conn.(*tls.Conn); ok {
 		return context.WithValue(ctx, connKey{}, secure.NetConn())
@@ -23,11 +24,11 @@ func (l *clients) context(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// bounded bounds the HTTP/2 requests that are open at once. net/http sends a short answer when its handler has returned and
-// does not tell when it was taken, so in a crowd the handler waits for that.
+// bounded bounds the number of open HTTP/2 requests. net/http sends a short answer after the handler has returned, and does
+// not say when the client has read it. So when many answers wait, the handler sends the answer itself before it returns.
 func (l *clients) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor != 2 || r.TLS == nil { // PRI * HTTP/2.0 without TLS is a request of HTTP/1
+		if r.ProtoMajor != 2 || r.TLS == nil { // without TLS, "PRI * HTTP/2.0" is an HTTP/1 request
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -43,8 +44,8 @@ func (l *clients) bounded(next http.Handler) http.Handler {
 	})
 }
 
-// crowded tells by the goroutines whether many answers wait for their clients: there is one for each open HTTP/2 request,
-// and there are up to three for a connection.
+// crowded says whether many answers wait for their clients. It goes by the number of goroutines: each open HTTP/2 request
+// has one, and each connection has up to three.
 func (l *clients) crowded() bool {
 	n := runtime.NumGoroutine() - maxRequests
 	if n <= 0 {
@@ -55,8 +56,8 @@ func (l *clients) crowded() bool {
 	return n > 3*len(l.conns)
 }
 
-// begin counts a request and returns the connection that makes room for it, if one has to: of the address with the most
-// requests, the one with the most. Only closing it ends all that it keeps, whether its client reads or not.
+// begin counts a request. If there are too many, it returns a connection to close: of the address with the most requests,
+// the connection with the most. Only closing it frees all that its requests keep, even if the client does not read.
 func (l *clients) begin(c *clientConn) (victim *clientConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +88,7 @@ func (l *clients) end(c *clientConn) {
 	}
 }
 
-// count notes that a connection has so many more HTTP/2 requests. It is called with the lock held.
+// count adds to the number of HTTP/2 requests of a connection. The caller holds the lock.
 func (l *clients) count(c *clientConn, more int) {
 	c.requests += more
 	l.requests += more

@@ -45,12 +45,12 @@ func TestTheConnectionWithTheMostRequestsOfTheAddressWithTheMostMakesRoom(t *tes
 			t.Fatalf("%v makes room, want connection %d", victim, want)
 		}
 		l.end(conns[4])
-		l.count(conns[3], victim.requests) // the proxy's clients take the room
+		l.count(conns[3], victim.requests) // the clients of the proxy use the room
 		victim.Close()
 		if !closed[want] || l.requests != maxRequests {
 			t.Fatalf("after connection %d is closed, %d requests are counted", want, l.requests)
 		}
-		l.end(victim) // its handlers notice later
+		l.end(victim) // the handlers of the victim end later
 	}
 	if victim := begin(4, 1); victim != conns[4] {
 		t.Errorf("%v makes room, though all others are a trusted proxy's", victim)

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/text/width"
 )
 
-// table prints rows: aligned under a header on a terminal, else as lines of values with tabs between them.
+// table prints rows. On a terminal they are aligned under a header; otherwise tabs separate the values.
 type table struct {
 	out      io.Writer
 	titles   []string
 	terminal bool
 	colored  bool
-	room     int   // columns of the terminal, 0 if they are not known
-	widths   []int // of the columns so far
+	room     int   // the width of the terminal, 0 if it is not known
+	widths   []int // the widths of the columns so far
 }
 
-// stretches is the column, by its title, that is cut where a row is wider than the terminal.
+// stretches has the titles of the columns that are cut if a row is wider than the terminal.
 var stretches = map[string]bool{"NAME": true, "REFERENCE": true}
 
-// leastWidth is what a column that is cut keeps.
+// leastWidth is how wide a column stays when it is cut.
 const leastWidth = 8
 
 func (con *console) table(titles ...string) *table {
@@ -35,7 +35,7 @@ func (con *console) table(titles ...string) *table {
 	return t
 }
 
-// print prints rows. The first ones decide how wide the columns are, until a wider value comes.
+// print prints rows. The first rows decide how wide the columns are, until a wider value comes.
 func (t *table) print(rows [][]string) error {
 	var b strings.Builder
 	if t.terminal && len(rows) > 0 {
@@ -96,13 +96,13 @@ func (t *table) paint(value, title string) string {
 	return "\x1b[" + color + "m" + value + "\x1b[0m"
 }
 
-// colors are those of the states, as codes of a terminal: green is to be had, yellow is under way, grey is over.
+// colors maps states to the color codes of a terminal: green is available, yellow is under way, gray is over.
 var colors = map[string]string{
 	"available": "32", "pending": "33", "sold": "90",
 	"open": "33", "completed": "32", "cancelled": "90", "expired": "90",
 }
 
-// cut shortens a text to so many columns.
+// cut shortens a text to at most that many columns.
 func cut(text string, most int) string {
 	if columns(text) <= most {
 		return text

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a program at a terminal, and what somebody there sees.
+// terminal is a program at a terminal, and what a person there sees.
 type terminal struct {
 	keyboard *os.File
 	screen   *transcript
@@ -22,7 +22,7 @@ type terminal struct {
 	ended    chan struct{}
 }
 
-// sitDown starts a command at a terminal of so many columns.
+// sitDown starts a command at a terminal with that many columns.
 func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string) *terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -62,7 +62,7 @@ func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string
 		for {
 			n, err := master.Read(buffer)
 			s.screen.Write(buffer[:n])
-			if err != nil { // the program and with it its side of the terminal is gone
+			if err != nil { // the program is gone, and so is its side of the terminal
 				s.command.Wait()
 				close(s.ended)
 				return
@@ -90,7 +90,7 @@ func (s *terminal) echoes(t *testing.T) bool {
 
 func (s *terminal) types(text string) { s.keyboard.WriteString(text) }
 
-// leaves waits for the end and returns the status and what was on the screen.
+// leaves waits until the program ends, and returns its status and what was on the screen.
 func (s *terminal) leaves(t *testing.T) (int, string) {
 	t.Helper()
 	select {
@@ -213,7 +213,7 @@ func TestAWaitForTheRateLimitIsToldAndCanBeEnded(t *testing.T) {
 	if got, err := request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.status != 200 {
 		t.Fatal(got, err)
 	}
-	list := sitDown(t, 80, env, "pets", "list") // asks twice, so that it waits even if a minute begins
+	list := sitDown(t, 80, env, "pets", "list") // sends two requests, so that it waits even if a new minute begins
 	list.sees(t, " s for the rate limit.")
 	list.types("\x03")
 	if status, screen := list.leaves(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {

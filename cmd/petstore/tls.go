@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// certificate is read from two files, and again when they have changed.
+// certificate is read from two files, and read again when they change.
 type certificate struct {
 	certFile, keyFile string
 
 	mu      sync.Mutex
 	loaded  *tls.Certificate
 	stamp   string
-	refused string // the stamp of files that could not be used
+	refused string // the stamp of the files that could not be used
 	checked time.Time
 }
 
-// certificateCheck is how often the files are looked at, at the most.
+// certificateCheck is the shortest time between two looks at the files.
 const certificateCheck = time.Second
 
 func newCertificate(certFile, keyFile string) (*certificate, error) {
@@ -37,7 +37,7 @@ func newCertificate(certFile, keyFile string) (*certificate, error) {
 	return c, nil
 }
 
-// current returns the certificate. While new files are half written or wrong, the old one stays in use.
+// current returns the certificate. While new files are incomplete or wrong, the old certificate stays in use.
 func (c *certificate) current(log *slog.Logger) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *certificate) current(log *slog.Logger) *tls.Certificate {
 	return c.loaded
 }
 
-// renew tells once of files that cannot be used, and tries them again until they can.
+// renew reads new files. If they cannot be used, it logs that once, and tries them again at the next look.
 func (c *certificate) renew(stamp string, log *slog.Logger) {
 	switch err := c.load(stamp); {
 	case err == nil:
@@ -62,10 +62,10 @@ func (c *certificate) renew(stamp string, log *slog.Logger) {
 }
 
 func (c *certificate) refuse(err error, log *slog.Logger) {
-	log.Warn("the new certificate cannot be used and the one before stays in use", "file", c.certFile, "cause", err.Error())
+	log.Warn("the new certificate cannot be used, so the old one stays in use", "file", c.certFile, "cause", err.Error())
 }
 
-// reread reads the files again, changed or not, and tells what came of it.
+// reread reads the files again, even if they have not changed, and logs the result.
 func (c *certificate) reread(log *slog.Logger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,14 +78,14 @@ func (c *certificate) reread(log *slog.Logger) {
 	c.renew(stamp, log)
 }
 
-// rereadOnHangup keeps SIGHUP from ending the server: the certificate, if there is one, is read again instead.
+// rereadOnHangup keeps SIGHUP from ending the server. Instead, the server reads its certificate again, if it has one.
 func rereadOnHangup(c *certificate, log *slog.Logger) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		for range hangups {
 			if c == nil {
-				log.Info("SIGHUP is for a certificate to be read again, and there is none")
+				log.Info("SIGHUP does nothing here: there is no certificate to read again")
 				continue
 			}
 			c.reread(log)

@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// endpointVariables are OpenTelemetry's own: with one of them set, requests are traced; with none, nothing is.
+// endpointVariables are variables of OpenTelemetry. Requests are traced if one of them is set.
 var endpointVariables = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
 
 // newTracer returns nil if no endpoint is set. The exporter reads the endpoint and its other settings from the environment.
@@ -40,7 +40,7 @@ func newTracer(ctx context.Context, con *console, environment string, log *slog.
 			attribute.String("deployment.environment.name", environment),
 		),
 		resource.WithTelemetrySDK(),
-		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win
+		resource.WithFromEnv(), // so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win
 	)
 	if err != nil {
 		return nil, nil, wrongUsage("OTEL_RESOURCE_ATTRIBUTES cannot be read; it may be name=value pairs, separated by commas: %w", err)
@@ -54,8 +54,8 @@ func newTracer(ctx context.Context, con *console, environment string, log *slog.
 	return provider.Tracer("petstore"), stop, nil
 }
 
-// valueless takes what OpenTelemetry tells of its settings, and leaves out the settings themselves: an endpoint and its
-// headers may hold secrets.
+// valueless logs what OpenTelemetry says about its settings, but not their values: an endpoint and its headers may hold
+// secrets.
 type valueless struct{ slog.Handler }
 
 func (h valueless) Handle(ctx context.Context, told slog.Record) error {

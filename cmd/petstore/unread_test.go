@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// fullPipe is a pipe that takes nothing more until somebody reads it.
+// fullPipe makes a pipe that is full until somebody reads from it.
 func fullPipe(t *testing.T) (reader, writer *os.File) {
 	t.Helper()
 	reader, writer, err := os.Pipe()
@@ -38,7 +38,7 @@ func fullPipe(t *testing.T) (reader, writer *os.File) {
 	return reader, writer
 }
 
-// startUnread serves with a log that goes into a pipe of the test's.
+// startUnread starts a server that logs into a pipe of the test.
 func startUnread(t *testing.T, stdout, stderr *os.File) (s *testServer, admin string) {
 	t.Helper()
 	listen, admin := freeAddress(t), freeAddress(t)
@@ -58,7 +58,7 @@ func startUnread(t *testing.T, stdout, stderr *os.File) (s *testServer, admin st
 	return s, "http://" + admin
 }
 
-// fillLog asks for what makes long lines, more of them than wait for a reader.
+// fillLog sends requests that make long log lines, more of them than the queue holds.
 func (s *testServer) fillLog(t *testing.T) {
 	t.Helper()
 	for i := range 2 * queueSize / 100_000 {

@@ -49,7 +49,7 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// nextVersion is the file of this program with one more migration, as a later release has it.
+// nextVersion is the path of this program built with one more migration, like a later release.
 type nextVersion string
 
 func buildNextVersion(t *testing.T) nextVersion {
@@ -75,7 +75,7 @@ func (v nextVersion) program(args ...string) *exec.Cmd {
 	return command
 }
 
-// does fails the test unless a command of the next version ends with that status and says that.
+// does fails the test unless a command of the next version ends with that status and that text.
 func (v nextVersion) does(t *testing.T, status int, says string, args ...string) {
 	t.Helper()
 	command := v.program(args...)
@@ -85,7 +85,7 @@ func (v nextVersion) does(t *testing.T, status int, says string, args ...string)
 	}
 }
 
-// leavesAlone fails the test unless the next version refuses the database and the server of this version goes on.
+// leavesAlone fails the test unless the next version refuses the database and the server of this version keeps serving.
 func (v nextVersion) leavesAlone(t *testing.T, s *testServer, database string) {
 	t.Helper()
 	v.does(t, 1, "petstore migrate", "keys", "list", "--database", database)
@@ -99,7 +99,7 @@ func (v nextVersion) leavesAlone(t *testing.T, s *testServer, database string) {
 	}
 }
 
-// takesOver fails the test unless the next version migrates the database, which is its own from then on.
+// takesOver fails the test unless the next version migrates the database, and this version then refuses it.
 func (v nextVersion) takesOver(t *testing.T, database string) {
 	t.Helper()
 	v.does(t, 0, "this version's schema", "migrate", "--database", database)

@@ -8,20 +8,20 @@ import (
 	"petstore/internal/petstore"
 )
 
-// purgeIdempotency forgets idempotency records that no longer hold, now and every hour.
+// purgeIdempotency deletes idempotency records that no longer count, now and every hour.
 func purgeIdempotency(storage petstore.Storage, log *slog.Logger) (stop func()) {
 	return repeat(time.Hour, func(ctx context.Context) {
 		if _, err := storage.PurgeIdempotency(ctx, time.Time{}); err != nil && ctx.Err() == nil {
-			log.Warn("old idempotency records were not purged; it is tried again in an hour", "cause", err.Error())
+			log.Warn("old idempotency records were not purged; the next try is in an hour", "cause", err.Error())
 		}
 	})
 }
 
-// expireEvery is how often orders whose time is over are looked for: how late their animals are shown as free.
+// expireEvery is how often expired orders are closed, and so how late their animals may become available.
 const expireEvery = time.Second
 
-// expireOrders frees the animals of orders whose time is over, now and every second, on every replica. A failure is told
-// once, and its end once.
+// expireOrders closes expired orders and frees their animals, now and every second, on every replica. It logs once that
+// this fails, and once that it works again.
 func expireOrders(storage petstore.Storage, log *slog.Logger) (stop func()) {
 	failing := false
 	return repeat(expireEvery, func(ctx context.Context) {
@@ -30,15 +30,15 @@ func expireOrders(storage petstore.Storage, log *slog.Logger) (stop func()) {
 		case ctx.Err() != nil:
 		case err != nil && !failing:
 			failing = true
-			log.Warn("orders whose time is over were not closed, so their animals are shown as pending; it is tried again every second", "cause", err.Error())
+			log.Warn("expired orders were not closed, so their animals are still shown as pending; the server tries again every second", "cause", err.Error())
 		case err == nil && failing:
 			failing = false
-			log.Info("orders whose time is over are closed again")
+			log.Info("expired orders are closed again")
 		}
 	})
 }
 
-// repeat does work now and at every tick, until it is stopped. A tick during the work is skipped.
+// repeat does work now and at every tick until it is stopped. It skips ticks that come during the work.
 func repeat(every time.Duration, work func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

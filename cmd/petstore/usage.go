@@ -14,14 +14,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// usageError is a command line that cannot be meant; it ends the process with status 2.
+// usageError is a mistake in the command line. It ends the process with status 2.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 func wrongUsage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// misuse is why a command line could not be parsed, in a sentence.
+// misuse says in a sentence why a command line could not be parsed.
 func misuse(err error) error {
 	var wrong usageError
 	var parse *kong.ParseError
@@ -36,7 +36,7 @@ func misuse(err error) error {
 	return usageError{err}
 }
 
-// missing tells what a command line that is right so far lacks.
+// missing says what is missing in a command line that is right so far.
 func missing(command *kong.Context) string {
 	var lacks []string
 	node := cmp.Or(command.Selected(), command.Model.Node)
@@ -55,16 +55,16 @@ func missing(command *kong.Context) string {
 	return strings.Join(lacks, "; ")
 }
 
-// otherNames are those that kong writes behind the name of a command.
+// otherNames are the aliases that kong writes after the name of a command.
 var otherNames = regexp.MustCompile(` \([^)]*\)`)
 
-// pointToHelp adds to a wrong usage where the help of its command is.
+// pointToHelp adds to a usage error how to get the help of the command.
 func pointToHelp(err error, command *kong.Context) error {
 	if !errors.As(err, new(usageError)) {
 		return err
 	}
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
-		command = parse.Context // of the command whose help was asked for, too
+		command = parse.Context // the command that was typed, even with --help
 	}
 	name := command.Model.Name
 	if selected := command.Selected(); selected != nil {
@@ -73,7 +73,7 @@ func pointToHelp(err error, command *kong.Context) error {
 	return fmt.Errorf("%w (%s --help tells more)", err, name)
 }
 
-// speakPlainly has every wrong value refused with what it may be.
+// speakPlainly makes the refusal of every wrong value say what the value may be.
 func speakPlainly(app *kong.Application) error {
 	return kong.Visit(app, func(v kong.Visitable, next kong.Next) error {
 		if value, ok := v.(*kong.Value); ok {
@@ -97,7 +97,7 @@ func (p plainMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error
 	case may != "":
 		return wrongUsage("%s has no value; it may be %s", name, may)
 	default:
-		return wrongUsage("%s has no value; write one behind it", name)
+		return wrongUsage("%s has no value; write one after it", name)
 	}
 	err := p.Mapper.Decode(ctx, target)
 	if may != "" && (err != nil || !allowed(value, given.String(), target)) {
@@ -106,7 +106,7 @@ func (p plainMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error
 	return err
 }
 
-// mayBe says what a value may be, or nothing where its type tells that itself.
+// mayBe says what a value may be. It returns "" where the parser's own error says that.
 func mayBe(value *kong.Value) string {
 	kind := value.Target.Type()
 	if kind.Kind() == reflect.Pointer {
@@ -127,7 +127,7 @@ func mayBe(value *kong.Value) string {
 	return ""
 }
 
-// allowed reports whether a value that could be read is one that the setting takes.
+// allowed reports whether the setting accepts a value that could be read.
 func allowed(value *kong.Value, given string, target reflect.Value) bool {
 	if value.Enum != "" {
 		return slices.Contains(value.EnumSlice(), given)

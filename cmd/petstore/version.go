@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// version is stamped by the build; a build by hand has the module's.
+// version is set by the build. Without it, the version of the module counts.
 var version = ""
 
 type versionCmd struct{}

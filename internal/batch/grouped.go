@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Grouped makes one call of concurrent requests for the same thing: what arrives while a call for a key runs goes into
-// the next one together. So for each key one call runs and at most one waits.
+// Grouped answers concurrent requests for the same key with one call. Requests that arrive while a call for their key
+// runs share the next call. So for each key at most one call runs and at most one waits.
 type Grouped[K comparable, V any] struct {
 	call func(key K, n int) (V, error)
 
@@ -18,7 +18,7 @@ type Grouped[K comparable, V any] struct {
 }
 
 type flight[V any] struct {
-	next *group[V] // who came while the call runs; nil if nobody did
+	next *group[V] // those that came while the call runs; nil if there are none
 }
 
 type group[V any] struct {
@@ -28,14 +28,14 @@ type group[V any] struct {
 	done    chan struct{}
 }
 
-// NewGrouped makes a Grouped. The function call is told how many it is for. It belongs to none of them, so it sets its
-// own deadline; what it returns is given to all and must not be changed by them.
+// NewGrouped makes a Grouped. The function call learns how many requests it answers. It belongs to none of them, so it
+// sets its own deadline. All of them get the same value, so none may change it.
 func NewGrouped[K comparable, V any](call func(key K, n int) (V, error)) *Grouped[K, V] {
 	return &Grouped[K, V]{call: call, flights: make(map[K]*flight[V])}
 }
 
-// Do returns the answer of a call for key that started after Do was called, and the caller's place among those it was
-// for, from 0 on. When ctx ends first, the call happens all the same.
+// Do returns the answer of a call for key that started after Do was called, and the caller's place among the requests
+// that share the call, counted from 0. If ctx ends first, the call still happens.
 func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err error) {
 	return g.Begin(key)(ctx)
 }
@@ -85,7 +85,7 @@ func (g *Grouped[K, V]) run(key K, f *flight[V], now *group[V]) {
 	for now != nil {
 		now.value, now.err = guard(func() (V, error) { return g.call(key, now.members) })
 		close(now.done)
-		runtime.Gosched() // those who are about to ask make the next group larger
+		runtime.Gosched() // let others that are about to ask join the next group
 
 		g.mu.Lock()
 		now, f.next = f.next, nil

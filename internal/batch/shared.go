@@ -2,12 +2,12 @@ package batch
 
 import "context"
 
-// Shared lets concurrent reads of the same thing share one query, never a stale one: a read joins only a query that
+// Shared lets concurrent reads of the same key share one query. No answer is stale: a read joins only a query that
 // starts after the read arrived.
 type Shared[K comparable, V any] struct{ queries *Grouped[K, V] }
 
-// NewShared makes a Shared. The function query belongs to no caller, so it sets its own deadline; what it returns is
-// given to several readers and must not be changed by them.
+// NewShared makes a Shared. The function query belongs to no caller, so it sets its own deadline. Several readers get
+// the same value, so none may change it.
 func NewShared[K comparable, V any](query func(K) (V, error)) *Shared[K, V] {
 	return &Shared[K, V]{NewGrouped(func(key K, _ int) (V, error) { return query(key) })}
 }

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// library is a query function whose queries wait until they are let go. Each answers with its number.
+// library is a query function whose queries wait until the test lets them go. Each answers with its number.
 type library struct {
 	started int
 	gate    chan func(n int) (int, error)
@@ -48,7 +48,7 @@ func TestSharedNeverJoinsAQueryThatHasStarted(t *testing.T) {
 		l := newLibrary()
 		s := NewShared(l.query)
 		first := read(t.Context(), s, "a", 1) // query 1 has started
-		late := read(t.Context(), s, "a", 3)  // too late for it
+		late := read(t.Context(), s, "a", 3)  // too late for query 1
 		l.let(number)
 		wantResults(t, first, result{true, 1, nil})
 		wantResults(t, late, result{}, result{}, result{})
@@ -141,7 +141,7 @@ func TestSharedQueryOutlivesTheReaderWhoLeaves(t *testing.T) {
 		l := newLibrary()
 		s := NewShared(l.query)
 		ctx, leave := context.WithCancel(t.Context())
-		impatient := read(ctx, s, "a", 2) // one of the running query, one of the waiting
+		impatient := read(ctx, s, "a", 2) // one waits for the running query, one for the next
 		patient := read(t.Context(), s, "a", 1)
 		leave()
 		synctest.Wait()

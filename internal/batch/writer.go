@@ -1,4 +1,4 @@
-// Package batch makes few operations of many that come at the same time, without waiting for more to come.
+// Package batch merges operations that arrive at the same time into fewer ones, and never waits for more to arrive.
 package batch
 
 import (
@@ -11,10 +11,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// ErrClosed is the answer to what comes after Close.
+// ErrClosed is the answer to every write after Close.
 var ErrClosed = errors.New("batch: closed")
 
-// Writer turns concurrent writes into commits: what arrives while one commit runs goes into the next.
+// Writer merges concurrent writes: those that arrive while one commit runs go into the next one together.
 type Writer[In, Out any] struct {
 	commit func([]In) ([]Out, error)
 	max    int
@@ -33,18 +33,18 @@ type call[In, Out any] struct {
 	done chan struct{}
 }
 
-// NewWriter makes a Writer of at most max writes a commit. The function commit gets them in the order in which they
-// came and returns an answer for each, or an error for all; it runs in one goroutine at a time and sets its own
-// deadline, for it works for more than one caller.
+// NewWriter makes a Writer that puts at most max writes into a commit. The function commit gets the writes in the order
+// in which they arrived, and returns an answer for each or an error for all. Only one commit runs at a time. It sets
+// its own deadline because it works for more than one caller.
 func NewWriter[In, Out any](max int, commit func([]In) ([]Out, error)) *Writer[In, Out] {
 	w := &Writer[In, Out]{commit: commit, max: max}
 	w.idle.L = &w.mu
 	return w
 }
 
-// Do returns when the commit that in was part of is over. Who finds no commit running makes one, without waiting for
-// another goroutine to do it. When ctx ends before another's commit does, that happens all the same and only the answer
-// is lost.
+// Do returns when the commit that contains in is over. A caller that finds no commit running makes one itself, without
+// waiting for another goroutine. If ctx ends while another goroutine commits, the commit still happens and only the
+// answer is lost.
 func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := &call[In, Out]{in: in, done: make(chan struct{})}
 	w.mu.Lock()
@@ -69,7 +69,7 @@ func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	}
 }
 
-// Close lets what was accepted be committed and refuses the rest.
+// Close waits until all accepted writes are committed. Later writes are refused.
 func (w *Writer[In, Out]) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,9 +84,9 @@ func (w *Writer[In, Out]) run() {
 	}
 }
 
-// next commits what waits and reports whether more came meanwhile.
+// next commits the waiting writes and reports whether more came meanwhile.
 func (w *Writer[In, Out]) next() (more bool) {
-	runtime.Gosched() // those who are about to ask make the commit larger
+	runtime.Gosched() // let others that are about to write join this commit
 	batch := w.take()
 	ins := make([]In, len(batch))
 	for i, c := range batch {
@@ -122,7 +122,7 @@ func (w *Writer[In, Out]) take() []*call[In, Out] {
 	return batch
 }
 
-// guard makes an error of a panic, so that all who wait are answered.
+// guard turns a panic into an error, so that every waiting caller gets an answer.
 func guard[V any](f func() (V, error)) (v V, err error) {
 	defer func() {
 		if p := recover(); p != nil {

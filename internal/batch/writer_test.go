@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// desk is a commit function whose commits wait until they are let go, and which notes what it got.
+// desk is a commit function that notes the writes it gets. Its commits wait until the test lets them go.
 type desk struct {
 	commits [][]int
 	gate    chan func([]int) ([]int, error)
@@ -22,7 +22,7 @@ func (d *desk) commit(ins []int) ([]int, error) {
 	return (<-d.gate)(ins)
 }
 
-// let lets a commit go and waits until all that follows from it has happened.
+// let lets one commit go and waits until everything that follows from it has happened.
 func (d *desk) let(outcome func([]int) ([]int, error)) {
 	d.gate <- outcome
 	synctest.Wait()
@@ -43,7 +43,7 @@ type result struct {
 	err  error
 }
 
-// do starts one Do after the other, so that the order in which they come is known.
+// do starts one Do after the other, so that their order is known.
 func do(ctx context.Context, w *Writer[int, int], ins ...int) []*result {
 	results := make([]*result, len(ins))
 	for i, in := range ins {
@@ -200,12 +200,12 @@ func TestWriterCloseFinishesWhatWasAccepted(t *testing.T) {
 		}
 		wantResults(t, results, result{true, 10, nil}, result{true, 20, nil})
 		wantCommits(t, d, []int{1}, []int{2})
-		w.Close() // again
+		w.Close() // closing twice is harmless
 	})
 }
 
 func TestWriterUnderLoadAnswersEachWithItsOwn(t *testing.T) {
-	var running int // the race detector sees whether one commit runs at a time
+	var running int // unguarded: the race detector complains if two commits run at once
 	w := NewWriter(16, func(ins []int) ([]int, error) {
 		running++
 		defer func() { running-- }()

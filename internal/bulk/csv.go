@@ -12,11 +12,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// columns are the places of an animal's fields in a row, -1 for one that is not there.
+// columns says in which columns an animal's fields are; -1 means that the file has no such column.
 type columns struct {
 	name, category, status int
 	header                 []string
-	fields                 [][]byte // of the row at hand
+	fields                 [][]byte // the fields of the current row
 }
 
 // readHeader reads the names of the columns.
@@ -71,7 +71,7 @@ func (c *columns) count(name string) (n int) {
 	return n
 }
 
-// Ignored are the columns of a CSV file that say nothing about an animal, its id in another store aside.
+// Ignored names the columns of a CSV file that the Reader does not know. The column id is known, but not used.
 func (r *Reader) Ignored() []string {
 	return slices.DeleteFunc(slices.Clone(r.header), func(column string) bool {
 		return column == "id" || column == "name" || column == "categoryId" || column == "status"
@@ -105,8 +105,8 @@ func (r *Reader) nextRow() (pet petstore.NewPet, err error) {
 	return pet, nil
 }
 
-// row reads the fields of a row, which are good until the next. After one that is not well formed, reading goes on with the
-// line that follows its first.
+// row reads the fields of a row, which are valid until the next call. After a malformed row, reading goes on with the
+// second line of that row.
 func (r *Reader) row() ([][]byte, error) {
 	for {
 		fields, n, err := splitRow(r.buf, r.ended, r.fields[:0])

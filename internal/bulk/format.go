@@ -19,7 +19,7 @@ const (
 	JSONLines Format = "jsonl"
 )
 
-// FormatOf tells the format of a file by the end of its name; it is empty if that says nothing.
+// FormatOf guesses the format of a file from the extension of its name. It returns "" for an unknown extension.
 func FormatOf(name string) Format {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
@@ -38,7 +38,7 @@ type Pet struct {
 	Status     string `json:"status"`
 }
 
-// Writer writes a file of animals. What it was given is written when Flush returns.
+// Writer writes a file of animals. Everything is written when Flush returns.
 type Writer struct {
 	Write func(Pet) error
 	Flush func() error

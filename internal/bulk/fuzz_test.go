@@ -16,8 +16,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// FuzzReader reads any text as a file of animals. It comes to an end, whatever the pieces in which the text arrives; what it
-// read, written and read again, is the same.
+// FuzzReader reads any text as a file of animals. The Reader comes to an end, in whatever pieces the text arrives. The
+// animals that it read are the same after they are written and read again.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		"name,categoryId,status\nRex,7,sold\n\"A \"\"b\"\"\r\nc\",-1,\n",
@@ -62,7 +62,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// animalsIn reads a text to its end and reports whether it has animals only.
+// animalsIn reads a text to its end and reports whether every line is an animal.
 func animalsIn(t *testing.T, text string, format Format) (pets []petstore.NewPet, whole bool) {
 	t.Helper()
 	r, err := NewReader(strings.NewReader(text), format, parse)
@@ -96,7 +96,7 @@ func animalsIn(t *testing.T, text string, format Format) (pets []petstore.NewPet
 	}
 }
 
-// expectRows compares the number of rows with what encoding/csv finds.
+// expectRows compares the number of rows with the number that encoding/csv finds.
 func expectRows(t *testing.T, text string, animals int) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\xef\xbb\xbf"))).ReadAll()
@@ -105,8 +105,8 @@ func expectRows(t *testing.T, text string, animals int) {
 	}
 }
 
-// FuzzJournal opens any bytes as a journal. One that is taken can be written on, and knows the same lines when it is opened
-// again, and those that were added.
+// FuzzJournal opens any bytes as a journal. If the journal accepts them, lines can be added, and when it is opened again
+// it knows the same lines and the added ones.
 func FuzzJournal(f *testing.F) {
 	whole := journalBegins + "a name of 16 byt\x00\x00\x00\x01hashhash\x00\x00\x00\x01"
 	for _, seed := range []string{"", "petst", whole, whole + "cut off", whole + strings.Repeat("\xff", 20), whole + strings.Repeat("\x00", 20), "something else", whole[:len(whole)-1] + "\x00"} {

@@ -13,14 +13,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Journal is a file that remembers which lines are in a store, beyond the end of the program. It consists of blocks; each
-// is on the disk when Append returns.
+// Journal is a file that remembers which lines are in a store after the program has ended. It consists of blocks; each
+// block is on the disk when Append returns.
 type Journal struct {
 	file *os.File
 	lock *flock.Flock
 }
 
-// Block names the lines that were, or are about to be, done together.
+// Block names lines that were stored together, or are about to be.
 type Block [16]byte
 
 // NewBlock makes a name that no other block has.
@@ -31,7 +31,7 @@ func NewBlock() (b Block) {
 
 const (
 	journalBegins = "petstore import 1\n"
-	blockHead     = 16 + 4 // its name, and how many entries it has
+	blockHead     = 16 + 4 // the name of the block, and the number of its entries
 	entrySize     = 8 + 4
 )
 
@@ -53,15 +53,15 @@ func OpenJournal(name string) (*Journal, error) {
 	return &Journal{file, lock}, nil
 }
 
-// Name is that of the file.
+// Name is the name of the file.
 func (j *Journal) Name() string { return j.file.Name() }
 
 // Close releases the journal.
 func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.lock.Close()) }
 
-// Load notes the lines of all blocks in the ledger and returns how many there are. The function confirm, unless it is nil,
-// says whether the last block was done, if the journal is not sealed; if it was not, the block is removed. So is a block
-// that is not whole.
+// Load notes the lines of all blocks in the ledger and returns how many there are. It removes a last block that is not
+// complete. If the journal is not sealed and confirm is not nil, Load asks confirm whether the last block was stored, and
+// removes it if it was not.
 func (j *Journal) Load(l *Ledger, confirm func(Block) (bool, error)) (lines int64, err error) {
 	in := bufio.NewReader(j.file)
 	end, err := j.begin(in)
@@ -92,13 +92,13 @@ func (j *Journal) Load(l *Ledger, confirm func(Block) (bool, error)) (lines int6
 	}
 }
 
-// begin reads how the journal begins, or writes that into a new one, and returns how long it is.
+// begin checks the start of the journal, or writes it into a new one, and returns the length of the start.
 func (j *Journal) begin(in *bufio.Reader) (int64, error) {
 	start, err := in.Peek(len(journalBegins))
 	switch {
 	case err == nil && string(start) == journalBegins:
 		in.Discard(len(start))
-	case err == io.EOF && bytes.HasPrefix([]byte(journalBegins), start): // new, or broken off when it was
+	case err == io.EOF && bytes.HasPrefix([]byte(journalBegins), start): // the journal is new, or was broken off when it was new
 		if _, err := j.file.WriteAt([]byte(journalBegins), 0); err != nil {
 			return 0, err
 		}
@@ -111,7 +111,7 @@ func (j *Journal) begin(in *bufio.Reader) (int64, error) {
 	return int64(len(journalBegins)), nil
 }
 
-// cut makes the journal end there, where the next block goes.
+// cut shortens the journal to that size. The next block goes there.
 func (j *Journal) cut(size int64) error {
 	if err := j.file.Truncate(size); err != nil {
 		return err
@@ -140,10 +140,10 @@ func readBlock(in io.Reader) (name Block, entries []entry, err error) {
 	return name, entries, nil
 }
 
-// Seal says that the last block was done: an empty one follows it.
+// Seal records that the last block was stored, by an empty block after it.
 func (j *Journal) Seal() error { return j.Append(NewBlock(), nil) }
 
-// MaxBlock is how many lines a block has at most.
+// MaxBlock is the largest number of lines in a block.
 const MaxBlock = 2000
 
 // Append writes a block.

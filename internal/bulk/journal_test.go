@@ -70,7 +70,7 @@ func TestALedgerOfOnlyEqualLinesCountsOn(t *testing.T) {
 	}
 }
 
-// remembered opens a journal, tells which of the names it knows, and lets use go on with it.
+// remembered opens a journal, returns which of the names it knows, and calls use with it.
 func remembered(t *testing.T, path string, confirm func(Block) (bool, error), use func(*Journal), names ...string) (known string) {
 	t.Helper()
 	j, err := OpenJournal(path)

@@ -9,14 +9,14 @@ import (
 	"petstore/internal/petstore"
 )
 
-// ID names a line by its content and its place among the lines of the same content, so that it is the same line wherever it
-// stands in the file.
+// ID names a line by its content and its place among the lines of the same content. So the ID stays the same when the
+// line moves to another place in the file.
 type ID struct {
-	Content [16]byte // a hash
+	Content [16]byte // the hash of the content
 	Count   uint32   // 1 for the first line of that content
 }
 
-// ContentOf is the hash of what a line says. Under another label it is another one.
+// ContentOf is the hash of what a line says. Another label gives another hash.
 func ContentOf(pet petstore.NewPet, label string) [16]byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %s %s", label, pet.CategoryID, pet.Status, pet.Name))
 	return [16]byte(sum[:16])
@@ -27,28 +27,29 @@ func (id ID) Key() string { return fmt.Sprintf("%s-%d", hex.EncodeToString(id.Co
 
 func (id ID) entry() entry { return entry{binary.BigEndian.Uint64(id.Content[:8]), id.Count} }
 
-// entry is an ID in short. Two contents of one file in a few hundred billion have the same hash.
+// entry is a shortened ID. Its hash has 64 bits: in a file of a million contents, the chance that any two share a hash is
+// below one in thirty million.
 type entry struct {
 	hash  uint64
 	count uint32
 }
 
-// Ledger counts lines of equal content, and knows which lines are done. It needs about nine bytes for each content.
+// Ledger counts the lines of equal content and knows which lines are stored. It needs about nine bytes for each content.
 type Ledger struct {
-	// slots hold the low 48 bits of a hash and, above them, two counts of a byte each. The high 16 bits of the hash say
-	// in which list the slot is.
+	// The lists have slots. A slot holds the low 48 bits of a hash and, above them, two counts of one byte each. The high
+	// 16 bits of the hash are the number of the slot's list.
 	lists [1 << 16][]uint64
-	large map[uint64]counts  // those that a byte cannot hold
-	ahead map[entry]struct{} // done before a line of the same content that comes first
+	large map[uint64]counts  // counts that do not fit into a byte
+	ahead map[entry]struct{} // stored before an earlier line of the same content was
 }
 
-// counts are of the lines of one content.
+// counts says how many lines of one content were met and how many are stored.
 type counts struct{ met, done uint32 }
 
 const (
 	hashBits = 48
 	hashMask = 1<<hashBits - 1
-	isLarge  = 0xff // in place of both counts
+	isLarge  = 0xff // stands in place of both counts
 )
 
 // NewLedger makes an empty Ledger.
@@ -56,7 +57,7 @@ func NewLedger() *Ledger {
 	return &Ledger{large: make(map[uint64]counts), ahead: make(map[entry]struct{})}
 }
 
-// Meet counts a line of that content. It returns the ID of the line, and whether the line is done.
+// Meet counts a line of that content. It returns the ID of the line, and whether the line is stored already.
 func (l *Ledger) Meet(content [16]byte) (ID, bool) {
 	id := ID{Content: content}
 	hash := id.entry().hash
@@ -68,7 +69,7 @@ func (l *Ledger) Meet(content [16]byte) (ID, bool) {
 	return id, c.met <= c.done || ahead
 }
 
-// settle notes that a line is done.
+// settle notes that a line is stored.
 func (l *Ledger) settle(e entry) {
 	slot, c := l.find(e.hash)
 	if e.count > c.done+1 {
@@ -107,7 +108,7 @@ func (l *Ledger) find(hash uint64) (*uint64, counts) {
 func (l *Ledger) set(slot *uint64, hash uint64, c counts) {
 	if slot == nil {
 		list := &l.lists[hash>>hashBits]
-		if n := len(*list); n == cap(*list) { // append would double it
+		if n := len(*list); n == cap(*list) { // grow slowly: append would double the list
 			*list = append(make([]uint64, 0, n+n/8+1), *list...)
 		}
 		*list = append(*list, 0)

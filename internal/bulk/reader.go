@@ -1,5 +1,5 @@
 // Package bulk reads and writes files of animals, as CSV and as JSON Lines, and keeps track of which lines of a file are
-// in a store. It holds a few bytes of memory for each line, however large the file is.
+// in a store. It needs only a few bytes of memory for each line.
 package bulk
 
 import (
@@ -13,11 +13,11 @@ import (
 
 // Line is an animal in a file.
 type Line struct {
-	Number int64 // of its first line, from 1 on
+	Number int64 // the number of its first line in the file, counted from 1
 	Pet    petstore.NewPet
 }
 
-// BadLine is a line that is no animal. The lines after it can be read.
+// BadLine is a line that is not an animal. Reading can go on after it.
 type BadLine struct {
 	Number int64
 	Reason string
@@ -25,20 +25,21 @@ type BadLine struct {
 
 func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %s", b.Number, b.Reason) }
 
-// maxLine is how long a line may be, as the body of a request. It is also how far the end of a quoted field is looked for.
+// maxLine is the longest line, the same as the longest body of a request. The end of a quoted field is looked for only
+// this far.
 const maxLine = 1 << 20
 
-// errMore says that the text ends too early.
+// errMore says that more of the text must be read first.
 var errMore = errors.New("more is needed")
 
 // Reader reads the lines of a file one by one.
 type Reader struct {
 	source io.Reader
-	buf    []byte // what is read and not used yet
-	room   []byte // where buf lies
+	buf    []byte // what was read but not used yet
+	room   []byte // the memory of buf
 	ended  bool
 	offset int64
-	number int64 // of the line that buf begins with
+	number int64 // the number of the line that buf begins with
 	next   func() (petstore.NewPet, error)
 	parse  func([]byte) (petstore.NewPet, error)
 	columns
@@ -61,7 +62,7 @@ func NewReader(source io.Reader, format Format, parse func([]byte) (petstore.New
 	return r, nil
 }
 
-// begin passes over the mark that some programs put in front of UTF-8.
+// begin skips the byte order mark that some programs put in front of UTF-8.
 func (r *Reader) begin() error {
 	for len(r.buf) < 3 {
 		if more, err := r.fill(); err != nil {
@@ -79,7 +80,7 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// guess tells JSON Lines by the brace that their objects begin with.
+// guess recognizes JSON Lines by the brace of their first object.
 func (r *Reader) guess() Format {
 	if bytes.HasPrefix(bytes.TrimLeft(r.buf, " \t\r\n"), []byte("{")) {
 		return JSONLines
@@ -90,7 +91,7 @@ func (r *Reader) guess() Format {
 // Offset is how many bytes have been used.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Next returns the next line. It returns a *BadLine for one that is no animal, and io.EOF after the last.
+// Next returns the next line. It returns a *BadLine for a line that is not an animal, and io.EOF after the last one.
 func (r *Reader) Next() (Line, error) {
 	for {
 		first := r.number
@@ -110,7 +111,7 @@ func (r *Reader) Next() (Line, error) {
 // errBlank is a line with nothing in it.
 var errBlank = errors.New("the line is blank")
 
-// unreadable is why a line is no animal.
+// unreadable says why a line is not an animal.
 type unreadable string
 
 func (u unreadable) Error() string { return string(u) }
@@ -132,7 +133,7 @@ func (r *Reader) nextObject() (petstore.NewPet, error) {
 	return pet, err
 }
 
-// line returns the next line with its end, without using it up. One that is too long is passed over.
+// line returns the next line with its line break, without using it up. It skips a line that is too long.
 func (r *Reader) line() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {
@@ -153,7 +154,7 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// skipLine passes over the line that buf begins with, and returns the reason as an error.
+// skipLine skips the line that buf begins with, and returns the reason as an error.
 func (r *Reader) skipLine(reason string) error {
 	for {
 		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {
@@ -169,14 +170,14 @@ func (r *Reader) skipLine(reason string) error {
 	}
 }
 
-// use counts and forgets the first n bytes.
+// use drops the first n bytes of buf and counts them.
 func (r *Reader) use(n int) {
 	r.number += int64(bytes.Count(r.buf[:n], []byte("\n")))
 	r.offset += int64(n)
 	r.buf = r.buf[n:]
 }
 
-// fill reads more into buf, and reports false at the end of the source and when there is no room.
+// fill reads more into buf. It reports false at the end of the source, and when buf is full.
 func (r *Reader) fill() (more bool, err error) {
 	if r.ended || len(r.buf) == len(r.room) {
 		return false, nil

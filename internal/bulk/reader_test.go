@@ -19,7 +19,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// parse is a plain stand-in for the service's own.
+// parse is a simple stand-in for the parser of the service.
 func parse(line []byte) (petstore.NewPet, error) {
 	var told struct {
 		Name, Status string
@@ -100,7 +100,7 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if c.want == nil && len(got) > 2 { // all but the first are good
+				if c.want == nil && len(got) > 2 { // all lines but the first are good
 					if !strings.HasPrefix(got[0], "2! ") || strings.Contains(strings.Join(got[1:], ""), "!") {
 						t.Errorf("got %q …", got[:3])
 					}

@@ -7,8 +7,9 @@ const (
 	errQuote    = unreadable("a quotation mark stands inside a field; quote the whole field and write the mark twice.")
 )
 
-// splitRow splits the first row of text into fields and returns how long the row is, with its end. It returns errMore if
-// the text may go on. Unlike encoding/csv it keeps every character of a quoted field, the two of a CRLF too.
+// splitRow splits the first row of text into fields. It returns the length of the row, including its line break, or
+// errMore if the row may go on after the text. Unlike encoding/csv it keeps every character of a quoted field, even both
+// characters of a CRLF.
 func splitRow(text []byte, whole bool, fields [][]byte) ([][]byte, int, error) {
 	for at := 0; ; {
 		field, n, err := splitField(text[at:], whole)
@@ -30,7 +31,7 @@ func splitRow(text []byte, whole bool, fields [][]byte) ([][]byte, int, error) {
 	}
 }
 
-// splitField returns the first field of text, and where its comma or the end of its line is.
+// splitField returns the first field of text, and the position of the comma or line break after it.
 func splitField(text []byte, whole bool) (field []byte, n int, err error) {
 	if len(text) > 0 && text[0] == '"' {
 		return splitQuoted(text, whole)

@@ -7,25 +7,25 @@ import (
 	"os"
 )
 
-// ErrChanged says that a file was changed while it was read. Nothing that was read after the change has been returned.
+// ErrChanged says that a file changed while it was read. Read has returned nothing that it read after the change.
 var ErrChanged = errors.New("the file changed while it was read")
 
-// Steady reads a file that nobody may change meanwhile.
+// Steady reads a file that must not change meanwhile.
 type Steady struct {
 	*os.File
 	before fs.FileInfo
 }
 
-// Hold notes what the file is now.
+// Hold notes the size and the time of the file as it is now.
 func Hold(file *os.File) (*Steady, error) {
 	info, err := file.Stat()
 	return &Steady{file, info}, err
 }
 
-// Size is how long the file was when it was noted.
+// Size is the size of the file at the time of Hold.
 func (s *Steady) Size() int64 { return s.before.Size() }
 
-// Regular tells a file from a pipe or a device.
+// Regular says whether the file is an ordinary one, not a pipe or a device.
 func (s *Steady) Regular() bool { return s.before.Mode().IsRegular() }
 
 // Read reads on, or returns ErrChanged.

@@ -12,8 +12,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Copy checks that petstore.Copy makes what openTo returns equal to what openFrom returns. Each case opens both afresh
-// and empty; the functions register their own cleanup.
+// Copy checks that petstore.Copy makes the storage of openTo equal to the storage of openFrom. Each case opens both new
+// and empty. The functions register their own cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Copyable) {
 	for _, group := range [][]copyCase{copyRecordCases, copyLifeCases, copyKeyCases, copyServedCases} {
 		for _, c := range group {
@@ -27,7 +27,7 @@ type copyCase struct {
 	check     func(t copyTest)
 }
 
-// copyTest is one case at work: the test, and the two storages.
+// copyTest is a running case: the test, and the two storages.
 type copyTest struct {
 	*testing.T
 	from, to petstore.Copyable
@@ -40,7 +40,7 @@ var copyRecordCases = []copyCase{
 		for i := range creates {
 			t.create(t.from, once(fmt.Sprint(i), byte(i)))
 		}
-		for _, key := range []string{"a", "B", "-", "_", "a b", "ab"} { // no two languages order them alike
+		for _, key := range []string{"a", "B", "-", "_", "a b", "ab"} { // different languages sort them differently
 			t.create(t.from, once(key, 1))
 		}
 		t.addKey(t.from, "one")
@@ -153,7 +153,7 @@ var copyRecordCases = []copyCase{
 	}},
 }
 
-// untouched is what a copy did that found nothing to do.
+// untouched is the result of a copy that found nothing to do.
 var untouched = []petstore.Tally{{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}}
 
 func (t copyTest) copy() []petstore.Tally {
@@ -163,7 +163,7 @@ func (t copyTest) copy() []petstore.Tally {
 	return tallies
 }
 
-// fill stores n animals, whose ids have gaps, and returns them.
+// fill stores n animals with gaps between their ids, and returns them.
 func (t copyTest) fill(s petstore.Copyable, n int) []petstore.Pet {
 	t.Helper()
 	pets := make([]petstore.Pet, n)

@@ -56,7 +56,7 @@ var copyKeyCases = []copyCase{
 		t.noError(err)
 		t.copy()
 		t.noError(t.from.UnbanOwner(t.Context(), key.Owner))
-		t.rotate(t.from, key, time.Hour) // a key of the owner that the target does not have
+		t.rotate(t.from, key, time.Hour) // makes a key of the same owner that the target does not have
 		for range 2 {
 			t.copy()
 			for _, key := range t.keys(t.to) {

@@ -107,7 +107,7 @@ var copyLifeCases = []copyCase{
 	}},
 }
 
-// changing is a storage in which something changes after the first orders were read.
+// changing is a storage that changes after the copy has read the first orders.
 type changing struct {
 	petstore.Copyable
 	change func()

@@ -8,9 +8,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Limiter checks that what open returns keeps every promise of petstore.Limiter and every published rule of the rate
-// limits. Each case opens a fresh limiter that has counted nothing and reads its time from now; open registers its own
-// cleanup.
+// Limiter checks that the limiter of open keeps every promise of petstore.Limiter and every published rule of the rate
+// limits. Each case opens a new limiter, which has counted nothing and reads the time from now. The function open
+// registers its own cleanup.
 func Limiter(t *testing.T, open func(t *testing.T, now func() time.Time) petstore.Limiter) {
 	groups := []struct {
 		name  string
@@ -42,7 +42,7 @@ type limiterCase struct {
 	check     func(t limiterTest)
 }
 
-// limiterTest is one case at work: the test, the limiter that is tested, and its clock, which starts at epoch.
+// limiterTest is a running case: the test, the limiter under test, and its clock, which starts at epoch.
 type limiterTest struct {
 	*testing.T
 	petstore.Limiter
@@ -92,7 +92,7 @@ func (c *fakeClock) set(to time.Time) {
 
 func (c *fakeClock) sleep(d time.Duration) { c.set(c.now().Add(d)) }
 
-// sleepSeconds sleeps as a client does that knows whole seconds only, rounded up.
+// sleepSeconds sleeps like a client that rounds up to whole seconds.
 func (c *fakeClock) sleepSeconds(d time.Duration) {
 	c.sleep((d + time.Second - 1).Truncate(time.Second))
 }
@@ -112,7 +112,7 @@ func (t limiterTest) take(ask petstore.Ask) petstore.Decision {
 	return d
 }
 
-// gets takes one request and wants that outcome, limit, remaining and reset of it.
+// gets takes one request and checks its outcome, limit, remaining requests and reset.
 func (t limiterTest) gets(ask petstore.Ask, outcome petstore.Outcome, limit, remaining int64, reset time.Time) {
 	t.Helper()
 	d := t.take(ask)
@@ -141,7 +141,7 @@ func (t limiterTest) usesSlowly(ask petstore.Ask, n int) {
 	}
 }
 
-// isRefused takes n requests that must all be refused by a limit, and returns the numbers, from 1, of those that
+// isRefused takes n requests that a limit must all refuse. It returns the numbers, counted from 1, of those whose answer
 // asked for a ban.
 func (t limiterTest) isRefused(ask petstore.Ask, n int) (provocations []int) {
 	t.Helper()

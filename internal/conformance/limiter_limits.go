@@ -111,8 +111,8 @@ var refusalCases = []limiterCase{
 	}},
 }
 
-// sleepsAndPasses uses all there is at several times of the minute and of the day, and wants the request after a sleep
-// to pass: after the last answer that passed, and after a refusal.
+// sleepsAndPasses uses up a limit at several times of the minute and of the day. A request after the sleep must pass,
+// whether the client slept after its last request that passed or after a refusal.
 func (t limiterTest) sleepsAndPasses(sleep func(petstore.Decision)) {
 	asks := []petstore.Ask{free, limited(7, 7), limited(5, 12), address}
 	starts := []time.Time{epoch, minuteEnd.Add(-millisecond), midnight.Add(-millisecond), midnight}

@@ -15,8 +15,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Storage checks that what open returns keeps every promise of petstore.Storage. Each case opens a fresh, empty storage
-// of the production environment; open registers its own cleanup, which closes it.
+// Storage checks that the storage of open keeps every promise of petstore.Storage. Each case opens a new, empty storage
+// of the production environment. The function open registers its own cleanup, which closes the storage.
 func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
 	groups := []struct {
 		name  string
@@ -51,13 +51,13 @@ type storageCase struct {
 	check     func(t storageTest)
 }
 
-// storageTest is one case at work: the test, and the storage that is tested.
+// storageTest is a running case: the test, and the storage under test.
 type storageTest struct {
 	*testing.T
 	petstore.Storage
 }
 
-// epoch is when the cases begin: a time that every storage keeps exactly.
+// epoch is when the cases begin. Every storage can keep this time exactly.
 var epoch = time.Date(2026, time.November, 15, 9, 30, 0, int(123*time.Millisecond), time.UTC)
 
 func (t storageTest) same(what string, got, want any) {
@@ -81,7 +81,7 @@ func (t storageTest) refused(err error, code petstore.Code) {
 	}
 }
 
-// notRefused returns what is wrong with err as a refusal of that code, nil if nothing is.
+// notRefused returns nil if err is a refusal with that code; otherwise it says what is wrong with err.
 func notRefused(err error, code petstore.Code) error {
 	var refusal *petstore.Error
 	switch {
@@ -126,7 +126,7 @@ func (t storageTest) add(pet petstore.NewPet) petstore.Pet {
 	return got
 }
 
-// addMany adds n animals one after the other, of each status in turn, and returns them newest first.
+// addMany adds n animals one after the other, with each status in turn, and returns them newest first.
 func (t storageTest) addMany(n int) []petstore.Pet {
 	t.Helper()
 	pets := make([]petstore.Pet, n)
@@ -153,7 +153,7 @@ func (t storageTest) all() []petstore.Pet {
 	return t.list(petstore.PetQuery{Limit: 10_000})
 }
 
-// sameKeys compares keys without regard to their order.
+// sameKeys compares keys and ignores their order.
 func (t storageTest) sameKeys(what string, got, want []petstore.Key) {
 	t.Helper()
 	byID := func(a, b petstore.Key) int { return cmp.Compare(a.ID, b.ID) }

@@ -13,7 +13,7 @@ func moved(category int64) petstore.PetPatch { return petstore.PetPatch{Category
 
 func restated(status petstore.Status) petstore.PetPatch { return petstore.PetPatch{Status: &status} }
 
-// patch changes an animal and checks that it is then as it was answered.
+// patch changes an animal and checks that the stored animal is as the answer said.
 func (t storageTest) patch(id int64, patch petstore.PetPatch) petstore.Pet {
 	t.Helper()
 	pet, err := t.UpdatePet(t.Context(), id, patch)
@@ -142,7 +142,7 @@ func (t storageTest) inventory() petstore.Inventory {
 	return inventory
 }
 
-// counted is the inventory that the list of all animals shows.
+// counted is the inventory according to the list of all animals.
 func (t storageTest) counted() (counted petstore.Inventory) {
 	t.Helper()
 	for _, pet := range t.all() {
@@ -202,7 +202,7 @@ var inventoryCases = []storageCase{
 	}},
 }
 
-// storm does one of everything that changes animals; refusals are part of it.
+// storm makes every kind of change to animals once. Some of them are refused.
 func (t storageTest) storm(i, n int, pets []petstore.Pet) (err error) {
 	ctx, pet := t.Context(), pets[(i*7+n*3)%len(pets)]
 	switch (i + n) % 6 {

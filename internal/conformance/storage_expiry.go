@@ -7,10 +7,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// brief is the hold of an order that ends while the test watches.
+// brief is the hold of an order that expires during the test.
 const brief = 30 * time.Millisecond
 
-// ended waits until the order's time is over by the storage's clock, and returns it as it counts then.
+// ended waits until the order has expired by the storage's clock, and returns it as it counts then.
 func (t storageTest) ended(id int64) petstore.Order {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -82,7 +82,7 @@ var expiryCases = []storageCase{
 			expired.Add(n)
 			return err
 		})
-		n, err := t.ExpireOrders(t.Context()) // what each of them left to the others
+		n, err := t.ExpireOrders(t.Context()) // each of the calls above may have left orders to the others
 		t.noError(err)
 		t.same("expired", expired.Load()+n, int64(many))
 		t.same("inventory", t.inventory(), petstore.Inventory{Available: many})
@@ -149,7 +149,7 @@ var expiryCases = []storageCase{
 	}},
 }
 
-// tryClose counts a close that was done; one that came too late is refused.
+// tryClose tries to close an order, and counts it if that worked. A close that comes too late is refused.
 func (t storageTest) tryClose(id int64, to petstore.OrderStatus, done *atomic.Int64) error {
 	_, err := t.CloseOrder(t.Context(), id, to)
 	if err == nil {

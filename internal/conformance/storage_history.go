@@ -15,15 +15,15 @@ var historyCases = []storageCase{
 	}},
 }
 
-// Animals is what a history needs of a storage, or of what stands before one.
+// Animals is the part of a storage that a history needs. A layer in front of a storage can implement it too.
 type Animals interface {
 	ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error)
 	GetPet(ctx context.Context, id int64) (petstore.Pet, error)
 	CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Idempotency) (petstore.Pet, bool, error)
 }
 
-// History creates and reads animals at the same time and says which read showed less than was shown or acknowledged
-// before it began.
+// History creates and reads animals at the same time. It returns an error for a read that showed less than was shown or
+// acknowledged before the read began.
 func History(ctx context.Context, animals Animals) error {
 	const creators, readers, each = 4, 6, 250
 	h := history{Animals: animals}
@@ -86,7 +86,7 @@ func (h *history) keepReading(ctx context.Context, read func(context.Context) er
 
 func (h *history) list(ctx context.Context) error {
 	before := h.shown.Load()
-	pets, err := h.ListPets(ctx, petstore.PetQuery{Limit: 1 + rand.IntN(20)}) // not always what was asked just before
+	pets, err := h.ListPets(ctx, petstore.PetQuery{Limit: 1 + rand.IntN(20)}) // vary the query, so that reads are not always shared
 	if err != nil || before == 0 {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 var tom = petstore.NewPet{Name: "Tom", CategoryID: -9, Status: petstore.Sold}
 
-// once is a record of the owner "ann" at epoch; its fingerprint is that of its body.
+// once is an idempotency record of the owner "ann", made at epoch. The body decides its fingerprint.
 func once(key string, body byte) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: "ann", Key: key, Fingerprint: [32]byte{31: body}, Now: epoch}
 }
@@ -21,7 +21,7 @@ func later(o *petstore.Idempotency, d time.Duration) *petstore.Idempotency {
 	return &moved
 }
 
-// addOnce creates an animal and checks whether that was a replay.
+// addOnce creates an animal and checks whether the answer is a replay.
 func (t storageTest) addOnce(pet petstore.NewPet, o *petstore.Idempotency, wantReplay bool) petstore.Pet {
 	t.Helper()
 	got, replayed, err := t.CreatePet(t.Context(), pet, o)

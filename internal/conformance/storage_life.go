@@ -7,7 +7,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// everyCall is each method of a Storage once, with arguments that an open storage would take.
+// everyCall calls each method of a Storage once, with arguments that an open storage accepts.
 var everyCall = []struct {
 	name string
 	call func(ctx context.Context, s petstore.Storage) error

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// litter is n animals of every status.
+// litter returns n animals, with each status in turn.
 func litter(n int) []petstore.NewPet {
 	pets := make([]petstore.NewPet, n)
 	for i := range pets {
@@ -16,7 +16,7 @@ func litter(n int) []petstore.NewPet {
 	return pets
 }
 
-// addOnceMany adds animals and checks whether that was a replay.
+// addOnceMany adds animals and checks whether the answer is a replay.
 func (t storageTest) addOnceMany(pets []petstore.NewPet, o *petstore.Idempotency, wantReplay bool) {
 	t.Helper()
 	replayed, err := t.AddPets(t.Context(), pets, o)
@@ -24,7 +24,7 @@ func (t storageTest) addOnceMany(pets []petstore.NewPet, o *petstore.Idempotency
 	t.same("replayed", replayed, wantReplay)
 }
 
-// newestFirst are the stored animals without their ids.
+// newestFirst returns the stored animals without their ids.
 func (t storageTest) newestFirst() []petstore.NewPet {
 	t.Helper()
 	var pets []petstore.NewPet

@@ -202,7 +202,7 @@ func addWhile(ctx context.Context, s petstore.Storage, more *atomic.Bool) error 
 	return nil
 }
 
-// walk pages through the animals of a status and returns what is wrong if it does not meet all of them exactly once.
+// walk pages through the animals of a status. It returns an error unless it meets each of them exactly once.
 func walk(ctx context.Context, s petstore.Storage, status petstore.Status, pets []petstore.Pet) error {
 	seen := make(map[int64]int)
 	for q := (petstore.PetQuery{Status: status, Limit: 7}); ; {

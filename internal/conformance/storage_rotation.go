@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// rotate replaces a key by one with the hash of that secret.
+// rotate replaces a key by a new key with that secret.
 func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Duration) petstore.Key {
 	t.Helper()
 	next, err := t.RotateKey(t.Context(), id, petstore.HashSecret(secret), now, overlap)
@@ -17,7 +17,7 @@ func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Durat
 	return next
 }
 
-// refusedFor fails unless a rotation of old is refused by the name of its successor.
+// refusedFor fails unless a rotation of old is refused with a message that names its successor.
 func (t storageTest) refusedFor(successor, old petstore.Key, now time.Time) {
 	t.Helper()
 	_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("another"), now, time.Hour)
@@ -101,11 +101,11 @@ var rotationCases = []storageCase{
 		next := t.rotate(old.ID, "new", epoch, time.Hour)
 		t.refusedFor(next, old, epoch)
 		before := t.keys()
-		t.refusedFor(next, old, epoch.Add(2*time.Hour)) // it has expired, and its successor is still the better answer
+		t.refusedFor(next, old, epoch.Add(2*time.Hour)) // it has expired, but naming its successor is the better answer
 		t.same("keys", t.keys(), before)
 
 		t.addKey(newKey("bystander"))
-		last := t.rotate(next.ID, "newer", epoch.Add(-time.Hour), time.Hour) // by a clock that is behind
+		last := t.rotate(next.ID, "newer", epoch.Add(-time.Hour), time.Hour) // by a clock that runs behind
 		t.refusedFor(last, old, epoch)
 		t.refusedFor(last, next, epoch)
 	}},

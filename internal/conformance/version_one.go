@@ -10,8 +10,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// VersionOne checks what became of a store that the first version of the program made. Each case opens a migrated copy of
-// it; openEmpty opens a new store. The functions register their own cleanup.
+// VersionOne checks a store that the first version of the program made. Each case opens a migrated copy of it with open;
+// openEmpty opens a new store. The functions register their own cleanup.
 func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Copyable) {
 	for _, c := range versionOneCases {
 		t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, open(t), openEmpty(t)}) })
@@ -109,7 +109,7 @@ var versionOneCases = []copyCase{
 	}},
 }
 
-// replayVersionOne sends again what was sent to the first version.
+// replayVersionOne repeats the requests that were sent to the first version.
 func (t copyTest) replayVersionOne() {
 	t.Helper()
 	key, err := t.from.FindKey(t.Context(), petstore.HashSecret("pets-version-one-key"))

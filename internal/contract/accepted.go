@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// accepted remembers exchanges that are as described, because kin-openapi compiles every schema for every exchange.
+// accepted remembers exchanges that the document describes, because kin-openapi is slow: it compiles every schema for every
+// exchange.
 var accepted = memory{known: make(map[[sha256.Size]byte]bool)}
 
-// maxAccepted bounds what a fuzzer that runs for days fills.
+// maxAccepted bounds the memory of a fuzzer that runs for days.
 const maxAccepted = 1 << 18
 
 type memory struct {
@@ -32,7 +33,7 @@ func (m *memory) add(sum [sha256.Size]byte) {
 	m.known[sum] = true
 }
 
-// stable is an answer without the values that differ each time it is given: of dates, names of requests, and counts.
+// stable is an answer without the values that differ every time: dates, request ids, and counts.
 func stable(raw string) string {
 	var b strings.Builder
 	for line := range strings.Lines(raw) {

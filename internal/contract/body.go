@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Members reads the members of an object that breaks no rule of every body. It reads with encoding/json and big numbers, and
-// checks for itself what that package is lenient about.
+// Members reads the members of an object, and reports whether it keeps the rules of all bodies. It uses encoding/json, and
+// checks itself where that package is lenient.
 func Members(body []byte) (members map[string]json.RawMessage, ok bool) {
 	ok = utf8.Valid(body) && !hasLoneSurrogate(body) && json.Unmarshal(body, &members) == nil && members != nil && !hasDuplicates(body)
 	return members, ok
 }
 
-// Text reads a member that is a text of at most max characters, nil if it is not there.
+// Text reads a member that must be a text of at most max characters. It returns nil if the member is missing.
 func Text(members map[string]json.RawMessage, name string, max int) (s *string, ok bool) {
 	value, given := members[name]
 	if !given {
@@ -27,7 +27,7 @@ func Text(members map[string]json.RawMessage, name string, max int) (s *string, 
 	return s, isString(value) && json.Unmarshal(value, s) == nil && isText(*s, max)
 }
 
-// Whole reads a member that is a whole number, nil if it is not there.
+// Whole reads a member that must be a whole number. It returns nil if the member is missing.
 func Whole(members map[string]json.RawMessage, name string) (n *int64, ok bool) {
 	value, given := members[name]
 	if !given {
@@ -43,7 +43,7 @@ func isText(s string, max int) bool {
 
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
-// wholeNumber keeps exponents away from big.Rat that would fill the memory.
+// wholeNumber reads a whole number. It gives big.Rat no exponent so large that it would fill the memory.
 func wholeNumber(number string) (int64, bool) {
 	if number == "" || !strings.ContainsRune("-0123456789", rune(number[0])) {
 		return 0, false
@@ -80,7 +80,7 @@ func hasLoneSurrogate(body []byte) bool {
 	return high
 }
 
-// hasDuplicates looks for a name that stands twice in one object of a valid body, or for more names than a body may have.
+// hasDuplicates reports whether an object of a valid body has the same name twice, or the body has more names than it may.
 func hasDuplicates(body []byte) bool {
 	type level struct {
 		names  map[string]bool // nil in an array
@@ -89,7 +89,7 @@ func hasDuplicates(body []byte) bool {
 	var levels []level
 	names := 0
 	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber() // or a number that no float64 holds is an error
+	dec.UseNumber() // otherwise a number that does not fit a float64 is an error
 	for {
 		token, err := dec.Token()
 		if err != nil {

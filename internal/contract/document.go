@@ -1,5 +1,5 @@
-// Package contract is the published interface a second time, for tests to compare the service with: the document applied to
-// an exchange, and the rules of bodies written on other parts than the service's own.
+// Package contract is a second implementation of the published interface, with which tests compare the service. It applies
+// the document to an exchange, and checks the rules of bodies with other code than the service.
 package contract
 
 import (
@@ -20,7 +20,7 @@ import (
 
 var document = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(api.YAML) })
 
-// Answer is what came back, to the last byte.
+// Answer is a complete answer of the service.
 type Answer struct {
 	Raw    string
 	Status int
@@ -28,8 +28,8 @@ type Answer struct {
 	Body   string
 }
 
-// Check returns what in an exchange differs from the published document, nil if nothing does. What the document says in
-// words only is checked here in code: errors of any path, preflights, HEAD, headers that are on every answer.
+// Check returns an error that says how an exchange differs from the published document. The code also checks what the
+// document says only in words: errors on any path, preflights, HEAD, and the headers of every answer.
 func Check(request string, a Answer) error {
 	doc, err := document()
 	if err != nil {
@@ -60,7 +60,7 @@ func Check(request string, a Answer) error {
 	return nil
 }
 
-// templateOf is the path of the document that an escaped path belongs to, with the values of its parameters.
+// templateOf returns the path of the document that matches an escaped path, and the values of its parameters.
 func templateOf(doc *openapi3.T, path string) (template string, parameters map[string]string) {
 	parts := strings.Split(path, "/")
 	for template := range doc.Paths.Map() {
@@ -88,8 +88,8 @@ func templateOf(doc *openapi3.T, path string) (template string, parameters map[s
 	return "", nil
 }
 
-// operationFor is the one that describes the answer to a method. HEAD is answered as GET, and a method that the path does
-// not have as any operation of the path would be, but for the deprecation, which belongs to one operation only.
+// operationFor returns the operation that describes the answer to a method. HEAD is answered like GET. A method that the
+// path does not have is answered like any operation of the path, but without the deprecation, which belongs to only one.
 func operationFor(item *openapi3.PathItem, method string) (string, *openapi3.Operation) {
 	if method == http.MethodHead && item.Get != nil {
 		return http.MethodGet, item.Get
@@ -105,7 +105,7 @@ func operationFor(item *openapi3.PathItem, method string) (string, *openapi3.Ope
 	return method, nil
 }
 
-// validate compares an answer with the response of its operation, and the request too if it was accepted.
+// validate compares an answer with the response of its operation. If the request was accepted, it checks that too.
 func validate(doc *openapi3.T, request *http.Request, template string, item *openapi3.PathItem, parameters map[string]string, a Answer) error {
 	head := request.Method == http.MethodHead
 	method, operation := operationFor(item, request.Method)

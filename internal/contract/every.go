@@ -59,7 +59,7 @@ func isVersioned(r *http.Request) bool {
 	return path == "/v1" || strings.HasPrefix(path, "/v1/")
 }
 
-// isError checks that the answer is an Error of exactly its three fields.
+// isError checks that the answer is an Error with exactly three fields.
 func isError(doc *openapi3.T, a Answer) error {
 	if a.Header.Get("Content-Type") != "application/json" {
 		return errors.New("the error is not JSON by its Content-Type")

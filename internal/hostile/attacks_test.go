@@ -1,6 +1,6 @@
 package hostile
 
-// attacks is what the server is put through. To add one, write its function and a line here.
+// attacks lists all attacks on the server. To add one, write its function and a line here.
 var attacks = []attack{
 	{name: "headers that never end", run: slowHeaders},
 	{name: "bodies that never end", run: slowBodies},

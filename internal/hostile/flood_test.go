@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// want is the statuses that an exchange may have.
+// want lists the statuses that an answer may have.
 type want []int
 
-// expect sends a text so often, some at a time, and finds answers that it may not have. The server may hang up without one
-// on a client that goes on sending.
+// expect sends a text that many times, several at once, and fails the test for answers that are not allowed. The server
+// may hang up without an answer on a client that keeps sending.
 func (s *target) expect(t *testing.T, name, text string, times int, allowed want) {
 	t.Helper()
 	var senders sync.WaitGroup
@@ -32,10 +32,10 @@ func (s *target) expect(t *testing.T, name, text string, times int, allowed want
 	senders.Wait()
 }
 
-// hangingUp has the server end the connection after a request.
+// hangingUp asks the server to close the connection after a request.
 const hangingUp = "Connection: close"
 
-// pipelined sends many requests before it reads any answer, and gets one for each, in their order.
+// pipelined sends many requests before it reads any answer. It must get one answer for each, in order.
 func pipelined(t *testing.T, s *target) {
 	requests := strings.Repeat(s.head("GET", "/v1/inventory")+s.head("GET", "/nothing"), 200) + s.head("GET", "/v1/inventory", hangingUp)
 	for range scaled(5) {
@@ -78,7 +78,7 @@ func hugeHeaders(t *testing.T, s *target) {
 	}
 }
 
-// hugeQueries asks with as long a path and as many parameters as fit.
+// hugeQueries sends the longest path and the most parameters that fit.
 func hugeQueries(t *testing.T, s *target) {
 	for name, query := range map[string]string{
 		"many parameters":     strings.Repeat("a&", 50_000),
@@ -94,7 +94,7 @@ func hugeQueries(t *testing.T, s *target) {
 	}
 }
 
-// chunkFloods wraps little in much.
+// chunkFloods sends chunked bodies that are mostly overhead or too long.
 func chunkFloods(t *testing.T, s *target) {
 	post := s.head("POST", "/v1/pets", "Transfer-Encoding: chunked")
 	extension := ";" + strings.Repeat("a", 4000)

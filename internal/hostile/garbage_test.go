@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// noise is the same random bytes in every run.
+// noise returns random bytes, the same in every run.
 func noise(n int) string {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{}).Read(b)
@@ -30,7 +30,7 @@ func hello() string {
 	return string(b[:n])
 }
 
-// garbage sends what is not HTTP/1, on a port that speaks it.
+// garbage sends bytes that are not HTTP/1 to a port that speaks HTTP/1.
 func garbage(t *testing.T, s *target) {
 	for name, text := range map[string]string{
 		"noise":                    noise(64 << 10),
@@ -57,7 +57,7 @@ func garbage(t *testing.T, s *target) {
 	checkHungUp(t, halves)
 }
 
-// secureGarbage sends what is not TLS, and handshakes that go wrong or nowhere, to a port that speaks TLS.
+// secureGarbage sends bytes that are not TLS, and handshakes that fail or stall, to a port that speaks TLS.
 func secureGarbage(t *testing.T, s *target) {
 	s.expect(t, "HTTP", s.head("GET", "/v1/pets"), scaled(8), want{400})
 	first := hello()

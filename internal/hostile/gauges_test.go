@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// gauges is what the server uses.
+// gauges says what the server uses.
 type gauges struct {
 	resident, heap    int64 // bytes
 	goroutines, files int64
 }
 
-// slack is how much more of each a server may use after an attack than before: what a busy server keeps at hand.
+// slack is how much more of each a server may use after an attack than before, because a busy server keeps some of it.
 var slack = gauges{resident: 64 << 20, heap: 16 << 20, goroutines: 20, files: 20}
 
-// operator asks the admin listener, each time on a new connection.
+// operator calls the admin listener, each time on a new connection.
 var operator = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// gauges collects the garbage, so that the heap holds what is used, and reads what the server tells of itself.
+// gauges makes the server collect its garbage, so that the heap holds only what is used, and reads its metrics.
 func (s *target) gauges(t testing.TB) gauges {
 	t.Helper()
 	_, err := s.look("/debug/pprof/heap?gc=1")
@@ -54,7 +54,7 @@ func metric(text, name string) int64 {
 	return int64(n)
 }
 
-// exceeds says what there is more of than there was, the slack apart.
+// exceeds says what the server uses more of than before, beyond the slack.
 func (g gauges) exceeds(before gauges) (problem string) {
 	for _, c := range []struct {
 		what              string
@@ -72,11 +72,11 @@ func (g gauges) exceeds(before gauges) (problem string) {
 	return problem
 }
 
-// recovery is how long a server may take to come back. When an HTTP/2 connection is closed while requests are open on it,
-// net/http forgets it only after the two minutes that an idle one may last.
+// recovery is how long a server may take to recover. When an HTTP/2 connection closes with open requests, net/http forgets
+// it only after the two minutes that an idle connection may last.
 const recovery = 3 * time.Minute
 
-// settled waits until the server is back where it was.
+// settled waits until the server uses no more than before.
 func (s *target) settled(t *testing.T, before gauges) gauges {
 	t.Helper()
 	for deadline := time.Now().Add(recovery); ; time.Sleep(100 * time.Millisecond) {
@@ -92,7 +92,7 @@ func (s *target) settled(t *testing.T, before gauges) gauges {
 	}
 }
 
-// peak watches the resident memory; the function it returns ends that and returns the most there was.
+// peak watches the resident memory. The function it returns ends this and returns the highest value.
 func (s *target) peak() (highest func() int64) {
 	stop, most := make(chan struct{}), make(chan int64)
 	go func() {

@@ -26,12 +26,12 @@ func TestMain(m *testing.M) {
 // attack is something that a hostile or broken client does.
 type attack struct {
 	name string
-	// run attacks and returns when it is over; what it has dialed is closed afterwards.
+	// run attacks and returns when the attack is over. Its connections are closed afterwards.
 	run func(*testing.T, *target)
-	// tls has the target serve HTTPS and HTTP/2.
+	// tls makes the target serve HTTPS and HTTP/2.
 	tls bool
-	// crowds is of an attack that asks for more at once than the server works on. Then others too may be told to wait, which
-	// is what the server promises.
+	// crowds marks an attack that sends more requests at once than the server works on. Then the server may tell other
+	// clients to wait too, as it promises.
 	crowds bool
 	// files is how many files the target may have open, if that is limited.
 	files int
@@ -64,7 +64,7 @@ func TestAClientThatBehavesWellIsServedWhateverOthersDo(t *testing.T) {
 	}
 }
 
-// checkLog finds faults of the server: no client may cause one.
+// checkLog fails the test for faults of the server in its log. No client may cause one.
 func (s *target) checkLog(t *testing.T) {
 	t.Helper()
 	for line := range strings.Lines(s.Log(t)) {
@@ -74,7 +74,7 @@ func (s *target) checkLog(t *testing.T) {
 	}
 }
 
-// scaled is a count, or ten times as much with -hard.
+// scaled returns a count, or ten times the count with -hard.
 func scaled(n int) int {
 	if *hard {
 		return 10 * n
@@ -82,7 +82,7 @@ func scaled(n int) int {
 	return n
 }
 
-// hold is how long an attack lasts that only takes time. With -hard it outlasts the server's patience with headers.
+// hold is how long an attack lasts that only waits. With -hard it lasts longer than the server waits for headers.
 func hold() time.Duration {
 	if *hard {
 		return 12 * time.Second

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// h2 is an HTTP/2 connection whose client sends what it likes.
+// h2 is an HTTP/2 connection on which the test can send any frame.
 type h2 struct {
 	*http2.Framer
 	conn    *tls.Conn
 	encoder *hpack.Encoder
 	block   bytes.Buffer
-	stream  uint32 // the next one
+	stream  uint32 // the number of the next stream
 }
 
 // dialH2 opens an HTTP/2 connection with these settings.
@@ -37,7 +37,7 @@ func (s *target) dialH2(t *testing.T, settings ...http2.Setting) *h2 {
 	return c
 }
 
-// headers is the block of a request's head.
+// headers encodes the headers of a request.
 func (c *h2) headers(method, path string, more ...hpack.HeaderField) []byte {
 	c.block.Reset()
 	for _, f := range append([]hpack.HeaderField{
@@ -49,14 +49,14 @@ func (c *h2) headers(method, path string, more ...hpack.HeaderField) []byte {
 	return c.block.Bytes()
 }
 
-// ask begins a stream with a request.
+// ask opens a stream with a request.
 func (c *h2) ask(method, path string, end bool) (stream uint32, err error) {
 	stream = c.stream
 	c.stream += 2
 	return stream, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.headers(method, path), EndStream: end, EndHeaders: true})
 }
 
-// begun reads until so many answers have begun or were cut off, or the server hangs up.
+// begun reads until n answers have begun or were cut off, or until the server hangs up.
 func (c *h2) begun(n int) {
 	for n > 0 {
 		frame, err := c.ReadFrame()
@@ -70,10 +70,10 @@ func (c *h2) begun(n int) {
 	}
 }
 
-// mostStreams is how many HTTP/2 requests the server keeps open, of all connections together.
+// mostStreams is how many HTTP/2 requests of all connections together the server keeps open.
 const mostStreams = 4096
 
-// streams opens so many connections and as many streams on each as it may, all with that request.
+// streams opens that many connections, and on each as many streams as allowed, all with the same request.
 func (s *target) streams(t *testing.T, conns int, method, path string, settings ...http2.Setting) (opened []*h2) {
 	t.Helper()
 	for range conns {
@@ -88,7 +88,7 @@ func (s *target) streams(t *testing.T, conns int, method, path string, settings 
 	return opened
 }
 
-// streamsWithoutRoom gives short answers no room.
+// streamsWithoutRoom asks for short answers and gives them no flow-control window.
 func streamsWithoutRoom(t *testing.T, s *target) {
 	opened := s.streams(t, scaled(50), "GET", "/v1/pets?limit=5", http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	for _, c := range opened {
@@ -98,7 +98,8 @@ func streamsWithoutRoom(t *testing.T, s *target) {
 	time.Sleep(hold())
 }
 
-// checkStreams finds more open streams than there may be by their goroutines: one each, and three for a connection.
+// checkStreams fails the test if there are too many open streams. It goes by the number of goroutines: each stream has one,
+// and each connection has three.
 func (s *target) checkStreams(t *testing.T, conns int) {
 	t.Helper()
 	text, err := s.look("/metrics")
@@ -107,7 +108,7 @@ func (s *target) checkStreams(t *testing.T, conns int) {
 	}
 }
 
-// streamsWithLittleRoom takes long answers a byte at a time.
+// streamsWithLittleRoom reads long answers one byte at a time.
 func streamsWithLittleRoom(t *testing.T, s *target) {
 	s.fillLong(t)
 	opened := s.streams(t, scaled(2), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
@@ -120,7 +121,7 @@ func streamsWithLittleRoom(t *testing.T, s *target) {
 	}
 }
 
-// unreadStreams gives long answers all the room there is and reads none of them.
+// unreadStreams gives long answers the largest flow-control window and reads none of them.
 func unreadStreams(t *testing.T, s *target) {
 	s.fillLong(t)
 	for _, c := range s.streams(t, scaled(10), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: math.MaxInt32}) {
@@ -129,7 +130,7 @@ func unreadStreams(t *testing.T, s *target) {
 	time.Sleep(hold())
 }
 
-// slowStreams sends bodies a byte at a time.
+// slowStreams sends bodies one byte at a time.
 func slowStreams(t *testing.T, s *target) {
 	opened := s.streams(t, scaled(10), "POST", "/v1/pets")
 	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
@@ -142,7 +143,7 @@ func slowStreams(t *testing.T, s *target) {
 	s.checkStreams(t, len(opened))
 }
 
-// idleSecureConnections are opened and used once or not at all, over HTTP/2.
+// idleSecureConnections opens HTTP/2 connections and uses them once or never.
 func idleSecureConnections(t *testing.T, s *target) {
 	for i := range scaled(100) {
 		if c := s.dialH2(t); i%2 == 0 {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// eachH2 has so many connections attack at once, each until the server hangs up or the attack is done. What the server
-// says is read, if listens, so that it can go on.
+// eachH2 attacks on that many connections at once, on each until the server hangs up or the attack is over. With listens,
+// it reads what the server sends, so that the server can go on.
 func (s *target) eachH2(t *testing.T, conns int, listens bool, attack func(c *h2) error) {
 	t.Helper()
 	var attackers sync.WaitGroup
@@ -22,12 +22,12 @@ func (s *target) eachH2(t *testing.T, conns int, listens bool, attack func(c *h2
 		if listens {
 			go io.Copy(io.Discard, c.conn)
 		}
-		attackers.Go(func() { attack(c) }) // an error is the server's hanging up
+		attackers.Go(func() { attack(c) }) // an error means that the server hung up
 	}
 	attackers.Wait()
 }
 
-// repeat does something so often, or until it fails.
+// repeat calls do n times, or until it fails.
 func repeat(n int, do func() error) (err error) {
 	for range n {
 		if err = do(); err != nil {
@@ -37,7 +37,7 @@ func repeat(n int, do func() error) (err error) {
 	return nil
 }
 
-// rapidResets asks and takes it back at once.
+// rapidResets sends requests and resets each at once.
 func rapidResets(t *testing.T, s *target) {
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
 		return repeat(2000, func() error {
@@ -50,7 +50,7 @@ func rapidResets(t *testing.T, s *target) {
 	})
 }
 
-// provokedResets asks and makes a mistake for which the server takes the stream back.
+// provokedResets sends requests with a mistake that makes the server reset the stream.
 func provokedResets(t *testing.T, s *target) {
 	zero := make([]byte, 4)
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
@@ -64,7 +64,7 @@ func provokedResets(t *testing.T, s *target) {
 	})
 }
 
-// continuationFlood sends headers that go on and on, with content or without.
+// continuationFlood sends headers that never end, in continuation frames with or without content.
 func continuationFlood(t *testing.T, s *target) {
 	for _, piece := range [][]byte{nil, []byte(strings.Repeat("\x00\x01a\x01b", 2000))} {
 		s.eachH2(t, scaled(5), true, func(c *h2) error {
@@ -76,7 +76,7 @@ func continuationFlood(t *testing.T, s *target) {
 	}
 }
 
-// headerBombs sends a few bytes that stand for many: one long header from the table, over and over.
+// headerBombs sends a few bytes that stand for many: the same long header from the table, again and again.
 func headerBombs(t *testing.T, s *target) {
 	long := hpack.HeaderField{Name: "x-long", Value: strings.Repeat("a", 3000)}
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
@@ -97,7 +97,7 @@ func headerBombs(t *testing.T, s *target) {
 			return c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: bomb, EndStream: true, EndHeaders: true})
 		})
 	})
-	s.eachH2(t, scaled(5), true, func(c *h2) error { // the table made large and small again
+	s.eachH2(t, scaled(5), true, func(c *h2) error { // makes the table large and small again
 		return repeat(200, func() error {
 			sizes := strings.Repeat("\x3f\xe1\x1f\x20", 1000)
 			stream := c.stream
@@ -107,7 +107,7 @@ func headerBombs(t *testing.T, s *target) {
 	})
 }
 
-// controlFloods sends frames that ask for nothing but attention, and reads no answer to them, or all.
+// controlFloods sends control frames, and reads either all answers to them or none.
 func controlFloods(t *testing.T, s *target) {
 	for _, frame := range []func(c *h2) error{
 		func(c *h2) error { return c.WritePing(false, [8]byte{}) },
@@ -125,7 +125,7 @@ func controlFloods(t *testing.T, s *target) {
 			})
 		}
 	}
-	s.eachH2(t, scaled(2), true, func(c *h2) error { // data without data
+	s.eachH2(t, scaled(2), true, func(c *h2) error { // empty data frames
 		stream, err := c.ask("POST", "/v1/pets", false)
 		if err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// bombs are bodies that are small to send and, for a careless reader, expensive to read. None is an animal.
+// bombs are small bodies that are expensive to read for a careless reader. None is an animal.
 func bombs() map[string]string {
 	pet := func(name string) string { return `{"categoryId":1,"name":` + name + `}` }
 	var names strings.Builder
@@ -48,7 +48,7 @@ func bombs() map[string]string {
 	}
 }
 
-// bodyBombs sends each of them, again and again, in each way a body can be sent. A patch may leave everything as it is.
+// bodyBombs sends each bomb repeatedly, in every way in which a body can be sent. A patch may change nothing.
 func bodyBombs(t *testing.T, s *target) {
 	for name, body := range bombs() {
 		length, chunks := fmt.Sprintf("Content-Length: %d", len(body)), fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)

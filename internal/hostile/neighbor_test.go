@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// fewest is how many requests a measurement has at least.
+// fewest is the smallest number of requests in a measurement.
 const fewest = 120
 
-// manners is what a client that behaves well has met.
+// manners records what a well-behaved client has experienced.
 type manners struct {
 	mu       sync.Mutex
 	asked    int
 	good     int
-	told     int // to wait and ask again
+	told     int // how often the server told it to wait and ask again
 	took     []time.Duration
 	problems []string // the first few
 }
 
-// habit is what one worker of that client does over and over.
+// habit is what one worker of that client does again and again.
 type habit struct {
 	method, path, body string
 	every              time.Duration
-	fresh              bool // each time on a new connection
+	fresh              bool // uses a new connection each time
 }
 
 var habits = []habit{
@@ -37,7 +37,7 @@ var habits = []habit{
 	{method: "GET", path: "/v1/inventory", every: 25 * time.Millisecond, fresh: true},
 }
 
-// neighbor runs a client that behaves well for as long as something else lasts.
+// neighbor runs a well-behaved client while during runs.
 func (s *target) neighbor(during func()) *manners {
 	m := &manners{}
 	ctx, stop := context.WithCancel(context.Background())
@@ -63,7 +63,7 @@ func (s *target) client(fresh bool) *http.Client {
 	return &http.Client{Timeout: patience / 2, Transport: &http.Transport{TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: fresh}}
 }
 
-// follow asks until ctx ends. A request that is under way then is finished.
+// follow sends requests until ctx ends, and finishes the last one.
 func (m *manners) follow(ctx context.Context, s *target, h habit, client *http.Client) {
 	beat := time.NewTicker(h.every)
 	defer beat.Stop()
@@ -79,10 +79,10 @@ func (m *manners) follow(ctx context.Context, s *target, h habit, client *http.C
 	}
 }
 
-// toldToWait is no fault of an answer, if the server has more to do than it can.
+// toldToWait is the answer of a server that has too much to do. Then it is not a fault.
 const toldToWait = "503 with Retry-After"
 
-// ask makes one request and says what is wrong with its answer.
+// ask sends one request and says what is wrong with its answer.
 func (h habit) ask(s *target, client *http.Client) (problem string) {
 	request, err := http.NewRequest(h.method, s.URL+h.path, bytes.NewReader([]byte(h.body)))
 	if err != nil {

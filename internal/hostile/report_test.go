@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// result is what came of one attack.
+// result is the outcome of one attack.
 type result struct {
 	attack          string
 	quiet, attacked *manners
@@ -15,7 +15,7 @@ type result struct {
 	peak            int64
 }
 
-// reported are the results so far, by the attack's place in the table.
+// reported holds the results so far, by the attack's place in the table.
 type reported struct {
 	mu sync.Mutex
 	of map[int]result

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// drip writes something to each connection over and over, for as long as an attack lasts.
+// drip writes a text to each connection again and again while an attack lasts.
 func drip(conns []*net.TCPConn, text string) {
 	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		for _, conn := range conns {
@@ -20,7 +20,7 @@ func drip(conns []*net.TCPConn, text string) {
 	}
 }
 
-// checkHungUp finds connections that the server still keeps when an attack has outlasted its patience.
+// checkHungUp fails the test for connections that the server still keeps although an attack has outlasted its timeouts.
 func checkHungUp(t *testing.T, conns []*net.TCPConn) {
 	t.Helper()
 	if !*hard {
@@ -33,14 +33,14 @@ func checkHungUp(t *testing.T, conns []*net.TCPConn) {
 	}
 }
 
-// slowHeaders never ends the head of its requests.
+// slowHeaders sends requests whose headers never end.
 func slowHeaders(t *testing.T, s *target) {
 	conns := s.crowd(t, scaled(500), func(int) string { return "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: " })
 	drip(conns, "a")
 	checkHungUp(t, conns)
 }
 
-// slowBodies announces a body and sends a byte of it at a time, with a length or in chunks.
+// slowBodies announces a body and sends it one byte at a time, with a length or in chunks.
 func slowBodies(t *testing.T, s *target) {
 	conns := s.crowd(t, scaled(500), func(i int) string {
 		if i%2 == 0 {
@@ -51,12 +51,13 @@ func slowBodies(t *testing.T, s *target) {
 	drip(conns, "1\r\n{\r\n")
 }
 
-// slowRefusedBodies sends, as slowly, bodies of requests that were refused at once.
+// slowRefusedBodies sends bodies just as slowly, for requests that were refused at once.
 func slowRefusedBodies(t *testing.T, s *target) {
 	drip(s.crowd(t, scaled(500), func(int) string { return "POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" }), " ")
 }
 
-// fillLong stores so much that a page of a hundred animals has 600 kB, more than a connection holds that nobody reads.
+// fillLong stores animals with such long names that a page of a hundred has 600 kB, more than fits into a connection that
+// nobody reads.
 func (s *target) fillLong(t *testing.T) {
 	t.Helper()
 	client := s.client(false)
@@ -82,7 +83,7 @@ func unreadAnswers(t *testing.T, s *target) {
 	time.Sleep(hold())
 }
 
-// slowReaders reads long answers a few bytes at a time.
+// slowReaders requests long answers and reads a few bytes of them at a time.
 func slowReaders(t *testing.T, s *target) {
 	s.fillLong(t)
 	conns := s.crowd(t, scaled(50), func(int) string { return s.head("GET", longPage) })
@@ -94,14 +95,15 @@ func slowReaders(t *testing.T, s *target) {
 	}
 }
 
-// idleConnections are opened and then not used, or used once, or for half a request.
+// idleConnections opens connections and does not use them, or uses them once, or for half a request.
 func idleConnections(t *testing.T, s *target) {
 	sends := []string{"", "GE", s.head("GET", "/v1/inventory"), "\r\n"}
 	s.crowd(t, scaled(1000), func(i int) string { return sends[i%len(sends)] })
 	time.Sleep(hold())
 }
 
-// halfClosedConnections have a client that sends no more, in the middle of a request or after one whose answer it does not read.
+// halfClosedConnections closes its sending side in the middle of a request, or after a request whose answer it does not
+// read.
 func halfClosedConnections(t *testing.T, s *target) {
 	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
 	for _, conn := range s.crowd(t, scaled(1000), func(i int) string { return sends[i%len(sends)] }) {
@@ -110,7 +112,7 @@ func halfClosedConnections(t *testing.T, s *target) {
 	time.Sleep(hold())
 }
 
-// brokenConnections are reset at once, in the middle of a request, or before its answer.
+// brokenConnections resets connections at once, in the middle of a request, or before the answer.
 func brokenConnections(t *testing.T, s *target) {
 	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
 	for i := range scaled(2000) {

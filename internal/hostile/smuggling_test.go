@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// smuggledRequests sends requests whose end is a matter of opinion, each with another request behind it. The server either
-// refuses the first and hangs up, or answers it and hangs up; where there is only one opinion it may answer both.
+// smuggledRequests sends requests whose end is ambiguous, each with another request after it. The server refuses or answers
+// the first one and hangs up. If the end is not ambiguous after all, it may answer both.
 func smuggledRequests(t *testing.T, s *target) {
 	pet := `{"name":"Rex","categoryId":1}`
 	length := fmt.Sprintf("Content-Length: %d", len(pet))

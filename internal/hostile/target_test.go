@@ -21,10 +21,10 @@ import (
 	"petstore/internal/testservice"
 )
 
-// patience bounds every wait for the server; only a broken one needs it.
+// patience bounds every wait for the server. Only a broken one takes that long.
 const patience = time.Minute
 
-// key is what everybody asks with. Hostile clients have keys too.
+// key is the key of all clients. Hostile clients have keys too.
 const key = "a-key-of-my-own-choice"
 
 // target is a server under attack.
@@ -37,7 +37,7 @@ type target struct {
 	conns []net.Conn
 }
 
-// start starts a server for one attack. It counts requests and refuses none for its number: limits would protect it.
+// start starts a server for one attack, with rate limits off: they would protect it.
 func start(t *testing.T, a attack) *target {
 	t.Helper()
 	s, binary := &target{}, testservice.Build(t)
@@ -55,7 +55,7 @@ func start(t *testing.T, a attack) *target {
 	return s
 }
 
-// certify writes a certificate and returns the arguments that have it used.
+// certify writes a certificate and returns the arguments with which the server uses it.
 func (s *target) certify(t *testing.T) (args []string) {
 	t.Helper()
 	lender := httptest.NewTLSServer(nil)
@@ -76,7 +76,7 @@ func (s *target) certify(t *testing.T) (args []string) {
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
 }
 
-// withFiles is a program that runs the binary with so few files.
+// withFiles makes a program that runs the binary with that many open files at most.
 func withFiles(t *testing.T, binary string, files int) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "limited")
@@ -100,12 +100,12 @@ func (s *target) dial(t *testing.T) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// crowd opens so many connections and sends each what that returns for its number.
+// crowd opens n connections and sends sends(i) on connection i.
 func (s *target) crowd(t *testing.T, n int, sends func(i int) string) (conns []*net.TCPConn) {
 	t.Helper()
 	for i := range n {
 		conns = append(conns, s.dial(t))
-		io.WriteString(conns[i], sends(i)) // the server may have hung up, which is its right
+		io.WriteString(conns[i], sends(i)) // an error is fine: the server may have hung up
 	}
 	return conns
 }
@@ -120,13 +120,13 @@ func (s *target) hangUp() {
 	s.conns = nil
 }
 
-// head is the head of a request with the target's key and these lines, complete.
+// head returns the complete head of a request, with the key and these lines.
 func (s *target) head(method, path string, lines ...string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key + "\r\n" + strings.Join(append(lines, "\r\n"), "\r\n")
 }
 
-// exchange sends a text that ends its connection, one of its own, and returns the statuses of all answers to it and whether
-// the server hung up after them.
+// exchange opens a connection, sends a text that makes the server close it, and returns the statuses of all answers and
+// whether the server hung up.
 func (s *target) exchange(t *testing.T, text string) (statuses []int, closed bool) {
 	t.Helper()
 	conn := s.dial(t)

@@ -35,7 +35,7 @@ func (s *store) isTaken(c category) bool {
 }
 
 // createCategory names the counter's next number that has no name. The counter begins after the highest number that animals
-// carry, of those that JavaScript reads exactly.
+// carry, counting only numbers that JavaScript reads exactly.
 func (s *store) createCategory(r request, _ int64) answer {
 	var fresh category
 	if refusal := fields(r.body, []string{"name"}, fresh.read); refusal != nil {
@@ -92,7 +92,7 @@ func (s *store) getCategory(_ request, id int64) answer {
 	return answer{status: 200, body: category{id, s.categories[id]}}
 }
 
-// nameCategory gives a number its first name, or another one.
+// nameCategory gives a name to a number, or renames it.
 func (s *store) nameCategory(r request, id int64) answer {
 	named := category{ID: id}
 	if refusal := fields(r.body, []string{"name"}, named.read); refusal != nil {
@@ -117,14 +117,15 @@ func (s *store) deleteCategory(_ request, id int64) answer {
 	return answer{status: 204}
 }
 
-// record is what was made under an Idempotency-Key, and by which request.
+// record is the request that used an Idempotency-Key, and its answer.
 type record struct {
 	operation, body string
 	at              time.Time
 	answer          answer
 }
 
-// once makes something, or repeats the answer to the same request of the same owner within a day. A refusal is not kept.
+// once makes something. If the same owner sent the same request within a day, it repeats the answer instead. Refusals are
+// not kept.
 func (s *store) once(r request, make func() answer) answer {
 	if r.once == nil {
 		return make()

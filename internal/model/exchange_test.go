@@ -23,7 +23,7 @@ type got struct {
 	isHead bool
 }
 
-// code is of the Error, empty if the answer is none.
+// code is the code of the Error, empty if the answer is not an Error.
 func (g got) code() string {
 	var e struct{ Code string }
 	if g.status >= 400 {
@@ -90,10 +90,10 @@ func (q *sequence) send(s step, r request, target string) {
 	}
 }
 
-// strangers are secrets of no key: none, one of another form, and one that could be a key's.
+// strangers are secrets that belong to no key: an empty one, a malformed one, and a well-formed one.
 var strangers = []string{"", "pets_live_nonsense", petstore.NewSecret(petstore.Production)}
 
-// who is the key of a step, nil for none, with the secret that is sent.
+// who returns the key of a step, or nil, and the secret to send.
 func (q *sequence) who(s step) (*key, string) {
 	n := int(s[1]&0x7f) % (len(q.keys) + len(strangers))
 	if n < len(q.keys) {
@@ -102,7 +102,7 @@ func (q *sequence) who(s step) (*key, string) {
 	return nil, strangers[n-len(q.keys)]
 }
 
-// expected is what the model answers: first the key, then its limits, then what it may do.
+// expected is the model's answer. It looks first at the key, then at its limits, then at what the key may do.
 func (q *sequence) expected(k *key, r request, op *operation) (answer, verdict) {
 	if !k.isUsable(q.now()) {
 		v := q.limits.take("address", minutelyOfAddress, 0, q.now())
@@ -139,14 +139,14 @@ func rawRequest(method, target, secret string, r request) string {
 	return b.String()
 }
 
-// described are the kinds of exchanges that the document was found to describe. It is asked once for each: kin-openapi is
-// slow, and the model has compared the values.
+// described remembers the kinds of exchanges that were compared with the document. Each kind is compared once, because
+// kin-openapi is slow and the model has compared the values already.
 var described = make(map[string]bool)
 
-// maxDescribed bounds what a fuzzer that runs for days fills.
+// maxDescribed bounds the memory of a fuzzer that runs for days.
 const maxDescribed = 1 << 16
 
-// exchange has the service answer a request, as every request must be answered.
+// exchange sends a request to the service, and checks what every answer must have.
 func (q *sequence) exchange(raw, operation string) got {
 	q.Helper()
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
@@ -181,7 +181,7 @@ func (q *sequence) exchange(raw, operation string) got {
 	return got{status: w.Code, header: w.Header(), body: w.Body.String()}
 }
 
-// kindOf is what answers of one kind have in common: status, headers and items, but for their numbers.
+// kindOf is what answers of one kind have in common: status, headers and items, without their numbers.
 func kindOf(a contract.Answer) string {
 	items := strings.Split(strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' {

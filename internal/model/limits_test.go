@@ -8,10 +8,10 @@ import (
 type key struct {
 	secret   string
 	owner    string
-	reads    bool      // and may not write
+	reads    bool      // may read but not write
 	expires  time.Time // zero for never
 	revoked  bool
-	minutely int64 // how many requests a minute may have, of all keys of the owner
+	minutely int64 // how many requests per minute all keys of the owner may send
 	daily    int64
 }
 
@@ -22,28 +22,28 @@ func (k *key) isUsable(now time.Time) bool {
 // minutelyOfAddress is how many requests without a valid key an address may send in a minute.
 const minutelyOfAddress = 1000
 
-// limits is what the service should remember of those who send requests: of owners and addresses.
+// limits is what the service should remember about owners and addresses.
 type limits struct {
 	counts map[string]*count
 	bans   map[string]ban
 }
 
-// count is of one UTC minute and its day.
+// count counts the requests of one UTC minute and its day.
 type count struct {
 	minute, day   time.Time
 	passed, today int64
-	rejected      int64 // in the minute
+	rejected      int64 // rejected requests in the minute
 }
 
-// ban is an owner's latest one, and how many have followed each other.
+// ban is an owner's latest ban, and how many bans have followed each other.
 type ban struct {
 	from, until time.Time
 	streak      int
 }
 
-// verdict is what the limits make of a request, and what its answer tells of them.
+// verdict says whether the limits let a request pass, and what its answer says about them.
 type verdict struct {
-	code       string // of the refusal, empty for none
+	code       string // the code of the refusal, empty if there is none
 	limit      int64
 	remaining  int64
 	reset      time.Time
@@ -52,10 +52,10 @@ type verdict struct {
 
 func newLimits() *limits { return &limits{counts: map[string]*count{}, bans: map[string]ban{}} }
 
-// forget is what a restart does: counts are gone, bans stay.
+// forget does what a restart does: counts are gone, bans stay.
 func (l *limits) forget() { l.counts = map[string]*count{} }
 
-// take counts a request. A daily limit of 0 is none.
+// take counts a request. A daily limit of 0 means that there is none.
 func (l *limits) take(subject string, minutely, daily int64, now time.Time) verdict {
 	c := l.count(subject, now)
 	if l.bans[subject].holds(now) {
@@ -92,7 +92,7 @@ func (l *limits) count(subject string, now time.Time) *count {
 	return c
 }
 
-// tell shows the window with fewer requests left; when equal, the day.
+// tell shows the window with fewer requests left, or the day if both have the same number left.
 func (c *count) tell(minutely, daily int64) verdict {
 	v := verdict{limit: minutely, remaining: minutely - c.passed, reset: c.minute.Add(time.Minute)}
 	if daily > 0 && daily-c.today <= v.remaining {
@@ -101,7 +101,7 @@ func (c *count) tell(minutely, daily int64) verdict {
 	return v
 }
 
-// banned refuses until the ban is over and an exhausted window too.
+// banned refuses a request until the ban and every exhausted window are over.
 func (l *limits) banned(subject string, minutely, daily int64, now time.Time) verdict {
 	v := l.count(subject, now).tell(minutely, daily)
 	if until := l.bans[subject].until; v.remaining > 0 || !v.reset.After(until) {
@@ -118,7 +118,8 @@ func (v verdict) refuse(code string, now time.Time) verdict {
 
 func (b ban) holds(now time.Time) bool { return now.Before(b.until) }
 
-// next is a ban of a minute, or twice as long as the one before if that began within a day; an hour at most.
+// next is the next ban. It takes a minute, or twice as long as the ban before if that began within a day, and at most an
+// hour.
 func (b ban) next(now time.Time) ban {
 	fresh := ban{from: now, streak: 1}
 	if b.streak > 0 && now.Sub(b.from) < 24*time.Hour {

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/contract"
 )
 
-// order holds an animal. Its status is what is stored: from ends on, an open one counts as expired.
+// order holds an animal. Its status is the stored one: from ends on, an open order counts as expired.
 type order struct {
 	ID        int64  `json:"id"`
 	PetID     int64  `json:"petId"`
@@ -24,7 +24,7 @@ type order struct {
 
 func written(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// counted is an order as it counts now.
+// counted returns an order as it counts now.
 func (s *store) counted(o *order) order {
 	seen := *o
 	if o.Status == "open" && !s.now.Before(o.ends) {
@@ -33,7 +33,7 @@ func (s *store) counted(o *order) order {
 	return seen
 }
 
-// holder is the open order that holds an animal, nil if none does.
+// holder returns the open order that holds an animal, or nil.
 func (s *store) holder(petID int64) *order {
 	for _, o := range s.orders {
 		if o.PetID == petID && o.Status == "open" {
@@ -43,7 +43,7 @@ func (s *store) holder(petID int64) *order {
 	return nil
 }
 
-// settle frees an animal whose order has expired. Every write to an animal begins with it.
+// settle frees an animal whose order has expired. Every write to an animal begins with this.
 func (s *store) settle(p *pet) {
 	o := s.holder(p.ID)
 	if o == nil || s.counted(o).Status == "open" {
@@ -53,7 +53,7 @@ func (s *store) settle(p *pet) {
 	p.Status = "available"
 }
 
-// expire is what the service does by itself every second: it settles every animal.
+// expire settles every animal, as the service does every second.
 func (s *store) expire() {
 	for _, p := range s.pets {
 		s.settle(p)
@@ -137,7 +137,7 @@ func (s *store) cancelOrder(_ request, id int64) answer {
 	return s.closeOrder(id, "cancelled", "available")
 }
 
-// closeOrder ends an open order. One that has come to the same end before stays as it is.
+// closeOrder closes an open order. An order that was already closed in the same way stays as it is.
 func (s *store) closeOrder(id int64, end, leaves string) answer {
 	if id < 1 || id > int64(len(s.orders)) {
 		return notFound

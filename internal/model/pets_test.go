@@ -9,7 +9,7 @@ import (
 	"petstore/internal/contract"
 )
 
-// pet is an animal. Its status is what is stored: an order that has expired may not have freed it yet.
+// pet is an animal. Its status is the stored one: an expired order may not have freed the animal yet.
 type pet struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
@@ -19,7 +19,7 @@ type pet struct {
 
 var petStatuses = []string{"available", "pending", "sold"}
 
-// readPet reads the fields of an animal that a body has.
+// read reads the fields of an animal from a body.
 func (p *pet) read(members map[string]json.RawMessage) bool {
 	name, nameOK := contract.Text(members, "name", 1000)
 	category, categoryOK := contract.Whole(members, "categoryId")

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// operation is what the model has to know of an operation of the interface.
+// operation is what the model has to know about an operation of the interface.
 type operation struct {
 	method, path string
 	do           func(*store, request, int64) answer
 	named        bool            // the path has an id
-	anyInt64     bool            // which may be negative
+	anyInt64     bool            // the id may be negative
 	takes        map[string]bool // the media types of its body; nil takes all
-	makes        bool            // something new, so that an Idempotency-Key counts
+	makes        bool            // makes something new, so an Idempotency-Key counts
 }
 
 var (
@@ -21,7 +21,7 @@ var (
 	patching = map[string]bool{"": true, "application/json": true, "application/json; charset=utf-8": true, "application/merge-patch+json": true}
 )
 
-// names are the operations of the interface in the order in which a script counts them, and then what else may happen.
+// names lists the operations of the interface in the order in which a script counts them, and then what else may happen.
 var names = []string{
 	"createPet", "listPets", "getPet", "updatePet", "deletePet", "getInventory",
 	"createCategory", "listCategories", "getCategory", "nameCategory", "deleteCategory",
@@ -52,7 +52,8 @@ func init() {
 	}
 }
 
-// What a script chooses from. The first of each is plain, so that a script of zeros is one of plain requests.
+// These are the values that a script chooses from. The first of each is plain, so that a script of zeros sends plain
+// requests.
 var (
 	ids       = []string{"1", "2", "3", "4", "5", "0", "-3", "%31", "01", "x", "9223372036854775807", "9223372036854775808", "9007199254740991"}
 	petNames  = []string{`"Rex"`, `"Ada"`, `"Zoë <\u0026>"`, `"\ud83d\ude00"`, `""`, `" "`, `"a\u0000"`, `7`, `null`, ``, text(100), text(101), text(1000), text(1001)}
@@ -71,14 +72,14 @@ var (
 
 func text(length int) string { return `"` + strings.Repeat("n", length) + `"` }
 
-// step is one thing that happens, in eight bytes of a script.
+// step is one thing that happens. It takes eight bytes of a script.
 type step [8]byte
 
 func (s step) pick(i int, from []string) string { return from[int(s[i])%len(from)] }
 
 func (s step) name() string { return s.pick(0, names) }
 
-// body is of the fields of the operation, or a line of the fuzzer's own.
+// body makes a body with the fields of the operation, or returns a line of the fuzzer.
 func (s step) body(lines []string) string {
 	if s[7] >= 192 {
 		return lines[int(s[7]-192)%len(lines)]
@@ -105,7 +106,7 @@ func object(pairs ...string) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// query is of a list; the cursor is one that an earlier answer gave.
+// query makes the query of a list. The cursor comes from an earlier answer.
 func (s step) query(cursor string) string {
 	values := url.Values{}
 	add := func(name, value string) {

@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// seed is a script in words: the name of each step with its seven other bytes.
+// seed is a script in words: the name of each step and its seven other bytes.
 type seed struct {
 	steps []happening
 	raw   string
@@ -22,7 +22,8 @@ func (s seed) script() (script []byte) {
 	return script
 }
 
-// seeds are lives of animals that a fuzzer would have to find: who, id or Idempotency-Key, three choices, media, raw.
+// seeds are lives of animals that a fuzzer would hardly find. The bytes are: who, id or Idempotency-Key, three choices,
+// media, raw.
 var seeds = []seed{
 	{steps: []happening{
 		{"createPet", nil}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{0, 1, 2, 2, 2}},

@@ -19,8 +19,8 @@ const (
 	maxRequests = 128
 )
 
-// FuzzSequence does what a script says with the whole API and with the model, and wants the same of both. A step of the
-// script is eight bytes; the lines of raw are bodies of the fuzzer's own.
+// FuzzSequence runs a script on the whole API and on the model. Both must give the same answers. A step of the script takes
+// eight bytes; the lines of raw are bodies that the fuzzer makes up.
 func FuzzSequence(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed.script(), seed.raw)
@@ -41,7 +41,7 @@ func FuzzSequence(f *testing.F) {
 	})
 }
 
-// newKeys are those that exist when a sequence begins, and one that does not.
+// newKeys makes the keys that exist when a sequence begins.
 func newKeys() []*key {
 	const wide = 1_000_000
 	secret := func() string { return petstore.NewSecret(petstore.Production) }
@@ -68,7 +68,7 @@ type sequence struct {
 	log    []string // what happened so far
 }
 
-// link is one to a next page, as it was given, and where that begins.
+// link is a link to a next page, as an answer gave it, and where that page begins.
 type link struct {
 	target string
 	cursor string
@@ -127,7 +127,7 @@ func (q *sequence) do(s step) {
 	}
 }
 
-// durations are how long nothing happens.
+// durations are the pauses in which nothing happens.
 var durations = []time.Duration{
 	time.Second, time.Millisecond, time.Minute, time.Hour, 24 * time.Hour, 24*time.Hour - time.Millisecond, 59 * time.Second,
 	72 * time.Hour, 30 * 24 * time.Hour, 4 * 365 * 24 * time.Hour,
@@ -139,7 +139,7 @@ func (q *sequence) pass(d time.Duration) {
 	q.model.now = q.now()
 }
 
-// operate does what operators do with a key, and lets the five seconds pass in which every replica learns of it.
+// operate changes a key like an operator does, and then lets the five seconds pass within which every replica knows it.
 func (q *sequence) operate(what string, k *key, work func() error) {
 	q.Helper()
 	q.note("%s of %s", what, k.owner)
@@ -153,13 +153,13 @@ func (q *sequence) note(format string, args ...any) {
 	q.log = append(q.log, fmt.Sprintf(format, args...))
 }
 
-// fail tells what happened up to a difference.
+// fail reports a difference and everything that happened before it.
 func (q *sequence) fail(format string, args ...any) {
 	q.Helper()
 	q.Fatalf("%s\nafter\n%s", fmt.Sprintf(format, args...), strings.Join(q.log, "\n"))
 }
 
-// compare fails the test unless the answer is what the model says.
+// compare fails the test unless the answer is the one of the model.
 func (q *sequence) compare(name string, want answer, limits verdict, got got) {
 	q.Helper()
 	if got.status != want.status || !got.isHead && got.code() != want.code {
@@ -200,7 +200,7 @@ func (q *sequence) compare(name string, want answer, limits verdict, got got) {
 	}
 }
 
-// expectLink keeps the link to the next page, if there should be one.
+// expectLink checks whether there is a link to the next page, and keeps it.
 func (q *sequence) expectLink(name string, want answer, header http.Header) {
 	q.Helper()
 	target, found := strings.CutSuffix(strings.Join(header["Link"], "|"), `>; rel="next"`)

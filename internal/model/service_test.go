@@ -21,18 +21,18 @@ import (
 // noon is when every sequence begins.
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// service is the API on a SQLite file, and a way to begin anew with the same file.
+// service is the API on a SQLite file. It can start over with the same file.
 type service struct {
 	clock atomic.Int64 // in Unix milliseconds
 	db    *sqlite.DB
 	aside *sqlite3.Conn
 	api   *httpapi.API
-	ids   map[string]string // of keys, by their secrets
+	ids   map[string]string // the ids of keys by their secrets
 }
 
 func (s *service) now() time.Time { return time.UnixMilli(s.clock.Load()).UTC() }
 
-// open makes the file, in memory where that is a directory: nothing here is worth a wait for the disk.
+// open makes the file, in memory if the system has a folder for that, so that nothing waits for the disk.
 func open(f *testing.F, keys []*key) *service {
 	dir, err := os.MkdirTemp("/dev/shm", "petstore")
 	if err != nil {
@@ -53,7 +53,7 @@ func open(f *testing.F, keys []*key) *service {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { s.aside.Close() })
-	// To note that a key is used, the service would write in the background, for longer than a sequence takes.
+	// Otherwise the service would write in the background when a key was last used, for longer than a sequence takes.
 	if err := sqlitex.ExecuteScript(s.aside, "UPDATE keys SET last_used_at = 1 << 50; CREATE TABLE first_keys AS SELECT * FROM keys", nil); err != nil {
 		f.Fatal(err)
 	}
@@ -90,13 +90,13 @@ func (s *service) reset(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.db.DeletePet(t.Context(), 1); !petstore.IsCode(err, petstore.NotFound) { // so that its readers see what is new
+	if err := s.db.DeletePet(t.Context(), 1); !petstore.IsCode(err, petstore.NotFound) { // a write, so that the reading connections see the new content
 		t.Fatal(err)
 	}
 	s.restart()
 }
 
-// restart is a new process on the same file.
+// restart does what a new process on the same file does.
 func (s *service) restart() {
 	s.api = httpapi.New(httpapi.Config{
 		Environment: petstore.Production,

@@ -1,6 +1,6 @@
-// Package model compares the whole API with a model of the store: what every request should be answered, said in the
-// plainest terms there are, one request after the other. The model is of maps and slices and shares no code with the
-// service, so it reads as a specification of the life of an animal.
+// Package model compares the whole API with a model of the store. The model says in the plainest terms what the answer to
+// every request should be, one request after the other. It consists of maps and slices and shares no code with the
+// service, so it reads like a specification of the life of an animal.
 package model
 
 import (
@@ -17,7 +17,7 @@ import (
 type store struct {
 	now        time.Time
 	pets       map[int64]*pet
-	lastPet    int64 // the highest id that was ever given
+	lastPet    int64 // the highest id that was ever given out
 	orders     []*order
 	categories map[int64]string
 	counter    int64 // the number that createCategory tries next; 0 before the first one
@@ -28,10 +28,10 @@ func newStore(now time.Time) *store {
 	return &store{now: now, pets: map[int64]*pet{}, categories: map[int64]string{}, made: map[[2]string]record{}}
 }
 
-// request is one as far as the model has to know it.
+// request is what the model has to know about a request.
 type request struct {
 	operation string
-	id        string // in the path
+	id        string // the id in the path
 	query     string
 	body      string
 	media     string // the Content-Type, empty for none
@@ -40,7 +40,7 @@ type request struct {
 	from      *position // what the cursor in the query stands for
 }
 
-// position is where a list goes on: behind the item with that id.
+// position is where a list goes on: after the item with that id.
 type position struct {
 	operation string
 	id        int64
@@ -49,18 +49,18 @@ type position struct {
 // answer is what a request should get.
 type answer struct {
 	status   int
-	code     string    // of the Error
+	code     string    // the code of the Error
 	body     any       // nil for none
-	location string    // of what was made
-	replayed bool      // it was made by an earlier request
-	next     *position // what the Link to the next page leads to, nil on the last one
+	location string    // the path of what was made
+	replayed bool      // an earlier request made it
+	next     *position // where the Link to the next page leads, nil on the last page
 }
 
 func refused(status int, code string) answer { return answer{status: status, code: code} }
 
 var notFound = refused(404, "not_found")
 
-// answer is what a request gets that its key may send, and what it does.
+// answer does what a request says and returns its answer. The key may send the request.
 func (s *store) answer(r request) answer {
 	op := operations[r.operation]
 	id, canBe := parseID(r.id, op.anyInt64)
@@ -77,10 +77,10 @@ func (s *store) answer(r request) answer {
 	return op.do(s, r, id)
 }
 
-// sunset is when getPet goes.
+// sunset is when getPet is removed.
 var sunset = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
 
-// parseID reads the id in a path, which is written as plainly as it can be. Only a category's may be negative.
+// parseID reads the id in a path, without extra zeros or signs. Only the id of a category may be negative.
 func parseID(text string, anyInt64 bool) (int64, bool) {
 	if text == "%31" {
 		text = "1"
@@ -94,7 +94,7 @@ func isIdempotencyKey(key string) bool {
 	return printable && len(key) >= 1 && len(key) <= 255
 }
 
-// fields reads a body: it must be one strict object, with the fields that are required, and each of them must be right.
+// fields reads a body. It must be one strict object with all required fields, and each field must be right.
 func fields(body string, required []string, right func(members map[string]json.RawMessage) bool) (refusal *answer) {
 	members, strict := contract.Members([]byte(body))
 	var a answer
@@ -111,7 +111,7 @@ func fields(body string, required []string, right func(members map[string]json.R
 	return &a
 }
 
-// parameters reads a query, in which every parameter that is known may stand once and must be right.
+// parameters reads a query. Each known parameter may appear once and must be right.
 func parameters(query string, known map[string]func(value string) bool) (refusal *answer) {
 	values, err := url.ParseQuery(query)
 	bad := err != nil
@@ -125,7 +125,7 @@ func parameters(query string, known map[string]func(value string) bool) (refusal
 	return &a
 }
 
-// readInt reads a whole number that is written as plainly as it can be.
+// readInt reads a whole number without extra zeros or signs.
 func readInt(into *int64) func(string) bool {
 	return func(text string) bool {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -134,7 +134,7 @@ func readInt(into *int64) func(string) bool {
 	}
 }
 
-// readLimit reads the length of a page.
+// readLimit reads the size of a page.
 func readLimit(into *int64) func(string) bool {
 	return func(text string) bool { return readInt(into)(text) && *into >= 1 && *into <= 100 }
 }
@@ -147,12 +147,12 @@ func readOneOf(into *string, words ...string) func(string) bool {
 	}
 }
 
-// readCursor takes a cursor of the same list only.
+// readCursor accepts only a cursor of the same list.
 func readCursor(r request) func(string) bool {
 	return func(string) bool { return r.from != nil && r.from.operation == r.operation }
 }
 
-// page is the answer that lists the first items, and leads to the others if there are any.
+// page is an answer with the first items, and a link to the others if there are any.
 func page[T any](r request, items []T, limit int64, id func(T) int64) answer {
 	a := answer{status: 200}
 	if int64(len(items)) > limit {

@@ -6,13 +6,13 @@ const MaxCategoryNameLength = 100
 // MaxID is the highest id that the service gives out: every JavaScript client reads it exactly (2^53 - 1).
 const MaxID = 1<<53 - 1
 
-// Category is a name for a number that animals carry as their category. Animals carry numbers without a name too.
+// Category gives a name to a number that animals carry as their category. Animals may also carry a number without a name.
 type Category struct {
 	ID   int64
 	Name string
 }
 
-// CheckCategoryName says what is wrong with the name of a category, nothing if it may be stored.
+// CheckCategoryName says what is wrong with the name of a category. It returns "" if the name may be stored.
 func CheckCategoryName(name string) (problem string) { return CheckText(name, MaxCategoryNameLength) }
 
 // NoSuchCategory is the refusal of a number without a name.
@@ -20,7 +20,7 @@ func NoSuchCategory() *Error {
 	return Errorf(NotFound, "There is no category with this number. PUT a name to make one.")
 }
 
-// NotACategory is the refusal of what cannot be the number of a category.
+// NotACategory is the refusal of a text that cannot be the number of a category.
 func NotACategory() *Error {
 	return Errorf(NotFound, "There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")
 }

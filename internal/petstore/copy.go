@@ -13,36 +13,39 @@ import (
 // Each Replace, and RaiseCounters, is one transaction, and returns ErrServed once MarkServed was called.
 type Copyable interface {
 	Storage
-	// StoredKeys returns at most limit keys in the order of their hashes, those after the given one.
+	// StoredKeys returns at most limit keys that come after the given one, in the order of their hashes.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
-	// StoredIdempotency returns at most limit idempotency records in the order of time, owner and key, those after the given one.
+	// StoredIdempotency returns at most limit idempotency records that come after the given one, in the order of time, owner
+	// and key.
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
-	// StoredOrders returns at most limit orders as they are stored, in the order of their ids, those after the given one.
+	// StoredOrders returns at most limit orders that come after the given one, as they are stored, in the order of their ids.
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
-	// Counters returns the highest ids that were ever given.
+	// Counters returns the highest ids that were ever given out.
 	Counters(ctx context.Context) (Counters, error)
 
-	// ReplacePets stores the first animals under the ids they have and removes the second. No new animal gets an id up to theirs.
+	// ReplacePets stores the animals of put under the ids they have and removes those of remove. Every animal that is
+	// created later gets a higher id than theirs.
 	ReplacePets(ctx context.Context, put, remove []Pet) error
-	// ReplaceCategories stores the first categories, in place of those that have their ids or names, and removes the second.
+	// ReplaceCategories stores the categories of put, in place of those that have their ids or names, and removes those of
+	// remove.
 	ReplaceCategories(ctx context.Context, put, remove []Category) error
-	// ReplaceOrders stores the first orders under the ids they have, in their order, and removes the second. An open order
-	// takes the place of the one that holds its animal. Animals do not change.
+	// ReplaceOrders stores the orders of put one by one, under the ids they have, and removes those of remove. An open
+	// order takes the place of the stored order that holds the same animal. Animals do not change.
 	ReplaceOrders(ctx context.Context, put, remove []Order) error
-	// ReplaceKeys stores keys with their hashes and bans. It merges a key that is there already by Stricter.
+	// ReplaceKeys stores keys with their hashes and bans. If a key is there already, it stores the Stricter of the two.
 	ReplaceKeys(ctx context.Context, put []StoredKey) error
-	// ReplaceIdempotency stores the first idempotency records and removes the second.
+	// ReplaceIdempotency stores the idempotency records of put and removes those of remove.
 	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
-	// RaiseCounters makes sure that no new record gets an id up to these.
+	// RaiseCounters makes sure that every new record gets a higher id than these.
 	RaiseCounters(ctx context.Context, to Counters) error
-	// MarkServed records for good that a server serves from the storage, whose content is its own from then on.
+	// MarkServed records for good that a server serves from this storage. From then on nothing can be copied into it.
 	MarkServed(ctx context.Context) error
 }
 
 // ErrServed is the refusal to copy into a storage from which a server has served.
 var ErrServed = Errorf(InvalidParameter, "a server has served from the database to copy into, and a copy would undo what was done there; copy into an empty one")
 
-// Counters are the highest ids that were ever given, to records that are gone too; 0 for none.
+// Counters are the highest ids that were ever given out, including those of records that are gone; 0 for none.
 type Counters struct {
 	Pet, Order, Category int64
 }
@@ -54,7 +57,7 @@ type StoredKey struct {
 	Ban  Ban
 }
 
-// Stricter is the key with the earlier revocation and expiry, the lesser access and the longer ban of both.
+// Stricter combines two versions of a key: the earlier revocation and expiry, the lesser access and the longer ban.
 func (k StoredKey) Stricter(other StoredKey) StoredKey {
 	k.RevokedAt = earlier(k.RevokedAt, other.RevokedAt)
 	k.ExpiresAt = earlier(k.ExpiresAt, other.ExpiresAt)
@@ -68,7 +71,7 @@ func (k StoredKey) Stricter(other StoredKey) StoredKey {
 	return k
 }
 
-// earlier is the earlier of two times of which zero means never.
+// earlier is the earlier of two times. A zero time means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -92,9 +95,9 @@ type StoredIdempotency struct {
 	MadeAt      time.Time
 }
 
-// Copy makes the content of one storage that of another and returns what it did there. It tells how many animals of how
-// many it has compared. They come last: of what is created meanwhile, no idempotency record comes over without its
-// animal. A key that is only in the other storage stays there.
+// Copy makes the content of to equal to that of from, and returns what it changed. A key that only to has stays there.
+// Copy calls progress with the number of animals compared so far and the number of all animals. It copies the animals
+// last: if an animal is created during the copy, its idempotency record never arrives without it.
 func Copy(ctx context.Context, from, to Copyable, progress func(done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {
@@ -151,7 +154,7 @@ var storedCategories = kind[Category]{
 	name: "categories",
 	stored: func(s Copyable, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
-		case after == Category{}: // none has no name
+		case after == Category{}: // the start: every category has a name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
 		case after.ID == math.MaxInt64:
 			return nil, nil
@@ -162,8 +165,9 @@ var storedCategories = kind[Category]{
 	replace: Copyable.ReplaceCategories,
 }
 
-// storedOrders go from the oldest on: of two that held an animal one after the other, the first is closed first. If the
-// source closes it only after it was read, the second one takes its place.
+// storedOrders are copied from the oldest to the newest. When two orders held the same animal one after the other, the
+// older one closed before the newer one was placed. If the source closes the older one only after the copy has read it
+// as open, the newer one takes its place.
 var storedOrders = kind[Order]{
 	name:    "orders",
 	stored:  Copyable.StoredOrders,

@@ -5,23 +5,23 @@ import (
 	"context"
 )
 
-// Tally is what a copy did to one kind of record in the storage copied into.
+// Tally counts what a copy did to one kind of record in the target.
 type Tally struct {
 	Kind                    string
 	Added, Changed, Removed int64
-	// Kept counts those that only that storage has, where they are not removed.
+	// Kept counts the records that only the target has, for a kind whose records are not removed.
 	Kept int64
 }
 
-// kind is how one kind of record is copied: by a walk along both storages in the same order.
+// kind describes how one kind of record is copied: a walk passes through both storages in the same order.
 type kind[T comparable] struct {
 	name string
-	// stored returns at most limit records after the given one; the first ones after a zero one.
+	// stored returns at most limit records after the given one. It returns the first ones if after is zero.
 	stored func(s Copyable, ctx context.Context, after T, limit int) ([]T, error)
 	order  func(a, b T) int
-	// merge makes one record of the two that have the same place in the order; without it, the source's counts.
+	// merge makes one record of two that have the same place in the order. If it is nil, the source's record wins.
 	merge func(source, target T) T
-	// keeps says that records which only the target has stay there.
+	// keeps says that the target keeps the records that the source does not have.
 	keeps   bool
 	replace func(to Copyable, ctx context.Context, put, remove []T) error
 }
@@ -29,7 +29,8 @@ type kind[T comparable] struct {
 // copyStep is how many records are read or stored at a time.
 const copyStep = 1000
 
-// copy makes the target's records those of the source, and tells after every step how many of these it has passed.
+// copy makes the target's records equal to the source's. After every step it reports how many of the source's records
+// it has passed.
 func (k kind[T]) copy(ctx context.Context, from, to Copyable, passed func(n int64)) (Tally, error) {
 	w := walk[T]{kind: k, source: side[T]{storage: from}, target: side[T]{storage: to}, tally: Tally{Kind: k.name}}
 	for told := int64(0); ; {
@@ -54,7 +55,7 @@ func (k kind[T]) copy(ctx context.Context, from, to Copyable, passed func(n int6
 	}
 }
 
-// walk is where a copy is, and what it is about to change.
+// walk holds how far a copy has come, and what it is about to change.
 type walk[T comparable] struct {
 	kind[T]
 	source, target side[T]
@@ -86,7 +87,7 @@ func (w *walk[T]) step() {
 	}
 }
 
-// compare says whether the source's next record comes before the target's, after it, or has the same place.
+// compare says whether the source's next record comes before the target's, comes after it, or has the same place.
 func (w *walk[T]) compare() int {
 	switch {
 	case w.target.ended:
@@ -97,7 +98,7 @@ func (w *walk[T]) compare() int {
 	return w.order(w.source.page[0], w.target.page[0])
 }
 
-// side is one of the two storages of a walk, with the records that were read and are not passed yet.
+// side is one of the two storages of a walk, with the records that were read but not passed yet.
 type side[T comparable] struct {
 	storage Copyable
 	page    []T
@@ -106,7 +107,7 @@ type side[T comparable] struct {
 	passed  int64
 }
 
-// fill reads the next records if all that were read are passed.
+// fill reads the next records once all those read before are passed.
 func (s *side[T]) fill(ctx context.Context, k kind[T]) (err error) {
 	if len(s.page) > 0 || s.ended {
 		return nil

@@ -48,7 +48,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unreachable reports that the storage could not do its work now and has changed nothing, for the reason in cause.
+// Unreachable reports that the storage cannot do its work now, because of cause, and has changed nothing.
 func Unreachable(cause error) *Error {
 	return &Error{
 		Code:    Unavailable,
@@ -57,7 +57,7 @@ func Unreachable(cause error) *Error {
 	}
 }
 
-// Unknown reports that a write was broken off, for the reason in cause, when the storage may already have done it.
+// Unknown reports that cause broke off a write that the storage may already have done.
 func Unknown(cause error) *Error {
 	return &Error{
 		Code:    OutcomeUnknown,
@@ -81,8 +81,8 @@ func IsCode(err error, code Code) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// Panicked makes an error for the log of what recover returned, with the stack. A runtime.Error is told; any other value may
-// hold a part of a request, so only its type is.
+// Panicked turns what recover returned into an error for the log, with the stack. It shows the text of a runtime.Error.
+// Any other value may hold part of a request, so it shows only its type.
 func Panicked(p any) error {
 	told := fmt.Sprintf("%T", p)
 	if fault, ok := p.(runtime.Error); ok {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckText says what is wrong with a text that people write, of at most max Unicode code points; nothing if it may be
-// stored.
+// CheckText says what is wrong with a text that people write and that may have at most max Unicode code points. It
+// returns "" if the text may be stored.
 func CheckText(s string, max int) (problem string) {
 	switch {
 	case s == "":
@@ -36,7 +36,7 @@ func thousands(n int) string {
 // FormatTime is the published form of a time: RFC 3339 in UTC with three decimals.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// Faults collects what is wrong with the fields of one request, at most one fault a field.
+// Faults collects what is wrong with the fields of one request, at most one fault per field.
 type Faults struct {
 	list    []fault
 	missing bool
@@ -44,7 +44,7 @@ type Faults struct {
 
 type fault struct{ field, problem string }
 
-// Add notes a problem, if there is one; the first one of a field stays.
+// Add notes a problem of a field, if there is one. The first problem of each field stays.
 func (f *Faults) Add(field, problem string) {
 	if problem == "" {
 		return
@@ -57,20 +57,20 @@ func (f *Faults) Add(field, problem string) {
 	f.list = append(f.list, fault{field, problem})
 }
 
-// AddMissing notes that a required field is not there.
+// AddMissing notes that a required field is missing.
 func (f *Faults) AddMissing(field string) {
 	f.Add(field, "is required")
 	f.missing = true
 }
 
-// Merge adds the faults of fields that have none yet.
+// Merge adds the other faults, except for fields that have a fault already.
 func (f *Faults) Merge(other Faults) {
 	for _, o := range other.list {
 		f.Add(o.field, o.problem)
 	}
 }
 
-// Err is nil without faults, else one Error whose message names every faulty field.
+// Err is nil if there are no faults. Otherwise it is one Error whose message names every faulty field.
 func (f Faults) Err() error {
 	if len(f.list) == 0 {
 		return nil

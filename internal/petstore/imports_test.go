@@ -22,7 +22,7 @@ type part struct {
 	Deps       []string
 }
 
-// house lists every package of this module and what it stands on, tests aside.
+// house lists every package of this module with its dependencies, except those of tests.
 var house = sync.OnceValues(func() (map[string]part, error) {
 	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "petstore/...").Output()
 	var failed *exec.ExitError

@@ -42,7 +42,7 @@ func NewSecret(env Environment) string {
 	return body + checksum(body)
 }
 
-// CheckSecret says without any look-up whether a token can be an API key of this environment, and if not, why not.
+// CheckSecret says, without any lookup, why a token cannot be an API key of this environment. It returns nil if it can.
 func CheckSecret(env Environment, token string) error {
 	other := Staging
 	if env == Staging {
@@ -82,8 +82,8 @@ func inBase62(n *big.Int, width int) string {
 
 var anySecret = regexp.MustCompile(`(pets_(?:live|test)_)[0-9A-Za-z]+`)
 
-// Redact is a text that others may read, without the API keys in it. A key that an operator chose looks like any word and
-// stays.
+// Redact removes the API keys from a text that others may read. It cannot find a key that an operator chose: such a key
+// looks like any other word.
 func Redact(text string) string {
 	if !strings.Contains(text, "pets_") {
 		return text
@@ -91,7 +91,7 @@ func Redact(text string) string {
 	return anySecret.ReplaceAllString(text, "$1…")
 }
 
-// CheckNamedSecret says whether an operator may choose this token as an API key: 16 to 128 characters of a bearer token.
+// CheckNamedSecret returns nil if an operator may choose this token as an API key: a bearer token of 16 to 128 characters.
 func CheckNamedSecret(token string) error {
 	if len(token) < 16 || len(token) > 128 || !IsBearerToken(token) {
 		return fmt.Errorf("an API key of your own choice is 16 to 128 letters, digits and -._~+/ (with = only at its end)")
@@ -105,12 +105,12 @@ func IsBearerToken(s string) bool {
 	return body != "" && strings.Trim(body, base62+"-._~+/") == ""
 }
 
-// SecretHash is all that is stored of an API key.
+// SecretHash is the only form in which an API key is stored.
 type SecretHash [sha256.Size]byte
 
 // HashSecret is the hash under which an API key is stored and found.
 func HashSecret(token string) SecretHash {
-	var room [128]byte // that of any key: hashing it makes no garbage
+	var room [128]byte // room for any key, so that hashing one makes no garbage
 	return sha256.Sum256(append(room[:0], token...))
 }
 
@@ -123,7 +123,7 @@ const (
 	ReadWrite Access = "write"
 )
 
-// Key is what is known of an API key. Zero times mean "never".
+// Key is what the service knows about an API key. Zero times mean "never".
 type Key struct {
 	ID        string
 	Name      string
@@ -132,7 +132,8 @@ type Key struct {
 	Limits    Limits
 	Access    Access
 	CreatedAt time.Time
-	// Lifetime is how long the key was given, when it was made or by a change, 0 for ever. A rotation ends a key before it.
+	// Lifetime is how long the key may live, as set when it was made or last changed; 0 means forever. A rotation ends the
+	// key earlier.
 	Lifetime  time.Duration
 	ExpiresAt time.Time
 	RevokedAt time.Time
@@ -140,11 +141,11 @@ type Key struct {
 	RotatedAt time.Time
 	// LastUsedAt is the beginning of the hour in which the key was last used.
 	LastUsedAt time.Time
-	// BannedFrom and BannedUntil are the owner's latest ban; it may be past.
+	// BannedFrom and BannedUntil are the bounds of the owner's latest ban, which may be over.
 	BannedFrom, BannedUntil time.Time
 }
 
-// NewKey makes the record of a key that owns itself and lives that long, for ever if lifetime is 0.
+// NewKey makes the record of a key that is its own owner. It lives for lifetime, or forever if that is 0.
 func NewKey(name string, plan Plan, limits Limits, now time.Time, lifetime time.Duration) Key {
 	id := newKeyID()
 	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits, Access: ReadWrite}.born(now, lifetime)
@@ -168,10 +169,10 @@ func newKeyID() string {
 	return "key_" + inBase62(new(big.Int).SetBytes(random[:]), 9)
 }
 
-// Usable returns nil while the key may be used, else the refusal.
+// Usable returns nil while the key may be used, and the refusal after that.
 func (k Key) Usable(now time.Time) error {
 	switch {
-	case !k.RevokedAt.IsZero(): // whatever the clocks of who revoked it and of who asks say
+	case !k.RevokedAt.IsZero(): // no clock is compared: those of two machines may differ
 		return Errorf(Unauthorized, "This API key was revoked. Use another one.")
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return Errorf(Unauthorized, "This API key has expired. Use another one.")
@@ -179,35 +180,34 @@ func (k Key) Usable(now time.Time) error {
 	return nil
 }
 
-// Banned says whether a ban of the owner holds.
+// Banned says whether the owner is banned at that time.
 func (k Key) Banned(now time.Time) bool {
 	return Ban{Start: k.BannedFrom, Until: k.BannedUntil}.Holds(now)
 }
 
-// Successor is the key that replaces k from now on: same owner, name, plan, limits and access, and as long a
-// life as k was given.
+// Successor is the key that replaces k from now on. It has the same owner, name, plan, limits, access and lifetime.
 func (k Key) Successor(now time.Time) Key {
 	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedFrom: k.BannedFrom, BannedUntil: k.BannedUntil}
 	return next.born(now, k.Lifetime)
 }
 
-// KeyChange names what is to change of a key; what is nil stays as it is.
+// KeyChange says what to change about a key. A nil field stays as it is.
 type KeyChange struct {
 	Plan              *Plan
 	PerMinute, PerDay *int64
 	Access            *Access
 	Name              *string
-	// Lifetime counts from the change on; 0 is for ever.
+	// Lifetime counts from the change on; 0 means forever.
 	Lifetime *time.Duration
 }
 
-// OfOwner reports whether the change is of the plan or its limits, which belong to the owner and so to all its keys.
+// OfOwner reports whether the plan or its limits change. They belong to the owner, so all keys of the owner get them.
 func (c KeyChange) OfOwner() bool {
 	return c.Plan != nil || c.PerMinute != nil || c.PerDay != nil
 }
 
 // Change is the key after the change. It returns an Error with the code Unauthorized if the key is revoked, or
-// InvalidParameter if its plan cannot have these limits. An Enterprise key keeps the limit that is not named.
+// InvalidParameter if its plan cannot have these limits. An Enterprise key keeps a limit that the change does not name.
 func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 	if !k.RevokedAt.IsZero() {
 		return Key{}, Errorf(Unauthorized, "key %s is revoked for good and cannot be changed; petstore keys create makes another", k.ID)
@@ -237,7 +237,7 @@ func or[T any](given *T, otherwise T) T {
 	return otherwise
 }
 
-// RetiredAt is when k ends if it is replaced with that overlap: never later than it would have ended anyway.
+// RetiredAt is when k ends if it is replaced now with that overlap. It is never later than k would have ended anyway.
 func (k Key) RetiredAt(now time.Time, overlap time.Duration) time.Time {
 	end := now.Add(overlap)
 	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(end) {

@@ -56,12 +56,13 @@ type NewOrder struct {
 	Hold time.Duration
 }
 
-// CheckReference says what is wrong with a reference, nothing if it may be stored.
+// CheckReference says what is wrong with a reference. It returns "" if the reference may be stored.
 func CheckReference(reference string) (problem string) {
 	return CheckText(reference, MaxReferenceLength)
 }
 
-// Order holds an animal from CreatedAt until it is closed, at the latest until ExpiresAt. Times are whole milliseconds.
+// Order holds an animal from CreatedAt until the order is closed, at the latest until ExpiresAt. Times are whole
+// milliseconds.
 type Order struct {
 	ID        int64
 	PetID     int64
@@ -73,7 +74,7 @@ type Order struct {
 	ClosedAt time.Time
 }
 
-// Place is the order that begins now under that id. Only an available animal can be ordered.
+// Place returns the order of that id, which begins now. It refuses an animal that is not available.
 func (n NewOrder) Place(id int64, pet Pet, now time.Time) (Order, error) {
 	if pet.Status != Available {
 		return Order{}, Errorf(PetUnavailable, "This animal is %s, not available. Order another one.", pet.Status)
@@ -82,7 +83,7 @@ func (n NewOrder) Place(id int64, pet Pet, now time.Time) (Order, error) {
 	return Order{ID: id, PetID: n.PetID, Status: Open, Reference: n.Reference, CreatedAt: now, ExpiresAt: now.Add(n.Hold)}, nil
 }
 
-// At is the order as it counts at that time: an open one counts as expired from ExpiresAt on.
+// At is the order as it counts at that time: an open order counts as expired from ExpiresAt on.
 func (o Order) At(now time.Time) Order {
 	if o.Status == Open && !now.Before(o.ExpiresAt) {
 		o.Status, o.ClosedAt = Expired, o.ExpiresAt
@@ -90,8 +91,8 @@ func (o Order) At(now time.Time) Order {
 	return o
 }
 
-// Close is the order after it is brought to Completed or Cancelled. An order that is there already stays as it is; one that
-// is closed otherwise is refused.
+// Close returns the order in the state to, which is Completed or Cancelled. An order already in that state stays as it
+// is. Close refuses an order that is closed in another state.
 func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
 	o = o.At(now)
 	switch o.Status {
@@ -113,7 +114,7 @@ func (o Order) closed() *Error {
 	return Errorf(OrderClosed, "This order %s at %s and cannot change any more.", happened, FormatTime(o.ClosedAt))
 }
 
-// Leaves is the status in which a closed order leaves its animal.
+// Leaves is the status that an animal gets when its order closes in state s.
 func (s OrderStatus) Leaves() Status {
 	if s == Completed {
 		return Sold
@@ -124,12 +125,12 @@ func (s OrderStatus) Leaves() Status {
 // NoSuchOrder is the refusal of an id that no order has.
 func NoSuchOrder() *Error { return Errorf(NotFound, "There is no order with this id.") }
 
-// NoPetToOrder is the refusal of an order for an animal that is not there.
+// NoPetToOrder is the refusal of an order for an animal that does not exist.
 func NoPetToOrder(id int64) *Error {
 	return Errorf(InvalidField, "petId must be the id of an animal; there is no animal %d.", id)
 }
 
-// CheckHold says what is wrong with a hold of that many seconds, nothing if an order may last that long.
+// CheckHold says what is wrong with a hold of that many seconds. It returns "" if an order may last that long.
 func CheckHold(seconds int64) (problem string) {
 	if seconds < int64(MinHold/time.Second) || seconds > int64(MaxHold/time.Second) {
 		return fmt.Sprintf("must be a whole number from %d to %d", int64(MinHold/time.Second), int64(MaxHold/time.Second))

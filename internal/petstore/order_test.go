@@ -16,7 +16,7 @@ var (
 	closedAt = placedAt.Add(time.Minute)
 )
 
-// orderIn is an order of an hour as it is stored in that state.
+// orderIn is an order with a hold of one hour, as it is stored in that state.
 func orderIn(status petstore.OrderStatus) petstore.Order {
 	o := petstore.Order{ID: 3, PetID: 7, Status: status, Reference: "Ann", CreatedAt: placedAt, ExpiresAt: heldTill}
 	switch status {
@@ -39,8 +39,7 @@ func TestAnOrderGoesFromOpenToOneEnd(t *testing.T) {
 		stored petstore.OrderStatus
 		when   time.Duration
 	}
-	// What an order counts as, and what becomes of it when it is to be completed and when it is to be cancelled; zero is a
-	// refusal.
+	// Each row says what an order counts as, and what completing and canceling make of it; zero means a refusal.
 	table := map[wish]struct{ counts, completed, cancelled petstore.OrderStatus }{
 		{petstore.Open, before}:      {petstore.Open, petstore.Completed, petstore.Cancelled},
 		{petstore.Open, at}:          {petstore.Expired, 0, 0},
@@ -169,7 +168,7 @@ func TestAReferenceAndAHoldHaveBounds(t *testing.T) {
 	}
 }
 
-// What can happen to an order, in any order and at any time, leaves it as these laws say.
+// Whatever happens to an order, in any sequence and at any time, these laws hold.
 func TestAnOrderChangesItsStateOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hold := time.Duration(rapid.Int64Range(60, 2592000).Draw(t, "hold")) * time.Second

@@ -1,4 +1,4 @@
-// Package petstore is the domain: animals, API keys, plans and the seams behind which they are kept and counted.
+// Package petstore is the domain: animals, orders, API keys and plans, and the interfaces of what stores and counts them.
 // It imports the standard library only and knows nothing of HTTP or SQL.
 package petstore
 
@@ -51,13 +51,13 @@ type NewPet struct {
 	Status     Status
 }
 
-// Pet is an animal in the store. Its id was never given to another and never will be.
+// Pet is an animal in the store. No other animal ever had its id or ever will.
 type Pet struct {
 	ID int64
 	NewPet
 }
 
-// Validate returns what is wrong with the fields, nothing if the animal may be stored.
+// Validate returns what is wrong with the fields. It returns no faults if the animal may be stored.
 func (p NewPet) Validate() Faults {
 	var faults Faults
 	faults.Add("name", CheckPetName(p.Name))
@@ -65,10 +65,10 @@ func (p NewPet) Validate() Faults {
 	return faults
 }
 
-// CheckPetName says what is wrong with the name of an animal, nothing if it may be stored.
+// CheckPetName says what is wrong with the name of an animal. It returns "" if the name may be stored.
 func CheckPetName(name string) (problem string) { return CheckText(name, MaxNameLength) }
 
-// CheckStatus says what is wrong with the status of an animal, nothing if it is one.
+// CheckStatus says what is wrong with the status of an animal. It returns "" for a known status.
 func CheckStatus(s Status) (problem string) {
 	if s.String() == "" {
 		return "must be one of available, pending, sold"
@@ -76,14 +76,14 @@ func CheckStatus(s Status) (problem string) {
 	return ""
 }
 
-// PetPatch names what is to change of an animal; what is nil stays as it is.
+// PetPatch says what to change about an animal. A nil field stays as it is.
 type PetPatch struct {
 	Name       *string
 	CategoryID *int64
 	Status     *Status
 }
 
-// Patch is the animal after the patch. While an open order holds the animal, only the order changes its status.
+// Patch is the animal after the patch. It refuses to change the status while an open order, the holder, holds the animal.
 func (p Pet) Patch(patch PetPatch, holder *Order) (Pet, error) {
 	if patch.Status != nil && *patch.Status != p.Status && holder != nil {
 		return Pet{}, PetReservedBy(*holder)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pagePatience bounds a test in the browser; only a broken page needs it.
+// pagePatience bounds a test in the browser. Only a broken page takes that long.
 const pagePatience = 2 * time.Minute
 
 var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
@@ -33,7 +33,7 @@ func Browser(t testing.TB) *Page {
 	return newPage(t, window)
 }
 
-// chromium starts the one Chromium of this process. It ends when the process does.
+// chromium starts the one Chromium of this process. It ends when the process ends.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	parent, err := scratch()
 	if err != nil {
@@ -50,7 +50,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		chromedp.Flag("disable-domain-reliability", true),
 	)
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // root has no sandbox
+		options = append(options, chromedp.NoSandbox) // Chromium has no sandbox for root
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, _ := chromedp.NewContext(allocator)

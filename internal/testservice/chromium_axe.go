@@ -8,14 +8,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axeFile is where scripts/test-services.sh has npm put axe-core, below the user's cache folder.
+// axeFile is where scripts/test-services.sh installs axe-core, below the user's cache folder.
 const axeFile = "petstore-test/node_modules/axe-core/axe.min.js"
 
-// runAxe is all of axe's rules, as a promise of what they found, a line each.
+// runAxe runs all rules of axe. Its promise returns what they found, one line each.
 const runAxe = `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
 	.then(({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) => id + ": " + help + ": " + node.html + " " + node.failureSummary)))`
 
-// Accessible fails the test for each fault that axe finds on the page as it is shown now. The view names the page in the message.
+// Accessible fails the test for each fault that axe finds on the page in its current state. The message names the view.
 func (p *Page) Accessible(view string) {
 	p.t.Helper()
 	cache, err := os.UserCacheDir()
@@ -26,7 +26,7 @@ func (p *Page) Accessible(view string) {
 	if err != nil {
 		Missing(p.t, "axe-core", "run scripts/test-services.sh, which installs it with npm")
 	}
-	Eval[json.RawMessage](p, string(axe)+";true") // the policy of the page does not bind what the test brings along
+	Eval[json.RawMessage](p, string(axe)+";true") // the page's content security policy does not apply to this script
 	faults, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]string](runAxe, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.t.Fatalf("%s: axe does not run: %v", view, err)

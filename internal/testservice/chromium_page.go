@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Page is a window of the browser and what a person does there. What cannot be done ends the test. A test also fails
-// if its page complained in the console or asked a host that it was not opened on.
+// Page is a window of the browser and what a person does there. The test ends if an action cannot be done. It also fails
+// if the page complains in the console, or calls another host than the one it was opened on.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
@@ -29,7 +29,7 @@ type Page struct {
 func newPage(t testing.TB, ctx context.Context) *Page {
 	t.Helper()
 	p := &Page{t: t, ctx: ctx, hosts: make(map[string]bool)}
-	// Windows are many and none is in front: each is to believe that it is.
+	// There are many windows and none is in front, so each is made to believe that it is.
 	focus := emulation.SetFocusEmulationEnabledParams{Enabled: true}
 	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, focus); err != nil {
 		t.Fatalf("Chromium opens no window: %v", err)
@@ -59,8 +59,8 @@ func newPage(t testing.TB, ctx context.Context) *Page {
 	return p
 }
 
-// heard notes a complaint. That the API refused something, or that there is no server, is none, though the browser
-// prints it as one.
+// heard notes a complaint. The browser also prints refusals of the API, and that there is no server. These do not count
+// as complaints.
 func (p *Page) heard(message chromedp.ConsoleMessage) {
 	refused := message.Source == "network" && (strings.Contains(message.URL, "/v1/") || strings.Contains(message.Text, "ERR_CONNECTION"))
 	if refused || (message.Type != "error" && message.Type != "warning" && !message.IsException()) {
@@ -93,7 +93,7 @@ func (p *Page) Open(address string) {
 	p.do(chromedp.Navigate(address))
 }
 
-// Reload shows the page anew.
+// Reload loads the page again.
 func (p *Page) Reload() {
 	p.t.Helper()
 	p.do(chromedp.Reload())
@@ -111,13 +111,13 @@ func (p *Page) Size(width, height int64) {
 	p.do(chromedp.EmulateViewport(width, height))
 }
 
-// Scheme sets the colours a person prefers: light or dark.
+// Scheme sets the color scheme that a person prefers: light or dark.
 func (p *Page) Scheme(scheme string) {
 	p.t.Helper()
 	p.Media("screen", "prefers-color-scheme", scheme)
 }
 
-// Media shows the page on screen or in print, with the features that follow as names and values.
+// Media shows the page on screen or in print. The features are pairs of a name and a value.
 func (p *Page) Media(media string, features ...string) {
 	p.t.Helper()
 	params := emulation.SetEmulatedMediaParams{Media: media}
@@ -129,7 +129,7 @@ func (p *Page) Media(media string, features ...string) {
 	}
 }
 
-// Click clicks with the mouse on the first element of a CSS selector, once it can be seen.
+// Click clicks with the mouse on the first element of a CSS selector, once the element is visible.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility({ visibilityProperty: true })", selector))
@@ -142,7 +142,7 @@ func (p *Page) Click(selector string) {
 	p.do(chromedp.MouseClickXY(centre[0], centre[1]))
 }
 
-// Fill pastes text over what is in an input.
+// Fill pastes text over the content of an input.
 func (p *Page) Fill(selector, text string) {
 	p.t.Helper()
 	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", selector))
@@ -152,7 +152,7 @@ func (p *Page) Fill(selector, text string) {
 	}
 }
 
-// Press sends keys to whatever has the focus.
+// Press sends keys to the element that has the focus.
 func (p *Page) Press(keys string) {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(keys))

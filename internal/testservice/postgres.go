@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres gives the URL of a new, empty database: on the server that PETSTORE_TEST_POSTGRES names, or on one that
-// all tests of this process share. That one writes nothing through to the disk: a test that pulls the plug needs
+// Postgres returns the URL of a new, empty database: on the server that PETSTORE_TEST_POSTGRES names, or on one that
+// all tests of this process share. The shared server does not sync to the disk, so a test that kills the server needs
 // StartPostgres.
 func Postgres(t testing.TB) string {
 	t.Helper()
@@ -75,8 +75,7 @@ func execute(t testing.TB, server, sql string) {
 	}
 }
 
-// PostgresServer is a PostgreSQL of one test, which may do to it what happens to servers. What it has committed is on
-// the disk.
+// PostgresServer is the PostgreSQL of one test, which may stop, pause or kill it. What it has committed is on the disk.
 type PostgresServer struct {
 	// URL leads to the empty database postgres of this server, Address is its host and port.
 	URL     string
@@ -113,7 +112,7 @@ func newPostgres(t testing.TB, folder string, settings ...string) *PostgresServe
 	if initdb == "" {
 		Missing(t, "a PostgreSQL server", "install it (Debian: apt-get install postgresql) or name one in PETSTORE_TEST_POSTGRES")
 	}
-	initdb, err := filepath.EvalSymlinks(initdb) // the other programs are where it really is
+	initdb, err := filepath.EvalSymlinks(initdb) // the other programs are beside the real file
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +152,7 @@ func (s *PostgresServer) initialize(t testing.TB) {
 		"--no-sync", "--wal-segsize=1")
 }
 
-// Start starts the server, again after Stop or Kill, and returns when it answers.
+// Start starts the server, also after Stop or Kill, and returns when it answers.
 func (s *PostgresServer) Start(t testing.TB) {
 	t.Helper()
 	args := []string{"-D", s.data(), "-p", s.port}
@@ -169,7 +168,7 @@ func (s *PostgresServer) Start(t testing.TB) {
 		switch {
 		case err == nil:
 			return
-		case !strings.Contains(err.Error(), "is still in use") || time.Now().After(deadline): // memory is, after Kill
+		case !strings.Contains(err.Error(), "is still in use") || time.Now().After(deadline): // after Kill, its shared memory is still in use for a while
 			t.Fatalf("PostgreSQL does not start: %v", err)
 		}
 	}
@@ -185,7 +184,7 @@ func (s *PostgresServer) answers() error {
 	return conn.Close(ctx)
 }
 
-// Stop shuts the server down as an operator does: connections end, nothing is lost.
+// Stop shuts the server down like an operator does: connections end, and nothing is lost.
 func (s *PostgresServer) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.process.end(syscall.SIGINT); err != nil {
@@ -216,7 +215,7 @@ func (s *PostgresServer) Revive(t testing.TB) {
 	}
 }
 
-// Pause makes the whole server hang: the machine still takes connections and bytes, but nothing answers.
+// Pause makes the whole server hang: the machine still accepts connections and bytes, but nothing answers.
 func (s *PostgresServer) Pause(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -225,8 +224,8 @@ func (s *PostgresServer) Pause(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.PgConn().Conn().Close()  // no farewell: the other end hangs
-	s.signal(t, suspend, s.process.Pid) // from now on there are no new processes
+	defer conn.PgConn().Conn().Close()  // without a goodbye, because the other end hangs
+	s.signal(t, suspend, s.process.Pid) // from now on the server starts no new processes
 	rows, _ := conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	if err != nil {
@@ -243,7 +242,7 @@ func (s *PostgresServer) Resume(t testing.TB) {
 	s.paused = nil
 }
 
-// Kill ends every process of the server at one moment and without warning, as a failing machine does.
+// Kill ends every process of the server at the same moment and without warning, like a failing machine.
 func (s *PostgresServer) Kill(t testing.TB) {
 	t.Helper()
 	if s.paused == nil {
@@ -267,7 +266,7 @@ func (s *PostgresServer) signal(t testing.TB, sig syscall.Signal, pids ...int) {
 	}
 }
 
-// discard ends the server without caring for its data.
+// discard ends the server. Its data may be lost.
 func (s *PostgresServer) discard(t testing.TB) {
 	if s.paused != nil {
 		s.Resume(t)

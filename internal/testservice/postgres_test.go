@@ -62,7 +62,7 @@ func TestAStandbyTakesOver(t *testing.T) {
 	execute(t, standby.URL, "DROP TABLE t")
 }
 
-// TestServersEndWithAKilledTestProcess runs itself, as a process that starts a server and is killed.
+// TestServersEndWithAKilledTestProcess runs itself as a process that starts a server and is then killed.
 func TestServersEndWithAKilledTestProcess(t *testing.T) {
 	if os.Getenv("PETSTORE_TEST_VICTIM") != "" {
 		s := sharedPostgres(t)

@@ -15,10 +15,10 @@ const (
 	resume  = syscall.SIGCONT
 )
 
-// ownGroup keeps the keyboard's signals to the tests away from a process.
+// ownGroup keeps signals from the keyboard, which are for the tests, away from a process.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// unprivileged is ownGroup and, for root, another user: some servers refuse to run as root.
+// unprivileged is ownGroup and, for root, another user, because some servers refuse to run as root.
 func unprivileged() (*syscall.SysProcAttr, error) {
 	attr := ownGroup()
 	if os.Geteuid() != 0 {
@@ -43,7 +43,7 @@ func unprivileged() (*syscall.SysProcAttr, error) {
 	return attr, nil
 }
 
-// give makes a folder the property of the user that a process with attr runs as.
+// give makes the user of a process with attr the owner of a folder.
 func give(dir string, attr *syscall.SysProcAttr) error {
 	if attr.Credential == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Proxy stands between a server and its clients, and can lose the answer to what one of them asks.
+// Proxy stands between a server and its clients, and can lose the answer to a request.
 type Proxy struct {
 	// Address is the host and port to use instead of the server's.
 	Address string
@@ -53,11 +53,11 @@ func StartProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// Silence passes on the next request that contains these bytes, but nothing that the server says on its connection from
-// then on. What it returns is closed when the server has answered.
+// Silence passes on the next request that contains these bytes. From then on it passes on nothing that the server sends on
+// that connection. It closes the channel when the server has answered.
 func (p *Proxy) Silence(sent string) (answered <-chan struct{}) { return p.lose(sent, false) }
 
-// Break is Silence that also ends the connection when the server answers.
+// Break is like Silence, and also closes the connection when the server answers.
 func (p *Proxy) Break(sent string) (answered <-chan struct{}) { return p.lose(sent, true) }
 
 func (p *Proxy) lose(sent string, broken bool) <-chan struct{} {
@@ -104,7 +104,7 @@ func (p *Proxy) join(client net.Conn) {
 	both.Wait()
 }
 
-// met takes the loss if these bytes bring it about.
+// met returns the loss if these bytes trigger it, and removes it.
 func (p *Proxy) met(b []byte) *loss {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *loss) happens() error {
 	return errSwallowed
 }
 
-// forward passes on what look does not object to, until either end is closed.
+// forward passes bytes on until either end is closed or look returns an error.
 func forward(to io.Writer, from io.Reader, look func([]byte) error) {
 	b := make([]byte, 32<<10)
 	for {

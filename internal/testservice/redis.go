@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Redis gives the URL of an empty Redis or Valkey database: on a server that all tests of this process share, or the
-// one that PETSTORE_TEST_REDIS names, as it is.
+// Redis returns the URL of an empty Redis or Valkey database on a server that all tests of this process share. If
+// PETSTORE_TEST_REDIS names a database, it returns that one, whatever it holds.
 func Redis(t testing.TB) string {
 	t.Helper()
 	if url := os.Getenv("PETSTORE_TEST_REDIS"); url != "" {
@@ -40,8 +40,7 @@ var sharedRedis struct {
 	databases int
 }
 
-// RedisServer is a Redis or Valkey of one test, which may do to it what happens to servers. It forgets everything when
-// it stops.
+// RedisServer is the Redis or Valkey of one test, which may stop or pause it. It forgets everything when it stops.
 type RedisServer struct {
 	// URL leads to the server, Address is its host and port.
 	URL     string
@@ -78,7 +77,7 @@ func StartRedisCluster(t testing.TB) *RedisServer {
 // masterSet is the name by which a Sentinel knows the server.
 const masterSet = "petstore"
 
-// Sentinel starts a Sentinel that watches this server and returns the URL that finds it that way.
+// Sentinel starts a Sentinel that watches this server, and returns a URL that finds the server through it.
 func (s *RedisServer) Sentinel(t testing.TB) string {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(s.Address)
@@ -167,7 +166,7 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 	return s
 }
 
-// Start starts the server, again after Stop, and returns when it answers.
+// Start starts the server, also after Stop, and returns when it answers.
 func (s *RedisServer) Start(t testing.TB) {
 	t.Helper()
 	p, err := start(exec.Command(s.program, slices.Concat(s.args, s.follows)...), s.dir)
@@ -215,7 +214,7 @@ func askRedis(address, command string, lines int) (answer []string, err error) {
 	return answer, nil
 }
 
-// Stop ends the server: its connections break and new ones are refused.
+// Stop ends the server: its connections break, and new ones are refused.
 func (s *RedisServer) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.process.end(syscall.SIGKILL); err != nil {
@@ -223,7 +222,7 @@ func (s *RedisServer) Stop(t testing.TB) {
 	}
 }
 
-// Pause makes the server hang: the machine still takes connections and bytes, but nothing answers.
+// Pause makes the server hang: the machine still accepts connections and bytes, but nothing answers.
 func (s *RedisServer) Pause(t testing.TB) {
 	t.Helper()
 	s.signal(t, suspend)

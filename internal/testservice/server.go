@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// Server is a process of the program itself, as users run it. A test may do to it what happens to processes.
+// Server is a process of the program itself, as users run it. A test may stop, pause or kill it.
 type Server struct {
 	// URL leads to the API, Admin to metrics and profiles.
 	URL, Admin string
@@ -29,7 +29,7 @@ type Server struct {
 	process *process
 }
 
-// Build makes the program once for all tests of this process and returns its path.
+// Build builds the program once for all tests of this process and returns its path.
 func Build(t testing.TB) string {
 	t.Helper()
 	path, err := built()
@@ -80,8 +80,8 @@ func BuildOverlaid(files map[string]string) (path string, err error) {
 	return path, nil
 }
 
-// NewServer prepares a server of that binary on ports of its own, which stay the same over all its starts. The
-// arguments follow "serve"; with --tls-cert among them the URL is of HTTPS.
+// NewServer prepares a server of that binary on its own ports, which stay the same over all its starts. The arguments
+// follow "serve". If --tls-cert is among them, the URL begins with https.
 func NewServer(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
 	listen, admin := fmt.Sprintf("127.0.0.1:%d", freePort(t)), fmt.Sprintf("127.0.0.1:%d", freePort(t))
@@ -96,10 +96,10 @@ func NewServer(t testing.TB, binary string, args ...string) *Server {
 	return s
 }
 
-// Set gives the server variables of its environment, such as "GOGC=50", from the next start on.
+// Set sets variables in the server's environment, such as "GOGC=50", from the next start on.
 func (s *Server) Set(variables ...string) { s.env = append(s.env, variables...) }
 
-// Start starts the server, again after it has ended, and returns when it is ready.
+// Start starts the server, also after it has ended, and returns when it is ready.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	if err := s.TryStart(); err != nil {
@@ -107,7 +107,7 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-// TryStart is Start for a server that may be kept from starting.
+// TryStart is like Start, for a server that may be unable to start.
 func (s *Server) TryStart() error {
 	cmd := exec.Command(s.binary, s.args...)
 	cmd.Env = s.env
@@ -119,7 +119,7 @@ func (s *Server) TryStart() error {
 	return p.wait(s.ready)
 }
 
-// trusting takes any certificate: a server that is waited for is the test's own.
+// trusting accepts any certificate, because it only calls the test's own server.
 var trusting = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
 func (s *Server) ready() error { return ready(s.URL) }
@@ -137,10 +137,10 @@ func ready(url string) error {
 	return nil
 }
 
-// Stop ends the server as an operator does.
+// Stop ends the server like an operator does.
 func (s *Server) Stop(t testing.TB) { s.end(t, syscall.SIGTERM) }
 
-// Kill ends the server as a crash does.
+// Kill ends the server like a crash does.
 func (s *Server) Kill(t testing.TB) { s.end(t, syscall.SIGKILL) }
 
 func (s *Server) end(t testing.TB, sig os.Signal) {
@@ -150,7 +150,7 @@ func (s *Server) end(t testing.TB, sig os.Signal) {
 	}
 }
 
-// Pause makes the server hang: the machine still takes connections and bytes, but nothing answers.
+// Pause makes the server hang: the machine still accepts connections and bytes, but nothing answers.
 func (s *Server) Pause(t testing.TB) { s.signal(t, suspend) }
 
 // Resume ends a Pause.

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Standby starts a second server that follows this one. From then on this one acknowledges nothing that the standby
-// does not have on its disk too.
+// Standby starts a second server that follows this one. From then on this server acknowledges a commit only after the
+// standby has it on its disk too.
 func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
 	t.Helper()
 	standby := newPostgres(t, folder(t, "postgres"), s.settings...)

@@ -1,5 +1,5 @@
-// Package testservice starts throwaway services for tests from the programs on the machine: real ones, on free ports,
-// in a temporary folder, gone with the test process however that ends. Only tests import it.
+// Package testservice starts throwaway services for tests from the programs on the machine. They are real, use free ports
+// and a temporary folder, and end with the test process, however that ends. Only tests import the package.
 package testservice
 
 import (
@@ -17,10 +17,11 @@ import (
 	"time"
 )
 
-// patience bounds every wait for a service; only a broken one needs it.
+// patience bounds every wait for a service. Only a broken one takes that long.
 const patience = 30 * time.Second
 
-// Missing ends a test that needs what is not on this machine: it is skipped, and fails where nothing may be skipped.
+// Missing ends a test that needs something that is not on this machine. It skips the test, or fails it where no test may be
+// skipped.
 func Missing(t testing.TB, what, how string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -29,7 +30,7 @@ func Missing(t testing.TB, what, how string) {
 	t.Skipf("%s is not here: %s", what, how)
 }
 
-// wellKnown are the folders where packages put servers without adding them to the PATH, the newest version last.
+// wellKnown are folders where packages install servers without adding them to the PATH, the newest version last.
 var wellKnown = []string{
 	"/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/opt/homebrew/sbin",
 	"/usr/local/pgsql/bin", "/usr/pgsql-*/bin", "/usr/lib/postgresql/*/bin",
@@ -46,7 +47,7 @@ func Program(t testing.TB, name, how string) string {
 	return path
 }
 
-// program finds the first of these programs that is on the machine, or "".
+// program returns the path of the first of these programs that is on the machine, or "" if there is none.
 func program(names ...string) string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -61,9 +62,9 @@ func program(names ...string) string {
 	return ""
 }
 
-// freePort gives a port that nothing listens on, for a service that may be stopped and started again: it lies below
-// those given to outgoing connections, and its UDP twin is held until the test is over, so that no test of another
-// process is given the same.
+// freePort returns a port that nothing listens on, for a service that may be stopped and started again. Outgoing connections
+// use higher ports. The test holds the UDP port of the same number until it is over, so that no test of another process
+// gets the same port.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -84,7 +85,7 @@ func freePort(t testing.TB) int {
 	return 0
 }
 
-// folder makes a folder for a service. It goes when the test process has gone.
+// folder makes a folder for a service. It is removed after the test process has ended.
 func folder(t testing.TB, name string) string {
 	t.Helper()
 	parent, err := scratch()
@@ -98,8 +99,8 @@ func folder(t testing.TB, name string) string {
 	return dir
 }
 
-// scratch is the one folder of this process. A shell stands guard over it: when its standard input ends, as it does
-// however this process goes, it ends the services listed there and removes the folder.
+// scratch is the one folder of this process. A shell watches over it: its standard input ends when this process ends, for
+// whatever reason. Then the shell ends the services listed in the folder and removes the folder.
 var scratch = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "petstore-test-")
 	if err != nil {
@@ -119,7 +120,7 @@ for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" && break; sleep 0.3; done`
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	go cmd.Wait() // holds the other end of its standard input for as long as this process lives
+	go cmd.Wait() // keeps its standard input open for as long as this process lives
 	return dir, nil
 })
 
@@ -130,7 +131,7 @@ type process struct {
 	exited chan struct{}
 }
 
-// start runs a command that writes its log into a file of that folder and ends with this process at the latest.
+// start runs a command. It logs into a file in that folder, and ends with this process at the latest.
 func start(cmd *exec.Cmd, dir string) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -150,14 +151,14 @@ func start(cmd *exec.Cmd, dir string) (*process, error) {
 	}
 	p := &process{Process: cmd.Process, log: log.Name(), exited: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait() // the log says how it ended
 		os.Remove(pidFile)
 		close(p.exited)
 	}()
 	return p, nil
 }
 
-// wait returns when the service is ready, or says why it will not be.
+// wait returns when the service is ready, or says why it will not become ready.
 func (p *process) wait(ready func() error) error {
 	deadline := time.Now().Add(patience)
 	for {

@@ -24,8 +24,8 @@ var docsTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("docs.html").Funcs(template.FuncMap{"highlight": highlight}).ParseFS(templates, "templates/*.html"))
 })
 
-// guess is the address in the samples of a server that was not told its own. The page's script puts there the one
-// that the reader used.
+// guess is the address in the samples if the server does not know its own. The page's script replaces it with the
+// address that the reader used.
 const guess = "http://localhost:8080"
 
 // reference is the API reference as its templates read it.
@@ -52,8 +52,8 @@ type group struct {
 	Calls       []endpoint
 }
 
-// docs renders the reference of the embedded document. Base is the address of this server without the version, empty
-// if it does not know it.
+// docs renders the reference of the embedded document. Base is the address of this server without the version; it is
+// empty if the server does not know it.
 func docs(base string) []byte { return render(base, api.YAML, api.JSON, changelog.Markdown) }
 
 func render(base string, source, document []byte, changes string) []byte {
@@ -98,7 +98,7 @@ func newReference(base string, source, text []byte, changes string) reference {
 	return r
 }
 
-// First is the sample of the first call to make: one that changes nothing.
+// First is the sample that a reader tries first: a call that changes nothing.
 func (r reference) First() string {
 	for _, g := range r.Groups {
 		for _, c := range g.Calls {
@@ -110,7 +110,7 @@ func (r reference) First() string {
 	return ""
 }
 
-// Leaving is the deprecated operation that the page has a guide for.
+// Leaving is the deprecated operation. The page has a guide for moving away from it.
 func (r reference) Leaving() *endpoint {
 	for _, g := range r.Groups {
 		for _, c := range g.Calls {
@@ -127,8 +127,7 @@ func capital(word string) string {
 	return strings.ToUpper(word[:size]) + word[size:]
 }
 
-// version is the path under which this server serves the operations. The document's other servers are examples that
-// nobody can reach.
+// version is the path under which this server serves the operations. The document's other servers are only examples.
 func (d *document) version() string {
 	for _, server := range d.Servers {
 		if strings.HasPrefix(server.URL, "/") {

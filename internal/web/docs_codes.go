@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// code is an error code and what a client does about it.
+// code is an error code and what a client should do about it.
 type code struct {
 	Name     string
 	Statuses string
@@ -43,7 +43,7 @@ var advice = map[petstore.Code]string{
 	petstore.OutcomeUnknown:       "It may have been done. Send it again with the same `Idempotency-Key` where there is one; `message` says what is safe.",
 }
 
-// codes are the codes that an Error of the document may carry, by the status that its examples give them.
+// codes lists the codes of an Error, sorted by the statuses that the document's examples give them.
 func (d *document) codes(operations []operation) []code {
 	statuses := make(map[string][]int)
 	for _, op := range operations {
@@ -67,7 +67,7 @@ func (d *document) codes(operations []operation) []code {
 	return all
 }
 
-// errorFields are those of an Error. The codes have a table of their own.
+// errorFields lists the fields of an Error without the codes, which have a table of their own.
 func (d *document) errorFields() []field {
 	all := given(d.fields(d.Components.Schemas["Error"], 0))
 	for i := range all {
@@ -76,7 +76,7 @@ func (d *document) errorFields() []field {
 	return all
 }
 
-// join lists statuses. A code that no example has is for requests that match no operation, whatever their status.
+// join lists statuses. A code without an example answers requests that match no operation, with various statuses.
 func join(statuses []int) string {
 	if len(statuses) == 0 {
 		return "4xx"
@@ -89,18 +89,18 @@ func join(statuses []int) string {
 	return strings.Join(words, ", ")
 }
 
-// Code is the error code of an example, empty if it is no error.
+// Code is the error code of an example, empty if the example is not an error.
 func (e example) Code() string { return e.read().Code }
 
-// Message is the sentence of an example of an error.
+// Message is the message of an example, empty if the example is not an error.
 func (e example) Message() string { return e.read().Message }
 
 func (e example) read() (failure struct{ Code, Message string }) {
-	json.Unmarshal(e.Value, &failure) // what is not an error has neither
+	json.Unmarshal(e.Value, &failure) // other examples leave both empty
 	return failure
 }
 
-// plan is what a key may ask.
+// plan says how many requests a key may send.
 type plan struct{ Name, PerMinute, PerDay string }
 
 func plans() []plan {

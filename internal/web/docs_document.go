@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// document is what the reference reads of an OpenAPI document.
+// document is the part of an OpenAPI document that the reference uses.
 type document struct {
 	Info struct {
 		Title, Version, Description string
@@ -51,7 +51,7 @@ type operation struct {
 	method, path string
 }
 
-// parameter is one of a request, or a header of an answer, whose name stands before it.
+// parameter is a parameter of a request, or a header of an answer; a header has its name as the key of a map.
 type parameter struct {
 	Ref         string `json:"$ref"`
 	Name, In    string
@@ -120,15 +120,15 @@ func resolve[T any](components map[string]T, ref string, self T) T {
 	return components[ref[strings.LastIndex(ref, "/")+1:]]
 }
 
-// schema follows a reference. What stands beside the reference says more than what it names.
+// schema follows a reference. A description beside the reference wins over the one of its target.
 func (d *document) schema(s schema) schema {
 	named := resolve(d.Components.Schemas, s.Ref, s)
 	named.Description = cmp.Or(s.Description, named.Description)
 	return named
 }
 
-// operations are all operations with their references followed, in the order in which the source has them. JSON has
-// lost that order, so that it is taken from the YAML form.
+// operations lists all operations with their references followed, in the order of the source. The JSON form has lost
+// that order, so it comes from the YAML form.
 func (d *document) operations(source []byte) []operation {
 	var all []operation
 	for path, item := range d.Paths {

@@ -39,7 +39,7 @@ type answer struct {
 	Examples       []example
 }
 
-// common is what all operations have. It is described once.
+// common is what all operations share. The page describes it once.
 type common struct {
 	parameters []parameter
 	headers    map[string]parameter
@@ -66,7 +66,7 @@ func (op operation) takes(p parameter) bool {
 	return slices.ContainsFunc(op.Parameters, func(own parameter) bool { return own.Name == p.Name && own.In == p.In })
 }
 
-// endpoint describes an operation. If all of it is an addition, its parts are not marked again.
+// endpoint describes an operation. If the operation as a whole is marked as an addition, its parts are not marked again.
 func (d *document) endpoint(op operation, base string, common common, marked bool) endpoint {
 	c := endpoint{
 		ID: op.ID, Method: op.method, Path: op.path, Summary: op.Summary, Text: markdown(op.Description),
@@ -129,7 +129,7 @@ func (d *document) header(name string, h parameter) field {
 	return f
 }
 
-// mediaTypes are those of a body, plain JSON first.
+// mediaTypes lists the media types of a body, plain JSON first.
 func mediaTypes(content map[string]media) []string {
 	types := slices.Sorted(maps.Keys(content))
 	slices.SortStableFunc(types, func(a, b string) int {

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// example is a value that the document shows, with what it is an example of.
+// example is a value in the document and a note on what it shows.
 type example struct {
 	Summary string
 	Value   json.RawMessage
 }
 
-// examples are those of a body, with the fields of objects in the order of their schema.
+// examples lists the examples of a body, with the fields of objects in the order of their schema.
 func (d *document) examples(m media) []example {
 	var all []example
 	if m.Example != nil {
@@ -54,7 +54,7 @@ func (d *document) ordered(value json.RawMessage, s schema) json.RawMessage {
 	return value
 }
 
-// Lines is the example as it is read best, a field a line.
+// Lines is the example with one field per line.
 func (e example) Lines() string {
 	var b bytes.Buffer
 	if json.Indent(&b, e.Value, "", "  ") != nil {
@@ -74,7 +74,7 @@ func (e example) Line() string {
 
 var tokens = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`[^`]*`|\\b[0-9]+\\b|\\b(?:true|false|null)\\b")
 
-// highlight colours the names, strings and numbers of code.
+// highlight colors the names, strings and numbers of code.
 func highlight(code string) template.HTML {
 	var b strings.Builder
 	end := 0

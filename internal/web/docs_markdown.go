@@ -14,7 +14,7 @@ type section struct {
 
 var titled = regexp.MustCompile(`^\*\*([^*]+)\.\*\* `)
 
-// sections takes a description apart: what comes before the first title, and a section for each title.
+// sections splits a description into the text before the first title and a section for each title.
 func sections(description string) (intro template.HTML, all []section) {
 	for _, block := range blocks(description) {
 		title := titled.FindStringSubmatch(block)
@@ -31,19 +31,19 @@ func sections(description string) (intro template.HTML, all []section) {
 	return intro, all
 }
 
-// anchor is a title as the fragment of an address.
+// anchor turns a title into the fragment of an address.
 func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
 
 func blocks(text string) []string {
 	return strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n\n")
 }
 
-// markdown renders what our texts use: paragraphs, headings, lists, code and bold. Everything else stays text.
+// markdown renders the Markdown that our texts use: paragraphs, headings, lists, code and bold. It escapes everything else.
 func markdown(text string) template.HTML {
 	var b strings.Builder
 	for _, block := range blocks(text) {
 		switch {
-		case block == "" || strings.HasPrefix(block, "# "): // the page has its title
+		case block == "" || strings.HasPrefix(block, "# "): // the page has a title of its own
 		case strings.HasPrefix(block, "## "):
 			b.WriteString("<h3>" + inline(block[3:]) + "</h3>")
 		case strings.HasPrefix(block, "- "):

@@ -9,7 +9,7 @@ import (
 	"text/template"
 )
 
-// sample is a call written in a language.
+// sample is a call of the API, written in one language.
 type sample struct{ Language, Class, Code string }
 
 var sampleTemplates = sync.OnceValue(func() *template.Template {
@@ -24,8 +24,8 @@ var sampleTemplates = sync.OnceValue(func() *template.Template {
 // request is what a sample sends.
 type request struct {
 	Method, URL, Type, Body string
-	Idempotent              bool // it takes an Idempotency-Key
-	Empty                   bool // its answer has no body
+	Idempotent              bool // the operation takes an Idempotency-Key
+	Empty                   bool // the answer has no body
 }
 
 // samples writes a call in every language.
@@ -52,7 +52,7 @@ func samples(c endpoint, base string) []sample {
 	return all
 }
 
-// sampleTarget fills a path in with examples and asks with the parameters that have a known value.
+// sampleTarget fills a path with examples and adds the query parameters that have a known value.
 func sampleTarget(c endpoint) string {
 	path, query := c.Path, url.Values{}
 	for _, p := range c.Parameters {
@@ -69,7 +69,7 @@ func sampleTarget(c endpoint) string {
 	return path
 }
 
-// Value is what a sample sends for a parameter: its example, else the first of the values it may have.
+// Value is what a sample sends for a parameter: its example, or else the first of its allowed values.
 func (f field) Value() string {
 	switch {
 	case f.Example != "":

@@ -15,7 +15,7 @@ import (
 type field struct {
 	Name, In, Type string
 	Required       bool
-	Given          bool // by the server
+	Given          bool // the server sends it
 	Addition       bool
 	Facts          []string
 	Enum           []string
@@ -24,10 +24,10 @@ type field struct {
 	Fields         []field
 }
 
-// depth bounds schemas that name themselves.
+// depth bounds schemas that contain themselves.
 const depth = 6
 
-// field describes one value of a schema. Text says what it is for.
+// field describes one value of a schema. Its Text says what the value is for.
 func (d *document) field(name string, s schema, level int) field {
 	s = d.schema(s)
 	f := field{Name: name, Type: d.typeName(s), Facts: facts(s), Text: markdown(s.Description)}
@@ -38,7 +38,7 @@ func (d *document) field(name string, s schema, level int) field {
 	return f
 }
 
-// fields are those of an object, or of the objects in an array.
+// fields lists the fields of an object, or of the objects in an array.
 func (d *document) fields(s schema, level int) []field {
 	s = d.schema(s)
 	if level > depth {
@@ -56,7 +56,7 @@ func (d *document) fields(s schema, level int) []field {
 	return all
 }
 
-// given marks the fields of an answer: nobody is asked for them.
+// given marks fields that the server sends, so that the page does not call them required or optional.
 func given(fields []field) []field {
 	for i := range fields {
 		fields[i].Given = true
@@ -65,7 +65,7 @@ func given(fields []field) []field {
 	return fields
 }
 
-// order names the fields of an object: those it must have, as the document lists them, then the others by name.
+// order lists the names of an object's fields: the required ones in the order of the document, then the others by name.
 func order(s schema) []string {
 	names := slices.Clone(s.Required)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -87,7 +87,7 @@ func (d *document) typeName(s schema) string {
 	return name
 }
 
-// facts are the bounds of a schema in words.
+// facts puts the bounds of a schema into words.
 func facts(s schema) []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -128,7 +128,7 @@ func grouped(digits string) string {
 	return digits
 }
 
-// plain is a value as a person writes it: a string without its quotes.
+// plain is a value as a person writes it: strings have no quotes.
 func plain(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {

@@ -15,7 +15,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// walk visits every object of a JSON document with the name under which it stands.
+// walk visits every object of a JSON document, with the name of the member that holds it.
 func walk(value any, name string, visit func(name string, object map[string]any)) {
 	switch value := value.(type) {
 	case map[string]any:

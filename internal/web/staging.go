@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// MarkStaging makes the store front among these pages say that it is not the real one.
+// MarkStaging marks the store front among these pages as staging, so that nobody takes it for the real one.
 func MarkStaging(pages map[string]http.Handler) {
 	const name = "static/index.html"
 	marked := bytes.Replace(read(files, name), []byte(`<html lang="en">`), []byte(`<html lang="en" data-environment="staging">`), 1)

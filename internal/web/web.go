@@ -19,8 +19,8 @@ import (
 //go:embed static
 var files embed.FS
 
-// Names of animals come from strangers. No script or style but our own files runs, nothing is sent elsewhere, and
-// trusted types make the browser itself refuse to turn a string into markup.
+// Strangers write the names of animals. So the browser runs only the scripts and styles in our own files and sends
+// nothing elsewhere, and trusted types make it refuse to turn a string into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -31,8 +31,8 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// Pages maps every path of the pages to the handler of its GET and HEAD. Base is the address that clients use, without
-// the version; empty if this server does not know it.
+// Pages maps the path of every page to the handler of its GET and HEAD. Base is the address that clients use, without
+// the version; it is empty if the server does not know it.
 func Pages(base string) map[string]http.Handler {
 	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return docs(base) })}
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
@@ -44,7 +44,7 @@ func Pages(base string) map[string]http.Handler {
 	return pages
 }
 
-// address is where a file is served: a page without its extension, the rest as it is named.
+// address is the path under which a file is served. That of a page has no extension.
 func address(name string) string {
 	path := strings.TrimSuffix(strings.TrimPrefix(name, "static"), ".html")
 	if path == "/index" {
@@ -61,13 +61,13 @@ func read(fsys embed.FS, name string) []byte {
 	return body
 }
 
-// page is one file. Its content is made when it is first asked for, so that a start waits for no page.
+// page is one file. Its content is made at the first request for it, so that the start of the server need not wait.
 type page struct {
 	contentType string
 	content     func() content
 }
 
-// content is a file as it is and packed with gzip.
+// content is a file, both plain and compressed with gzip.
 type content struct {
 	plain, packed []byte
 	tag           string
@@ -81,8 +81,8 @@ func newPage(name string, make func() []byte) *page {
 	})}
 }
 
-// ServeHTTP answers GET and HEAD, always with the whole page. Browsers keep a page and ask each time whether it is still
-// the one.
+// ServeHTTP answers GET and HEAD, always with the whole page. Browsers keep the page and ask each time whether it has
+// changed.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", p.contentType)

@@ -13,8 +13,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// These tests bring the pages into situations that a healthy server rarely gives. What they do together with the real
-// one is tested where that is put together.
+// These tests show the pages situations that are rare with a healthy server. The tests of cmd/petstore run the pages
+// against the real server.
 
 // call is what the page sent.
 type call struct {
@@ -22,8 +22,8 @@ type call struct {
 	method, address, key, once, body string
 }
 
-// script is an API that gives prepared answers to some calls, one after the other, the last one again and again. Others are
-// answered as if it had Olive, no categories and no orders, and its key may write.
+// script is an API that gives prepared answers to some calls, one after the other, and then repeats the last one. It
+// answers other calls like a store with Olive, no categories and no orders, to a key that may write.
 type script struct {
 	URL string
 
@@ -77,7 +77,7 @@ func (s *script) next(r *http.Request) http.HandlerFunc {
 	return answer
 }
 
-// heard returns every call so far.
+// heard returns all calls so far.
 func (s *script) heard() []call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func refuses(status int, code string, headers ...string) http.HandlerFunc {
 	return says(status, fmt.Sprintf(`{"code":%q,"message":"So it is.","status":%d}`, code, status), headers...)
 }
 
-// hangsUp takes the request and is cut off in the middle of its answer.
+// hangsUp reads the request and cuts its answer off in the middle.
 func hangsUp(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "100")
 	w.WriteHeader(http.StatusOK)
@@ -303,7 +303,7 @@ func TestAnimalIsNeverReservedTwice(t *testing.T) {
 	}
 }
 
-// A deletion that was done while its answer got lost is not there to be deleted again.
+// If the answer to a deletion gets lost, the retry finds nothing to delete.
 func TestDeletionThatWasDoneAlreadyIsNoFailure(t *testing.T) {
 	t.Parallel()
 	s := performOn(t, func(r *http.Request) bool { return r.Method == http.MethodDelete },

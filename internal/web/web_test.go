@@ -106,7 +106,7 @@ func TestPageThatTheBrowserHasIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// A refusal would need the body of an Error, which no page has.
+// A refused range would need the body of an Error, which pages do not have.
 func TestPageIsAnsweredWholeWhateverPartIsAskedFor(t *testing.T) {
 	whole := body(t, get(t, "/docs"))
 	for _, header := range [][]string{
