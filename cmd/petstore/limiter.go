@@ -10,13 +10,13 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// limiter makes the limiter: it counts requests in this process, or in Redis for all replicas together.
-func (c *serveCmd) limiter(registry *prometheus.Registry, log *slog.Logger) (limiter petstore.Limiter, stop func(), err error) {
+// newLimiter makes the limiter: it counts requests in this process, or in Redis for all replicas together.
+func newLimiter(redis string, environment petstore.Environment, registry *prometheus.Registry, log *slog.Logger) (limiter petstore.Limiter, stop func(), err error) {
 	degraded := func() float64 { return 0 }
-	if c.Redis == "" {
+	if redis == "" {
 		limiter, stop = ratelimit.NewMemory(time.Now), func() {}
 	} else {
-		fallback, err := ratelimit.NewFallback(c.Redis, c.Environment, log, timeDecisions(registry))
+		fallback, err := ratelimit.NewFallback(redis, environment, log, timeDecisions(registry))
 		if err != nil {
 			return nil, nil, wrongUsage("--redis: %w", err)
 		}

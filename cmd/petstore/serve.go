@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -107,62 +104,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if con.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	return c.serve(ctx, con, s, log)
-}
-
-// serve starts in this order: port, store, limiter, API, admin listener, key, server. It stops in the reverse order.
-func (c *serveCmd) serve(ctx context.Context, con *console, s settings, log logs) error {
-	listener, err := listen(c.Listen, "--listen")
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
-	registry := newRegistry()
-	countDroppedLines(registry, log.queue)
-	c.lost = func(problem error) { reportLoss(log.Logger, problem) }
-	storage, err := c.open(ctx, toServe, watchStore(registry))
-	if err != nil {
-		return err
-	}
-	defer storage.Close()
-	countSharedReads(registry, storage)
-	showStore(registry, storage)
-	showCertificate(registry, s.tls, log.Logger)
-	limiter, stopLimiter, err := c.limiter(registry, log.Logger)
-	if err != nil {
-		return err
-	}
-	defer stopLimiter()
-	tracer, stopTracer, err := newTracer(ctx, con, string(c.Environment), log.Logger)
-	if err != nil {
-		return err
-	}
-	defer stopTracer()
-	health := &health{storage: storage, log: log.Logger}
-	config := c.config(s)
-	config.Storage, config.Limiter, config.Probes = storage, limiter, probes(health)
-	config.Log, config.Access, config.Metrics, config.Tracer = log.Logger, log.access, registry, tracer
-	api := httpapi.New(config)
-	stopAdmin, err := c.serveAdmin(registry, health, log.Logger)
-	if err != nil {
-		return err
-	}
-	defer stopAdmin()
-
-	if err := storage.MarkServed(ctx); err != nil {
-		return err
-	}
-	if err := c.makeKey(ctx, con, storage, publicURL(listener, s.tls != nil), log.Logger); err != nil {
-		return err
-	}
-	defer purgeIdempotency(storage, log.Logger)()
-	defer expireOrders(storage, log.Logger)()
-
-	log.Info("petstore "+versionName(), "environment", c.Environment, "database", c.describeDatabase(), "limiter", c.describeLimiter())
-	conns := cmp.Or(c.conns, mostConns(openFiles()))
-	log.Info("serving", "address", publicURL(listener, s.tls != nil), "admin", c.AdminListen, "connections", conns)
-	clients := newClients(thriftyListener{listener, headerTimeout}, conns, s.proxies, api.Refusal)
-	return c.serveUntil(ctx, newServer(clients.bounded(closing(api, &health.draining)), s.tls, log.Logger), clients, health, log.Logger)
+	return (&service{serveCmd: c, set: s, con: con, log: log}).run(ctx)
 }
 
 // config turns the settings into the configuration of the API.
@@ -180,61 +122,6 @@ func (c *serveCmd) config(s settings) httpapi.Config {
 		BodyBudget:     int64(c.BodyBudget),
 		Now:            time.Now,
 	}
-}
-
-// makeKey makes sure that the operator's key exists. If the operator chose none and the database is empty, it makes a key
-// and prints how to use it.
-func (c *serveCmd) makeKey(ctx context.Context, con *console, storage petstore.Storage, address string, log *slog.Logger) error {
-	keys, err := storage.Keys(ctx)
-	if err != nil {
-		return err
-	}
-	key := petstore.NewKey("first key", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), 0)
-	made, secret, shown := len(keys) == 0, c.APIKey, `"Authorization: Bearer $PETSTORE_API_KEY"`
-	if secret != "" {
-		key.Name = "named by the operator"
-		err = storage.EnsureKey(ctx, key, petstore.HashSecret(secret))
-	} else if made {
-		secret = petstore.NewSecret(c.Environment)
-		shown = "'Authorization: Bearer " + secret + "'"
-		made, err = storage.CreateFirstKey(ctx, key, petstore.HashSecret(secret))
-	}
-	if err != nil || !made {
-		return err
-	}
-	text := fmt.Sprintf("Petstore serves at %s\n\n", address)
-	if c.APIKey == "" {
-		text += fmt.Sprintf("Your API key, shown only this once: %s\n\n", secret)
-		text += fmt.Sprintf("Open the store in a browser with it; the link is as secret as the key:\n\n  %s/#key=%s\n\n", address, secret)
-	}
-	trusting := ""
-	if c.TLSCert != "" {
-		trusting = "--cacert " + c.TLSCert + " "
-	}
-	text += fmt.Sprintf("List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trusting, shown, address)
-	announce(con.stdout, text, log)
-	return nil
-}
-
-// announce prints the text of the first start. The server does not wait until somebody reads it.
-func announce(out io.Writer, text string, log *slog.Logger) {
-	read := briefly(func() {
-		if _, err := io.WriteString(out, text); err != nil {
-			log.Warn("the address and the first key are lost because standard output cannot be written; petstore keys create makes another key", "cause", err.Error())
-		}
-	})
-	if !read {
-		log.Warn("nobody reads standard output; the address and the first key are printed there as soon as somebody does")
-	}
-}
-
-// reportLoss logs that the embedded store has lost its file, or has it back.
-func reportLoss(log *slog.Logger, problem error) {
-	if problem == nil {
-		log.Info("the database is in its place again; animals are stored")
-		return
-	}
-	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
 }
 
 // parseBaseURL returns the beginning of every link: {base_url} without the version at its end.

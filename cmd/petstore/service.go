@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+)
+
+// service is a server and its parts. Each step of run starts one part and notes how to stop it.
+type service struct {
+	*serveCmd
+	set settings
+	con *console
+	log logs
+
+	registry *prometheus.Registry
+	listener *net.TCPListener
+	storage  petstore.Copyable
+	limiter  petstore.Limiter
+	tracer   trace.Tracer
+	health   *health
+	api      *httpapi.API
+	stops    []func()
+}
+
+// run starts the parts in this order, serves until ctx ends, and stops the parts in the reverse order.
+func (s *service) run(ctx context.Context) error {
+	defer s.stop()
+	for _, start := range []func(context.Context) error{
+		s.takePort,
+		s.openStore,
+		s.startLimiter,
+		s.startTracer,
+		s.makeAPI,
+		s.startAdmin,
+		s.claimStore,
+		s.makeKey,
+		s.startUpkeep,
+	} {
+		if err := start(ctx); err != nil {
+			return err
+		}
+	}
+	return s.serveClients(ctx)
+}
+
+// atStop notes what ends a part.
+func (s *service) atStop(stop func()) { s.stops = append(s.stops, stop) }
+
+func (s *service) stop() {
+	for _, stop := range slices.Backward(s.stops) {
+		stop()
+	}
+}
+
+func (s *service) takePort(context.Context) (err error) {
+	if s.listener, err = listen(s.Listen, "--listen"); err != nil {
+		return err
+	}
+	s.atStop(func() { s.listener.Close() })
+	return nil
+}
+
+func (s *service) openStore(ctx context.Context) (err error) {
+	s.registry = newRegistry()
+	countDroppedLines(s.registry, s.log.queue)
+	showCertificate(s.registry, s.set.tls, s.log.Logger)
+	s.lost = func(problem error) { reportLoss(s.log.Logger, problem) }
+	if s.storage, err = s.open(ctx, toServe, watchStore(s.registry)); err != nil {
+		return err
+	}
+	s.atStop(func() { s.storage.Close() })
+	countSharedReads(s.registry, s.storage)
+	showStore(s.registry, s.storage)
+	return nil
+}
+
+// reportLoss logs that the embedded store has lost its file, or has it back.
+func reportLoss(log *slog.Logger, problem error) {
+	if problem == nil {
+		log.Info("the database is in its place again; animals are stored")
+		return
+	}
+	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
+}
+func (s *service) startLimiter(context.Context) error {
+	limiter, stop, err := newLimiter(s.Redis, s.Environment, s.registry, s.log.Logger)
+	if err != nil {
+		return err
+	}
+	s.limiter = limiter
+	s.atStop(stop)
+	return nil
+}
+
+func (s *service) startTracer(ctx context.Context) error {
+	tracer, stop, err := newTracer(ctx, s.con, string(s.Environment), s.log.Logger)
+	if err != nil {
+		return err
+	}
+	s.tracer = tracer
+	s.atStop(stop)
+	return nil
+}
+
+func (s *service) makeAPI(context.Context) error {
+	s.health = &health{storage: s.storage, log: s.log.Logger}
+	config := s.config(s.set)
+	config.Storage, config.Limiter, config.Probes = s.storage, s.limiter, probes(s.health)
+	config.Log, config.Access, config.Metrics, config.Tracer = s.log.Logger, s.log.access, s.registry, s.tracer
+	s.api = httpapi.New(config)
+	return nil
+}
+
+func (s *service) startAdmin(context.Context) error {
+	stop, err := s.serveAdmin(s.registry, s.health, s.log.Logger)
+	if err != nil {
+		return err
+	}
+	s.atStop(stop)
+	return nil
+}
+
+// claimStore records that a server serves from the store, so that no copy overwrites it.
+func (s *service) claimStore(ctx context.Context) error { return s.storage.MarkServed(ctx) }
+
+func (s *service) startUpkeep(context.Context) error {
+	s.atStop(purgeIdempotency(s.storage, s.log.Logger))
+	s.atStop(expireOrders(s.storage, s.log.Logger))
+	return nil
+}
+
+func (s *service) serveClients(ctx context.Context) error {
+	s.log.Info("petstore "+versionName(), "environment", s.Environment, "database", s.describeDatabase(), "limiter", s.describeLimiter())
+	conns := cmp.Or(s.conns, mostConns(openFiles()))
+	s.log.Info("serving", "address", publicURL(s.listener, s.set.tls != nil), "admin", s.AdminListen, "connections", conns)
+	clients := newClients(thriftyListener{s.listener, headerTimeout}, conns, s.set.proxies, s.api.Refusal)
+	server := newServer(clients.bounded(closing(s.api, &s.health.draining)), s.set.tls, s.log.Logger)
+	return s.serveUntil(ctx, server, clients, s.health, s.log.Logger)
+}
