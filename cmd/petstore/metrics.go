@@ -23,7 +23,8 @@ func newRegistry() *prometheus.Registry {
 	return registry
 }
 
-// countSharedReads shows how many lists were answered by the query of another request, if the storage shares queries.
+// countSharedReads shows how many lists and inventories were answered by the query of another request, if the storage shares
+// queries.
 func countSharedReads(registry *prometheus.Registry, storage petstore.Storage) {
 	shared := func() int64 { return 0 }
 	if sharing, ok := storage.(interface{ SharedReads() int64 }); ok {
@@ -31,7 +32,7 @@ func countSharedReads(registry *prometheus.Registry, storage petstore.Storage) {
 	}
 	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "petstore_shared_reads_total",
-		Help: "Lists that shared the query of another one.",
+		Help: "Lists and inventories that shared the query of another one.",
 	}, func() float64 { return float64(shared()) }))
 }
 

@@ -113,7 +113,7 @@ func (db *DB) tryDelete(ctx context.Context, id int64) (done bool, err error) {
 func (db *DB) tryPlace(ctx context.Context, order petstore.NewOrder) (placed petstore.Order, done bool, err error) {
 	done, err = db.tryChange(ctx, change{
 		placeFree, []any{order.PetID, order.Reference, order.Hold.Milliseconds()},
-		func(row pgx.Row) error {
+		func(row pgx.Row) (err error) {
 			var id, at int64
 			if err := row.Scan(&id, &at); err != nil {
 				return err
