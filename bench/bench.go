@@ -85,12 +85,12 @@ func (b *bench) build(dir, pkg, program string, flags ...string) error {
 func (b *bench) startStores() error {
 	postgres, err := startPostgres(b.scratch)
 	if err != nil {
-		return fmt.Errorf("PostgreSQL: %w", err)
+		return fmt.Errorf("it needs PostgreSQL: %w", err)
 	}
 	redis, err := startRedis(b.scratch)
 	if err != nil {
 		postgres.stop()
-		return fmt.Errorf("Redis: %w", err)
+		return fmt.Errorf("its limits need Redis: %w", err)
 	}
 	b.postgres, b.redis = postgres, redis
 	return nil

@@ -93,12 +93,12 @@ func (g *generator) run(each func(Result)) (Result, error) {
 		each(g.meter.interval(g.until))
 	}
 	end := g.meter.read(g.until)
-	for deadline := g.until.Add(grace); g.waiting() > 0 && time.Now().Before(deadline); {
+	for deadline := g.until.Add(grace); g.owed() > 0 && time.Now().Before(deadline); {
 		if err := g.serve(); err != nil {
 			return Result{}, err
 		}
 	}
-	if n := g.waiting(); n > 0 {
+	if n := g.owed(); n > 0 {
 		g.meter.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
 	}
 	for _, c := range g.clients {
@@ -107,7 +107,14 @@ func (g *generator) run(each func(Result)) (Result, error) {
 	return g.meter.whole(end), nil
 }
 
-func (g *generator) waiting() int { return len(g.clients) - len(g.free) }
+// owed is the number of answers that are still to come, to requests that were sent or only due.
+func (g *generator) owed() int {
+	n := len(g.clients) - len(g.free)
+	if late := g.until.Sub(g.due); g.job.Rate > 0 && late > 0 {
+		n += 1 + int(late.Seconds()*g.job.Rate)
+	}
+	return n
+}
 
 func (g *generator) serveUntil(t time.Time) error {
 	for time.Now().Before(t) {
