@@ -53,8 +53,8 @@ type Decision struct {
 	// Reset is when the limit resets, RetryAfter how long that is from now by the limiter's clock.
 	Reset      time.Time
 	RetryAfter time.Duration
-	// BanNow says that this refusal was one too many: ban the subject from Now on. Without a daily limit, as client
-	// addresses are, none is.
+	// BanNow asks the caller to ban the owner from Now on, because this refusal was one too many. It is never set for a
+	// client address.
 	BanNow bool
 	// Now is the limiter's clock when it decided.
 	Now time.Time

@@ -16,11 +16,14 @@ const (
 	Enterprise Plan = "enterprise"
 )
 
-// Limits are the requests let through in a UTC minute and in a UTC day. A PerDay of 0 means there is no daily limit.
+// Limits are how many requests may pass in a UTC minute and in a UTC day.
 type Limits struct {
 	PerMinute int64
 	PerDay    int64
 }
+
+// OfAddress reports whether these limits are those of a client address. An address has no daily limit and is never banned.
+func (l Limits) OfAddress() bool { return l.PerDay == 0 }
 
 // MaxLimit bounds what an Enterprise key may be given, so that counts stay exact in every backend and client (2^53 - 1).
 const MaxLimit = 1<<53 - 1
@@ -28,7 +31,7 @@ const MaxLimit = 1<<53 - 1
 // FirstKeyLimits are the limits of the key that the first start makes: wide enough never to be met.
 var FirstKeyLimits = Limits{PerMinute: 100_000_000, PerDay: 1_000_000_000_000}
 
-// AddressLimits count the requests without a valid key of one client address.
+// AddressLimits are for the requests of one client address that carry no valid key.
 var AddressLimits = Limits{PerMinute: 1000}
 
 var published = map[Plan]Limits{

@@ -100,7 +100,7 @@ func (m *Memory) shard(subject string) *shard {
 }
 
 func (s *shard) counters(limits petstore.Limits) map[string]*counter {
-	if limits.PerDay == 0 {
+	if limits.OfAddress() {
 		return s.addresses
 	}
 	return s.owners
@@ -108,7 +108,7 @@ func (s *shard) counters(limits petstore.Limits) map[string]*counter {
 
 func (s *shard) add(ask *petstore.Ask, c counter) {
 	counters := s.counters(ask.Limits)
-	if ask.Limits.PerDay == 0 && len(counters) >= maxAddresses/shardCount {
+	if ask.Limits.OfAddress() && len(counters) >= maxAddresses/shardCount {
 		for victim := range counters {
 			delete(counters, victim)
 			break

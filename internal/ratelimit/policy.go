@@ -68,7 +68,7 @@ func (c counter) after(n int64, ask *petstore.Ask, now int64) counter {
 		return c
 	}
 	left := ask.Limits.PerMinute - c.passed
-	if ask.Limits.PerDay > 0 {
+	if !ask.Limits.OfAddress() {
 		left = min(left, ask.Limits.PerDay-c.today)
 	}
 	passed := max(0, min(n, left))
@@ -82,7 +82,7 @@ func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	switch {
 	case banned(ask, now):
 		return petstore.Banned
-	case c.passed >= ask.Limits.PerMinute, ask.Limits.PerDay > 0 && c.today >= ask.Limits.PerDay:
+	case c.passed >= ask.Limits.PerMinute, !ask.Limits.OfAddress() && c.today >= ask.Limits.PerDay:
 		return petstore.Limited
 	}
 	return petstore.Allowed
@@ -95,7 +95,7 @@ func (c counter) roomy(ask *petstore.Ask, now int64) bool {
 		return false
 	}
 	c = c.at(now / millisPerMinute)
-	return 2*c.passed < ask.Limits.PerMinute && (ask.Limits.PerDay == 0 || 2*c.today < ask.Limits.PerDay)
+	return 2*c.passed < ask.Limits.PerMinute && (ask.Limits.OfAddress() || 2*c.today < ask.Limits.PerDay)
 }
 
 func (c *counter) count(outcome petstore.Outcome) {
@@ -127,7 +127,7 @@ func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64
 // provokes says whether the latest refusal asks for a ban. It does so at every multiple of the threshold, so that a
 // ban that could not be stored is asked for again, and one that was lifted does not return with the next refusal.
 func (c counter) provokes(limits petstore.Limits) bool {
-	return limits.PerDay > 0 && c.rejected%max(leastBanThreshold, limits.PerMinute) == 0
+	return !limits.OfAddress() && c.rejected%max(leastBanThreshold, limits.PerMinute) == 0
 }
 
 // window is what a client is told of a minute or a day: its limit, what is left of it and when it ends.
@@ -137,7 +137,7 @@ type window struct{ limit, left, reset int64 }
 // passes after its end and not before. So it is the window that refused, too.
 func (c counter) shown(limits petstore.Limits) window {
 	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.passed), (c.minute + 1) * millisPerMinute}
-	if limits.PerDay == 0 {
+	if limits.OfAddress() {
 		return minute
 	}
 	day := window{limits.PerDay, max(0, limits.PerDay-c.today), c.dayEnd()}
