@@ -49,6 +49,7 @@ var formats = template.FuncMap{
 	"rate": func(f result.Figures) string {
 		return spread(f, func(v float64) string { return result.Commas(int64(v)) })
 	},
+	"number":   func(f result.Figures) string { return result.Commas(int64(f.Median())) },
 	"ratio":    func(f result.Figures) string { return spread(f, decimals) },
 	"median":   func(f result.Figures) string { return decimals(f.Median()) },
 	"micros":   func(f result.Figures) string { return micros(f.Median()) },
