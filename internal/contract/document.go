@@ -42,7 +42,7 @@ func Check(request string, a Answer) error {
 	if err := CheckEvery(r, a); err != nil {
 		return err
 	}
-	alike := sha256.Sum256([]byte(request + stable(a.Raw)))
+	alike := sha256.Sum256([]byte(stable(request) + stable(a.Raw)))
 	if accepted.has(alike) {
 		return nil
 	}
