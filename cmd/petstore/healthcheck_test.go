@@ -20,7 +20,7 @@ func TestTheHealthCheckFollowsTheReadinessOfTheServer(t *testing.T) {
 			t.Errorf("healthcheck ended with %d and said %s%s, want %d and %q", got, stdout, stderr, status, says)
 		}
 	}
-	check(1, "no server answers at "+admin+": connection refused; PETSTORE_ADMIN_LISTEN may be the address")
+	check(1, "no server answers at "+admin+": connection refused; give the PETSTORE_ADMIN_LISTEN of the server")
 	s := startServer(t, "--admin-listen", admin, "--drain-delay", "10m")
 	check(0, "is ready")
 	_, port, _ := net.SplitHostPort(admin)

@@ -169,7 +169,7 @@ func TestAJournalOfAnotherStoreIsNotBelieved(t *testing.T) {
 	if err := os.Remove(strings.TrimPrefix(database, "sqlite:")); err != nil {
 		t.Fatal(err)
 	}
-	importing(t, nil, 1, "if it is a new one, remove "+file+".imported-", file, "--database", database)
+	importing(t, nil, 1, "if the database is new, remove "+file+".imported-", file, "--database", database)
 }
 
 func TestAnImportFromStandardInput(t *testing.T) {
