@@ -73,9 +73,9 @@ func startServer(t *testing.T, args ...string) *testServer {
 	return launch(t, program(serveArgs(t, args)...))
 }
 
-// startPages is startServer for tests of the pages: the program is built as users have it, which starts in a quarter of the
-// processor time that the race detector takes.
-func startPages(t *testing.T, args ...string) *testServer {
+// startPlain is startServer with the program as users have it. It is for tests of the pages and of floods, which the race
+// detector would only slow down.
+func startPlain(t *testing.T, args ...string) *testServer {
 	t.Helper()
 	command := program(serveArgs(t, args)...)
 	command.Path = testservice.Build(t)
