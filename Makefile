@@ -2,6 +2,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 CHAOS ?= 5m
 SEED ?= 0
+# The race detector leaves out SQLite, which is C in other words, and what compares answers with the document: they take six
+# times as long under it, and no goroutine shares memory with them.
+RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=github.com/getkin/...=-race=false -gcflags=github.com/santhosh-tekuri/...=-race=false
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .PHONY: run build test test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
@@ -14,7 +17,7 @@ build: ## a static binary in bin/
 
 test: ## everything, under the race detector, on real databases and a real browser
 	scripts/test-services.sh
-	go test -race -timeout 30m ./...
+	go test $(RACE) -parallel 4 -timeout 30m ./...
 	go -C bench test ./...
 	scripts/test-clients.sh
 

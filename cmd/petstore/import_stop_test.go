@@ -64,7 +64,7 @@ func TestAKilledImportIntoAStoreGoesOnAndAddsNothingTwice(t *testing.T) {
 	t.Parallel()
 	for kind, database := range map[string]string{"SQLite": newDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
-			const lines = 40_000
+			const lines = 16_000
 			file := written(t, "pets.csv", named(lines))
 			for range 4 {
 				killed(t, syscall.SIGKILL, file, nil, "--database", database)
@@ -78,7 +78,7 @@ func TestAKilledImportIntoAStoreGoesOnAndAddsNothingTwice(t *testing.T) {
 func TestAKilledImportThroughTheAPIGoesOnAndAddsNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	const lines = 9000
+	const lines = 3000
 	file := written(t, "pets.csv", named(lines))
 	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}
 	for range 3 {

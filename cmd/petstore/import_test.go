@@ -164,12 +164,12 @@ func TestTheJournalHoldsWhenTheStoreRemembersNothing(t *testing.T) {
 func TestAJournalOfAnotherStoreIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	database := newDatabase(t)
-	file := written(t, "pets.csv", named(5000))
-	importing(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
+	file := written(t, "pets.csv", named(50))
+	importing(t, nil, 0, "Added 50 animals.", file, "--database", database)
 	if err := os.Remove(strings.TrimPrefix(database, "sqlite:")); err != nil {
 		t.Fatal(err)
 	}
-	importing(t, nil, 1, "if it is a new one, remove "+file+".imported-", file, "--database", database)
+	importing(t, nil, 1, "if the database is new, remove "+file+".imported-", file, "--database", database)
 }
 
 func TestAnImportFromStandardInput(t *testing.T) {
@@ -259,7 +259,7 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 		Filter(func(s string) bool { return utf8.ValidString(s) && petstore.CheckPetName(s) == "" })
 	first := newDatabase(t)
 	onStore(t, first, func(storage petstore.Storage) error {
-		for i := range 500 {
+		for i := range 200 {
 			pet := petstore.NewPet{Name: name.Example(i), CategoryID: rapid.Int64().Example(i), Status: petstore.Statuses[i%3]}
 			if _, _, err := storage.CreatePet(t.Context(), pet, nil); err != nil {
 				return err
@@ -275,13 +275,13 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 			if _, stderr, status := invoke(t, "export", "--database", first, "--output", file); status != 0 {
 				t.Fatal(stderr)
 			}
-			importing(t, s.asClient(), 0, "Added 500 animals.", file)
+			importing(t, s.asClient(), 0, "Added 200 animals.", file)
 			again := filepath.Join(t.TempDir(), "again."+ending)
 			if _, stderr, status := invokeWith(t, s.asClient(), "export", "--output", again); status != 0 {
 				t.Fatal(stderr)
 			}
 			second := newDatabase(t)
-			importing(t, nil, 0, "Added 500 animals.", again, "--database", second)
+			importing(t, nil, 0, "Added 200 animals.", again, "--database", second)
 			if got := withoutIDs(t, second); !slices.Equal(got, want) {
 				t.Error("the animals differ")
 			}

@@ -139,7 +139,7 @@ func (s *testServer) isWhole(t *testing.T, animals map[int64]pet, holders map[in
 
 // survivesKills kills a server repeatedly while its clients work.
 func survivesKills(t *testing.T, database string, meanwhile func(s *testServer, stop *atomic.Bool)) {
-	const rounds, clients = 5, 12
+	const rounds, clients = 3, 12
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
 	keepers := make([]*keeper, clients)
 	for i := range keepers {

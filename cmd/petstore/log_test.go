@@ -57,17 +57,17 @@ func (w *unread) Write(b []byte) (int, error) {
 func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		out := &unread{read: make(chan struct{})}
+		out, long := &unread{read: make(chan struct{})}, strings.Repeat("x", 20_000)
 		log := newLogs(out, slog.LevelError, "json")
 		n := 0
 		write := func(lines int) {
 			for range lines {
-				log.Error("line", "n", n, "padding", strings.Repeat("x", 1000))
+				log.Error("line", "n", n, "padding", long)
 				n++
 			}
 		}
 		for range 3 {
-			write(3 * queueSize / 1000)
+			write(3 * queueSize / len(long))
 			for range 2 { // one for what was being written, one for what waited meanwhile
 				time.Sleep(flushEvery)
 				out.read <- struct{}{}

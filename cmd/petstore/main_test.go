@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 // asProgram turns the test binary into the program, so that tests can start, signal and kill real processes.
@@ -58,7 +60,7 @@ type testServer struct {
 	ended   chan struct{}
 }
 
-// program prepares a process of the program with an environment of its own.
+// program prepares a process of the program, under the race detector if this test is, with an environment of its own.
 func program(args ...string) *exec.Cmd {
 	command := exec.Command(os.Args[0], args...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETSTORE_") }), asProgram+"=1")
@@ -69,6 +71,15 @@ func program(args ...string) *exec.Cmd {
 func startServer(t *testing.T, args ...string) *testServer {
 	t.Helper()
 	return launch(t, program(serveArgs(t, args)...))
+}
+
+// startPlain is startServer with the program as users have it. It is for tests of the pages and of floods, which the race
+// detector would only slow down.
+func startPlain(t *testing.T, args ...string) *testServer {
+	t.Helper()
+	command := program(serveArgs(t, args)...)
+	command.Path = testservice.Build(t)
+	return launch(t, command)
 }
 
 func serveArgs(t *testing.T, args []string) []string {
@@ -118,7 +129,12 @@ func launch(t *testing.T, command *exec.Cmd) *testServer {
 		}
 		io.Copy(io.Discard, logs)
 	}()
-	t.Cleanup(s.kill)
+	t.Cleanup(func() {
+		s.kill()
+		if strings.Contains(s.stderr.String(), "WARNING: DATA RACE") {
+			t.Errorf("the server has a data race:\n%s", s.stderr)
+		}
+	})
 	select {
 	case s.URL = <-serving:
 	case <-time.After(time.Minute):

@@ -160,11 +160,12 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	if err := os.WriteFile(certFile, []byte("half written"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(certificateCheck)
-	if _, err := get(&tls.Config{RootCAs: pool}); err != nil {
-		t.Errorf("while the new certificate is not whole: %v", err)
-	}
-	eventually(t, "the log tells of it", 10*time.Second, func() bool { return strings.Contains(s.stderr.String(), "the old one stays in use") })
+	eventually(t, "the log tells that the new certificate is not whole", 10*time.Second, func() bool {
+		if _, err := get(&tls.Config{RootCAs: pool}); err != nil {
+			t.Fatalf("while the new certificate is not whole: %v", err)
+		}
+		return strings.Contains(s.stderr.String(), "the old one stays in use")
+	})
 	renewed := writeCertificate(t, certFile, keyFile, 2)
 	eventually(t, "the renewed certificate is used", 10*time.Second, func() bool {
 		response, err := get(&tls.Config{RootCAs: renewed})

@@ -42,7 +42,7 @@ func (s *testServer) orders(t *testing.T) []order {
 
 func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "pending"), animal("Biscuit", "available"))
 	page := openAt(t, s, "?status=pending")
 	page.Wait(showsExactly("Olive"))
@@ -70,7 +70,7 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 
 func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("reserve"))
@@ -93,7 +93,7 @@ func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 
 func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("reserve"))
@@ -116,7 +116,7 @@ func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 
 func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("edit"))
@@ -143,7 +143,7 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 
 func TestTheStatusOfAReservedAnimalCannotBeEdited(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	s.ask(t, http.MethodPost, "/v1/orders", `{"petId":1}`)
 	page := openAt(t, s, "?animal=1")
@@ -159,7 +159,7 @@ func TestTheStatusOfAReservedAnimalCannotBeEdited(t *testing.T) {
 
 func TestCategoriesArePickedByNameAndMadeOnTheWay(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	s.ask(t, http.MethodPut, "/v1/categories/2", `{"name":"Cats"}`)
 	page := openAt(t, s, "?animal=1")
@@ -204,7 +204,7 @@ func TestCategoriesArePickedByNameAndMadeOnTheWay(t *testing.T) {
 
 func TestAnAnimalIsDeletedAfterAQuestion(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
 	page := openAt(t, s, "")
 	page.Click(`[data-animal="1"]`)
@@ -222,7 +222,7 @@ func TestAnAnimalIsDeletedAfterAQuestion(t *testing.T) {
 
 func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
 	page := openAt(t, s, "")
 	page.Click(`[data-animal="1"]`)
@@ -257,7 +257,7 @@ func hide(page *testservice.Page, hidden bool) {
 
 func TestAChangeIsShownAtOnceAndTakenBackWhenNoAnswerComes(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))

@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"petstore/internal/testservice"
@@ -12,7 +10,7 @@ import (
 
 func TestTwoPeopleAtWorkSeeEachOthersChanges(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
 	mine, theirs, list := openAt(t, s, "?animal=1"), openAt(t, s, "?animal=1"), openAt(t, s, "")
 	list.Wait(showsExactly("Biscuit", "Olive"))
@@ -46,7 +44,7 @@ func TestTwoPeopleAtWorkSeeEachOthersChanges(t *testing.T) {
 
 func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	pages := []*testservice.Page{openAt(t, s, "?animal=1"), openAt(t, s, "?animal=1")}
 	for i, page := range pages {
@@ -67,7 +65,7 @@ func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
 
 func TestAPageThatNobodySeesAsksForNothing(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "")
 	page.Wait(showsExactly("Olive"))
@@ -89,12 +87,12 @@ func TestAPageThatNobodySeesAsksForNothing(t *testing.T) {
 func TestAServerThatComesBackIsNoticed(t *testing.T) {
 	t.Parallel()
 	database, address := "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), freeAddress(t)
-	s := startServer(t, "--database", database, "--listen", address)
+	s := startPlain(t, "--database", database, "--listen", address)
 	page := openAt(t, s, "")
 	page.Wait(`empty.checkVisibility()`)
 	s.kill()
 	page.Wait(`notice.innerText.includes("This page goes on trying")`)
-	again := startServer(t, "--database", database, "--listen", address)
+	again := startPlain(t, "--database", database, "--listen", address)
 	again.Key = s.Key
 	again.add(t, animal("Olive", "available"))
 	page.Wait(showsExactly("Olive") + ` && notice.innerText === ""`)
@@ -103,7 +101,7 @@ func TestAServerThatComesBackIsNoticed(t *testing.T) {
 // Looks use at most half of the requests that are left in the day and in the minute.
 func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startPlain(t)
 	page := openAt(t, s, "")
 	testservice.Eval[bool](page, `(import("./assets/watch.js").then((module) => window.watching = module), true)`)
 	page.Wait(`window.watching`)
@@ -130,10 +128,9 @@ func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 
 func TestTenThousandAnimalsStayUsable(t *testing.T) {
 	t.Parallel()
-	const count = 10_000
-	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startServer(t, "--database", database)
-	addMany(t, s, count)
+	database := newDatabase(t)
+	importing(t, nil, 0, "Added 10,000 animals.", written(t, "pets.csv", named(10_000)), "--database", database)
+	s := startPlain(t, "--database", database)
 	page := openAt(t, s, "")
 	page.Wait(`place.innerText === "Page 1 of 417" && summary.innerText === "24 of 10,000 animals"`)
 	for number := 2; number <= 20; number++ {
@@ -152,29 +149,4 @@ func TestTenThousandAnimalsStayUsable(t *testing.T) {
 	page.Reload()
 	page.Click("#previous")
 	page.Wait(`place.innerText === "Page 19 of 417"`)
-}
-
-// addMany stores that many animals over several connections at once, so that the server commits them together.
-func addMany(t *testing.T, s *testServer, count int) {
-	t.Helper()
-	failed := make(chan error, 64)
-	for range cap(failed) {
-		go func() {
-			for range count / cap(failed) {
-				if got, err := request(s.URL, s.Key, http.MethodPost, "/v1/pets", animal("One of many", "available")); err != nil || got.status != http.StatusCreated {
-					failed <- fmt.Errorf("%d %s %w", got.status, got.body, err)
-					return
-				}
-			}
-			failed <- nil
-		}()
-	}
-	var errs []error
-	for range cap(failed) {
-		errs = append(errs, <-failed)
-	}
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		t.Fatal(errs[i])
-	}
-	s.add(t, slices.Repeat([]string{animal("One of many", "available")}, count%cap(failed))...)
 }

@@ -42,7 +42,11 @@ func Check(request string, a Answer) error {
 	if err := CheckEvery(r, a); err != nil {
 		return err
 	}
-	alike := sha256.Sum256([]byte(request + stable(a.Raw)))
+	asked := stable(request)
+	if a.Status >= 300 { // then the document is not applied to the request
+		asked = r.Method + " " + r.URL.EscapedPath()
+	}
+	alike := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s", asked, a.Status, stable(a.Raw)))
 	if accepted.has(alike) {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // faster is how much faster than ours the clock of the storage runs, so that holds of a minute end in a test.
-const faster = 200
+const faster = 400
 
 func TestOrdersThatExpireAreNoFault(t *testing.T) {
 	begin := time.Now()
@@ -33,7 +33,7 @@ func TestOrdersThatExpireAreNoFault(t *testing.T) {
 			}
 		}
 	})
-	s.run(4000)
+	s.run(2000)
 	close(done)
 	upkeep.Wait()
 

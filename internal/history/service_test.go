@@ -123,7 +123,7 @@ func (s *service) finds(want ...Kind) {
 func TestNoFaultIsFoundWithoutOne(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
 		s := serve(t, storage, ratelimit.NewMemory(time.Now), generous)
-		s.run(2000)
+		s.run(1000)
 		s.finds()
 	})
 }
@@ -131,7 +131,7 @@ func TestNoFaultIsFoundWithoutOne(t *testing.T) {
 func TestTheLoadDoesEveryOperation(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
 	s := serve(t, closedWith(t, db, err), ratelimit.NewMemory(time.Now), generous)
-	s.run(2000)
+	s.run(1000)
 	asked, replays := make(map[string]bool), 0
 	for i, e := range s.history.Exchanges() {
 		c := read(i, e)

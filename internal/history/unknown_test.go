@@ -57,7 +57,7 @@ func TestUnknownOutcomesAreNoFault(t *testing.T) {
 		s := serve(t, storage, ratelimit.NewMemory(time.Now), generous)
 		broken := &unreliable{RoundTripper: s.Client.Transport, percent: 10}
 		s.Client = &http.Client{Transport: broken}
-		s.run(2000)
+		s.run(1000)
 		broken.late.Wait()
 		s.finds()
 	})

@@ -82,6 +82,14 @@ func scaled(n int) int {
 	return n
 }
 
+// repeats is how often an attack sends a text that is expensive to read: once, or forty times with -hard.
+func repeats() int {
+	if *hard {
+		return 40
+	}
+	return 1
+}
+
 // hold is how long an attack lasts that only waits. With -hard it lasts longer than the server waits for headers.
 func hold() time.Duration {
 	if *hard {

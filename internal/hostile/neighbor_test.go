@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// fewest is the smallest number of requests in a measurement.
-const fewest = 120
+// fewest returns the smallest number of requests in a measurement.
+func fewest() int { return scaled(30) }
 
 // manners records what a well-behaved client has experienced.
 type manners struct {
@@ -50,7 +50,7 @@ func (s *target) neighbor(during func()) *manners {
 	if during != nil {
 		during()
 	}
-	for m.count() < fewest {
+	for m.count() < fewest() {
 		time.Sleep(time.Millisecond)
 	}
 	stop()

@@ -162,9 +162,9 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 
 func TestKeptAnswersAreBoundedInNumberAndBytes(t *testing.T) {
 	for _, size := range []int{100, 33 << 10, 1 << 20} {
-		a := newPageCache(&counted{})
+		a, body := newPageCache(&counted{}), strings.Repeat(".", size)
 		for i := range 1000 {
-			a.get(limited(i), func() (answer, error) { return answer{body: strings.Repeat(".", size)}, nil })
+			a.get(limited(i), func() (answer, error) { return answer{body: body}, nil })
 		}
 		g, bytes := a.current.Load(), 0
 		for _, page := range g.kept {

@@ -102,7 +102,7 @@ func TestConcurrentCreatesLoseNothingAndShareNoID(t *testing.T) {
 		key := s.key(petstore.Enterprise)
 		var mu sync.Mutex
 		made := make(map[int64]string)
-		s.atOnce(200, func(i int) error {
+		s.atOnce(100, func(i int) error {
 			name := fmt.Sprintf("Pet %d", i)
 			ids, err := s.idsOf(withBody(request("POST", "/v1/pets", key), fmt.Sprintf(`{"name":%q,"categoryId":%d}`, name, i)))
 			if err != nil {
@@ -283,7 +283,7 @@ func TestIdempotencyKeyOfEveryLengthAndCharacter(t *testing.T) {
 // Whatever requests share inside, none is told what belongs to another.
 func TestConcurrentAnswersAreNotMixedUp(t *testing.T) {
 	s := serve(t)
-	const clients, rounds = 16, 30
+	const clients, rounds = 16, 10
 	var keys, names [clients]string
 	for i := range clients {
 		keys[i], names[i] = s.key(petstore.Free), fmt.Sprintf("Pet of client %d", i)

@@ -12,7 +12,7 @@ import (
 )
 
 // The way out of one machine, and back.
-func TestCopy(t *testing.T) {
+func TestCopyConforms(t *testing.T) {
 	emptied := func(url string) func(t *testing.T) petstore.Copyable {
 		return func(t *testing.T) petstore.Copyable { return openEmptied(t, url) }
 	}

@@ -44,7 +44,7 @@ func openEmptied(t testing.TB, url string) *DB {
 	return open(t, url)
 }
 
-func TestStorage(t *testing.T) {
+func TestStorageConforms(t *testing.T) {
 	url := testservice.Postgres(t)
 	conformance.Storage(t, func(t *testing.T) petstore.Storage { return openEmptied(t, url) })
 }

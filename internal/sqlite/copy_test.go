@@ -7,7 +7,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestCopy(t *testing.T) {
+func TestCopyConforms(t *testing.T) {
 	open := func(t *testing.T) petstore.Copyable { return openNew(t) }
 	conformance.Copy(t, open, open)
 }

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestStorage(t *testing.T) {
+func TestStorageConforms(t *testing.T) {
 	conformance.Storage(t, func(t *testing.T) petstore.Storage { return openNew(t) })
 }
 

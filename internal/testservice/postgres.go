@@ -146,10 +146,32 @@ func (s *PostgresServer) run(t testing.TB, program string, args ...string) {
 	}
 }
 
+// fresh is the data of a server that never ran. initdb takes longer than most tests, so it runs once for all servers.
+var fresh struct {
+	sync.Mutex
+	data string
+}
+
+// initialize gives the server a copy of the fresh data.
 func (s *PostgresServer) initialize(t testing.TB) {
 	t.Helper()
-	s.run(t, "initdb", "--pgdata", s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
-		"--no-sync", "--wal-segsize=1")
+	fresh.Lock()
+	defer fresh.Unlock()
+	if fresh.data == "" {
+		dir := folder(t, "initdb")
+		if err := give(dir, s.attr); err != nil {
+			t.Fatalf("the folder of PostgreSQL cannot be given to its user: %v", err)
+		}
+		data := filepath.Join(dir, "data")
+		s.run(t, "initdb", "--pgdata", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+			"--no-sync", "--wal-segsize=1")
+		fresh.data = data
+	}
+	copying := exec.Command("cp", "-Rp", fresh.data, s.data())
+	copying.Dir, copying.SysProcAttr = s.dir, s.attr
+	if out, err := copying.CombinedOutput(); err != nil {
+		t.Fatalf("the data of PostgreSQL cannot be copied: %v\n%s", err, out)
+	}
 }
 
 // Start starts the server, also after Stop or Kill, and returns when it answers.
