@@ -79,7 +79,7 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	if exists {
 		return replaceBy(ctx, fresh, path, cfg.Path)
 	}
-	if err := moveLogs(path, asideName(path)); err != nil {
+	if err := moveWAL(path, asideName(path)); err != nil {
 		return "", err
 	}
 	return "", os.Rename(fresh, path)

@@ -50,7 +50,8 @@ func look(ctx context.Context, cfg Config) (schema int, err error) {
 	return schema, checkEnvironment(conn, cfg)
 }
 
-// asItIs is the URI of a database that SQLite shall make no files beside. It may only leave them out where there is no log.
+// asItIs is a URI that keeps SQLite from making files beside the database. SQLite can do without them only if there is no
+// WAL.
 func asItIs(path string) string {
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
 	if isMissing(path + "-wal") {

@@ -222,7 +222,7 @@ func TestIDsStayBelowWhatJavaScriptReadsExactly(t *testing.T) {
 	}
 }
 
-func TestLogStaysSmallHoweverMuchIsRead(t *testing.T) {
+func TestTheWALStaysSmallHoweverMuchIsRead(t *testing.T) {
 	db := openNew(t)
 	stop := make(chan struct{})
 	var all sync.WaitGroup
@@ -248,12 +248,12 @@ func TestLogStaysSmallHoweverMuchIsRead(t *testing.T) {
 	for range 6 { // of 2 MiB each
 		_, err := db.commit(batch)
 		noError(t, err)
-		largest = max(largest, db.logSize())
+		largest = max(largest, db.WALSize())
 	}
 	close(stop)
 	all.Wait()
-	if largest > logLimit {
-		t.Errorf("the log grew to %d bytes", largest)
+	if largest > walLimit {
+		t.Errorf("the WAL grew to %d bytes", largest)
 	}
 }
 

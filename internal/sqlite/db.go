@@ -51,7 +51,7 @@ type DB struct {
 	path      string        // without links
 	originals []original    // the files in use
 	lost      atomic.Bool   // when it was last checked
-	trimAt    int64         // the size at which the log is trimmed
+	trimWALAt int64         // the size at which the WAL is trimmed
 	writer    pool[*writer] // of one
 	readers   pool[*reader]
 	conns     []*sqlite3.Conn // all of them, the writer's first
@@ -114,7 +114,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err := db.fillPools(ctx, conn); err != nil {
 		return err
 	}
-	db.trimAt = logLimit
+	db.trimWALAt = walLimit
 	db.changes = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
 	db.watch = cfg.Watch
@@ -175,7 +175,7 @@ func (db *DB) finish() error {
 	return db.release()
 }
 
-// release closes what is open. The writer goes last: the last one out moves the log into the database, durably.
+// release closes what is open, the writer last: SQLite moves the WAL into the database when the last connection is closed.
 func (db *DB) release() error {
 	var failure error
 	for _, conn := range slices.Backward(db.conns) {

@@ -27,9 +27,9 @@ type uncommitted struct{ error }
 
 func (e uncommitted) Unwrap() error { return e.error }
 
-// mayHold reports whether the log may have the whole transaction all the same, as when it could be written and not
-// synced: then it is found there after a crash, unless the next commit has overwritten it. On a full disk the record that
-// ends a transaction has found no room.
+// mayHold reports whether the WAL may hold the whole transaction although the COMMIT failed, for instance because the WAL was
+// written but not synced. SQLite then finds the transaction after a crash, unless the next commit has overwritten it. On a
+// full disk there was no room for the record that ends a transaction.
 func (e uncommitted) mayHold() bool {
 	switch sqlite3.ErrCode(e).ToPrimary() {
 	case sqlite3.ResultFull, sqlite3.ResultBusy, sqlite3.ResultConstraint:

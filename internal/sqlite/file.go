@@ -44,8 +44,8 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// checkNames refuses a file with several names: SQLite keeps a log for each name, and whoever comes by another name takes
-// neither that log nor the lock of a server for its own.
+// checkNames refuses a file with several names. SQLite keeps a WAL for each name, and the server has a lock for each name: a
+// process that opens the file by another name would see neither.
 func checkNames(path, name string) error {
 	if err := dropAsideLinks(path); err != nil {
 		return err

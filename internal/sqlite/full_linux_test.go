@@ -76,7 +76,7 @@ func petsAfterCrash(t *testing.T, path string) int {
 	return len(pets)
 }
 
-// What an I/O error breaks off may be in the log as a whole, and be found there after a crash. Another process plays it,
+// What an I/O error breaks off may be in the WAL as a whole, and be found there after a crash. Another process plays it,
 // because the limit on the size of files holds for all that a process writes.
 func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
@@ -88,7 +88,7 @@ func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
 
 func init() { roles["meet the end of a file"] = meetEndOfFile }
 
-// meetEndOfFile makes files end where the log does: a write beyond it fails, and not for want of room.
+// meetEndOfFile lets no file grow beyond the size of the WAL: a write beyond it fails, but not with the error of a full disk.
 func meetEndOfFile(path string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, Config{Path: path, Environment: petstore.Production, Create: true, Serve: true})
@@ -103,7 +103,7 @@ func meetEndOfFile(path string) error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		return err
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(db.logSize()), Max: before.Max}); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(db.WALSize()), Max: before.Max}); err != nil {
 		return err
 	}
 	_, _, created := db.CreatePet(ctx, rex, nil)

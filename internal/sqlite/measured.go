@@ -30,9 +30,6 @@ func (db *DB) lend(ctx context.Context) (*reader, error) {
 	return db.readers.take(ctx)
 }
 
-// LogSize is how many bytes the write-ahead log takes.
-func (db *DB) LogSize() int64 { return db.logSize() }
-
 // OpenOrders counts along an index that holds open orders only.
 func (db *DB) OpenOrders(ctx context.Context) (n int64, err error) {
 	err = db.readPets(ctx, func(r *reader) error {

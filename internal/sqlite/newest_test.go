@@ -182,7 +182,7 @@ func TestAnimalsComeIntoMemoryAsTheyAreAskedFor(t *testing.T) {
 	})
 }
 
-// The log is trimmed and keys are noted by the server itself; it must not take that for the work of another.
+// The server itself trims the WAL and notes the use of keys. It must not take that for the work of another process.
 func TestAServerDoesNotForgetByItself(t *testing.T) {
 	db := openNew(t)
 	db.fetch()

@@ -125,7 +125,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	for {
 		now, due := db.now(), false
-		err := db.read(ctx, func(conn *sqlite3.Conn) error { // holds nothing: it keeps no log from being emptied
+		err := db.read(ctx, func(conn *sqlite3.Conn) error { // read holds no transaction, which would keep the WAL from being emptied
 			return query(conn, func(*sqlite3.Stmt) { due = true }, selectDue, now.UnixMilli(), 1)
 		})
 		if err != nil || !due {

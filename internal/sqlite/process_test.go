@@ -89,7 +89,7 @@ func TestKeysCanBeManagedBesideABusyServer(t *testing.T) {
 	checkIntegrity(t, server)
 }
 
-// createAndRead adds an animal large enough that the log is soon moved into the database.
+// createAndRead adds an animal large enough that the WAL is soon moved into the database.
 func createAndRead(ctx context.Context, db *DB) error {
 	pet, _, err := db.CreatePet(ctx, petstore.NewPet{Name: strings.Repeat("🐈", 500), Status: petstore.Sold}, nil)
 	if err != nil {

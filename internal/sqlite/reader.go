@@ -76,8 +76,8 @@ func (db *DB) refresh(r *reader, version uint64) error {
 
 func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
 
-// letGo ends the transaction that the reader holds, if any: it hides what others write, and keeps the log from being
-// emptied.
+// letGo ends the transaction that the reader holds, if any. Such a transaction hides what others write, and keeps the WAL
+// from being emptied.
 func (r *reader) letGo() error {
 	r.version = 0 // whatever it still shows, should it not end
 	if !r.holds() {

@@ -100,7 +100,7 @@ func TestAnotherProcessShowsWhatTheServerStored(t *testing.T) {
 	}
 }
 
-func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
+func TestTheWALIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 	db := openNew(t)
 	batch := make([]change, 250)
 	for i := range batch {
@@ -110,13 +110,13 @@ func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 		hold(t, db)
 		_, err := db.commit(batch)
 		noError(t, err)
-		if size := db.logSize(); size > logLimit {
-			t.Fatalf("the log grew to %d bytes", size)
+		if size := db.WALSize(); size > walLimit {
+			t.Fatalf("the WAL grew to %d bytes", size)
 		}
 	}
 }
 
-func TestALogThatAnotherProcessReadsIsNotTriedAfterEveryCommit(t *testing.T) {
+func TestAWALThatAnotherProcessReadsIsNotTriedAfterEveryCommit(t *testing.T) {
 	db := openNew(t)
 	other := open(t, Config{Path: db.path})
 	noError(t, other.read(t.Context(), func(conn *sqlite3.Conn) error {
@@ -136,14 +136,14 @@ func TestALogThatAnotherProcessReadsIsNotTriedAfterEveryCommit(t *testing.T) {
 				return err
 			}
 		}
-		if size := db.logSize(); size < logLimit || db.trimAt <= size {
-			t.Errorf("the log has %d bytes and is tried again at %d", size, db.trimAt)
+		if size := db.WALSize(); size < walLimit || db.trimWALAt <= size {
+			t.Errorf("the WAL has %d bytes and is tried again at %d", size, db.trimWALAt)
 		}
 		return nil
 	}))
 }
 
-func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {
+func TestTheWALIsEmptiedAfterAPurgeToo(t *testing.T) {
 	db := openNew(t)
 	batch := make([]change, maxBatch)
 	for n := range 24 {
@@ -156,8 +156,8 @@ func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {
 	hold(t, db)
 	purged, err := db.PurgeIdempotency(t.Context(), time.Now().Add(time.Hour))
 	noError(t, err)
-	if size := db.logSize(); size > logLimit || purged != 24*maxBatch {
-		t.Errorf("%d records were purged, and the log has %d bytes", purged, size)
+	if size := db.WALSize(); size > walLimit || purged != 24*maxBatch {
+		t.Errorf("%d records were purged, and the WAL has %d bytes", purged, size)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestAReaderThatFailedShowsNothingOld(t *testing.T) {
 }
 
 // The sweep comes every second, whether or not anybody asks for anything.
-func TestTheSweepLetsOtherProcessesEmptyTheLog(t *testing.T) {
+func TestTheSweepLetsOtherProcessesEmptyTheWAL(t *testing.T) {
 	db := openNew(t)
 	hold(t, db)
 	for range 2 * cap(db.readers) {

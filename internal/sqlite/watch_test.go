@@ -127,8 +127,8 @@ func TestAWriterKeepsWhatItAcknowledges(t *testing.T) {
 	}
 }
 
-// A database in memory is one that can have no log.
-func TestADatabaseThatCanKeepNoLogIsRefused(t *testing.T) {
+// A database in memory is one that can have no WAL.
+func TestADatabaseThatCanKeepNoWALIsRefused(t *testing.T) {
 	conn, err := sqlite3.OpenConn(":memory:", sqlite3.OpenReadWrite)
 	noError(t, err)
 	defer conn.Close()

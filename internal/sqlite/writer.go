@@ -29,14 +29,14 @@ type writer struct {
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
-	if err := patiently(ctx, conn, func() error { return beginLog(conn) }); err != nil {
+	if err := patiently(ctx, conn, func() error { return beginWAL(conn) }); err != nil {
 		return nil, err
 	}
 	settings := []string{
 		"PRAGMA synchronous = FULL",
 		"PRAGMA fullfsync = ON", // macOS: an ordinary fsync there does not reach the disk
 		"PRAGMA checkpoint_fullfsync = ON",
-		fmt.Sprintf("PRAGMA journal_size_limit = %d", logLimit),
+		fmt.Sprintf("PRAGMA journal_size_limit = %d", walLimit),
 	}
 	for _, setting := range settings {
 		if err := patiently(ctx, conn, func() error { return run(conn, setting) }); err != nil {
@@ -55,8 +55,8 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 	return w, err
 }
 
-// beginLog asks for a write-ahead log. SQLite calls it no error if it keeps to another way.
-func beginLog(conn *sqlite3.Conn) error {
+// beginWAL asks SQLite to keep a write-ahead log. SQLite reports no error if it stays with another journal mode.
+func beginWAL(conn *sqlite3.Conn) error {
 	mode, err := setting(conn, "PRAGMA journal_mode = WAL")
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("the database can keep no write-ahead log where it is (SQLite stays with the journal mode %q); put it on a local disk", mode)
@@ -74,8 +74,8 @@ func (db *DB) writePets(ctx context.Context, work func(*writer) error) error {
 	return db.writeTo(ctx, work, db.publish)
 }
 
-// writeTo lends the writer, in a transaction that commit ends, and keeps the log small. Nothing is acknowledged that went
-// into a lost file.
+// writeTo lends the writer, in a transaction that commit ends, and keeps the WAL small. It acknowledges nothing that was
+// written to a lost file.
 func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	w, err := db.writer.take(ctx)
@@ -86,7 +86,7 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 	if err := db.check(); err != nil {
 		return unreachable(err)
 	}
-	defer db.trimLog(w)
+	defer db.trimWAL(w)
 	w.altered = w.altered[:0]
 	clear(w.counted[:])
 	clear(w.ordered[:])
