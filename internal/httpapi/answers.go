@@ -35,8 +35,8 @@ func (x *exchange) respondWith(a answer) error {
 }
 
 // pages reuses encoded pages while the storage's version stays the same. A page is filed under the version that was read
-// before its query, so it shows every write acknowledged before any request that finds it. With a storage that has no
-// version nothing is kept.
+// before its query, so it shows every write acknowledged before any request that finds it. It keeps nothing of a
+// storage that has no version.
 type pages struct {
 	versioned petstore.Versioned
 	current   atomic.Pointer[generation]
@@ -47,13 +47,21 @@ func newPageCache(storage petstore.Storage) *pages {
 	return &pages{versioned: versioned}
 }
 
+func (p *pages) version() (version uint64, ok bool) {
+	if p.versioned == nil {
+		return 0, false
+	}
+	return p.versioned.Version()
+}
+
 // get returns the answer to a query, and whether it was made before.
 func (p *pages) get(q petsQuery, make func() (answer, error)) (answer, bool, error) {
-	if p.versioned == nil {
+	version, ok := p.version()
+	if !ok {
 		made, err := make()
 		return made, false, err
 	}
-	g := p.generation(p.versioned.Version())
+	g := p.generation(version)
 	if kept, ok := g.find(q); ok {
 		return kept, true, nil
 	}

@@ -15,7 +15,12 @@ import (
 
 func openStorage(t testing.TB) *sqlite.DB {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	return openAs(t, sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+}
+
+func openAs(t testing.TB, config sqlite.Config) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +113,7 @@ type counted struct {
 	version uint64
 }
 
-func (c *counted) Version() uint64 { return c.version }
+func (c *counted) Version() (uint64, bool) { return c.version, true }
 
 func limited(limit int) petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: limit}} }
 
@@ -157,6 +162,32 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	storage.version = 1 // as one reads it that was overtaken
 	if _, reused, _ := a.get(q, func() (answer, error) { return answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
+	}
+}
+
+// A store that was not opened to serve does not learn at once what the server writes.
+func TestNoAnswerIsKeptOfAStoreThatAnotherProcessMayWrite(t *testing.T) {
+	config := sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true}
+	server := openAs(t, config)
+	config.Serve = false
+	beside := openAs(t, config)
+	a := newPageCache(beside)
+	list := func() string {
+		page, _, err := a.get(limited(20), func() (answer, error) {
+			pets, err := beside.ListPets(t.Context(), petstore.PetQuery{Limit: 20})
+			return answer{body: strconv.Itoa(len(pets))}, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.body
+	}
+	before := list()
+	if _, _, err := server.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if after := list(); before != "0" || after != "1" {
+		t.Errorf("the list has %s animals before the server creates one, and %s after", before, after)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	synctest.Test(t, func(t *testing.T) {
 		db := open(t, Config{Path: path, Create: true})
-		before := db.Version()
+		before := db.newest.version.Load()
 		w, err := db.writer.take(t.Context())
 		noError(t, err)
 		const many = 400
@@ -41,7 +41,7 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 		synctest.Wait() // all have come; the first commit waits for the writer with those who came first
 		db.writer.give(w)
 		all.Wait()
-		if commits := db.Version() - before; commits > 2 {
+		if commits := db.newest.version.Load() - before; commits > 2 {
 			t.Errorf("%d creates took %d commits, want 2", many, commits)
 		}
 		if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2 * many}); err != nil || len(pets) != many {
@@ -119,18 +119,27 @@ func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
 	}
 }
 
+func TestOnlyADatabaseThatIsServedHasAVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	for _, serve := range []bool{true, false} {
+		if _, ok := open(t, Config{Path: path, Create: true, Serve: serve}).Version(); ok != serve {
+			t.Errorf("opened to serve: %v, has a version: %v", serve, ok)
+		}
+	}
+}
+
 func TestVersionChangesWithEveryCommit(t *testing.T) {
 	db := openNew(t)
 	for range 3 {
-		before := db.Version()
+		before := db.newest.version.Load()
 		_, _, err := db.CreatePet(t.Context(), rex, nil)
 		noError(t, err)
-		if db.Version() == before {
+		if db.newest.version.Load() == before {
 			t.Fatal("the version is the same after a create")
 		}
 	}
-	before := db.Version()
-	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || db.Version() != before {
+	before := db.newest.version.Load()
+	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || db.newest.version.Load() != before {
 		t.Errorf("the version changed with a read: %v", err)
 	}
 }
@@ -176,11 +185,11 @@ func TestVersionChangesWithACommitThatFails(t *testing.T) {
 	onWriter(t, db, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
 	onWriter(t, db, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
 	onWriter(t, db, "CREATE TRIGGER fault AFTER INSERT ON pets BEGIN INSERT INTO faulty VALUES (7); END")
-	before := db.Version()
+	before := db.newest.version.Load()
 	if pet, _, err := db.CreatePet(t.Context(), rex, nil); err == nil {
 		t.Fatalf("%v was stored", pet)
 	}
-	if db.Version() == before {
+	if db.newest.version.Load() == before {
 		t.Error("the version is the same after a failed commit")
 	}
 	onWriter(t, db, "DROP TRIGGER fault")
@@ -299,9 +308,9 @@ func TestNotesOfKeysLeaveTheVersionAsItIs(t *testing.T) {
 	db := openNew(t)
 	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), 0)
 	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
-	before := db.Version()
+	before := db.newest.version.Load()
 	noError(t, db.UseKey(t.Context(), key.ID, time.Now().Truncate(time.Hour)))
-	if db.Version() != before {
+	if db.newest.version.Load() != before {
 		t.Error("noting the use of a key makes kept answers stale")
 	}
 }

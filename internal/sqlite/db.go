@@ -153,8 +153,9 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	return db.displaced()
 }
 
-// Version changes with every write of what readPets shows, in the moment in which readers can see it.
-func (db *DB) Version() uint64 { return db.newest.version.Load() }
+// Version changes with every write of what readPets shows, at the moment at which readers can see the write. Only a database
+// that was opened to serve has one: otherwise another process writes animals.
+func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.lock != nil }
 
 // Ping reads the file, if it is in its place.
 func (db *DB) Ping(ctx context.Context) error {

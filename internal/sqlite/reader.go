@@ -33,7 +33,7 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 // readPets lends a reader that shows every animal, category and order stored so far, and nothing that another reader of
 // this version might not show.
 func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
-	return db.readSince(ctx, db.Version(), work)
+	return db.readSince(ctx, db.newest.version.Load(), work)
 }
 
 // readSince lends a reader that shows this version or a later one.
@@ -70,7 +70,7 @@ func (db *DB) refresh(r *reader, version uint64) error {
 	if err := run(r.conn, "PRAGMA user_version"); err != nil { // from the first read on it shows the same
 		return cmp.Or(r.letGo(), err)
 	}
-	r.version = db.Version()
+	r.version = db.newest.version.Load()
 	return nil
 }
 
