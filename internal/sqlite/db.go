@@ -155,8 +155,8 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	return db.displaced()
 }
 
-// Version changes with every write of what readPets shows, at the moment at which readers can see the write. Only a database
-// that was opened to serve has one: otherwise another process writes animals.
+// Version changes with every write of data that readPets shows, at the moment at which readers can see the write. Only a
+// database that was opened to serve has a version: otherwise another process may write animals.
 func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.lock != nil }
 
 // Ping checks that the files of the database are in their places, and reads the database.
