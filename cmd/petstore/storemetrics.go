@@ -73,11 +73,11 @@ func showStore(registry *prometheus.Registry, storage petstore.Storage) {
 	if measured, ok := storage.(petstore.Measured); ok {
 		showConnections(f, measured)
 	}
-	if log, ok := storage.(interface{ LogSize() int64 }); ok {
+	if wal, ok := storage.(interface{ WALSize() int64 }); ok {
 		f.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "petstore_wal_bytes",
 			Help: "Size of SQLite's write-ahead log.",
-		}, func() float64 { return float64(log.LogSize()) })
+		}, func() float64 { return float64(wal.WALSize()) })
 	}
 	registry.MustRegister(content{storage})
 }

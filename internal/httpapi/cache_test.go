@@ -15,7 +15,12 @@ import (
 
 func openStorage(t testing.TB) *sqlite.DB {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	return openAs(t, sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+}
+
+func openAs(t testing.TB, config sqlite.Config) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +28,7 @@ func openStorage(t testing.TB) *sqlite.DB {
 	return db
 }
 
-// slow is a storage whose answers about keys are on their way until they are let go.
+// slow is a storage that holds back its answers about keys until letGo gets a value.
 type slow struct {
 	petstore.Storage
 	found, letGo chan struct{}
@@ -81,7 +86,7 @@ func TestKeyCacheIsBounded(t *testing.T) {
 
 func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
 	uses := newKeyUses(nil, nil)
-	uses.writing = true // and it hangs
+	uses.writing = true // as if a goroutine wrote, and the storage hung
 	for i := range maxUses + 100 {
 		uses.note(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
 	}
@@ -108,7 +113,7 @@ type counted struct {
 	version uint64
 }
 
-func (c *counted) Version() uint64 { return c.version }
+func (c *counted) Version() (uint64, bool) { return c.version, true }
 
 func limited(limit int) petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: limit}} }
 
@@ -154,9 +159,35 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	if p, reused, _ := a.get(q, nil); !reused || p.body != "new" {
 		t.Errorf("got %s", p.body)
 	}
-	storage.version = 1 // as one reads it that was overtaken
+	storage.version = 1 // a slow request still has the version of before
 	if _, reused, _ := a.get(q, func() (answer, error) { return answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
+	}
+}
+
+// A store that was not opened to serve does not learn at once what the server writes.
+func TestNoAnswerIsKeptOfAStoreThatAnotherProcessMayWrite(t *testing.T) {
+	config := sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true}
+	server := openAs(t, config)
+	config.Serve = false
+	beside := openAs(t, config)
+	a := newPageCache(beside)
+	list := func() string {
+		page, _, err := a.get(limited(20), func() (answer, error) {
+			pets, err := beside.ListPets(t.Context(), petstore.PetQuery{Limit: 20})
+			return answer{body: strconv.Itoa(len(pets))}, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.body
+	}
+	before := list()
+	if _, _, err := server.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if after := list(); before != "0" || after != "1" {
+		t.Errorf("the list has %s animals before the server creates one, and %s after", before, after)
 	}
 }
 

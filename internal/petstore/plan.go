@@ -25,13 +25,13 @@ type Limits struct {
 // OfAddress reports whether these limits are those of a client address. An address has no daily limit and is never banned.
 func (l Limits) OfAddress() bool { return l.PerDay == 0 }
 
-// MaxLimit bounds what an Enterprise key may be given, so that counts stay exact in every backend and client (2^53 - 1).
+// MaxLimit is the highest limit of an Enterprise key, 2^53 - 1: up to it, counts are exact in every backend and client.
 const MaxLimit = 1<<53 - 1
 
-// FirstKeyLimits are the limits of the key that the first start makes: wide enough never to be met.
+// FirstKeyLimits are the limits of the key that the first start makes. They are so high that nobody reaches them.
 var FirstKeyLimits = Limits{PerMinute: 100_000_000, PerDay: 1_000_000_000_000}
 
-// AddressLimits are for the requests of one client address that carry no valid key.
+// AddressLimits are the limits of one client address, for its requests without a valid key.
 var AddressLimits = Limits{PerMinute: 1000}
 
 var published = map[Plan]Limits{
@@ -40,7 +40,7 @@ var published = map[Plan]Limits{
 	Business: {PerMinute: 1_000, PerDay: 100_000},
 }
 
-// Limits gives the plan its numbers: the published ones, or for Enterprise those that are asked for.
+// Limits are the limits of the plan: the published ones, or for Enterprise those that are asked for.
 func (p Plan) Limits(perMinute, perDay int64) (Limits, error) {
 	limits, ok := published[p]
 	switch {

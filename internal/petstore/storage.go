@@ -119,11 +119,12 @@ type Keys interface {
 	UnbanOwner(ctx context.Context, owner string) error
 }
 
-// Versioned is implemented by a Storage that is the only writer of its animals.
+// Versioned is implemented by a Storage that can be the only writer of its animals.
 type Versioned interface {
 	// Version changes with every write of animals, before the write is acknowledged and before any read shows it. So the
-	// answer of a read may be used again as long as the version is the same as before that read.
-	Version() uint64
+	// answer of a read may be used again as long as the version is the same as before that read. It is not ok if another
+	// process may write animals: then the version says nothing.
+	Version() (version uint64, ok bool)
 }
 
 // PetQuery selects a page of animals.

@@ -14,15 +14,15 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// asideMark stands in the name of a database that a restore has put aside, before the time.
+// asideMark stands before the time in the name of a database that a restore has put aside.
 const asideMark = ".before-restore-"
 
 func asideName(path string) string {
 	return path + asideMark + time.Now().UTC().Format("20060102T150405.000000000Z")
 }
 
-// replaceBy puts a fresh database in the place of the one at path, which stays under the name that is returned. At every
-// moment there is a whole database at path, the old one or the fresh one, and no log of the old beside the fresh one.
+// replaceBy puts a fresh database in the place of the one at path, and keeps the old one under the name that it returns. At
+// every moment a whole database is at path, the old one or the fresh one. The old one's WAL is never beside the fresh one.
 func replaceBy(ctx context.Context, fresh, path, name string) (aside string, err error) {
 	if err := dropAsideLinks(path); err != nil {
 		return "", err
@@ -33,7 +33,7 @@ func replaceBy(ctx context.Context, fresh, path, name string) (aside string, err
 		return "", refusal(name, err)
 	}
 	defer alone.Close()
-	if err := moveLogs(path, aside); err != nil {
+	if err := moveWAL(path, aside); err != nil {
 		return "", err
 	}
 	if err := keepAs(path, aside); err != nil {
@@ -43,8 +43,8 @@ func replaceBy(ctx context.Context, fresh, path, name string) (aside string, err
 	return aside, os.Rename(fresh, path)
 }
 
-// settle moves the log of a database into its file and keeps every other process off it until what it returns is closed.
-// A file that is too damaged to be a database is left as it is.
+// settle moves the WAL of a database into its file. It keeps every other process off the database until the Closer that it
+// returns is closed. It leaves a file that is too damaged to be a database as it is.
 func settle(ctx context.Context, path string) (io.Closer, error) {
 	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
 	if err != nil {
@@ -59,7 +59,7 @@ func settle(ctx context.Context, path string) (io.Closer, error) {
 	return nil, err
 }
 
-// takeAlone ends the use of a log, which goes only while no other process uses the database, and locks the database.
+// takeAlone ends the use of a WAL and locks the database. It fails while another process uses the database.
 func takeAlone(conn *sqlite3.Conn) error {
 	if err := run(conn, "PRAGMA journal_mode = DELETE"); err != nil {
 		return err
@@ -68,25 +68,25 @@ func takeAlone(conn *sqlite3.Conn) error {
 		return err
 	}
 	mode, err := setting(conn, "PRAGMA journal_mode")
-	if err == nil && mode != "delete" { // another process began a log in between
+	if err == nil && mode != "delete" { // another process began a WAL in between
 		run(conn, "ROLLBACK")
 		err = sqlite3.ResultBusy.ToError()
 	}
 	return err
 }
 
-// moveLogs moves the logs away that a damaged or deleted database has left: SQLite would take them for those of the next
-// file there.
-func moveLogs(path, aside string) error {
+// moveWAL moves away the WAL and the journal that a damaged or deleted database has left. SQLite would take them for those
+// of the next file at path.
+func moveWAL(path, aside string) error {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the log of the old database could not be put aside: %w", err)
+			return fmt.Errorf("the write-ahead log of the old database could not be put aside: %w", err)
 		}
 	}
 	return nil
 }
 
-// keepAs gives a file one more name, or makes a copy of that name where a file can have only one. It overwrites nothing.
+// keepAs gives a file a second name. Where a file can have only one name, it makes a copy. It overwrites nothing.
 func keepAs(path, aside string) error {
 	if err := os.Link(path, aside); err == nil || errors.Is(err, fs.ErrExist) {
 		return err
@@ -107,8 +107,8 @@ func keepAs(path, aside string) error {
 	return err
 }
 
-// dropAsideLinks removes the names that a restore gave to the database before it was killed, with the database still in
-// its place. The caller holds the lock of a server.
+// dropAsideLinks removes the second names of the database. A restore leaves one if it is killed before the fresh database
+// is in its place. The caller holds the server's lock.
 func dropAsideLinks(path string) error {
 	database, err := os.Stat(path)
 	if err != nil {

@@ -205,11 +205,11 @@ func TestADamagedDatabaseCanBeReplaced(t *testing.T) {
 	if err := os.WriteFile(database, []byte(strings.Repeat("damaged ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	noError(t, os.WriteFile(database+"-wal", []byte("its log"), 0o600))
+	noError(t, os.WriteFile(database+"-wal", []byte("its WAL"), 0o600))
 	aside, err := Restore(t.Context(), production(database), backup, true, quiet)
 	noError(t, err)
-	if log, err := os.ReadFile(aside + "-wal"); string(log) != "its log" {
-		t.Errorf("the log put aside is %q, %v", log, err)
+	if wal, err := os.ReadFile(aside + "-wal"); string(wal) != "its WAL" {
+		t.Errorf("the WAL put aside is %q, %v", wal, err)
 	}
 	if n := countPets(t, database); n != 5 {
 		t.Errorf("restored %d animals of 5", n)
@@ -230,16 +230,17 @@ func TestARestoreIsAloneOnTheDatabase(t *testing.T) {
 	noError(t, alone.Close())
 }
 
-// A database that was killed and deleted by hand often leaves its log, which SQLite would take for that of the next file.
-func TestARestoreIsNotMixedWithTheLogOfADeletedDatabase(t *testing.T) {
+// A server that was killed leaves the WAL of its database. If the database is then deleted by hand, SQLite would take the
+// WAL for that of the next file.
+func TestARestoreIsNotMixedWithTheWALOfADeletedDatabase(t *testing.T) {
 	database, backup := backedUp(t, 5)
 	db := open(t, production(database))
 	fillPets(t, db, 30)
-	log, err := os.ReadFile(database + "-wal")
+	wal, err := os.ReadFile(database + "-wal")
 	noError(t, err)
 	noError(t, db.Close())
 	noError(t, os.Remove(database))
-	noError(t, os.WriteFile(database+"-wal", log, 0o600))
+	noError(t, os.WriteFile(database+"-wal", wal, 0o600))
 
 	_, err = Restore(t.Context(), production(database), backup, false, quiet)
 	noError(t, err)

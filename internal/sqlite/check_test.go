@@ -58,12 +58,12 @@ func TestACheckRefusesWhatServingRefuses(t *testing.T) {
 	}
 }
 
-func TestACheckSeesWhatAKilledServerLeftInTheLog(t *testing.T) {
+func TestACheckSeesWhatAKilledServerLeftInTheWAL(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "pets.db")
 	server := open(t, Config{Path: source, Create: true, Serve: true})
 	fillPets(t, server, 10)
 	killed := filepath.Join(t.TempDir(), "pets.db")
-	for _, suffix := range []string{"", "-wal"} { // the schema is still in the log alone
+	for _, suffix := range []string{"", "-wal"} { // the schema is still in the WAL only
 		content, err := os.ReadFile(source + suffix)
 		noError(t, err)
 		noError(t, os.WriteFile(killed+suffix, content, 0o600))

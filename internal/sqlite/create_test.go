@@ -26,7 +26,7 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	synctest.Test(t, func(t *testing.T) {
 		db := open(t, Config{Path: path, Create: true})
-		before := db.Version()
+		before := db.newest.version.Load()
 		w, err := db.writer.take(t.Context())
 		noError(t, err)
 		const many = 400
@@ -38,10 +38,10 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait() // all have come; the first commit waits for the writer with those who came first
+		synctest.Wait() // all creates have begun, and the first commit waits for the writer
 		db.writer.give(w)
 		all.Wait()
-		if commits := db.Version() - before; commits > 2 {
+		if commits := db.newest.version.Load() - before; commits > 2 {
 			t.Errorf("%d creates took %d commits, want 2", many, commits)
 		}
 		if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2 * many}); err != nil || len(pets) != many {
@@ -57,7 +57,7 @@ type created struct {
 	refusal  error
 }
 
-// creating is the change that stores an animal, once only if that is asked for, and tells what became of it.
+// creating is the change that stores an animal, only once if idempotency is given, and notes what became of it.
 func creating(pet petstore.NewPet, once *petstore.Idempotency, told *created) change {
 	if once == nil {
 		return change{pet: pet}
@@ -119,23 +119,32 @@ func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
 	}
 }
 
+func TestOnlyADatabaseThatIsServedHasAVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	for _, serve := range []bool{true, false} {
+		if _, ok := open(t, Config{Path: path, Create: true, Serve: serve}).Version(); ok != serve {
+			t.Errorf("opened to serve: %v, has a version: %v", serve, ok)
+		}
+	}
+}
+
 func TestVersionChangesWithEveryCommit(t *testing.T) {
 	db := openNew(t)
 	for range 3 {
-		before := db.Version()
+		before := db.newest.version.Load()
 		_, _, err := db.CreatePet(t.Context(), rex, nil)
 		noError(t, err)
-		if db.Version() == before {
+		if db.newest.version.Load() == before {
 			t.Fatal("the version is the same after a create")
 		}
 	}
-	before := db.Version()
-	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || db.Version() != before {
+	before := db.newest.version.Load()
+	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || db.newest.version.Load() != before {
 		t.Errorf("the version changed with a read: %v", err)
 	}
 }
 
-// A database that may not grow is the full disk that can be had everywhere.
+// A database that may not grow stands for a full disk: it can be had on every machine.
 func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 	db := openNew(t)
 	onWriter(t, db, "PRAGMA max_page_count = 40")
@@ -176,11 +185,11 @@ func TestVersionChangesWithACommitThatFails(t *testing.T) {
 	onWriter(t, db, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
 	onWriter(t, db, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
 	onWriter(t, db, "CREATE TRIGGER fault AFTER INSERT ON pets BEGIN INSERT INTO faulty VALUES (7); END")
-	before := db.Version()
+	before := db.newest.version.Load()
 	if pet, _, err := db.CreatePet(t.Context(), rex, nil); err == nil {
 		t.Fatalf("%v was stored", pet)
 	}
-	if db.Version() == before {
+	if db.newest.version.Load() == before {
 		t.Error("the version is the same after a failed commit")
 	}
 	onWriter(t, db, "DROP TRIGGER fault")
@@ -222,7 +231,7 @@ func TestIDsStayBelowWhatJavaScriptReadsExactly(t *testing.T) {
 	}
 }
 
-func TestLogStaysSmallHoweverMuchIsRead(t *testing.T) {
+func TestTheWALStaysSmallHoweverMuchIsRead(t *testing.T) {
 	db := openNew(t)
 	stop := make(chan struct{})
 	var all sync.WaitGroup
@@ -248,12 +257,12 @@ func TestLogStaysSmallHoweverMuchIsRead(t *testing.T) {
 	for range 6 { // of 2 MiB each
 		_, err := db.commit(batch)
 		noError(t, err)
-		largest = max(largest, db.logSize())
+		largest = max(largest, db.WALSize())
 	}
 	close(stop)
 	all.Wait()
-	if largest > logLimit {
-		t.Errorf("the log grew to %d bytes", largest)
+	if largest > walLimit {
+		t.Errorf("the WAL grew to %d bytes", largest)
 	}
 }
 
@@ -299,9 +308,9 @@ func TestNotesOfKeysLeaveTheVersionAsItIs(t *testing.T) {
 	db := openNew(t)
 	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), 0)
 	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
-	before := db.Version()
+	before := db.newest.version.Load()
 	noError(t, db.UseKey(t.Context(), key.ID, time.Now().Truncate(time.Hour)))
-	if db.Version() != before {
+	if db.newest.version.Load() != before {
 		t.Error("noting the use of a key makes kept answers stale")
 	}
 }

@@ -162,7 +162,7 @@ func TestReopenedDatabaseHasEverything(t *testing.T) {
 	noError(t, err)
 	noError(t, db.Close())
 	if _, err := os.Stat(path + "-wal"); err == nil {
-		t.Error("the log was left behind")
+		t.Error("the WAL was left behind")
 	}
 	db = open(t, Config{Path: path})
 	if got, err := db.GetPet(t.Context(), pet.ID); err != nil || got != pet {

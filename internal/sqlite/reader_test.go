@@ -27,7 +27,7 @@ func hold(t *testing.T, db *DB) {
 	})
 }
 
-// readFile is ListPets without the animals in memory.
+// readFile is ListPets from the file, without the animals in memory.
 func readFile(db *DB, q petstore.PetQuery) (pets []petstore.Pet, err error) {
 	err = db.readPets(context.Background(), func(r *reader) (err error) {
 		pets, err = r.listPets(q)
@@ -55,7 +55,7 @@ func TestEveryReaderShowsWhatWasStored(t *testing.T) {
 	}
 }
 
-// Others may still be shown the version before, so it must not show more than they see.
+// Other readers may still show the version before, so this one must not show more than they do.
 func TestAReaderShowsTheVersionThatItBeganWith(t *testing.T) {
 	db := openNew(t)
 	noError(t, db.readPets(t.Context(), func(r *reader) error {
@@ -85,7 +85,7 @@ func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// A command beside the server is not told of what the server writes.
+// Nobody tells a command that runs beside the server what the server writes.
 func TestAnotherProcessShowsWhatTheServerStored(t *testing.T) {
 	db := openNew(t)
 	other := open(t, Config{Path: db.path})
@@ -100,7 +100,7 @@ func TestAnotherProcessShowsWhatTheServerStored(t *testing.T) {
 	}
 }
 
-func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
+func TestTheWALIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 	db := openNew(t)
 	batch := make([]change, 250)
 	for i := range batch {
@@ -110,13 +110,13 @@ func TestTheLogIsEmptiedAlthoughReadersHoldIt(t *testing.T) {
 		hold(t, db)
 		_, err := db.commit(batch)
 		noError(t, err)
-		if size := db.logSize(); size > logLimit {
-			t.Fatalf("the log grew to %d bytes", size)
+		if size := db.WALSize(); size > walLimit {
+			t.Fatalf("the WAL grew to %d bytes", size)
 		}
 	}
 }
 
-func TestALogThatAnotherProcessReadsIsNotTriedAfterEveryCommit(t *testing.T) {
+func TestAWALThatAnotherProcessReadsIsNotTriedAfterEveryCommit(t *testing.T) {
 	db := openNew(t)
 	other := open(t, Config{Path: db.path})
 	noError(t, other.read(t.Context(), func(conn *sqlite3.Conn) error {
@@ -136,14 +136,14 @@ func TestALogThatAnotherProcessReadsIsNotTriedAfterEveryCommit(t *testing.T) {
 				return err
 			}
 		}
-		if size := db.logSize(); size < logLimit || db.trimAt <= size {
-			t.Errorf("the log has %d bytes and is tried again at %d", size, db.trimAt)
+		if size := db.WALSize(); size < walLimit || db.trimWALAt <= size {
+			t.Errorf("the WAL has %d bytes and is tried again at %d", size, db.trimWALAt)
 		}
 		return nil
 	}))
 }
 
-func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {
+func TestTheWALIsEmptiedAfterAPurgeToo(t *testing.T) {
 	db := openNew(t)
 	batch := make([]change, maxBatch)
 	for n := range 24 {
@@ -156,8 +156,8 @@ func TestTheLogIsEmptiedAfterAPurgeToo(t *testing.T) {
 	hold(t, db)
 	purged, err := db.PurgeIdempotency(t.Context(), time.Now().Add(time.Hour))
 	noError(t, err)
-	if size := db.logSize(); size > logLimit || purged != 24*maxBatch {
-		t.Errorf("%d records were purged, and the log has %d bytes", purged, size)
+	if size := db.WALSize(); size > walLimit || purged != 24*maxBatch {
+		t.Errorf("%d records were purged, and the WAL has %d bytes", purged, size)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestAReaderThatFailedShowsNothingOld(t *testing.T) {
 }
 
 // The sweep comes every second, whether or not anybody asks for anything.
-func TestTheSweepLetsOtherProcessesEmptyTheLog(t *testing.T) {
+func TestTheSweepLetsOtherProcessesEmptyTheWAL(t *testing.T) {
 	db := openNew(t)
 	hold(t, db)
 	for range 2 * cap(db.readers) {

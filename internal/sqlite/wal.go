@@ -2,13 +2,13 @@ package sqlite
 
 import "os"
 
-// logLimit is how large SQLite's write-ahead log may stay. SQLite starts the log anew by itself, but only in a moment in
-// which nobody reads it, and there may be none for long.
-const logLimit = 8 << 20
+// walLimit is how large SQLite's write-ahead log (WAL) may stay. SQLite starts the WAL anew by itself, but only at a moment
+// at which nobody reads it, and there may be no such moment for a long time.
+const walLimit = 8 << 20
 
-// trimLog makes the readers pause for a moment if the log is too large, and empties it.
-func (db *DB) trimLog(w *writer) {
-	if db.logSize() < db.trimAt {
+// trimWAL empties the WAL if it is too large. The readers pause meanwhile.
+func (db *DB) trimWAL(w *writer) {
+	if db.WALSize() < db.trimWALAt {
 		return
 	}
 	db.readers.pause(func(readers []*reader) {
@@ -17,13 +17,15 @@ func (db *DB) trimLog(w *writer) {
 		}
 		w.conn.SetBusyTimeout(0)
 		defer w.conn.SetBusyTimeout(patience)
-		run(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the size tells
+		run(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, WALSize shows it
 	})
-	// A process that reads for long, such as a backup, keeps the log: then do not try again after every commit.
-	db.trimAt = max(logLimit, 2*db.logSize())
+	// A process that reads for a long time, such as a backup, keeps the WAL from being emptied. Then the limit doubles, so
+	// that not every commit tries again.
+	db.trimWALAt = max(walLimit, 2*db.WALSize())
 }
 
-func (db *DB) logSize() int64 {
+// WALSize is how many bytes the write-ahead log takes.
+func (db *DB) WALSize() int64 {
 	info, err := os.Stat(db.path + "-wal")
 	if err != nil {
 		return 0
