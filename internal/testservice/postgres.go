@@ -146,10 +146,31 @@ func (s *PostgresServer) run(t testing.TB, program string, args ...string) {
 	}
 }
 
+// template is the data of a new server. It is made once for all tests of this process, because that takes a second, and
+// copied.
+var template struct {
+	sync.Mutex
+	folder string
+}
+
 func (s *PostgresServer) initialize(t testing.TB) {
 	t.Helper()
-	s.run(t, "initdb", "--pgdata", s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
-		"--no-sync", "--wal-segsize=1")
+	template.Lock()
+	defer template.Unlock()
+	if template.folder == "" {
+		dir := folder(t, "template")
+		if err := give(dir, s.attr); err != nil {
+			t.Fatalf("the folder of PostgreSQL cannot be given to its user: %v", err)
+		}
+		s.run(t, "initdb", "--pgdata", filepath.Join(dir, "data"), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+			"--no-sync", "--wal-segsize=1")
+		template.folder = filepath.Join(dir, "data")
+	}
+	cmd := exec.Command("cp", "-R", template.folder, s.data())
+	cmd.SysProcAttr = s.attr
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the data of PostgreSQL cannot be copied: %v\n%s", err, out)
+	}
 }
 
 // Start starts the server, also after Stop or Kill, and returns when it answers.
