@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +46,24 @@ func (s *system) forgive(from, to time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.uncounted = append(s.uncounted, history.Interval{From: from, To: to})
+}
+
+// fullMinutes is how many minutes there are in which the limited key was refused and nothing is forgiven.
+func (s *system) fullMinutes(h *history.History) int {
+	ends := make(map[string]bool)
+	for _, e := range h.Exchanges() {
+		if e.Key == limited && e.Status == http.StatusTooManyRequests {
+			ends[e.Header.Get("X-Ratelimit-Reset")] = true
+		}
+	}
+	for text := range ends {
+		seconds, _ := strconv.ParseInt(text, 10, 64)
+		end := time.Unix(seconds, 0).Sub(h.Began())
+		if slices.ContainsFunc(s.uncounted, func(u history.Interval) bool { return u.From < end && u.To > end-time.Minute }) {
+			delete(ends, text)
+		}
+	}
+	return len(ends)
 }
 
 // watch forgives the times in which a replica decided without Redis. A busy machine has it do so too, when Redis does not
