@@ -26,7 +26,7 @@ test-clients: ## clients that other tools make from api/openapi.yaml, compiled a
 
 chaos: ## a service that is broken in every way under load, for CHAOS; SEED repeats a plan, REPORT names a file for the figures
 	scripts/test-services.sh
-	go test ./internal/chaos -count=1 -v -timeout 0 -args -for $(CHAOS) -seed $(SEED) -report "$(abspath $(REPORT))"
+	go test ./internal/chaos -count=1 -v -parallel 1 -timeout 0 -args -for $(CHAOS) -seed $(SEED) -report "$(abspath $(REPORT))"
 
 lint: ## gofmt, vet and staticcheck, on every module
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files; run gofmt -w ."; exit 1; }

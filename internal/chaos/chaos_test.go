@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	length     = flag.Duration("for", 20*time.Second, "how long there is load, over all scenarios")
+	length     = flag.Duration("for", 30*time.Second, "how long there is load, over all scenarios")
 	seed       = flag.Uint64("seed", 0, "the seed of the plan, to repeat one; 0 chooses one")
 	reportFile = flag.String("report", "", "where the report goes besides, as Markdown")
 )
@@ -42,16 +42,18 @@ func TestChaos(t *testing.T) {
 		*seed = 1 + rand.Uint64N(1e9)
 	}
 	note("this plan: CHAOS=%v SEED=%d make chaos", *length, *seed)
-	go steppedProgram() // takes minutes the first time, so it begins now
 	summary := newReport()
 	rounds := max(1, int((*length+roundLength/2)/roundLength))
 	for round := range rounds {
-		for _, s := range scenarios {
-			t.Run(s.name, func(t *testing.T) {
-				r := &run{scenario: s, report: summary, seed: *seed + uint64(round)}
-				r.play(t, *length/time.Duration(rounds)*time.Duration(s.share)/100)
-			})
-		}
+		t.Run(fmt.Sprintf("round %d", round+1), func(t *testing.T) {
+			for _, s := range scenarios {
+				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
+					r := &run{scenario: s, report: summary, seed: *seed + uint64(round)}
+					r.play(t, *length/time.Duration(rounds)*time.Duration(s.share)/100)
+				})
+			}
+		})
 	}
 	text := summary.markdown(*length, *seed)
 	fmt.Fprint(os.Stderr, "\n", text)

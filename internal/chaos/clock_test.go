@@ -3,13 +3,14 @@
 package chaos
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -29,27 +30,28 @@ func startStepped(t testing.TB) *system {
 	}
 	offset := filepath.Join(t.TempDir(), "offset")
 	setClock(t, offset, 0)
-	t.Setenv(clockFile, offset)
 	c := onSharedPostgres(t)
 	c.serve(t, func(replica int) parts {
+		n := c.direct(t)(replica)
 		if replica == 0 {
-			return parts{stepped, c.database, c.redis.URL}
+			n.binary, n.set = stepped, []string{clockFile + "=" + offset}
 		}
-		return parts{testservice.Build(t), c.database, c.redis.URL}
+		return n
 	})
+	expiring := testservice.NewKey(t, testservice.Build(t), c.database, "--expires", "30m")
 	step := func(t testing.TB, by time.Duration) {
 		setClock(t, offset, by)
-		awaitClock(t, c.servers[0].URL, by)
+		awaitClock(t, c.servers[0].URL, expiring, by)
 	}
 	var faults []fault
 	for _, by := range []time.Duration{time.Minute, time.Hour, 25 * time.Hour, -time.Minute, -time.Hour, -25 * time.Hour} {
-		faults = append(faults, fault{"clock", fmt.Sprintf("the clock of a replica is stepped by %v and back", by), func(t testing.TB, random *rand.Rand) {
+		faults = append(faults, fault{part: "clock", name: fmt.Sprintf("the clock of a replica is stepped by %v and back", by), do: func(t testing.TB, random *rand.Rand) {
 			step(t, by)
 			hold(random)
 			step(t, 0)
 		}})
 	}
-	faults = append(faults, fault{"clock", "a replica with a clock that is a day ahead is restarted", func(t testing.TB, random *rand.Rand) {
+	faults = append(faults, fault{part: "clock", name: "a replica with a clock that is a day ahead is restarted", do: func(t testing.TB, random *rand.Rand) {
 		step(t, 25*time.Hour)
 		c.servers[0].Stop(t)
 		c.revive(t, 0)
@@ -70,69 +72,78 @@ func setClock(t testing.TB, file string, by time.Duration) {
 	}
 }
 
-// awaitClock returns when the server tells a time that is wrong by that much.
-func awaitClock(t testing.TB, url string, by time.Duration) {
+// awaitClock returns when a server that goes by the wrong clock takes a key for expired, or for valid, that is valid for
+// half an hour.
+func awaitClock(t testing.TB, url, key string, by time.Duration) {
 	t.Helper()
+	want := http.StatusOK
+	if by > 30*time.Minute {
+		want = http.StatusUnauthorized
+	}
 	eventually(t, fmt.Sprintf("the clock of the replica is wrong by %v", by), func() bool {
-		answer, err := http.Get(url + "/healthz")
+		request, _ := http.NewRequest(http.MethodGet, url+"/v1/inventory", nil)
+		request.Header.Set("Authorization", "Bearer "+key)
+		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return false
 		}
 		answer.Body.Close()
-		told, err := http.ParseTime(answer.Header.Get("Date"))
-		return err == nil && (time.Until(told)-by).Abs() < 10*time.Second
+		return answer.StatusCode == want
 	})
 }
 
-const (
-	steppedNow    = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
-	steppedOffset = "package time\n\nimport \"sync/atomic\"\n\nvar Offset atomic.Int64\n"
-	steppedMain   = `package main
+// steppedNow is the clock of a package of the program. It adds the seconds to the wall clock of a time, which are its bits
+// from 30 to 62. The monotonic clock stays right, as when somebody sets the clock of a machine.
+const steppedNow = `
 
 import (
 	"os"
 	"strconv"
 	"time"
+	"unsafe"
 )
 
-func init() {
-	step := func() {
-		text, _ := os.ReadFile(os.Getenv("` + clockFile + `"))
-		seconds, _ := strconv.ParseInt(string(text), 10, 64)
-		time.Offset.Store(seconds)
+func steppedNow() time.Time {
+	text, err := os.ReadFile(os.Getenv("` + clockFile + `"))
+	if err != nil {
+		panic(err)
 	}
-	step()
-	go func() {
-		for ; ; time.Sleep(10 * time.Millisecond) {
-			step()
-		}
-	}()
+	seconds, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	now := time.Now()
+	*(*uint64)(unsafe.Pointer(&now)) += uint64(seconds) << 30
+	return now
 }
 `
-)
 
-// steppedProgram builds the program once with a package time whose clock is wrong by what a file says. The monotonic
-// clock stays right, as when somebody sets the clock of a machine.
+var packageClause = regexp.MustCompile(`(?m)^package \w+$`)
+
+// steppedProgram builds the program once with a clock that is wrong by what a file says, wherever its own code asks for the
+// time. The libraries keep the right clock.
 var steppedProgram = sync.OnceValues(func() (string, error) {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		return "", err
 	}
-	std := filepath.Join(strings.TrimSpace(string(root)), "src", "time")
-	original, err := os.ReadFile(filepath.Join(std, "time.go"))
-	if err != nil {
-		return "", err
+	overlay := make(map[string]string)
+	for _, pattern := range []string{"cmd/petstore/*.go", "internal/*/*.go"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return "", err
+			}
+			if strings.HasSuffix(file, "_test.go") || !bytes.Contains(text, []byte("time.Now")) {
+				continue
+			}
+			overlay[file] = strings.ReplaceAll(string(text), "time.Now", "steppedNow") + "\nvar _ time.Time\n"
+			overlay[filepath.Join(filepath.Dir(file), "stepped_now.go")] = string(packageClause.Find(text)) + steppedNow
+		}
 	}
-	if strings.Count(string(original), steppedNow) != 1 {
-		return "", errors.New("time.Now of this Go is not what it was; adapt steppedNow")
-	}
-	command, err := filepath.Abs("../../cmd/petstore")
-	if err != nil {
-		return "", err
-	}
-	return testservice.BuildOverlaid(map[string]string{
-		filepath.Join(std, "time.go"):              strings.Replace(string(original), steppedNow, steppedNow+"\tsec += Offset.Load()\n", 1),
-		filepath.Join(std, "offset.go"):            steppedOffset,
-		filepath.Join(command, "stepped_clock.go"): steppedMain,
-	})
+	return testservice.BuildOverlaid(overlay)
 })

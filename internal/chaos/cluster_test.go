@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,10 @@ type cluster struct {
 }
 
 // parts are where a replica finds what it needs.
-type parts struct{ binary, database, redis string }
+type parts struct {
+	binary, database, redis string
+	set                     []string // variables of its environment
+}
 
 // postgresSettings have a standby find its primary again at once.
 var postgresSettings = []string{"wal_retrieve_retry_interval=100ms"}
@@ -38,24 +42,31 @@ func (c *cluster) serve(t testing.TB, needs func(replica int) parts) {
 	for i := range replicas {
 		n := needs(i)
 		server := testservice.NewServer(t, n.binary, "--database", n.database, "--redis", n.redis, "--drain-delay", "2s", "--log-level", "warn")
+		server.Set(n.set...)
 		front := testservice.StartLink(t, strings.TrimPrefix(server.URL, "http://"))
 		c.servers, c.links["a replica"] = append(c.servers, server), append(c.links["a replica"], front)
 		addresses = append(addresses, front.Address)
 	}
-	for i := range replicas {
-		c.revive(t, i)
+	c.revive(t, 0) // one makes the schema
+	var others sync.WaitGroup
+	for i := 1; i < replicas; i++ {
+		others.Go(func() { c.revive(t, i) })
+	}
+	others.Wait()
+	if t.Failed() {
+		t.FailNow()
 	}
 	c.balancer = testservice.StartBalancer(t, "../../deploy/haproxy.cfg", addresses)
 }
 
-// system is the cluster with API keys, whose limits no load exceeds.
+// system is the cluster with API keys.
 func (c *cluster) system(t testing.TB, faults []fault) *system {
 	t.Helper()
-	keys := map[string]string{}
-	for _, name := range []string{"ann", "bob"} {
-		keys[name] = testservice.NewKey(t, testservice.Build(t), c.database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
+	s := &system{base: c.balancer.URL, keys: newKeys(t, c.database), faults: faults, whole: c.whole}
+	for _, server := range c.servers {
+		s.counting = append(s.counting, server.Admin)
 	}
-	return &system{base: c.balancer.URL, keys: keys, faults: faults, whole: c.whole}
+	return s
 }
 
 // revive starts a replica as a supervisor does: again, if it finds no database yet.
@@ -121,7 +132,7 @@ func startCluster(t testing.TB) *system {
 	})
 	faults := append(c.replicaFaults(), c.postgresFaults()...)
 	faults = append(faults, c.redisFaults()...)
-	faults = append(faults, fault{"balancer", "the balancer is killed and started", c.killBalancer})
+	faults = append(faults, fault{part: "balancer", name: "the balancer is killed and started", do: c.killBalancer})
 	return c.system(t, append(faults, c.networkFaults()...))
 }
 
@@ -135,14 +146,14 @@ func (c *cluster) link(t testing.TB, part, address string) string {
 func startRolling(t testing.TB) *system {
 	c := onSharedPostgres(t)
 	c.serve(t, c.direct(t))
-	s := c.system(t, []fault{{"replica", "all replicas are restarted one by one", c.rollingRestart}})
+	s := c.system(t, []fault{{part: "replica", name: "all replicas are restarted one by one", do: c.rollingRestart}})
 	s.steady = true
 	return s
 }
 
 // direct has every replica use the one PostgreSQL and the one Redis.
 func (c *cluster) direct(t testing.TB) func(int) parts {
-	return func(int) parts { return parts{testservice.Build(t), c.database, c.redis.URL} }
+	return func(int) parts { return parts{binary: testservice.Build(t), database: c.database, redis: c.redis.URL} }
 }
 
 func (c *cluster) any(random *rand.Rand) int { return random.IntN(len(c.servers)) }

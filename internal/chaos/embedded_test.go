@@ -26,21 +26,17 @@ func startEmbedded(t testing.TB) *system {
 	database := "sqlite:" + e.file
 	e.server = testservice.NewServer(t, testservice.Build(t), "--database", database, "--log-level", "warn")
 	e.server.Start(t)
-	keys := make(map[string]string)
-	for _, name := range []string{"ann", "bob"} {
-		keys[name] = testservice.NewKey(t, testservice.Build(t), database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
-	}
 	whole := func(t testing.TB) { awaitReady(t, e.server.URL) }
-	e.system = &system{base: e.server.URL, keys: keys, whole: whole, faults: []fault{
-		{"server", "the server is killed and started", e.kill},
-		{"server", "the server is killed and started ten times", e.killOften},
-		{"server", "the server hangs", e.pause},
-		{"server", "the server is restarted", e.restart},
-		{"server", "the server finds its disk read-only", e.readOnly},
-		{"server", "the disk of the server is full", e.fill},
-		{"server", "the file of the server is gone for a while", e.away("", false)},
-		{"server", "the file of the server is replaced for a while", e.away("", true)},
-		{"server", "the log of the server is gone for a while", e.away("-wal", false)},
+	e.system = &system{base: e.server.URL, keys: newKeys(t, database), whole: whole, faults: []fault{
+		{part: "server", name: "the server is killed and started", do: e.kill, uncounted: true},
+		{part: "server", name: "the server is killed and started ten times", do: e.killOften, uncounted: true},
+		{part: "server", name: "the server hangs", do: e.pause},
+		{part: "server", name: "the server is restarted", do: e.restart, uncounted: true},
+		{part: "server", name: "the server finds its disk read-only", do: e.readOnly, uncounted: true},
+		{part: "server", name: "the disk of the server is full", do: e.fill},
+		{part: "server", name: "the file of the server is gone for a while", do: e.away("", false)},
+		{part: "server", name: "the file of the server is replaced for a while", do: e.away("", true)},
+		{part: "server", name: "the log of the server is gone for a while", do: e.away("-wal", false)},
 	}}
 	return e.system
 }

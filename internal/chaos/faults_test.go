@@ -12,11 +12,11 @@ import (
 
 func (c *cluster) replicaFaults() []fault {
 	return []fault{
-		{"replica", "a replica is killed and started", c.killReplica},
-		{"replica", "a replica hangs", c.pauseReplica},
-		{"replica", "a replica is restarted", c.restartReplica},
-		{"replica", "all replicas are restarted one by one", c.rollingRestart},
-		{"replica", "all replicas are killed and started", c.killReplicas},
+		{part: "replica", name: "a replica is killed and started", do: c.killReplica},
+		{part: "replica", name: "a replica hangs", do: c.pauseReplica},
+		{part: "replica", name: "a replica is restarted", do: c.restartReplica},
+		{part: "replica", name: "all replicas are restarted one by one", do: c.rollingRestart},
+		{part: "replica", name: "all replicas are killed and started", do: c.killReplicas},
 	}
 }
 
@@ -58,11 +58,11 @@ func (c *cluster) killReplicas(t testing.TB, random *rand.Rand) {
 
 func (c *cluster) postgresFaults() []fault {
 	return []fault{
-		{"PostgreSQL", "PostgreSQL crashes and is started", c.crashPostgres},
-		{"PostgreSQL", "PostgreSQL is restarted", c.restartPostgres},
-		{"PostgreSQL", "PostgreSQL hangs", c.pausePostgres},
-		{"PostgreSQL", "PostgreSQL fails over to its standby", c.failOver},
-		{"PostgreSQL", "the standby crashes and is started", c.crashStandby},
+		{part: "PostgreSQL", name: "PostgreSQL crashes and is started", do: c.crashPostgres},
+		{part: "PostgreSQL", name: "PostgreSQL is restarted", do: c.restartPostgres},
+		{part: "PostgreSQL", name: "PostgreSQL hangs", do: c.pausePostgres},
+		{part: "PostgreSQL", name: "PostgreSQL fails over to its standby", do: c.failOver},
+		{part: "PostgreSQL", name: "the standby crashes and is started", do: c.crashStandby},
 	}
 }
 
@@ -104,8 +104,8 @@ func (c *cluster) crashStandby(t testing.TB, random *rand.Rand) {
 
 func (c *cluster) redisFaults() []fault {
 	return []fault{
-		{"Redis", "Redis is stopped and started", c.stopRedis},
-		{"Redis", "Redis hangs", c.pauseRedis},
+		{part: "Redis", name: "Redis is stopped and started", do: c.stopRedis, uncounted: true},
+		{part: "Redis", name: "Redis hangs", do: c.pauseRedis, uncounted: true},
 	}
 }
 
@@ -141,7 +141,7 @@ func (c *cluster) networkFaults() []fault {
 	var all []fault
 	for _, to := range []string{"a replica", "PostgreSQL", "Redis"} {
 		for _, way := range ways {
-			all = append(all, fault{"network", "the network to " + to + " " + way.name, func(_ testing.TB, random *rand.Rand) {
+			disturb := func(_ testing.TB, random *rand.Rand) {
 				links := c.links[to]
 				if random.IntN(3) > 0 {
 					links = links[random.IntN(len(links)):][:1]
@@ -153,7 +153,8 @@ func (c *cluster) networkFaults() []fault {
 				for _, link := range links {
 					link.Mend()
 				}
-			}})
+			}
+			all = append(all, fault{part: "network", name: "the network to " + to + " " + way.name, do: disturb, uncounted: to == "Redis"})
 		}
 	}
 	return all

@@ -22,14 +22,14 @@ func startBouncer(t testing.TB) *system {
 	c := newCluster(t, testservice.StartPostgres(t, bounced...))
 	bouncer := testservice.StartPgBouncer(t, c.primary.Address, ignoredByBouncer)
 	c.serve(t, func(int) parts {
-		return parts{testservice.Build(t), bouncer.URL + "&default_query_exec_mode=exec", c.redis.URL}
+		return parts{binary: testservice.Build(t), database: bouncer.URL + "&default_query_exec_mode=exec", redis: c.redis.URL}
 	})
 	return c.system(t, []fault{
-		{"replica", "a replica is killed and started", c.killReplica},
-		{"PostgreSQL", "PostgreSQL crashes and is started", c.crashPostgres},
-		{"PostgreSQL", "PostgreSQL is restarted", c.restartPostgres},
-		{"PostgreSQL", "PostgreSQL hangs", c.pausePostgres},
-		{"PgBouncer", "PgBouncer is killed and started", func(t testing.TB, random *rand.Rand) {
+		{part: "replica", name: "a replica is killed and started", do: c.killReplica},
+		{part: "PostgreSQL", name: "PostgreSQL crashes and is started", do: c.crashPostgres},
+		{part: "PostgreSQL", name: "PostgreSQL is restarted", do: c.restartPostgres},
+		{part: "PostgreSQL", name: "PostgreSQL hangs", do: c.pausePostgres},
+		{part: "PgBouncer", name: "PgBouncer is killed and started", do: func(t testing.TB, random *rand.Rand) {
 			bouncer.Kill(t)
 			hold(random)
 			bouncer.Start(t)
@@ -41,15 +41,16 @@ func startSentinel(t testing.TB) *system {
 	c := onSharedPostgres(t)
 	replica := c.redis.Replica(t)
 	url := c.redis.Sentinel(t)
-	c.serve(t, func(int) parts { return parts{testservice.Build(t), c.database, url} })
-	s := c.system(t, []fault{{"Redis", "Redis crashes and its replica takes over", func(t testing.TB, _ *rand.Rand) {
+	c.serve(t, func(int) parts { return parts{binary: testservice.Build(t), database: c.database, redis: url} })
+	takeOver := func(t testing.TB, _ *rand.Rand) {
 		c.redis.Stop(t)
 		replica.AwaitPrimary(t, url)
 		c.redis.Follow(replica)
 		c.redis.Start(t)
 		replica.AwaitReplica(t)
 		c.redis, replica = replica, c.redis
-	}}})
+	}
+	s := c.system(t, []fault{{part: "Redis", name: "Redis crashes and its replica takes over", do: takeOver, uncounted: true}})
 	s.steady = true
 	return s
 }
@@ -60,7 +61,7 @@ func startSmallDisk(t testing.TB) *system {
 	c := newCluster(t, testservice.StartPostgresIn(t, disk.Folder))
 	c.serve(t, c.direct(t))
 	s := c.system(t, nil)
-	s.faults = []fault{{"PostgreSQL", "the disk of PostgreSQL is full", func(t testing.TB, random *rand.Rand) {
+	s.faults = []fault{{part: "PostgreSQL", name: "the disk of PostgreSQL is full", do: func(t testing.TB, random *rand.Rand) {
 		disk.Fill(t)
 		c.primary.Exhaust(t)
 		s.bites(t)

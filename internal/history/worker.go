@@ -66,6 +66,7 @@ func (w *worker) exchange(ctx context.Context, e *Exchange) error {
 	if err != nil {
 		return err
 	}
+	r.GetBody = nil // or a request with an Idempotency-Key is sent again unseen when its connection breaks
 	r.Header.Set("Authorization", "Bearer "+w.load.Keys[e.Key])
 	if e.Body != nil {
 		r.Header.Set("Content-Type", "application/json")

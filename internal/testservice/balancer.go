@@ -21,7 +21,7 @@ type Balancer struct {
 }
 
 // StartBalancer starts HAProxy as deploy/haproxy.cfg, the file of that path, configures it, with other addresses and
-// faster checks, before three replicas that are named by host and port.
+// faster checks and more patience, before three replicas that are named by host and port.
 func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	t.Helper()
 	b := &Balancer{program: Program(t, "haproxy", "install the package haproxy"), dir: folder(t, "haproxy")}
@@ -33,6 +33,7 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	b.URL = "http://" + public
 	adapted := strings.NewReplacer(
 		"bind :8080", "bind "+public, "bind :8081", fmt.Sprintf("bind 127.0.0.1:%d", freePort(t)), "inter 1s", "inter 200ms",
+		"timeout connect 2s", "timeout connect 10s\n    timeout check 2s", // a busy machine takes its time
 		"petstore-1:8080", replicas[0], "petstore-2:8080", replicas[1], "petstore-3:8080", replicas[2],
 		"staging:8080", fmt.Sprintf("127.0.0.1:%d", freePort(t)),
 	).Replace(string(text))

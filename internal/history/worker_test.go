@@ -1,0 +1,33 @@
+package history
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+)
+
+// Go's transport sends a request with an Idempotency-Key again by itself when its connection breaks. A history would then
+// hold what became of the second, and not that the first may have been done.
+func TestARequestIsSentOnceForEachExchange(t *testing.T) {
+	var arrived atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if arrived.Add(1) == 2 {
+			panic(http.ErrAbortHandler) // the connection, which is used for the second time, breaks
+		}
+	}))
+	defer server.Close()
+	h := New()
+	w := Load{Base: server.URL, Client: server.Client()}.worker(0, h, new(known))
+	for _, want := range []int{http.StatusOK, 0} {
+		if e := w.send(context.Background(), http.MethodPost, "/v1/pets", "once", []byte("{}")); e.Status != want {
+			t.Errorf("the answer was %d, want %d", e.Status, want)
+		}
+	}
+	if got := arrived.Load(); got != 2 {
+		t.Errorf("%d requests arrived, and the history has %d", got, len(h.Exchanges()))
+	}
+}
