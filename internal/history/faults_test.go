@@ -41,7 +41,7 @@ func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatc
 func TestALostWriteIsFound(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
 		s := serve(t, &losing{storage, turns{every: 5}}, ratelimit.NewMemory(time.Now), generous)
-		s.run(1500)
+		s.run(1000)
 		s.finds(Lost)
 	})
 }
@@ -76,7 +76,7 @@ func (f *forgetful) GetPet(ctx context.Context, id int64) (petstore.Pet, error) 
 func TestAStaleReadIsFound(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
 		s := serve(t, &forgetful{Storage: storage, turns: turns{every: 20}, shown: make(map[int64][]petstore.Pet)}, ratelimit.NewMemory(time.Now), generous)
-		s.run(2000)
+		s.run(1200)
 		s.finds(Stale)
 	})
 }

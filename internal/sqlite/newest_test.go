@@ -36,7 +36,7 @@ func (w *twins) show(p petstore.Pet) {
 }
 
 func (w *twins) raise(pair [2]int64) error {
-	for number := range int64(300) {
+	for number := range int64(100) {
 		for _, id := range pair {
 			pet, err := w.UpdatePet(context.Background(), id, petstore.PetPatch{CategoryID: &number})
 			if err != nil {
