@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Root may write everything, so another user tries it.
+// Root may write to every file, so the test runs as another user.
 func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 	cases := []struct {
 		name, role   string

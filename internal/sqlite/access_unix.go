@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mayWrite asks without opening the file: to close it again would let go of every lock this process has on it.
+// mayWrite reports whether this process may write to the file. It does not open the file: closing it again would release
+// every lock that this process has on it.
 func mayWrite(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
 // linksOf is how many names a file has.

@@ -14,7 +14,8 @@ import (
 // Progress is told how much of a long piece of work is done, in bytes.
 type Progress func(done, total int64)
 
-// Backup writes the database as it is at this moment, its schema too, to a new file, while others go on using it.
+// Backup writes the database, with its schema, as it is at this moment to a new file. Others may go on using the
+// database.
 func Backup(ctx context.Context, cfg Config, target string, progress Progress) error {
 	if _, err := os.Stat(target); err == nil {
 		return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
@@ -40,9 +41,9 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	return copyInto(ctx, conn, cfg.Path, target, progress)
 }
 
-// Restore makes the database at cfg.Path from a backup. A database that is there already stays, under the name that is
-// returned, and is replaced only if that is asked for. Nothing changes if the backup is damaged or a server uses the
-// database.
+// Restore makes the database at cfg.Path from a backup. It replaces a database that is there already only if replace is
+// true, and keeps the old one under the name that it returns. It changes nothing if the backup is damaged or a server
+// uses the database.
 func Restore(ctx context.Context, cfg Config, backup string, replace bool, progress Progress) (aside string, err error) {
 	if err := checkBackup(ctx, cfg, backup); err != nil {
 		return "", err
@@ -71,7 +72,7 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	}
 	defer conn.Close()
 	fresh := path + ".restored"
-	os.Remove(fresh) // of a restore that was broken off
+	os.Remove(fresh) // a restore that was broken off may have left it
 	if err := copyInto(ctx, conn, backup, fresh, progress); err != nil {
 		return "", err
 	}
@@ -85,7 +86,8 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	return "", os.Rename(fresh, path)
 }
 
-// checkBackup refuses what is not a whole database of this environment that this version knows.
+// checkBackup refuses a file that is not an undamaged database of this environment, with a schema that this program
+// knows.
 func checkBackup(ctx context.Context, cfg Config, backup string) error {
 	if _, err := os.Stat(backup); err != nil {
 		return fmt.Errorf("there is no backup %s", backup)
@@ -122,11 +124,11 @@ func damaged(backup string, err error) error {
 	return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
 }
 
-// copyInto writes what a connection to the source sees to a new file, which appears under its name only when it is whole
-// and on disk.
+// copyInto writes what a connection to the source sees to a new file. The file gets the name target only when it is
+// complete and on disk.
 func copyInto(ctx context.Context, conn *sqlite3.Conn, source, target string, progress Progress) error {
 	partial := target + ".partial"
-	os.Remove(partial) // of a copy that was broken off
+	os.Remove(partial) // a copy that was broken off may have left it
 	defer os.Remove(partial)
 	makePrivate(partial)
 	stop := watchSize(conn, partial, progress)
@@ -147,7 +149,7 @@ func copyInto(ctx context.Context, conn *sqlite3.Conn, source, target string, pr
 	return nil
 }
 
-// uncopied blames the file at which a copy failed.
+// uncopied is the error of a copy that failed. It names the file that caused the failure.
 func uncopied(source, target string, err error) error {
 	switch sqlite3.ErrCode(err).ToPrimary() {
 	case sqlite3.ResultCantOpen, sqlite3.ResultPerm, sqlite3.ResultReadOnly:
@@ -158,7 +160,7 @@ func uncopied(source, target string, err error) error {
 	return refusal(source, err)
 }
 
-// watchSize tells how large the file has grown, against the size of the database that it is made of.
+// watchSize reports every second how large the file is, and how large the database is that is copied into it.
 func watchSize(conn *sqlite3.Conn, file string, progress Progress) (stop func()) {
 	var total int64
 	query(conn, func(row *sqlite3.Stmt) { total = row.ColumnInt64(0) }, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")

@@ -58,7 +58,7 @@ func setBan(conn *sqlite3.Conn, owner string, ban petstore.Ban) error {
 	return run(conn, putBan, owner, ban.Start.UnixMilli(), ban.Until.UnixMilli(), ban.Streak)
 }
 
-// checkOwner refuses an owner of no key. An owner is named after its first key, so the refusal can be, too.
+// checkOwner refuses an owner that has no key. An owner has the id of its first key, so the refusal names that key.
 func checkOwner(conn *sqlite3.Conn, owner string) error {
 	known := false
 	err := query(conn, func(*sqlite3.Stmt) { known = true }, selectOwner, owner)

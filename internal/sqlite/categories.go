@@ -65,7 +65,7 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 	})
 }
 
-// nextCategory takes the counter's next number without a name. The first call of all makes the counter.
+// nextCategory takes the next number of the counter that has no name. The very first call creates the counter.
 func (w *writer) nextCategory() (id int64, err error) {
 	if id, err = w.takeNumber(); id != 0 || err != nil {
 		return id, err
@@ -76,7 +76,7 @@ func (w *writer) nextCategory() (id int64, err error) {
 	return w.takeNumber()
 }
 
-// takeNumber returns 0 if there is no counter yet.
+// takeNumber moves the counter on and returns the number that it took, or 0 if there is no counter yet.
 func (w *writer) takeNumber() (id int64, err error) {
 	err = query(w.conn, func(row *sqlite3.Stmt) { id = row.ColumnInt64(0) }, takeNumber)
 	return id, err

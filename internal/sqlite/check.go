@@ -9,8 +9,9 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// Check returns the schema of a database, 0 if it is empty or still missing, and the one that this program gives it. It
-// refuses what Open refuses if that may create and migrate, except that a server may use the file. It changes nothing.
+// Check returns the schema of a database, or 0 if the database is empty or missing, and the schema that this program
+// would give it. It refuses what an Open that may create and migrate refuses, but a server may use the file meanwhile.
+// It changes nothing.
 func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 // patience is how long to wait for another process to let go of the database.
 const patience = 10 * time.Second
 
-// beside opens one connection to the database, beside others that may use it. Releasing what it returns closes it.
+// beside opens one connection to a database that other processes may be using. The release of the DB that it returns
+// closes the connection.
 func beside(cfg Config) (*DB, *sqlite3.Conn, error) {
 	path, err := locate(cfg)
 	if err != nil {
@@ -42,8 +43,9 @@ func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 	return conn, nil
 }
 
-// patiently repeats f while another process is in its way. SQLite's own waiting asks ever more rarely, up to ten times a
-// second: next to a server that writes all the time it may never find the moment between two transactions.
+// patiently repeats f while another process has the database locked. SQLite can wait by itself, but it then tries at
+// intervals that grow to a tenth of a second: beside a server that writes all the time, it may never hit the moment
+// between two transactions.
 func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 	conn.SetBusyTimeout(0)
 	defer conn.SetBusyTimeout(patience)
@@ -60,8 +62,8 @@ func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 	}
 }
 
-// transaction does work in one transaction that no other writer can come between, or leaves nothing of it, unless its
-// error is an uncommitted one.
+// transaction does work in one transaction, during which nobody else writes. If it fails, nothing of the work is stored,
+// unless the error is an uncommitted one.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
 	return transactionTo(ctx, conn, work, func() error { return run(conn, "COMMIT") })
 }
@@ -85,18 +87,18 @@ func transactionTo(ctx context.Context, conn *sqlite3.Conn, work, commit func() 
 	return nil
 }
 
-// run executes one statement, which the connection keeps prepared, and drops its rows.
+// run executes one statement and ignores its rows. The connection keeps the statement prepared.
 func run(conn *sqlite3.Conn, query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args})
 }
 
-// setting executes a PRAGMA and returns what is in force then.
+// setting executes a PRAGMA and returns the value that is in force afterwards.
 func setting(conn *sqlite3.Conn, pragma string) (value string, err error) {
 	err = query(conn, func(row *sqlite3.Stmt) { value = row.ColumnText(0) }, pragma)
 	return value, err
 }
 
-// query executes one statement, which the connection keeps prepared, and calls row for each of its rows.
+// query executes one statement and calls row for each of its rows. The connection keeps the statement prepared.
 func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{
 		Args:       args,

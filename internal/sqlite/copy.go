@@ -20,7 +20,8 @@ const (
 		WHERE (created_at, owner, key) > (?1, ?2, ?3) ORDER BY created_at, owner, key LIMIT ?4`
 
 	loadPet = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)"
-	// Whoever revokes a key or bans its owner at the same moment is not undone. The scalar min knows no "never".
+	// If somebody revokes a key or bans its owner at the same moment, loadKey and loadBan keep that. The scalar min of a
+	// NULL is NULL, although NULL stands for never here: hence coalesce.
 	loadKey = insertKey + `
 		ON CONFLICT (hash) DO UPDATE SET
 			id = excluded.id, name = excluded.name, owner = excluded.owner,
@@ -102,7 +103,7 @@ func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err err
 	return counters, err
 }
 
-// ReplacePets stores and removes animals. AUTOINCREMENT goes on after the highest by itself.
+// ReplacePets stores and removes animals. AUTOINCREMENT continues after the highest id by itself.
 func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error {
 	return db.replace(ctx, func(w *writer) error {
 		for _, pet := range remove {
@@ -234,12 +235,12 @@ func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	})
 }
 
-// MarkServed writes a setting.
+// MarkServed notes in the settings that a server uses the store.
 func (db *DB) MarkServed(ctx context.Context) error {
 	return db.write(ctx, func(w *writer) error { return run(w.conn, insertServed) })
 }
 
-// replace is writePets for work that a server's start ends for good.
+// replace is writePets for a copy, which is refused for good once a server has started on the store.
 func (db *DB) replace(ctx context.Context, work func(*writer) error) error {
 	return db.writePets(ctx, func(w *writer) error {
 		served := false

@@ -13,8 +13,8 @@ const (
 	deletePet  = "DELETE FROM pets WHERE id = ?1"
 )
 
-// maxRows is how many animals one statement stores at most. The work that a statement does besides its rows costs as much
-// as half a row; beyond these few there is little left to gain.
+// maxRows is how many animals one statement stores at most. A statement costs as much as half a row, besides its rows,
+// so that more rows would save little.
 const maxRows = 16
 
 // CreatePet stores an animal in the next commit, together with those that others create at the same time.
@@ -42,7 +42,7 @@ func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *
 	return replayed, err
 }
 
-// addAll stores the animals at those places of the batch.
+// addAll stores the animals at these places in the batch.
 func (w *writer) addAll(batch []change, places []int, outcomes []outcome) error {
 	pets := make([]petstore.NewPet, 0, maxRows)
 	for some := range slices.Chunk(places, maxRows) {
@@ -61,7 +61,7 @@ func (w *writer) addAll(batch []change, places []int, outcomes []outcome) error 
 	return nil
 }
 
-// add stores at most maxRows animals and returns the id of the first; the others' follow it one by one.
+// add stores at most maxRows animals and returns the id of the first one. The ids of the others follow one by one.
 func (w *writer) add(pets ...petstore.NewPet) (first int64, err error) {
 	insert := w.inserts[len(pets)-1]
 	for i, pet := range pets {
@@ -118,7 +118,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 	})
 }
 
-// replace stores an animal in the place of what it was before.
+// replace stores what an animal has changed to.
 func (w *writer) replace(before, after petstore.Pet) error {
 	if after == before {
 		return nil

@@ -38,7 +38,7 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait() // all have come; the first commit waits for the writer with those who came first
+		synctest.Wait() // all creates have begun, and the first commit waits for the writer
 		db.writer.give(w)
 		all.Wait()
 		if commits := db.newest.version.Load() - before; commits > 2 {
@@ -57,7 +57,7 @@ type created struct {
 	refusal  error
 }
 
-// creating is the change that stores an animal, once only if that is asked for, and tells what became of it.
+// creating is the change that stores an animal, only once if idempotency is given, and notes what became of it.
 func creating(pet petstore.NewPet, once *petstore.Idempotency, told *created) change {
 	if once == nil {
 		return change{pet: pet}
@@ -144,7 +144,7 @@ func TestVersionChangesWithEveryCommit(t *testing.T) {
 	}
 }
 
-// A database that may not grow is the full disk that can be had everywhere.
+// A database that may not grow stands for a full disk: it can be had on every machine.
 func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 	db := openNew(t)
 	onWriter(t, db, "PRAGMA max_page_count = 40")

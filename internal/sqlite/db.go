@@ -22,18 +22,19 @@ import (
 type Config struct {
 	Path        string
 	Environment petstore.Environment
-	// Create makes the file if it is missing and fills it if it is empty; otherwise both are refused.
+	// Create makes a missing file and fills an empty one. Without Create, Open refuses both.
 	Create bool
-	// Migrate brings the schema of an older version up to date; otherwise it is refused.
+	// Migrate brings the schema of an older version up to date. Without Migrate, Open refuses it.
 	Migrate bool
 	// Serve keeps every other server off the file until Close.
 	Serve bool
-	// Batched, if not nil, is told how many changes each commit had.
+	// Batched, if not nil, is called after each commit with the number of its changes.
 	Batched func(changes int)
 	Watch   petstore.Watch
-	// Now is the clock by which orders end; nil means the system's.
+	// Now is the clock by which orders expire; nil means the system's clock.
 	Now func() time.Time
-	// Lost, if not nil, is told when a file of the database is not in its place any more, and nil when it is back.
+	// Lost, if not nil, is called with the problem when a file of the database is no longer in its place, and with nil when
+	// the file is back.
 	Lost func(problem error)
 }
 
@@ -42,20 +43,20 @@ type DB struct {
 	changes   *batch.Writer[change, outcome]
 	batched   func(changes int)
 	watch     petstore.Watch
-	waits     atomic.Int64 // for a reader
+	waits     atomic.Int64 // how often a call had to wait for a reader
 	now       func() time.Time
 	onLoss    func(problem error)
-	gate      sync.RWMutex // closed while a commit and the change of the version are under way
+	gate      sync.RWMutex // locked for writing during a commit and the change of the version
 	newest    newest
-	fetching  atomic.Bool   // more of the newest
-	path      string        // without links
+	fetching  atomic.Bool   // a goroutine fetches older animals into newest
+	path      string        // without symbolic links
 	originals []original    // the files in use
-	lost      atomic.Bool   // when it was last checked
+	lost      atomic.Bool   // the last check missed a file
 	trimWALAt int64         // the size at which the WAL is trimmed
-	writer    pool[*writer] // of one
+	writer    pool[*writer] // has one member
 	readers   pool[*reader]
 	conns     []*sqlite3.Conn // all of them, the writer's first
-	lock      *flock.Flock    // nil unless serving
+	lock      *flock.Flock    // the server's lock, nil if the database was not opened to serve
 	close     func() error
 }
 
@@ -65,10 +66,11 @@ var (
 	_ petstore.Measured  = (*DB)(nil)
 )
 
-// maxBatch bounds a commit, so that the first of a long queue does not wait for all of it.
+// maxBatch bounds a commit, so that the first change in a long queue does not wait for the whole queue.
 const maxBatch = 512
 
-// Open opens the database, which has this version's schema then. What it refuses it leaves as it was, and says what to do.
+// Open opens the database, which then has the schema of this program. If Open refuses the database, it leaves the
+// database as it was, and the error says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := new(DB)
 	db.newest.init()
@@ -97,7 +99,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if db.path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
-	if err := db.displaced(); err != nil { // by a restore that inspect waited for
+	if err := db.displaced(); err != nil { // a restore that admit waited for has replaced the file
 		return err
 	}
 	if cfg.Serve {
@@ -153,11 +155,11 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	return db.displaced()
 }
 
-// Version changes with every write of what readPets shows, at the moment at which readers can see the write. Only a database
-// that was opened to serve has one: otherwise another process writes animals.
+// Version changes with every write of data that readPets shows, at the moment at which readers can see the write. Only a
+// database that was opened to serve has a version: otherwise another process may write animals.
 func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.lock != nil }
 
-// Ping reads the file, if it is in its place.
+// Ping checks that the files of the database are in their places, and reads the database.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.check(); err != nil {
 		return unreachable(err)
@@ -165,13 +167,13 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.read(ctx, func(conn *sqlite3.Conn) error { return run(conn, "SELECT count(*) FROM settings") })
 }
 
-// Close finishes what was accepted and releases the file. Closing again does nothing.
+// Close finishes the accepted changes and releases the file. Closing again does nothing.
 func (db *DB) Close() error { return db.close() }
 
 func (db *DB) finish() error {
 	db.changes.Close()
 	db.writer.drain()
-	db.newest.forget() // who reads from now on is refused
+	db.newest.forget() // so that from now on every read needs a reader, and is refused
 	db.readers.drain()
 	return db.release()
 }

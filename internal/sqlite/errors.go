@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// unreachable makes a refusal of whatever is none yet.
+// unreachable turns any error that is not a refusal yet into one.
 func unreachable(err error) error {
 	var refused *petstore.Error
 	var commit uncommitted
@@ -22,14 +22,14 @@ func unreachable(err error) error {
 	return petstore.Unreachable(err)
 }
 
-// uncommitted is the error of a COMMIT.
+// uncommitted is the error of a COMMIT that failed.
 type uncommitted struct{ error }
 
 func (e uncommitted) Unwrap() error { return e.error }
 
-// mayHold reports whether the WAL may hold the whole transaction although the COMMIT failed, for instance because the WAL was
-// written but not synced. SQLite then finds the transaction after a crash, unless the next commit has overwritten it. On a
-// full disk there was no room for the record that ends a transaction.
+// mayHold reports whether the WAL may hold the whole transaction although the COMMIT failed, for instance because the
+// WAL was written but not synced. SQLite then finds the transaction after a crash, unless the next commit has
+// overwritten it. On a full disk there was no room for the record that ends a transaction.
 func (e uncommitted) mayHold() bool {
 	switch sqlite3.ErrCode(e).ToPrimary() {
 	case sqlite3.ResultFull, sqlite3.ResultBusy, sqlite3.ResultConstraint:
@@ -38,8 +38,8 @@ func (e uncommitted) mayHold() bool {
 	return true
 }
 
-// refusal says in a sentence why the database at path cannot be opened, and what to do. What SQLite did not say is a
-// sentence already.
+// refusal says in a sentence why the database at path cannot be opened, and what to do. An error that does not come from
+// SQLite is such a sentence already.
 func refusal(path string, err error) error {
 	code := sqlite3.ErrCode(err)
 	switch code {

@@ -10,8 +10,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// locate returns the absolute path of the database, so that SQLite sees no special meaning in it, or says why there can be
-// no database there.
+// locate returns the absolute path of the database, in which SQLite sees no special meaning, or says why no database can
+// be there.
 func locate(cfg Config) (string, error) {
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
@@ -31,7 +31,7 @@ func locate(cfg Config) (string, error) {
 		return "", fmt.Errorf("petstore may not look for the database %s; let the user that runs petstore read its folder", cfg.Path)
 	case err != nil:
 		return "", fmt.Errorf("there can be no database %s: %w; choose another --database", cfg.Path, err)
-	case !mayWrite(path): // SQLite would open it for reading, and leave files beside it
+	case !mayWrite(path): // SQLite would open it only for reading, and leave files beside it
 		return "", mayNotWrite(cfg.Path)
 	}
 	return path, nil
@@ -44,8 +44,8 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// checkNames refuses a file with several names. SQLite keeps a WAL for each name, and the server has a lock for each name: a
-// process that opens the file by another name would see neither.
+// checkNames refuses a file with several names. SQLite keeps a WAL for each name, and a server has a lock for each name:
+// a process that opens the file by another name would see neither of them.
 func checkNames(path, name string) error {
 	if err := dropAsideLinks(path); err != nil {
 		return err
@@ -62,8 +62,9 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// makePrivate makes an empty file for SQLite to fill, unless there is one: SQLite lets everybody read the files that it makes
-// itself. The files that it makes beside a database have the mode of the database. If there can be no file, SQLite says why.
+// makePrivate makes an empty file for SQLite to fill, unless the file exists. Everybody could read a file that SQLite
+// makes itself. The files that SQLite makes beside a database get the mode of the database. If makePrivate cannot make
+// the file, SQLite says why.
 func makePrivate(path string) {
 	if target, err := os.Readlink(path); err == nil {
 		if !filepath.IsAbs(target) {
@@ -76,8 +77,9 @@ func makePrivate(path string) {
 	}
 }
 
-// lock takes the lock of a server, beside the file itself, so that it is the same one by whatever link the file is reached.
-// The lock file stays when the lock is released: to remove it could let two servers hold two locks.
+// lock takes the server's lock. The path has no symbolic links, so that the lock is the same by whatever link a server
+// reaches the database. The lock file stays when the lock is released: if it were removed, two servers could hold two
+// locks.
 func lock(path, name string) (*flock.Flock, error) {
 	lock := flock.New(path + ".lock")
 	held, err := lock.TryLock()

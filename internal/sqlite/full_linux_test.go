@@ -61,7 +61,7 @@ func TestServerOutlivesAFullDisk(t *testing.T) {
 	check()
 }
 
-// petsAfterCrash is how many animals are found if everything stops now.
+// petsAfterCrash is how many animals would be found if the process crashed now.
 func petsAfterCrash(t *testing.T, path string) int {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "petstore.db")
@@ -76,8 +76,8 @@ func petsAfterCrash(t *testing.T, path string) int {
 	return len(pets)
 }
 
-// What an I/O error breaks off may be in the WAL as a whole, and be found there after a crash. Another process plays it,
-// because the limit on the size of files holds for all that a process writes.
+// A commit that an I/O error breaks off may be complete in the WAL, and SQLite may find it there after a crash. Another
+// process plays this, because the limit on the size of files holds for everything that a process writes.
 func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	if out, err := otherProcess(t, "meet the end of a file", path).CombinedOutput(); err != nil {
@@ -88,7 +88,8 @@ func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
 
 func init() { roles["meet the end of a file"] = meetEndOfFile }
 
-// meetEndOfFile lets no file grow beyond the size of the WAL: a write beyond it fails, but not with the error of a full disk.
+// meetEndOfFile lets no file grow beyond the size of the WAL: a longer write fails, but not with the error of a full
+// disk.
 func meetEndOfFile(path string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, Config{Path: path, Environment: petstore.Production, Create: true, Serve: true})

@@ -16,10 +16,10 @@ const (
 	purgeIdempotency  = "DELETE FROM idempotency WHERE (owner, key) IN (SELECT owner, key FROM idempotency WHERE created_at < ?1 LIMIT ?2)"
 )
 
-// purgeStep is how many records are purged in one transaction, so that creates need not wait for all of them.
+// purgeStep is how many records one transaction purges, so that creates need not wait for the whole purge.
 const purgeStep = 500
 
-// makeOnce makes something in the next commit or, if it was met before, returns what was made then.
+// makeOnce makes something in the next commit. If it has met the idempotency before, it returns what was made then.
 func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(*writer) (T, error)) (made T, replayed bool, err error) {
 	if idempotency != nil && idempotency.Now.IsZero() {
 		timed := *idempotency
@@ -50,7 +50,7 @@ func recallOrMake[T any](w *writer, idempotency *petstore.Idempotency, build fun
 	return made, false, w.remember(idempotency, made)
 }
 
-// recall reads what was answered to a request that was met before.
+// recall reads the answer to a request that was met before, and reports whether it was.
 func (w *writer) recall(idempotency *petstore.Idempotency, answer any) (met bool, err error) {
 	var fingerprint [32]byte
 	var text string
@@ -76,7 +76,7 @@ func (w *writer) remember(idempotency *petstore.Idempotency, answer any) error {
 	return run(w.conn, insertIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], string(text), idempotency.Now.UnixMilli())
 }
 
-// PurgeIdempotency forgets old idempotency records, a few at a time.
+// PurgeIdempotency deletes old idempotency records, purgeStep at a time.
 func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
 	if before.IsZero() {
 		before = db.now().Add(-petstore.IdempotencyKept)

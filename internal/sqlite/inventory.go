@@ -23,7 +23,7 @@ func (db *DB) Inventory(ctx context.Context) (all petstore.Inventory, err error)
 	return all, err
 }
 
-// storeInventory adds what the running transaction has counted.
+// storeInventory adds the counts of the running transaction to the stored ones.
 func (w *writer) storeInventory() error {
 	for status, n := range w.counted {
 		if n == 0 {

@@ -48,7 +48,7 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 	return made && err == nil, err
 }
 
-// EnsureKey stores the key, or makes the one with that hash usable again.
+// EnsureKey stores the key, or makes the key with that hash usable again.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
 	return db.write(ctx, func(w *writer) error { return putKey(w.conn, ensureKey, key, hash) })
 }
@@ -99,7 +99,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 	return next, nil
 }
 
-// UpdateKey changes a key and its owner's others.
+// UpdateKey changes a key. A change of plan or limits goes to every key of its owner.
 func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
 	err = db.write(ctx, func(w *writer) error {
 		old, err := keyByID(w.conn, id)
@@ -121,7 +121,7 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChang
 	return key, nil
 }
 
-// UseKey notes when a key was last used. Animals stay as they are, and so does the version.
+// UseKey notes when a key was last used. It does not change the version, because no animal changes.
 func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
 	return db.write(ctx, func(w *writer) error { return run(w.conn, useKey, id, millis(hour)) })
 }
@@ -148,7 +148,7 @@ func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
 	return key, err
 }
 
-// alreadyRotated refuses to rotate a key, by the name of the owner's key that was not rotated.
+// alreadyRotated refuses to rotate a key that was rotated before. It names the owner's key that is in use now.
 func alreadyRotated(conn *sqlite3.Conn, key petstore.Key) error {
 	var successor string
 	if err := query(conn, func(row *sqlite3.Stmt) { successor = row.ColumnText(0) }, selectSuccessor, key.Owner); err != nil {
@@ -182,7 +182,7 @@ func scanKey(row *sqlite3.Stmt) petstore.Key {
 	}
 }
 
-// millis is how a time is stored: NULL stands for never.
+// millis is a time as it is stored: NULL stands for never.
 func millis(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// otherProcess is one that will play a role. It runs the file of this process, whatever its path allows other users.
+// otherProcess is a process that will play a role. It runs the file of this process, even as a user who may not enter
+// its folder.
 func otherProcess(t *testing.T, role, path string) *exec.Cmd {
 	t.Helper()
 	self := "/proc/self/exe"

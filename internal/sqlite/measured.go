@@ -16,13 +16,13 @@ const (
 	putBackup       = "INSERT OR REPLACE INTO settings (name, value) VALUES ('backup', ?1)"
 )
 
-// Connections tells how many of those that read are in use.
+// Connections tells how many of the reading connections are in use.
 func (db *DB) Connections() petstore.Connections {
 	idle, limit := len(db.readers), cap(db.readers)
 	return petstore.Connections{Busy: limit - idle, Idle: idle, Limit: limit, Waits: db.waits.Load()}
 }
 
-// lend takes a reader from the pool and notes if there was none at once.
+// lend takes a reader from the pool. It counts the times when none is idle.
 func (db *DB) lend(ctx context.Context) (*reader, error) {
 	if len(db.readers) == 0 {
 		db.waits.Add(1)
@@ -30,7 +30,7 @@ func (db *DB) lend(ctx context.Context) (*reader, error) {
 	return db.readers.take(ctx)
 }
 
-// OpenOrders counts along an index that holds open orders only.
+// OpenOrders counts the open orders, in an index that holds no others.
 func (db *DB) OpenOrders(ctx context.Context) (n int64, err error) {
 	err = db.readPets(ctx, func(r *reader) error {
 		return query(r.conn, func(row *sqlite3.Stmt) { n = row.ColumnInt64(0) }, countOpenOrders)
@@ -38,7 +38,7 @@ func (db *DB) OpenOrders(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// tellOrders tells of the orders of a transaction that was committed.
+// tellOrders reports the orders of a transaction to the watch, if the transaction was committed.
 func (db *DB) tellOrders(w *writer, err *error) {
 	if *err != nil {
 		return
@@ -48,7 +48,7 @@ func (db *DB) tellOrders(w *writer, err *error) {
 	}
 }
 
-// LastBackup is when the last backup was made, zero if none was.
+// LastBackup is when the last backup was made, or zero if there was none.
 func (db *DB) LastBackup(ctx context.Context) (at time.Time, err error) {
 	text := ""
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
@@ -61,7 +61,7 @@ func (db *DB) LastBackup(ctx context.Context) (at time.Time, err error) {
 	return time.UnixMilli(millis), err
 }
 
-// NoteBackup remembers in the database that a backup was made of it, while others go on using it.
+// NoteBackup notes in the database when a backup of it was made. Others may go on using the database.
 func NoteBackup(ctx context.Context, cfg Config, at time.Time) error {
 	db, conn, err := beside(cfg)
 	if err != nil {

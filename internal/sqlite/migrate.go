@@ -15,19 +15,19 @@ import (
 //go:embed migrations/*.sql
 var embedded embed.FS
 
-// migrations are applied in the order of their names; a database's schema is the number of those it has had. Tests add
-// one.
+// migrations are applied in the order of their names. The schema of a database is the number of migrations that it has
+// had. Tests add one.
 var migrations fs.FS = embedded
 
 // applicationID marks a SQLite file as ours: "PETS".
 const applicationID = 0x50455453
 
-// selectState is one statement, so that a database which another process makes at the same time is seen empty or whole.
+// selectState is one statement, so that a database that another process is just making looks either empty or complete.
 const selectState = `
 	SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 	FROM pragma_application_id, pragma_user_version`
 
-// inspect returns the schema of a database, 0 if it is empty, or says why it is none that this program can use. It
+// inspect returns the schema of a database, or 0 if it is empty. It refuses a database that this program cannot use. It
 // changes nothing.
 func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
 	var application, tables int
@@ -51,7 +51,8 @@ func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
 	return schema, nil
 }
 
-// admit is inspect that also refuses a schema which is not this program's, unless cfg allows to bring it up to date.
+// admit does what inspect does, and also refuses an empty database or an older schema, unless cfg allows it to be filled
+// or brought up to date.
 func admit(conn *sqlite3.Conn, cfg Config) (schema int, err error) {
 	schema, err = inspect(conn, cfg.Path)
 	if err != nil {
@@ -74,8 +75,8 @@ func empty(name string) error {
 	return fmt.Errorf("the database %s is empty; petstore serve fills it, or choose another --database", name)
 }
 
-// migrate brings the schema up to date, as far as cfg allows that, and checks the environment. It is one transaction: of
-// several processes that start at once each finds either nothing done or all.
+// migrate brings the schema up to date, if cfg allows that, and checks the environment. It does so in one transaction:
+// if several processes start at once, each of them finds either nothing or everything done.
 func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
 	return transaction(ctx, conn, func() error {
 		schema, err := admit(conn, cfg)
@@ -92,7 +93,7 @@ func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
 	})
 }
 
-// apply runs the migrations that a database of that schema has not had.
+// apply runs the migrations that a database with that schema has not had.
 func apply(conn *sqlite3.Conn, schema int) error {
 	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil || schema == len(files) {

@@ -11,15 +11,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-// newest holds the newest animals in memory. What it holds is what a read of the file would show: every animal from one
-// id on, as of the current version. Only whoever has the writer changes it. Where it cannot follow a change it forgets
+// newest holds the newest animals in memory: every animal from one id on, as a read of the file would show them at the
+// current version. Only the goroutine that has the writer changes it. If it cannot follow a change, it forgets
 // everything, which is always right.
 type newest struct {
 	version atomic.Uint64
 	mu      sync.RWMutex
-	// from is the id from which on it holds every animal: math.MinInt64 if it holds all, math.MaxInt64 if none.
+	// from is the id from which on newest holds every animal: math.MinInt64 if it holds all, math.MaxInt64 if it holds
+	// none.
 	from int64
-	// older is the version since which the animals below from are what they are.
+	// older is the version at which the animals with ids below from last changed.
 	older  uint64
 	blocks []block // in the order of ids
 	bytes  int
@@ -34,28 +35,28 @@ func (n *newest) init() {
 // block holds at least one animal and at most blockSize, in the order of their ids.
 type block struct {
 	first int64                     // no animal of the block has a lower id
-	of    [petstore.Sold + 1]uint16 // how many of them have a status
+	of    [petstore.Sold + 1]uint16 // the number of animals by status
 	pets  []petstore.Pet
 }
 
 const (
 	blockSize = 256
-	// maxNewest bounds what is held, in bytes. Up to three quarters of it are fetched from the file; the rest, which is
-	// more than any block takes, is for what comes in.
+	// maxNewest is how many bytes newest holds at most. Animals fetched from the file take up to three quarters of it. The
+	// rest, which is more than any block takes, is for new animals.
 	maxNewest = 32 << 20
-	// petSize is what an animal takes besides the letters of its name.
+	// petSize is how many bytes an animal takes besides its name.
 	petSize = 64
 )
 
 func sizeOf(p petstore.Pet) int { return petSize + len(p.Name) }
 
-// alteration is what became of an animal: what it is now, or that it is gone.
+// alteration is what became of an animal: it is pet now, or it is gone.
 type alteration struct {
 	pet  petstore.Pet
 	gone bool
 }
 
-// follow begins the version that a commit has made.
+// follow begins a new version, with what a commit has altered.
 func (n *newest) follow(altered []alteration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,7 +72,7 @@ func (n *newest) follow(altered []alteration) {
 	}
 }
 
-// apply reports false if what is below from has changed by it.
+// apply makes an alteration. It returns false if the animals below from have changed.
 func (n *newest) apply(a alteration) bool {
 	i, j, found := n.find(a.pet.ID)
 	switch {
@@ -87,28 +88,28 @@ func (n *newest) apply(a alteration) bool {
 	case a.gone:
 	case i == len(n.blocks)-1 && (i < 0 || j == len(n.blocks[i].pets)):
 		n.push(a.pet)
-	default: // it belongs between others, where only a copy of another store puts an animal
+	default: // the animal belongs between others, where only a copy of another store puts one
 		n.clear()
 		return false
 	}
 	return true
 }
 
-// find returns the block that an id belongs to, -1 if it is below all of them, and its place there.
+// find returns the block that an id belongs to, or -1 if the id is below all blocks, and its place in the block.
 func (n *newest) find(id int64) (i, j int, found bool) {
 	i = sort.Search(len(n.blocks), func(i int) bool { return n.blocks[i].first > id }) - 1
 	if i < 0 {
 		return i, 0, false
 	}
 	pets := n.blocks[i].pets
-	if j := id - n.blocks[i].first; j < int64(len(pets)) && pets[j].ID == id { // nothing is missing before it
+	if j := id - n.blocks[i].first; j < int64(len(pets)) && pets[j].ID == id { // no id is missing before this one
 		return i, int(j), true
 	}
 	j = sort.Search(len(pets), func(j int) bool { return pets[j].ID >= id })
 	return i, j, j < len(pets) && pets[j].ID == id
 }
 
-// count counts an animal of a block in, or out.
+// count adds an animal of a block to the counts, or with by -1 takes it out.
 func (n *newest) count(b *block, pet petstore.Pet, by int) {
 	b.of[pet.Status] += uint16(by)
 	n.bytes += by * sizeOf(pet)
@@ -122,7 +123,7 @@ func (n *newest) remove(i, j int) {
 	}
 }
 
-// push adds an animal that is newer than all others.
+// push adds an animal that is newer than all others in memory.
 func (n *newest) push(pet petstore.Pet) {
 	last := len(n.blocks) - 1
 	if last < 0 || len(n.blocks[last].pets) == blockSize {
@@ -134,7 +135,7 @@ func (n *newest) push(pet petstore.Pet) {
 	n.count(b, pet, 1)
 }
 
-// drop lets go of the oldest block.
+// drop forgets the oldest block.
 func (n *newest) drop() {
 	b := &n.blocks[0]
 	for _, pet := range b.pets {
@@ -146,7 +147,7 @@ func (n *newest) drop() {
 
 func (n *newest) clear() { n.from, n.blocks, n.bytes = math.MaxInt64, nil, 0 }
 
-// forget begins a version of which nothing is known.
+// forget begins a new version and forgets every animal.
 func (n *newest) forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -154,7 +155,7 @@ func (n *newest) forget() {
 	n.clear()
 }
 
-// extend adds the animals below from, newest first: blockSize of them, or fewer if there are no more.
+// extend adds the next animals below from, newest first. Fewer than blockSize mean that there are no others.
 func (n *newest) extend(pets []petstore.Pet) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -172,14 +173,15 @@ func (n *newest) extend(pets []petstore.Pet) {
 	}
 }
 
-// room returns from, and whether what is below it should be fetched.
+// room returns from, and whether there is room to fetch animals below it.
 func (n *newest) room() (from int64, ok bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.from, n.from != math.MinInt64 && n.bytes < n.most/4*3
 }
 
-// get returns an animal. If it is not held, a reader of version since shows whether there is one; there is none if known.
+// get returns an animal if it is in memory. If it is not found but known, there is no such animal. Otherwise a reader of
+// the version since shows whether there is one.
 func (n *newest) get(id int64) (pet petstore.Pet, found, known bool, since uint64) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -190,7 +192,7 @@ func (n *newest) get(id int64) (pet petstore.Pet, found, known bool, since uint6
 	return pet, found, id >= n.from, n.older
 }
 
-// list returns a page if all of it is held. Otherwise a reader of version since shows it.
+// list returns a page if the whole page is in memory. Otherwise a reader of the version since shows it.
 func (n *newest) list(q petstore.PetQuery) (pets []petstore.Pet, whole bool, since uint64) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -211,7 +213,7 @@ func (n *newest) list(q petstore.PetQuery) (pets []petstore.Pet, whole bool, sin
 	return pets, n.from == math.MinInt64, n.version.Load()
 }
 
-// appendNewest appends those before end that are asked for, newest first, as long as the page is not full.
+// appendNewest appends the animals before the place end that q selects, newest first, until the page is full.
 func (b *block) appendNewest(page []petstore.Pet, q petstore.PetQuery, end int) []petstore.Pet {
 	if q.Status != 0 && b.of[q.Status] == 0 {
 		return page

@@ -22,7 +22,7 @@ type keeper struct {
 	random *rand.Rand
 	now    time.Time
 	orders []int64
-	other  *sqlite3.Conn // of another program
+	other  *sqlite3.Conn // plays another program
 }
 
 func newKeeper(t *testing.T, seed uint64) *keeper {
@@ -50,14 +50,15 @@ func (k *keeper) pet() petstore.NewPet {
 	}
 }
 
-// id is of an animal that was stored once, as a rule. The readers of the store know nothing of the question.
+// id is usually the id of an animal that was stored once. It does not ask the readers of the store, whose state is under
+// test.
 func (k *keeper) id() int64 {
 	highest := int64(0)
 	noError(k, query(k.other, func(row *sqlite3.Stmt) { highest = row.ColumnInt64(0) }, selectSequence, "pets"))
 	return 1 + k.random.Int64N(highest+2)
 }
 
-// ways are all the ways in which animals change. What is refused is refused.
+// ways are all the ways in which animals change. A refusal is no failure of the test.
 var ways = map[string]func(k *keeper){
 	"create": func(k *keeper) { k.CreatePet(k.Context(), k.pet(), nil) },
 	"create many": func(k *keeper) {
@@ -126,8 +127,8 @@ type shown struct {
 	err  error
 }
 
-// check compares what is read with what is in the file, and what is in memory with the law of it. The file is looked at
-// afterwards: it makes every reader begin anew.
+// check compares what the store shows with what is in the file, and checks the memory. It reads the file last, because
+// that makes every reader begin a new transaction.
 func (k *keeper) check() {
 	k.Helper()
 	reads := make([]shown, 8)

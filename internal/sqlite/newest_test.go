@@ -18,12 +18,12 @@ import (
 	"petstore/internal/petstore"
 )
 
-// twins are animals that are given ever higher numbers: the first of two, and then the second. So at no moment the second
-// is ahead, and no number is seen to go back.
+// twins are two animals that get ever higher numbers, first the one and then the other. So at no moment is the second
+// ahead, and no number ever goes back.
 type twins struct {
 	*DB
 	pairs [][2]int64
-	shown [1501]atomic.Int64 // by id, the highest number so far
+	shown [1501]atomic.Int64 // the highest number so far, by id
 }
 
 func (w *twins) show(p petstore.Pet) {
@@ -48,7 +48,7 @@ func (w *twins) raise(pair [2]int64) error {
 	return nil
 }
 
-// list looks at both in one page.
+// list reads both twins in one page.
 func (w *twins) list(pair [2]int64) error {
 	low, high := min(pair[0], pair[1]), max(pair[0], pair[1])
 	before := [2]int64{w.shown[pair[0]].Load(), w.shown[pair[1]].Load()}
@@ -81,7 +81,8 @@ func (w *twins) get(id int64) error {
 	return nil
 }
 
-// The memory is short and new animals come in: what is read lies in it, behind it, and across its end.
+// The memory is small and new animals come in, so that reads find their animals in the memory, behind it, and across its
+// end.
 func TestReadsOfMemoryAndFileAreOfOneMoment(t *testing.T) {
 	w := &twins{DB: openNew(t), pairs: [][2]int64{{600, 1400}, {1390, 610}, {900, 905}, {1300, 1310}}}
 	w.newest.most = 4 * blockSize * sizeOf(petstore.Pet{NewPet: rex})
@@ -200,7 +201,7 @@ func TestAServerDoesNotForgetByItself(t *testing.T) {
 	}
 }
 
-// Whoever reads behind the memory need not begin anew with every animal that comes in.
+// A reader of animals that are not in memory need not begin a new transaction for every animal that comes in.
 func TestAReaderBehindTheMemoryKeepsItsTransaction(t *testing.T) {
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)

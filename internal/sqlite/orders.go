@@ -21,12 +21,12 @@ const (
 	closeOrder   = "UPDATE orders SET status = ?2, closed_at = ?3 WHERE id = ?1"
 )
 
-// expireStep is how many orders expire in one commit, so that others need not wait for all of them.
+// expireStep is how many orders one commit closes as expired, so that other changes need not wait for all of them.
 const expireStep = 500
 
 // GetOrder returns one order.
 func (db *DB) GetOrder(ctx context.Context, id int64) (order petstore.Order, err error) {
-	now := db.now() // before the read: an order that is closed after it may not count as expired
+	now := db.now() // before the read: otherwise an order that is completed after the read might count as expired
 	err = db.readPets(ctx, func(r *reader) (err error) {
 		order, err = getOrder(r.conn, id)
 		return err
@@ -53,7 +53,7 @@ func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) (orders []p
 	return orders, err
 }
 
-// ordersQuery writes the query of a page so that it walks one index from where the page begins.
+// ordersQuery writes the query of a page so that SQLite walks an index from where the page begins.
 func ordersQuery(q petstore.OrderQuery, now time.Time) (sql string, args []any) {
 	bind := func(arg any) string {
 		args = append(args, arg)
@@ -70,7 +70,7 @@ func ordersQuery(q petstore.OrderQuery, now time.Time) (sql string, args []any) 
 		return from + page, args
 	case petstore.Open:
 		return from + " AND status = 1 AND expires_at > " + bind(now.UnixMilli()) + page, args
-	case petstore.Expired: // those that are not yet stored as such are few
+	case petstore.Expired: // few orders have expired and are still stored as open
 		late := selectOrders + " INDEXED BY orders_by_end" + where + " AND status = 1 AND expires_at <= " + bind(now.UnixMilli())
 		return "SELECT * FROM (" + from + " AND status = 4" + page + ") UNION ALL " + late + page, args
 	}
@@ -121,7 +121,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	return closed, nil
 }
 
-// ExpireOrders asks a reader first, so that with nothing to do nobody waits for the writer.
+// ExpireOrders asks a reader first, so that it does not take the writer if no order has expired.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	for {
 		now, due := db.now(), false
@@ -152,8 +152,8 @@ func (w *writer) expire(now time.Time) (n int, err error) {
 	return len(due), err
 }
 
-// settled returns an animal and the open order that holds it, nil if none does. An order that has expired is closed
-// first.
+// settled returns an animal and the open order that holds it, or nil if none does. It first closes that order if it has
+// expired.
 func (w *writer) settled(petID int64, now time.Time) (pet petstore.Pet, holder *petstore.Order, err error) {
 	pet, err = getPet(w.get, petID)
 	if err != nil || pet.Status != petstore.Pending {
@@ -173,7 +173,8 @@ func (w *writer) settled(petID int64, now time.Time) (pet petstore.Pet, holder *
 	return pet, nil, nil
 }
 
-// close stores a closed order and what it leaves of its animal. A copy may have brought the order without the animal.
+// close stores a closed order and gives its animal the status that the order leaves. The animal may be missing if a copy
+// has stored only the order so far.
 func (w *writer) close(order petstore.Order) error {
 	if err := run(w.conn, closeOrder, order.ID, int64(order.Status), order.ClosedAt.UnixMilli()); err != nil {
 		return err

@@ -25,8 +25,8 @@ func TestAnOrderThatIsCompletedInTimeNeverCountsAsExpired(t *testing.T) {
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
 	noError(t, err)
 
-	now = now.Add(2 * time.Hour) // what the clock says to the read
-	onLook = func() {            // and a moment before that somebody completes the order
+	now = now.Add(2 * time.Hour) // the time that the read gets from the clock
+	onLook = func() {            // somebody completes the order a moment before that time
 		late := now
 		now = order.ExpiresAt.Add(-time.Millisecond)
 		_, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
@@ -38,7 +38,8 @@ func TestAnOrderThatIsCompletedInTimeNeverCountsAsExpired(t *testing.T) {
 	}
 }
 
-// TestEveryReadOfOrdersWalksAnIndex is about orders that are over and not yet stored as such: the open ones are many.
+// Many orders may be open. The query must find those that have expired, but are still stored as open, without reading
+// all.
 func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	db := openNew(t)
 	pet := int64(7)

@@ -16,7 +16,7 @@ const (
 	selectPet          = "SELECT id, category_id, status, name FROM pets WHERE id = ?1"
 )
 
-// maxPage is more than any page has: how much room a list makes beforehand.
+// maxPage is more than any page has. A list makes room for no more than that beforehand.
 const maxPage = 128
 
 // ListPets returns at most q.Limit animals, newest first.
@@ -101,7 +101,7 @@ func scanPet(stmt *sqlite3.Stmt) petstore.Pet {
 	}
 }
 
-// fetchMore brings one more block of animals into memory, behind the back of whoever has asked for more than is there.
+// fetchMore starts to fetch one more block of animals into memory, in the background, if there is room.
 func (db *DB) fetchMore() {
 	if _, ok := db.newest.room(); ok && db.lock != nil && db.fetching.CompareAndSwap(false, true) {
 		go func() {
@@ -111,7 +111,7 @@ func (db *DB) fetchMore() {
 	}
 }
 
-// fetch has the writer meanwhile, so that nothing changes between the file and the memory.
+// fetch reads one more block of animals. It holds the writer, so that no animal changes until the block is in memory.
 func (db *DB) fetch() {
 	w, err := db.writer.take(context.Background())
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 
 var errClosed = errors.New("the database is closed")
 
-// pool hands out what only one goroutine may use at a time, to those who wait in the order in which they came.
+// pool lends members that only one goroutine may use at a time. Goroutines that wait get one in the order in which they
+// came.
 type pool[T any] chan T
 
 func newPool[T any](members ...T) pool[T] {
@@ -26,7 +27,7 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 	}
 	var open bool
 	select {
-	case member, open = <-p: // as a rule one is there, and to look for it alone is cheaper
+	case member, open = <-p: // usually a member is idle, and a select of one channel is cheaper
 	default:
 		select {
 		case member, open = <-p:
@@ -42,7 +43,7 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 
 func (p pool[T]) give(member T) { p <- member }
 
-// pause does work while no member is lent.
+// pause waits for all members and does work while none of them is lent.
 func (p pool[T]) pause(work func(members []T)) {
 	members := make([]T, 0, cap(p))
 	for range cap(p) {
@@ -53,7 +54,7 @@ func (p pool[T]) pause(work func(members []T)) {
 	work(members)
 }
 
-// drain waits until every member is back and refuses all who come later.
+// drain waits for all members. Every take after that is refused.
 func (p pool[T]) drain() {
 	for range cap(p) {
 		<-p

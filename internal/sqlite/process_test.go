@@ -23,7 +23,8 @@ var limits = petstore.Limits{PerMinute: 60, PerDay: 1000}
 // keyRounds is how many keys the other process makes, rotates and revokes.
 const keyRounds = 12
 
-// useKeys does what the command line does, again and again, each time as a process of its own would.
+// useKeys does again and again what the commands for keys do. It opens the database anew each time, as each command
+// does.
 func useKeys(path string) error {
 	ctx, now := context.Background(), time.Now()
 	for i := range keyRounds {
@@ -144,7 +145,7 @@ func TestAcknowledgedPetsSurviveAKill(t *testing.T) {
 	}
 }
 
-// createUntilKilled kills the creating process after it has printed so many animals, and notes all that it printed.
+// createUntilKilled kills the creating process after it has printed that many animals, and notes all that it printed.
 func createUntilKilled(t *testing.T, path string, lines int, acknowledged map[int64]string) {
 	t.Helper()
 	cmd := otherProcess(t, "keep busy", path)

@@ -15,7 +15,7 @@ type reader struct {
 	listOfStatus *sqlite3.Stmt
 	get          *sqlite3.Stmt
 
-	version uint64 // what its transaction shows, at least
+	version uint64 // its transaction shows this version or a later one
 }
 
 func newReader(conn *sqlite3.Conn) (*reader, error) {
@@ -30,8 +30,8 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 	})
 }
 
-// readPets lends a reader that shows every animal, category and order stored so far, and nothing that another reader of
-// this version might not show.
+// readPets lends a reader that shows every animal, category and order stored so far, and nothing that other readers of
+// the same version do not show.
 func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
 	return db.readSince(ctx, db.newest.version.Load(), work)
 }
@@ -44,7 +44,7 @@ func (db *DB) readSince(ctx context.Context, version uint64, work func(*reader) 
 		return err
 	}
 	defer db.readers.give(r)
-	if db.lock != nil { // else another process writes animals
+	if db.lock != nil { // otherwise another process writes animals, and a held transaction would hide them
 		if err := db.refresh(r, version); err != nil {
 			return unreachable(err)
 		}
@@ -52,9 +52,9 @@ func (db *DB) readSince(ctx context.Context, version uint64, work func(*reader) 
 	return unreachable(work(r))
 }
 
-// refresh makes the reader show the version or a later one, of which this process is the only writer. To begin and end a
-// transaction costs nearly as much as finding an animal, and with it goes what SQLite has kept of the file, so a reader
-// holds its own open as long as it can.
+// refresh makes the reader show this version or a later one. A reader keeps its transaction open as long as it can: to
+// begin and end one costs nearly as much as to find an animal, and empties SQLite's cache of the file. That is right
+// only because this process is the only writer of animals.
 func (db *DB) refresh(r *reader, version uint64) error {
 	if r.holds() && r.version >= version {
 		return nil
@@ -67,7 +67,7 @@ func (db *DB) refresh(r *reader, version uint64) error {
 	if err := run(r.conn, "BEGIN"); err != nil {
 		return err
 	}
-	if err := run(r.conn, "PRAGMA user_version"); err != nil { // from the first read on it shows the same
+	if err := run(r.conn, "PRAGMA user_version"); err != nil { // the first read fixes what the transaction shows
 		return cmp.Or(r.letGo(), err)
 	}
 	r.version = db.newest.version.Load()
@@ -79,15 +79,15 @@ func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
 // letGo ends the transaction that the reader holds, if any. Such a transaction hides what others write, and keeps the WAL
 // from being emptied.
 func (r *reader) letGo() error {
-	r.version = 0 // whatever it still shows, should it not end
+	r.version = 0 // so that it is not relied on, even if it does not end
 	if !r.holds() {
 		return nil
 	}
 	return run(r.conn, "ROLLBACK")
 }
 
-// read lends a reading connection that shows what other processes have written too. It may show a write before readPets
-// does, so no answer about animals, categories or orders comes from it.
+// read lends a reading connection that also shows what other processes have written. It may show a write earlier than
+// readPets does, so it must not be used for an answer about animals, categories or orders.
 func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	r, err := db.lend(ctx)

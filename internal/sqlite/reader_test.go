@@ -27,7 +27,7 @@ func hold(t *testing.T, db *DB) {
 	})
 }
 
-// readFile is ListPets without the animals in memory.
+// readFile is ListPets from the file, without the animals in memory.
 func readFile(db *DB, q petstore.PetQuery) (pets []petstore.Pet, err error) {
 	err = db.readPets(context.Background(), func(r *reader) (err error) {
 		pets, err = r.listPets(q)
@@ -55,7 +55,7 @@ func TestEveryReaderShowsWhatWasStored(t *testing.T) {
 	}
 }
 
-// Others may still be shown the version before, so it must not show more than they see.
+// Other readers may still show the version before, so this one must not show more than they do.
 func TestAReaderShowsTheVersionThatItBeganWith(t *testing.T) {
 	db := openNew(t)
 	noError(t, db.readPets(t.Context(), func(r *reader) error {
@@ -85,7 +85,7 @@ func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// A command beside the server is not told of what the server writes.
+// Nobody tells a command that runs beside the server what the server writes.
 func TestAnotherProcessShowsWhatTheServerStored(t *testing.T) {
 	db := openNew(t)
 	other := open(t, Config{Path: db.path})

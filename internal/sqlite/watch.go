@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// original is a file that the database consists of, as it was when it was opened.
+// original is a file of the database, as it was when the database was opened.
 type original struct {
 	path string
 	info os.FileInfo
@@ -21,8 +21,8 @@ func (db *DB) remember(path string) error {
 	return nil
 }
 
-// check says whether every file is still in its place, and tells of a change once. What is written to a file that was
-// deleted or replaced is gone when the process ends.
+// check returns an error if a file is no longer in its place, and tells onLoss once when that changes. What is written
+// to a file that was deleted or replaced is lost when the process ends.
 func (db *DB) check() error {
 	err := db.displaced()
 	if lost := err != nil; db.lost.Swap(lost) != lost && db.onLoss != nil {

@@ -56,7 +56,7 @@ func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
 	}
 }
 
-// Whoever is acknowledged before the file goes finds the animal in it, and nobody is acknowledged afterwards.
+// An animal that was acknowledged before the file is moved is in the file, and no animal is acknowledged afterwards.
 func TestAFileThatGoesUnderLoadHasEveryAnimalThatWasAcknowledged(t *testing.T) {
 	for range 5 {
 		db := openNew(t)
@@ -127,7 +127,7 @@ func TestAWriterKeepsWhatItAcknowledges(t *testing.T) {
 	}
 }
 
-// A database in memory is one that can have no WAL.
+// A database in memory can have no WAL.
 func TestADatabaseThatCanKeepNoWALIsRefused(t *testing.T) {
 	conn, err := sqlite3.OpenConn(":memory:", sqlite3.OpenReadWrite)
 	noError(t, err)

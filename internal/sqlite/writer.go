@@ -12,20 +12,20 @@ import (
 	"petstore/internal/petstore"
 )
 
-// selectChanged gives another number whenever another connection has written to the file.
+// selectChanged returns a different number after another connection has written to the file.
 const selectChanged = "PRAGMA data_version"
 
 // writer is the one connection that writes, with the statements that every create needs.
 type writer struct {
 	conn    *sqlite3.Conn
-	inserts [maxRows]*sqlite3.Stmt // of one row, of two, and so on
+	inserts [maxRows]*sqlite3.Stmt // for one row, for two rows, and so on
 	get     *sqlite3.Stmt
 	list    *sqlite3.Stmt
 	changed *sqlite3.Stmt
-	seen    int64                     // what changed said last
-	altered []alteration              // by the running transaction
-	counted [petstore.Sold + 1]int64  // by status, how many animals it has added
-	ordered [petstore.Expired + 1]int // by status, how many orders it has brought there
+	seen    int64                     // the number that changed returned last
+	altered []alteration              // what the running transaction has done to animals
+	counted [petstore.Sold + 1]int64  // how many animals the transaction has added, by status
+	ordered [petstore.Expired + 1]int // how many orders the transaction has brought to each state
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
@@ -64,12 +64,12 @@ func beginWAL(conn *sqlite3.Conn) error {
 	return err
 }
 
-// write lends the writer, in a transaction, for work on what readPets does not show.
+// write lends the writer, in a transaction, for work on data that readPets does not show.
 func (db *DB) write(ctx context.Context, work func(*writer) error) error {
 	return db.writeTo(ctx, work, func(w *writer) error { return run(w.conn, "COMMIT") })
 }
 
-// writePets lends the writer, in a transaction, for work on what readPets shows.
+// writePets lends the writer, in a transaction, for work on data that readPets shows.
 func (db *DB) writePets(ctx context.Context, work func(*writer) error) error {
 	return db.writeTo(ctx, work, db.publish)
 }
@@ -108,8 +108,8 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 	return unreachable(err)
 }
 
-// publish commits. For those who read, the commit and the change of the version are one moment: until it is over they show
-// what they hold of the version before, and whoever holds nothing waits.
+// publish commits and changes the version. For readers both happen at the same moment: until then, a reader that holds a
+// transaction shows the version before, and a reader that holds none waits.
 func (db *DB) publish(w *writer) error {
 	db.gate.Lock()
 	defer db.gate.Unlock()
@@ -118,17 +118,17 @@ func (db *DB) publish(w *writer) error {
 		if committed {
 			db.newest.follow(w.altered)
 		} else {
-			db.newest.forget() // who knows what reached the disk
+			db.newest.forget() // nobody knows what reached the disk
 		}
-		clear(w.altered) // names may be long
+		clear(w.altered) // keeps no long names in memory
 	}()
 	err := run(w.conn, "COMMIT")
 	committed = err == nil
 	return err
 }
 
-// notice forgets the animals in memory if another process has written. No other petstore changes animals beside a server,
-// but the tools of an operator may.
+// notice forgets the animals in memory if another process has written. No other petstore process changes animals beside
+// a server, but an operator's tools may.
 func (db *DB) notice(w *writer) error {
 	disturbed, err := w.disturbed()
 	if disturbed {
@@ -139,7 +139,7 @@ func (db *DB) notice(w *writer) error {
 	return err
 }
 
-// disturbed reports whether another process has written since it was last called.
+// disturbed reports whether another process has written since the last call.
 func (w *writer) disturbed() (bool, error) {
 	defer w.changed.Reset()
 	if _, err := w.changed.Step(); err != nil {
@@ -156,14 +156,14 @@ func (w *writer) stored(pet petstore.Pet) {
 	w.altered = append(w.altered, alteration{pet: pet})
 }
 
-// removed notes that it has removed one.
+// removed notes that the running transaction has removed an animal.
 func (w *writer) removed(pet petstore.Pet) {
 	w.counted[pet.Status]--
 	w.altered = append(w.altered, alteration{pet: pet, gone: true})
 }
 
-// change is one caller's part of a commit: an animal to store, or work of another kind. Work that refuses its caller has
-// changed nothing before, so the others' changes are committed all the same.
+// change is one caller's part of a commit: an animal to store, or other work. Work that returns a refusal has changed
+// nothing, so the changes of the other callers are still committed.
 type change struct {
 	pet  petstore.NewPet
 	work func(*writer) error // nil to store the animal
@@ -171,11 +171,11 @@ type change struct {
 
 // outcome is what became of a change.
 type outcome struct {
-	id      int64 // of the animal that was stored
+	id      int64 // the id of the animal that was stored
 	refusal error
 }
 
-// change does work in the next commit, together with what others change at the same time.
+// change does work in the next commit, together with the changes of others.
 func (db *DB) change(ctx context.Context, work func(*writer) error) error {
 	_, err := db.do(ctx, change{work: work})
 	return err
@@ -185,7 +185,8 @@ func (db *DB) do(ctx context.Context, c change) (id int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, petstore.Unreachable(err)
 	}
-	// Whoever has been accepted waits for the outcome, even if ctx ends: a refusal always means that nothing was stored.
+	// A caller whose change was accepted waits for the outcome, even if ctx ends, because Unreachable means that nothing
+	// was stored.
 	done, err := db.changes.Do(context.Background(), c)
 	if err != nil {
 		return 0, unreachable(err)
@@ -205,7 +206,7 @@ func (db *DB) commit(batch []change) ([]outcome, error) {
 
 // apply stores animals several at a time and does the other work one by one.
 func (w *writer) apply(batch []change, outcomes []outcome) error {
-	plain := make([]int, 0, len(batch)) // the places of animals in the batch
+	plain := make([]int, 0, len(batch)) // the places of the animals in the batch
 	for i, c := range batch {
 		if c.work == nil {
 			plain = append(plain, i)
