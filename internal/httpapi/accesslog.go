@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// logAnswer writes the request's line: to Access if there is one, else to the log.
+// logAnswer writes the line of a request to Access, or to the log if there is no Access.
 func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	ctx, level := x.r.Context(), levelOf(x)
 	switch {
@@ -22,7 +22,8 @@ func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	}
 }
 
-// levelOf is error for what the service could not do. Other statuses from 500 on are net/http's for a client's mistake.
+// levelOf is error if the service could not do its work. The other statuses from 500 on answer a client's mistake;
+// net/http chooses them.
 func levelOf(x *exchange) slog.Level {
 	switch {
 	case x.operation != nil && x.operation.probe:
@@ -62,8 +63,8 @@ func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
 	return attrs
 }
 
-// appendLine appends what slog's JSON handler makes of the attributes, at a third of the cost: a line is written for
-// every request.
+// appendLine appends the line that slog's JSON handler would write. It costs a third as much, which matters because
+// every request has a line.
 func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	b = append(b, `{"time":"`...)
 	b = x.start.Add(elapsed).AppendFormat(b, time.RFC3339Nano)

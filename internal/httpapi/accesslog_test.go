@@ -13,7 +13,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The appended line and the one of slog are read by the same people and programs.
+// The same people and programs read the appended line and the line of slog, so both must look the same.
 func TestAppendedLineIsWhatSlogWrites(t *testing.T) {
 	for name, change := range map[string]func(*exchange){
 		"a list":                   func(*exchange) {},

@@ -14,8 +14,8 @@ func (a *API) clientOf(x *exchange) string {
 	return x.address
 }
 
-// subjectOf is what a request without a valid key is counted by: its address or, of IPv6, the /64 that one
-// customer usually holds.
+// subjectOf is the subject for which a request without a valid key is counted: its IPv4 address, or the /64 of its IPv6
+// address, which one customer usually holds.
 func (a *API) subjectOf(x *exchange) string {
 	client := a.clientOf(x)
 	addr, err := netip.ParseAddr(client)
@@ -26,11 +26,11 @@ func (a *API) subjectOf(x *exchange) string {
 	return "address:" + client
 }
 
-// clientAddress is the peer's address or, while that is a trusted proxy's, what the proxy says in X-Forwarded-For,
-// read from right to left: the first address that no trusted proxy has is the client's.
+// clientAddress is the address of the peer. If the peer is a trusted proxy, clientAddress reads X-Forwarded-For from
+// right to left, and returns the first address that is not a trusted proxy's.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	if host, port, _ := strings.Cut(r.RemoteAddr, ":"); len(trusted) == 0 && host != "" && port != "" && host[0] != '[' {
-		return host // IPv4, and nobody to ask who is behind it: nothing to parse
+		return host // an IPv4 address without proxies: nothing to parse
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -55,7 +55,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	return client.String()
 }
 
-// cutLast cuts the last entry off a list, and says whether others are left.
+// cutLast cuts the last entry off a list, and reports whether others are left.
 func cutLast(list string) (others, last string, more bool) {
 	comma := strings.LastIndexByte(list, ',')
 	return list[:max(0, comma)], list[comma+1:], comma >= 0

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The most that is kept of encoded pages. Those that many ask for are few.
+// How many encoded pages are kept at most, and how many bytes of them. Few pages are asked for often.
 const (
 	maxKept      = 256
 	maxKeptBytes = 16 << 20
@@ -17,8 +17,8 @@ const (
 // answer is an encoded body with the Link that goes with it, if any.
 type answer struct{ body, link string }
 
-// pageOf is the page of a list that was asked for one item more than the page holds: then another page follows, which next
-// links to by the last item of this one.
+// pageOf makes a page of items, which were queried with a limit one higher than that of the page. If there is one item
+// more, another page follows, and next makes the link to it from the last item of this page.
 func pageOf[T any](items []T, limit int, appendOne func([]byte, T) []byte, next func(last T) string) (page answer) {
 	if len(items) > limit {
 		items = items[:limit]
@@ -28,15 +28,15 @@ func pageOf[T any](items []T, limit int, appendOne func([]byte, T) []byte, next 
 	return page
 }
 
-// respondWith makes an answer of one that others may be sent too.
+// respondWith makes the answer. Other requests may get the same one.
 func (x *exchange) respondWith(a answer) error {
 	x.made, x.madeStatus = a, http.StatusOK
 	return nil
 }
 
-// pages reuses encoded pages while the storage's version stays the same. A page is filed under the version that was read
-// before its query, so it shows every write acknowledged before any request that finds it. It keeps nothing of a
-// storage that has no version.
+// pages reuses encoded pages while the version of the storage stays the same. A page is kept under the version that was
+// read before its query, so it shows every write that was acknowledged before a request finds it. If the storage has no
+// version, nothing is kept.
 type pages struct {
 	versioned petstore.Versioned
 	current   atomic.Pointer[generation]
@@ -54,7 +54,7 @@ func (p *pages) version() (version uint64, ok bool) {
 	return p.versioned.Version()
 }
 
-// get returns the answer to a query, and whether it was made before.
+// get returns the answer to a query, and reports whether it was made before.
 func (p *pages) get(q petsQuery, make func() (answer, error)) (answer, bool, error) {
 	version, ok := p.version()
 	if !ok {
@@ -72,7 +72,8 @@ func (p *pages) get(q petsQuery, make func() (answer, error)) (answer, bool, err
 	return made, false, err
 }
 
-// generation returns the pages of that version. One that is already past gets an empty place that nobody else finds.
+// generation returns the pages of that version. For a version that has passed, it returns an empty generation that
+// nobody else finds.
 func (p *pages) generation(version uint64) *generation {
 	for {
 		g := p.current.Load()

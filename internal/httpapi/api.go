@@ -17,7 +17,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The operations of the interface. A contract test compares them with api/openapi.yaml, both ways.
+// operations are the operations of the interface. A contract test compares them with api/openapi.yaml, both ways.
 var operations = []operation{
 	{name: "listPets", method: http.MethodGet, path: "/v1/pets", handle: (*API).listPets},
 	{name: "createPet", method: http.MethodPost, path: "/v1/pets", handle: (*API).createPet, body: jsonBody},
@@ -39,14 +39,15 @@ var operations = []operation{
 	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
 }
 
-// Config is what the API works with and on.
+// Config is what the API needs.
 type Config struct {
 	Environment petstore.Environment
 	Storage     petstore.Storage
 	Limiter     petstore.Limiter
-	// Pages answers what people look at, without a key: it maps a path to the handler of its GET and HEAD.
+	// Pages are for people and need no key. It maps a path to the handler of its GET and HEAD.
 	Pages map[string]http.Handler
-	// Probes are the pages that machines ask all the time. Their requests are logged at debug level, failures too.
+	// Probes are the pages that machines ask for all the time. Requests for them are logged at debug level, even if they
+	// fail.
 	Probes map[string]http.Handler
 	// NamedKey is the API key that the operator chose, if any.
 	NamedKey string
@@ -54,19 +55,20 @@ type Config struct {
 	BaseURL string
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
-	// CountOnly counts requests but refuses none of them for its number.
+	// CountOnly counts requests, but refuses none for being too many.
 	CountOnly bool
-	// OrderHold is how long an order holds its animal unless it says otherwise; zero means petstore.DefaultHold.
+	// OrderHold is how long an order holds its animal if the client does not say; zero means petstore.DefaultHold.
 	OrderHold time.Duration
 	// KeepDeprecated serves getPet beyond its sunset.
 	KeepDeprecated bool
-	// MaxWorking is how many requests may be worked on at once; more are refused early. Zero means any number.
+	// MaxWorking is how many requests the API works on at once. It refuses more of them early. Zero means any number.
 	MaxWorking int64
-	// BodyBudget is how many bytes of bodies may be held at once, without the first 4 KiB of each; an owner may have an
-	// eighth of it. Bodies beyond it are refused. Zero means any number.
+	// BodyBudget is how many bytes of bodies the API holds at once, not counting the first 4 KiB of each. An owner may have
+	// an eighth of it. Bodies beyond it are refused. Zero means any number.
 	BodyBudget int64
 	Log        *slog.Logger
-	// Access takes a line of JSON for every request whose level Log has, a Write a line; nil leaves them to Log.
+	// Access gets a line of JSON for every request whose level is enabled in Log, one Write for each line. If it is nil,
+	// Log gets them.
 	Access  io.Writer
 	Metrics prometheus.Registerer
 	// Tracer makes a span of every request; nil makes none.
@@ -78,12 +80,12 @@ type Config struct {
 type API struct {
 	Config
 	router  router
-	open    map[string]*resource // what needs no key, by path
+	open    map[string]*resource // pages and probes, which need no key, by path
 	keys    *keyCache
 	pages   *pages
 	metrics *metrics
 	links   links
-	// namedHash is of NamedKey, which need not have the form of the keys that are made here.
+	// namedHash is the hash of NamedKey, which need not have the form of the keys that petstore makes.
 	named     bool
 	namedHash petstore.SecretHash
 	working   atomic.Int64
@@ -115,10 +117,10 @@ func New(c Config) *API {
 	return a
 }
 
-// handler is one step of a request's way. The error it returns is the refusal to render.
+// handler is one step in the chain of a request. The error that it returns is the refusal to render.
 type handler func(*exchange) error
 
-// ServeHTTP answers one request. An answer that broke off is ended in a way that the client notices.
+// ServeHTTP answers one request. If the answer breaks off, ServeHTTP aborts it, so that the client notices.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := a.serve(newExchange(w, r, a.Now())); err != nil {
 		panic(http.ErrAbortHandler)

@@ -15,8 +15,8 @@ func (a *API) identified(next handler) handler {
 	}
 }
 
-// authenticate goes from the cheapest check to the dearest: a key seen lately costs a hash, garbage nothing more than
-// that, and only what may be a key that is not cached costs a query.
+// authenticate makes the cheapest check first. A cached key costs a hash, and so does a token that cannot be a key. Only
+// a token that may be a key and is not cached costs a query.
 func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 	token, err := bearerToken(x.r)
 	if err != nil {
@@ -45,8 +45,8 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 	return key, key.Usable(x.start)
 }
 
-// mayLookUp keeps the storage free of tokens that cannot be keys, and of addresses that have used up their requests
-// without a valid key.
+// mayLookUp keeps two kinds of requests from the storage: those with tokens that cannot be keys, and those of addresses
+// that have used up their requests without a valid key.
 func (a *API) mayLookUp(x *exchange, token string, hash petstore.SecretHash) error {
 	if !a.named || hash != a.namedHash {
 		if err := petstore.CheckSecret(a.Environment, token); err != nil {
@@ -59,7 +59,7 @@ func (a *API) mayLookUp(x *exchange, token string, hash petstore.SecretHash) err
 		return err
 	}
 	if d.Outcome != petstore.Allowed && !a.CountOnly {
-		return refuse(x, d) // nothing is known of the key, so it is not said to be invalid
+		return refuse(x, d) // nobody has looked the key up, so the refusal does not call it invalid
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func bearerToken(r *http.Request) (string, error) {
 	return token, nil
 }
 
-// sentToken reports whether the request tried to present a bearer token, however badly.
+// sentToken reports whether the request tried to present a bearer token, in whatever form.
 func sentToken(r *http.Request) bool {
 	for _, value := range r.Header["Authorization"] {
 		if scheme, token, _ := strings.Cut(value, " "); strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(token) != "" {

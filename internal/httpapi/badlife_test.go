@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// bodied are the operations beside createPet that read a body, each with one that it takes.
+// bodied are the operations, other than createPet, that read a body, each with a body that it accepts.
 var bodied = []struct{ name, method, target, good string }{
 	{"updatePet", "PATCH", "/v1/pets/1", `{"name":"Rex"}`},
 	{"createCategory", "POST", "/v1/categories", `{"name":"Dogs"}`},
@@ -16,7 +16,7 @@ var bodied = []struct{ name, method, target, good string }{
 	{"placeOrder", "POST", "/v1/orders", `{"petId":1}`},
 }
 
-// badFields are bodies of these operations with a faulty or a missing field, and what the refusal says of it.
+// badFields are bodies of these operations with a faulty or a missing field, and what the refusal says about it.
 var badFields = map[string][]struct{ body, says string }{
 	"updatePet": {
 		{`{"name":null}`, "name must be a string."},

@@ -95,7 +95,7 @@ func TestBanOfAClockThatWasAheadIsLiftedWhenTheClockIsRight(t *testing.T) {
 	s.send(ask).is(t, 429, petstore.KeyBanned)
 
 	s.clock.step(-time.Hour)
-	for range 70 { // up to the hour in which it would have held, and past it
+	for range 70 { // up to the hour in which the ban would have been in force, and past it
 		s.send(ask).is(t, 200, "")
 		s.clock.step(time.Minute)
 	}
@@ -133,7 +133,7 @@ func TestBanIsStoredEvenIfItsCauserHangsUp(t *testing.T) {
 			<-gone
 			select {
 			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond): // in which a server notices that its client is gone
+			case <-time.After(200 * time.Millisecond): // enough time for the server to notice that its client is gone
 			}
 			fate <- ctx.Err()
 		}

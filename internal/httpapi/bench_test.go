@@ -44,7 +44,7 @@ func BenchmarkRequest(b *testing.B) {
 		Environment: petstore.Production,
 		Storage:     storage,
 		Limiter:     ratelimit.NewMemory(time.Now),
-		CountOnly:   true, // or garbage is refused for its number
+		CountOnly:   true, // otherwise requests with garbage are soon refused as too many
 		Log:         slog.New(slog.DiscardHandler),
 		Metrics:     prometheus.NewRegistry(),
 		Now:         time.Now,

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The bodies that operations take. Every rule of a field is the domain's.
+// The bodies that operations take. The rules for their fields are the domain's.
 
 var newPetBody = shape[petstore.NewPet]{"name and categoryId", []member[petstore.NewPet]{
 	{"name", true, func(p *petstore.NewPet, v jsontext.Value) string { return readText(&p.Name, v, petstore.CheckPetName) }},
@@ -38,7 +38,7 @@ var petPatchBody = shape[petstore.PetPatch]{"what is to change: name, categoryId
 	}},
 }}
 
-// categoryBody is of createCategory and of nameCategory, where the number stands in the path.
+// categoryBody is the body of createCategory, and of nameCategory, which has the number in its path.
 var categoryBody = shape[petstore.Category]{"name", []member[petstore.Category]{
 	{"name", true, func(c *petstore.Category, v jsontext.Value) string {
 		return readText(&c.Name, v, petstore.CheckCategoryName)
@@ -52,7 +52,7 @@ var newOrderBody = shape[petstore.NewOrder]{"petId", []member[petstore.NewOrder]
 	}},
 	{"holdSeconds", false, func(o *petstore.NewOrder, v jsontext.Value) string {
 		var seconds int64
-		readWhole(&seconds, v) // what is no whole number stays 0, which is no hold
+		readWhole(&seconds, v) // seconds stays 0 if v is not a whole number, and 0 is no valid hold
 		o.Hold = time.Duration(seconds) * time.Second
 		return petstore.CheckHold(seconds)
 	}},

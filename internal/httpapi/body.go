@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// maxBody is the largest body that is read.
+// maxBody is how many bytes a body may have.
 const maxBody = 1 << 20
 
 // bodyKind is what an operation makes of a body.
@@ -20,7 +20,7 @@ const (
 	noBody      bodyKind = iota
 	jsonBody             // any JSON type
 	patchBody            // application/json or application/merge-patch+json
-	ignoredBody          // read, and not looked at
+	ignoredBody          // read, but ignored
 )
 
 // takes reports whether a body may be of that media type.
@@ -32,7 +32,7 @@ func (k bodyKind) takes(media string) bool {
 	return media == "application/json" || strings.HasSuffix(subtype, "+json")
 }
 
-// checkMediaType lets JSON pass, and a body that does not say what it is.
+// checkMediaType accepts JSON, and a body without a media type.
 func (k bodyKind) checkMediaType(h http.Header) error {
 	if k == ignoredBody {
 		return nil
@@ -54,7 +54,7 @@ func (k bodyKind) checkMediaType(h http.Header) error {
 	return nil
 }
 
-// readBody reads a JSON body of at most maxBody bytes. What it takes of the budget, dropBody gives back.
+// readBody reads a JSON body of at most maxBody bytes. It takes bytes of the budget, which dropBody gives back.
 func (a *API) readBody(x *exchange) error {
 	if err := x.operation.body.checkMediaType(x.r.Header); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (a *API) readBody(x *exchange) error {
 	}
 }
 
-// firstRoom is room for what is announced, with a byte to meet the end, but no more than is free: an announcement costs
-// the client nothing.
+// firstRoom is the size of the first buffer. It holds the announced length, and one byte to find the end of the body,
+// but no more than freeBytes: a client may announce a large body at no cost.
 func firstRoom(length int64) int64 {
 	if length < 0 {
 		return 512
@@ -91,7 +91,7 @@ func firstRoom(length int64) int64 {
 	return min(length+1, freeBytes)
 }
 
-// growBody makes room for twice what has arrived.
+// growBody doubles the buffer, but makes it no larger than the announced length needs.
 func (a *API) growBody(x *exchange) error {
 	room := min(2*int64(cap(x.body)), maxBody+1)
 	if announced := x.r.ContentLength + 1; announced > int64(cap(x.body)) {
@@ -122,7 +122,8 @@ func tooLarge() error {
 	return petstore.Errorf(petstore.PayloadTooLarge, "The body is larger than 1 MiB. Send less.")
 }
 
-// discardLimit is how much of a refused request's body is read so that a client that sends before it reads gets its answer.
+// discardLimit is how many bytes of the body of a refused request are read. A client that sends its whole body before it
+// reads gets its answer that way.
 const discardLimit = 16 << 20
 
 func (x *exchange) discardBody() {

@@ -16,7 +16,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// value reads a gauge or counter, of those labels if it has any.
+// value reads a gauge or counter with those labels, if it has labels.
 func value(t testing.TB, metrics prometheus.Gatherer, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := metrics.Gather()

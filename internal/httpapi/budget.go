@@ -3,27 +3,27 @@ package httpapi
 import "sync"
 
 const (
-	// freeBytes of every body and answer are in no budget: its connection costs as much anyway.
+	// freeBytes of every body and answer do not count: the connection costs as much anyway.
 	freeBytes = 4 << 10
-	// shares is how many owners each have a share of a budget.
+	// shares is into how many parts a budget is divided; an owner may have one.
 	shares = 8
 )
 
-// budget bounds the bytes that are kept for clients who send or read as slowly as they like: for all owners together,
-// and for each owner. A limit of zero bounds nothing.
+// budget bounds the bytes that are kept for clients, which may send and read as slowly as they like. It has a limit for
+// all owners together and one for each owner. A limit of zero bounds nothing.
 type budget struct {
-	limit, most int64 // of all owners, and of one
+	limit, most int64 // for all owners together, and for one owner
 
 	mu     sync.Mutex
 	taken  int64
-	owners map[string]int64 // what each has taken, of those who have taken anything
+	owners map[string]int64 // how many bytes each owner has taken; an owner with none is not in it
 }
 
 func newBudget(limit, most int64) *budget {
 	return &budget{limit: limit, most: most, owners: make(map[string]int64)}
 }
 
-// take reports whether the owner may have n bytes more. Then they are taken until they are given back.
+// take takes n more bytes for the owner, until they are given back, and reports whether there was room for them.
 func (b *budget) take(owner string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -35,7 +35,7 @@ func (b *budget) take(owner string, n int64) bool {
 	return true
 }
 
-// give gives back what was taken.
+// give gives back n bytes that the owner has taken.
 func (b *budget) give(owner string, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,14 +46,14 @@ func (b *budget) give(owner string, n int64) {
 	}
 }
 
-// of is what the owner has taken now.
+// of is how many bytes the owner has taken.
 func (b *budget) of(owner string) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.owners[owner]
 }
 
-// inUse is what is taken now.
+// inUse is how many bytes all owners have taken.
 func (b *budget) inUse() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

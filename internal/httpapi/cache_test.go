@@ -28,7 +28,7 @@ func openAs(t testing.TB, config sqlite.Config) *sqlite.DB {
 	return db
 }
 
-// slow is a storage whose answers about keys are on their way until they are let go.
+// slow is a storage that holds back its answers about keys until letGo gets a value.
 type slow struct {
 	petstore.Storage
 	found, letGo chan struct{}
@@ -86,7 +86,7 @@ func TestKeyCacheIsBounded(t *testing.T) {
 
 func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
 	uses := newKeyUses(nil, nil)
-	uses.writing = true // and it hangs
+	uses.writing = true // as if a goroutine wrote, and the storage hung
 	for i := range maxUses + 100 {
 		uses.note(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
 	}
@@ -159,7 +159,7 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	if p, reused, _ := a.get(q, nil); !reused || p.body != "new" {
 		t.Errorf("got %s", p.body)
 	}
-	storage.version = 1 // as one reads it that was overtaken
+	storage.version = 1 // a slow request still has the version of before
 	if _, reused, _ := a.get(q, func() (answer, error) { return answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
 	}

@@ -26,7 +26,7 @@ func (s *service) post(key, body string, headers ...string) *answer {
 	return s.send(withBody(request("POST", "/v1/pets", key, headers...), body))
 }
 
-// request writes the head of a request, without a key if that is empty.
+// request writes the head of a request. If key is empty, the request has none.
 func request(method, target, key string, headers ...string) string {
 	lines := []string{method + " " + target + " HTTP/1.1", "Host: petstore.test"}
 	if key != "" {
@@ -35,7 +35,7 @@ func request(method, target, key string, headers ...string) string {
 	return strings.Join(append(lines, headers...), "\r\n") + "\r\n\r\n"
 }
 
-// withBody gives the head of a request a body of known length, of JSON unless it says otherwise.
+// withBody adds a body and its length to the head of a request. The body is JSON unless the head says otherwise.
 func withBody(head, body string) string {
 	head = strings.TrimSuffix(head, "\r\n")
 	if !strings.Contains(head, "\r\nContent-Type:") {
@@ -44,7 +44,7 @@ func withBody(head, body string) string {
 	return head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
 }
 
-// answer is what came back, to the last byte.
+// answer is the whole answer, to the last byte.
 type answer struct {
 	raw    string
 	status int
@@ -52,7 +52,7 @@ type answer struct {
 	body   string
 }
 
-// send writes a request as it is and reads the answer, which must be the only one and be described by the document.
+// send writes a request as it is and reads the answer. It must be the only one, and as the document describes it.
 func (s *service) send(raw string) *answer {
 	s.Helper()
 	a, err := s.try(raw)
@@ -62,7 +62,7 @@ func (s *service) send(raw string) *answer {
 	return a
 }
 
-// try is send for goroutines that may not end the test.
+// try is send for goroutines, which must not end the test.
 func (s *service) try(raw string) (*answer, error) {
 	a, err := exchange(s.address, raw)
 	if err == nil {
@@ -107,7 +107,7 @@ func readAnswer(conn *net.TCPConn, method string) (*answer, error) {
 	return &answer{raw: raw.String(), status: response.StatusCode, header: response.Header, body: string(body)}, nil
 }
 
-// refusal is the code and the message of an Error, empty if the answer is none.
+// refusal is the code and the message of an Error. Both are empty if the answer is not an Error.
 func (a *answer) refusal() (code petstore.Code, message string) {
 	var e struct {
 		Code    petstore.Code

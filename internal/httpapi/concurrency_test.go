@@ -14,7 +14,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// ids are those of the animals in a list, or of the one in the answer to a create.
+// ids are the ids of the animals in a list, or the id of the animal in the answer to a create.
 func (a *answer) ids() ([]int64, error) {
 	body := a.body
 	if !strings.HasPrefix(body, "[") {
@@ -66,7 +66,7 @@ func TestAcknowledgedAnimalIsInTheNextList(t *testing.T) {
 		var writing atomic.Int32
 		writing.Store(3)
 		s.atOnce(5, func(i int) error {
-			if i >= 3 { // readers, who fill whatever is kept of answers
+			if i >= 3 { // readers, who fill the cache of pages
 				for writing.Load() > 0 {
 					if _, err := s.idsOf(request("GET", "/v1/pets?limit=36", key)); err != nil {
 						return err
@@ -280,7 +280,7 @@ func TestIdempotencyKeyOfEveryLengthAndCharacter(t *testing.T) {
 	}
 }
 
-// Whatever requests share inside, none is told what belongs to another.
+// Requests share queries and pages, but no request gets an answer that belongs to another.
 func TestConcurrentAnswersAreNotMixedUp(t *testing.T) {
 	s := serve(t)
 	const clients, rounds = 16, 30

@@ -13,7 +13,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// shape describes a body: the members it may have, in the order in which their faults are told, and what to send.
+// shape describes a body: what to send, and the members that it may have, in the order in which a refusal names their
+// faults.
 type shape[T any] struct {
 	what    string
 	members []member[T]
@@ -23,14 +24,14 @@ type shape[T any] struct {
 type member[T any] struct {
 	name     string
 	required bool
-	// read puts the value where it belongs and says what is wrong with it, if anything is.
+	// read stores the value, or says what is wrong with it.
 	read func(into *T, value jsontext.Value) (problem string)
 }
 
 // maxMembers is more than any shape has.
 const maxMembers = 8
 
-// decode reads a body: strict JSON, and one refusal that names every faulty field.
+// decode reads a body of strict JSON. Its refusal names every faulty field.
 func (s *shape[T]) decode(body []byte, into *T) error {
 	var seen [maxMembers]bool
 	var problems [maxMembers]string
@@ -82,7 +83,7 @@ func readStatus(into *petstore.Status, value jsontext.Value) (problem string) {
 	return petstore.CheckStatus(*into)
 }
 
-// unquoted is the text of a JSON string, which the decoder has found to be one.
+// unquoted is the text of a JSON string that the decoder has checked.
 func unquoted(value jsontext.Value) string {
 	return appended(func(b []byte) []byte {
 		b, _ = jsontext.AppendUnquote(b, value)
@@ -95,12 +96,12 @@ var (
 	nothing  = strings.NewReader("")
 )
 
-// maxNames is how many member names a body may have, those of nested objects too. To look for duplicates among more of them
-// would cost more than the rest of a request.
+// maxNames is how many member names a body may have, including those of nested objects. With more names, the search for
+// duplicates would cost more than the rest of the request.
 const maxNames = 1000
 
-// eachMember calls visit with every member of the one JSON object that body must be. What to send instead is named in the
-// refusal.
+// eachMember calls visit with every member of the body, which must be one JSON object. If it is not, the refusal says
+// what to send instead.
 func eachMember(body []byte, what string, visit func(name string, value jsontext.Value)) error {
 	if countNames(body) > maxNames {
 		return petstore.Errorf(petstore.InvalidJSON, "The body has more than 1,000 fields. Send %s only.", what)
@@ -108,7 +109,7 @@ func eachMember(body []byte, what string, visit func(name string, value jsontext
 	dec := decoders.Get().(*jsontext.Decoder)
 	dec.Reset(bytes.NewBuffer(body))
 	defer func() {
-		dec.Reset(nothing) // lets go of the body
+		dec.Reset(nothing) // so that the decoder does not keep the body in memory
 		decoders.Put(dec)
 	}()
 	start, err := dec.ReadToken()
@@ -141,8 +142,8 @@ func eachMember(body []byte, what string, visit func(name string, value jsontext
 	return nil
 }
 
-// countNames is how many member names a JSON text has: each is followed by the only kind of colon outside of strings. A
-// text too short for maxNames is not looked at.
+// countNames counts the member names of a JSON text. It counts the colons outside of strings, because one follows each
+// name. It does not read a text that is too short for maxNames.
 func countNames(body []byte) (n int) {
 	if len(body) < 5*maxNames { // a member is at least as long as "":0,
 		return 0
@@ -209,7 +210,7 @@ func parseWhole(number []byte) (int64, bool) {
 	return 0, false
 }
 
-// parseExponent reads an exponent, giving up exactness far beyond what a body of the largest size can need.
+// parseExponent reads an exponent. It is exact as far as a body of maxBody bytes can need.
 func parseExponent(digits []byte) int {
 	const beyond = 1 << 30
 	sign := 1

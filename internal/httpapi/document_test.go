@@ -9,7 +9,7 @@ import (
 	"petstore/internal/contract"
 )
 
-// described returns what in an exchange differs from the published document, nil if nothing does.
+// described returns an error if an exchange differs from the published document.
 func described(raw string, a *answer) error {
 	return contract.Check(raw, contract.Answer{Raw: a.raw, Status: a.status, Header: a.header, Body: a.body})
 }

@@ -22,12 +22,12 @@ func appendPet(b []byte, p petstore.Pet) []byte {
 	return append(b, `"}`...)
 }
 
-// encoded is the JSON of one thing.
+// encoded is the JSON of one animal, order or category.
 func encoded[T any](one T, appendOne func([]byte, T) []byte) string {
 	return appended(func(b []byte) []byte { return appendOne(b, one) })
 }
 
-// appendList appends a JSON array, empty rather than null.
+// appendList appends a JSON array. A list without items is an empty array, not null.
 func appendList[T any](b []byte, list []T, appendOne func([]byte, T) []byte) []byte {
 	b = append(b, '[')
 	for i, one := range list {
@@ -47,7 +47,7 @@ func appendCategory(b []byte, c petstore.Category) []byte {
 	return append(b, '}')
 }
 
-// appendOrder leaves out what the order does not have.
+// appendOrder leaves out the fields that the order does not have.
 func appendOrder(b []byte, o petstore.Order) []byte {
 	b = append(b, `{"id":`...)
 	b = strconv.AppendInt(b, o.ID, 10)
@@ -84,10 +84,10 @@ func appendInventory(b []byte, i petstore.Inventory) []byte {
 	return append(b, '}')
 }
 
-// buffers are for texts that are soon written or copied.
+// buffers are for texts that are written or copied right away.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// appended is the text that fill appends, in exactly the room that it takes.
+// appended is the text that fill appends. It takes exactly as much memory as it is long.
 func appended(fill func([]byte) []byte) string {
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
@@ -97,8 +97,8 @@ func appended(fill func([]byte) []byte) string {
 
 const hexDigits = "0123456789abcdef"
 
-// plain marks the ASCII characters that stand for themselves in a JSON string. Like encoding/json it leaves out
-// those that could end a script element, should an answer ever land in a page.
+// plain marks the ASCII characters that need no escape in a JSON string. Like encoding/json, it escapes those that could
+// end a script element, in case an answer ever gets into a page.
 var plain = func() (t [utf8.RuneSelf]bool) {
 	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'

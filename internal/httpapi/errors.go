@@ -11,7 +11,7 @@ import (
 
 // statuses is the one place where the domain's codes become HTTP.
 var statuses = map[petstore.Code]int{
-	petstore.BadRequest:           http.StatusBadRequest, // or what else the HTTP server refuses with; see Refusal
+	petstore.BadRequest:           http.StatusBadRequest, // or the status that the HTTP server refuses with; see Refusal
 	petstore.InvalidJSON:          http.StatusBadRequest,
 	petstore.InvalidField:         http.StatusBadRequest,
 	petstore.MissingField:         http.StatusBadRequest,
@@ -35,13 +35,14 @@ var statuses = map[petstore.Code]int{
 	petstore.NameTaken:            http.StatusConflict,
 }
 
-// hungUp stands in logs and metrics for a request that was given up because its client was gone: no fault of the store.
+// hungUp is the status, in logs and metrics, of a request that failed because its client was gone. The store is not at
+// fault.
 const hungUp = 499
 
 // retryUnavailable is the Retry-After of a 503, in seconds.
 var retryUnavailable = []string{"1"}
 
-// refusalOf is the Error that a client may see of err. The text of an unknown error stays inside.
+// refusalOf is the Error that a client gets for err. It does not contain the text of an unknown error.
 func refusalOf(err error) *petstore.Error {
 	var e *petstore.Error
 	switch {
@@ -83,7 +84,7 @@ func (x *exchange) render(err error) {
 	}
 }
 
-// undecided says of a write that may have been done how to send it again safely.
+// undecided says how to repeat a write safely if nobody knows whether it was done.
 func undecided(x *exchange) string {
 	const undecided = "The store did not say whether this was done: it may have been. "
 	switch {

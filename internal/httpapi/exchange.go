@@ -19,23 +19,23 @@ type exchange struct {
 	traceID   string    // empty unless the request is traced
 	resource  *resource // nil for a path that is not in the route table
 	parameter string
-	id        int64         // what the parameter says
+	id        int64         // the value of the parameter
 	operation *operation    // nil for a method that the resource does not have
 	versioned bool          // the path is under /v1
-	key       *petstore.Key // shared; nobody's where none was recognized
+	key       *petstore.Key // shared with other requests; an empty key if none was recognized
 	refusal   error         // why there is no valid key
 	unchecked bool          // the storage could not say whether the key is valid
-	cleared   func() error  // waits for the limiter, if it decides while the request is worked on; nil if it has decided
+	cleared   func() error  // waits for the limiter's decision; nil if the limiter decided before the work began
 	address   string
 	body      []byte
-	held      int64 // what the body has of the budget
-	wanted    bool  // a client that asked whether to send its body was told to
+	held      int64 // the bytes of the budget that the body has taken
+	wanted    bool  // the body was asked for, so that a client that expects 100 Continue sends it
 
-	// made is the answer that waits to be sent, if madeStatus is not zero.
+	// made is the answer that is still to be sent, if madeStatus is not zero.
 	made       answer
 	madeStatus int
 
-	status int // of what was sent; zero before
+	status int // the status that was sent; zero before
 	size   int
 	cut    bool  // the answer broke off
 	cause  error // for the log
@@ -73,29 +73,30 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// set gives a header its only value. The name is sent as it is spelled here.
+// set gives a header a single value. The name is sent exactly as it is spelled.
 func (x *exchange) set(name, value string) {
 	x.single = append(x.single, value)
 	n := len(x.single)
 	x.w.Header()[name] = x.single[n-1 : n : n]
 }
 
-// share gives a header values that many answers have in common and nobody changes.
+// share gives a header values that many answers share and nobody changes.
 func (x *exchange) share(name string, values []string) { x.w.Header()[name] = values }
 
 var jsonType = []string{"application/json"}
 
-// measured is the size of a body up to which net/http adds its length by itself, for less than a header costs.
+// measured is the size up to which net/http adds the Content-Length of a body by itself. That is cheaper than to set the
+// header.
 const measured = 2 << 10
 
-// respond makes the answer, of a JSON body that is already encoded. It is sent when the work for the request is done.
+// respond makes the answer from an encoded JSON body. The answer is sent when the work for the request is done.
 func (x *exchange) respond(status int, body string) error {
 	x.made, x.madeStatus = answer{body: body}, status
 	return nil
 }
 
-// send sends the answer that was made, if any. It waits for the client, so it is called when no one else waits. A failed
-// write means that the client is gone.
+// send sends the answer that was made, if any. It may wait for the client, so the request must hold nothing that others
+// wait for. A failed write means that the client is gone.
 func (x *exchange) send() {
 	if x.madeStatus == 0 {
 		return
@@ -115,28 +116,28 @@ func (x *exchange) send() {
 	}
 }
 
-// respondEmpty says that it is done and that there is nothing to show.
+// respondEmpty answers that the work is done, without a body.
 func (x *exchange) respondEmpty() error {
 	x.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// needsKey reports whether the request is for a valid key only: all that is under /v1, unless it is open.
+// needsKey reports whether the request needs a valid key: everything under /v1 does, except an open operation.
 func (x *exchange) needsKey() bool {
 	return x.versioned && (x.operation == nil || !x.operation.open)
 }
 
-// reads reports whether the request only looks, so that nothing has happened when its answer is thrown away.
+// reads reports whether the request only reads, so that its answer can be thrown away as if nothing had happened.
 func (x *exchange) reads() bool {
 	return x.operation != nil && x.operation.method == http.MethodGet
 }
 
 func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }
 
-// toldMethod is the method as logs and traces tell it: a client may have put its key there.
+// toldMethod is the method for logs and traces, without a key that a client may have put there.
 func (x *exchange) toldMethod() string { return petstore.Redact(x.r.Method) }
 
-// toldPath is the path as it was sent, unless a client has put its key there.
+// toldPath is the path for logs and traces, as it was sent, but without a key that a client may have put there.
 func (x *exchange) toldPath() string {
 	path := x.r.URL.EscapedPath()
 	plain := plainPath(path)
@@ -146,7 +147,7 @@ func (x *exchange) toldPath() string {
 	return path
 }
 
-// route names the request for logs and metrics, with a bounded number of names.
+// route is the name of the request in logs and metrics. The number of names is bounded.
 func (x *exchange) route() string {
 	switch {
 	case x.operation != nil:

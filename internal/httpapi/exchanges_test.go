@@ -17,10 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "write the answers of testdata/exchanges anew")
 
-// Each file of testdata/exchanges is a conversation with a new service. Of an exchange it has a sentence, the request and
-// the answer, as they are on the wire but for the Date. A name in braces stands for a key, {length} for the length of
-// the body, {time} for the time of an order. Before a request the clock may be stepped ("after 10s"), and it may be sent several times ("times 60"), of
-// which the last answer is shown. A file may begin with the flags of the service ("serve --rate-limits=off").
+// Each file of testdata/exchanges is a conversation with a new service. For each exchange it has a sentence, the request
+// and the answer, as they are on the wire but for the Date. A name in braces stands for a key, {length} for the length
+// of the body, {time} for the time of an order. The clock may be stepped before a request ("after 10s"). A request may
+// be sent several times ("times 60"); the file then shows the last answer. A file may begin with the flags of the
+// service ("serve --rate-limits=off").
 func TestExchangesAreAsWritten(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {

@@ -241,7 +241,7 @@ func TestPagesNeedNoKeyAndAreNotCounted(t *testing.T) {
 	s.get("", "/page/").is(t, 404, petstore.NotFound)
 }
 
-// A body may arrive as slowly as the client likes: it keeps nobody out meanwhile.
+// A client may send its body as slowly as it likes: it keeps nobody else out.
 func TestSlowBodyTakesNoPlaceFromOthers(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.MaxWorking = 1 })
 	key := s.key(petstore.Enterprise)
@@ -253,7 +253,7 @@ func TestSlowBodyTakesNoPlaceFromOthers(t *testing.T) {
 	s.get(key, "/v1/pets").is(t, 200, "")
 }
 
-// A client that is gone says nothing about the store: operators are not woken for it.
+// If a client hangs up, the store is not at fault, and the operators need not be alarmed.
 func TestClientThatHangsUpIsNoFaultOfTheStore(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzForwarded compares the client's address with what a plain reading of X-Forwarded-For gives: a list of all hops, of
-// which the last that no trusted proxy has counts.
+// FuzzForwarded compares the client's address with that of a simple reading of X-Forwarded-For: the last address in the
+// list of all hops that is not a trusted proxy's.
 func FuzzForwarded(f *testing.F) {
 	f.Add("10.0.0.1:4711", "192.0.2.66, 198.51.100.7", "10.1.1.1 , 10.2.2.2")
 	f.Add("[fd00::1]:4711", "2001:db8::7", "")
@@ -34,7 +34,7 @@ func FuzzForwarded(f *testing.F) {
 func plainClient(peer, forwarded string, trusted []netip.Prefix) string {
 	host, port, isIPv4 := strings.Cut(peer, ":")
 	if len(trusted) == 0 && isIPv4 && host != "" && port != "" && host[0] != '[' {
-		return host // the listener says it is an address
+		return host // the listener always gives an address
 	}
 	addrPort, err := netip.ParseAddrPort(peer)
 	if err != nil {
@@ -52,7 +52,8 @@ func plainClient(peer, forwarded string, trusted []netip.Prefix) string {
 	return client.String()
 }
 
-// FuzzCursor reads any text as a cursor of each list. Only the text that the service writes is taken, and by one list only.
+// FuzzCursor reads any text as a cursor of each list. A list accepts only the texts that the service writes for that
+// list.
 func FuzzCursor(f *testing.F) {
 	f.Add(string(appendCursor(nil, petCursor, 7)), int64(7))
 	f.Add(string(appendCursor(nil, categoryCursor, -1)), int64(-1))

@@ -13,8 +13,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// TestEveryStatusTellsTheTruthAboutTheLimits asks one Free key for every status it can get, one after the other: whatever
-// is answered, one request less is left.
+// TestEveryStatusTellsTheTruthAboutTheLimits gets one status after the other with one Free key: after each answer, one
+// request less is left.
 func TestEveryStatusTellsTheTruthAboutTheLimits(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))
@@ -93,7 +93,7 @@ func TestHeadersAreSpelledAsPublished(t *testing.T) {
 	}
 }
 
-// Around the size up to which net/http measures a body by itself.
+// The bodies are a little smaller and a little larger than the size up to which net/http adds the length by itself.
 func TestEveryAnswerTellsItsLength(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Business)

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// handled asks the API itself, without a network that would hide how close two requests are.
+// handled calls the API directly. A network would leave more time between two requests.
 type handled struct {
 	*service
 	secret string

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// idempotencyOf reads the Idempotency-Key, nil if there is none.
+// idempotencyOf reads the Idempotency-Key. It returns nil if there is none.
 func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	keys := x.r.Header["Idempotency-Key"]
 	if len(keys) == 0 {
@@ -19,8 +19,9 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x)}, nil
 }
 
-// fingerprint tells requests apart by their operation and the bytes of their body. That of createPet is of the body alone,
-// as it was when nothing else could be made; no body of it begins like that of another operation.
+// fingerprint tells requests apart by their operation and the bytes of their body. For createPet it is a hash of the
+// body only, because stored records have that from the time when nothing else could be created. No valid body begins
+// with the name of an operation, so the two kinds never collide.
 func fingerprint(x *exchange) [sha256.Size]byte {
 	if x.operation.name == "createPet" {
 		return sha256.Sum256(x.body)
@@ -39,7 +40,7 @@ func isPrintable(s string) bool {
 
 var replayed = []string{"true"}
 
-// respondCreated answers with what was made, now or when the Idempotency-Key was first met.
+// respondCreated answers with what was made, either now or, if again is true, when the Idempotency-Key was first used.
 func (x *exchange) respondCreated(location, body string, again bool) error {
 	if again {
 		x.share("Idempotency-Replayed", replayed)

@@ -15,18 +15,19 @@ const (
 	keyTTL     = 5 * time.Second
 	maxKeys    = 65536
 	keyTimeout = 5 * time.Second
-	// maxLookUps is how many look-ups may wait for the storage at once: while it hangs, more would only pile up.
+	// maxLookUps is how many look-ups may wait for the storage at once. While the storage hangs, more would only pile up.
 	maxLookUps = 64
 )
 
-// keyCache remembers valid keys, so that they cost no query, for as long as a revoked one may still work.
+// keyCache remembers keys that were found, so that they cost no query. It relies on a key for keyTTL, so a revoked key
+// works no longer than that.
 type keyCache struct {
 	lookup *batch.Shared[petstore.SecretHash, *petstore.Key]
-	places chan struct{} // as many as look-ups wait
+	places chan struct{} // has a value for each look-up that waits
 
 	mu      sync.RWMutex
 	entries map[petstore.SecretHash]keyEntry
-	bans    int // how many were given here
+	bans    int // how many bans this process has given
 }
 
 type keyEntry struct {
@@ -64,7 +65,7 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 	return c
 }
 
-// cached returns a key that was valid when it was last looked up, and whether that is recent enough to rely on now.
+// cached returns a key as it was when it was last looked up, and reports whether that is recent enough to rely on now.
 func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstore.Key, known, fresh bool) {
 	c.mu.RLock()
 	e, known := c.entries[hash]
@@ -76,12 +77,13 @@ func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstor
 	return e.key, true, age >= 0 && age < keyTTL
 }
 
-// lookUp asks the storage; concurrent look-ups of one key share a query.
+// lookUp asks the storage. Concurrent look-ups of one key share a query.
 func (c *keyCache) lookUp(ctx context.Context, hash petstore.SecretHash) (*petstore.Key, error) {
 	return c.lookup.Do(ctx, hash)
 }
 
-// put keeps what was found of a key, unless a ban was given since the query started, which it may not show.
+// put keeps a key that was found. It does not keep the key if a ban was given after the query started, because the key
+// may not show that ban.
 func (c *keyCache) put(hash petstore.SecretHash, e keyEntry, bans int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +111,7 @@ func (c *keyCache) bansGiven() int {
 	return c.bans
 }
 
-// ban makes an owner's ban hold here at once.
+// ban puts the owner's ban into all cached keys of the owner, so that it takes effect at once.
 func (c *keyCache) ban(owner string, ban petstore.Ban) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

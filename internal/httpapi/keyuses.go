@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// maxUses is how many keys may wait for their use to be noted. One more is noted when it is next looked up.
+	// maxUses is how many keys may wait for their use to be noted. The use of any other key is noted after a later look-up.
 	maxUses    = 1024
 	useTimeout = 5 * time.Second
 )
 
-// keyUses notes in the storage in which hour a key was last used: in the background, one key at a time, and at most once
-// an hour for each. No request waits for it, and none fails with it.
+// keyUses notes in the storage in which hour a key was last used. It works in the background, on one key at a time, and
+// notes each key at most once an hour. No request waits for it or fails because of it.
 type keyUses struct {
 	storage petstore.Storage
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	waiting map[string]time.Time // the hour by the key's id
-	writing bool                 // a goroutine writes until nothing waits
+	waiting map[string]time.Time // the hours to note, by the ids of the keys
+	writing bool                 // a goroutine writes until no key waits
 }
 
 func newKeyUses(storage petstore.Storage, log *slog.Logger) *keyUses {
 	return &keyUses{storage: storage, log: log, waiting: make(map[string]time.Time)}
 }
 
-// note remembers that a key is used now, unless the storage knows it already.
+// note makes the use of a key wait to be noted, unless the storage has noted this hour already.
 func (u *keyUses) note(key petstore.Key, now time.Time) {
 	hour := now.UTC().Truncate(time.Hour)
 	if !key.LastUsedAt.Before(hour) {
@@ -64,7 +64,7 @@ func (u *keyUses) write() {
 	}
 }
 
-// next chooses a key that waits. It goes on waiting until it is done, so that it is not noted twice.
+// next chooses a waiting key. The key stays in waiting until done is called, so that it is not noted twice.
 func (u *keyUses) next() (id string, hour time.Time, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -76,7 +76,7 @@ func TestRefusedKeyIsNotUsed(t *testing.T) {
 	s.get(revoked, "/v1/pets").is(t, 401, petstore.Unauthorized)
 	used := s.key(petstore.Free)
 	s.get(used, "/v1/pets").is(t, 200, "")
-	s.lastUsed(used, noon) // what was noted before it is stored by now
+	s.lastUsed(used, noon) // an earlier use would be stored by now
 	s.lastUsed(expired, time.Time{})
 	s.lastUsed(revoked, time.Time{})
 }

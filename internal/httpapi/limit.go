@@ -10,9 +10,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// limited counts the request, by the owner of its key or without a valid one by its address, tells the client what is
-// left, and refuses what is too much. Then a request without a valid key is refused, if it needs one. A request whose key
-// could not be checked counts for nobody and is never too much: that the storage is away is not its fault.
+// limited counts the request for the owner of its key, or for its address if it has no valid key. It tells the client
+// what is left and refuses a request that is one too many. Then it refuses a request that needs a valid key and has
+// none. If the storage is away and the key could not be checked, that is not the client's fault: the request is not
+// counted, and not refused as one too many.
 func (a *API) limited(next handler) handler {
 	distant, _ := a.Limiter.(petstore.Distant)
 	return func(x *exchange) error {
@@ -30,13 +31,14 @@ func (a *API) limited(next handler) handler {
 	}
 }
 
-// readAhead does a read while the limiter decides. Its answer is sent after the decision, and thrown away if that refuses.
+// readAhead does a read while the limiter decides. The answer is sent after the decision, or thrown away if the decision
+// is to refuse.
 func (a *API) readAhead(x *exchange, ask petstore.Ask, wait func() (petstore.Decision, error), next handler) (err error) {
 	x.cleared = sync.OnceValue(func() error {
 		d, err := wait()
 		return a.judge(x, ask, d, err)
 	})
-	defer func() { // after a panic too: its answer tells what is left
+	defer func() { // even after a panic, because the answer to it tells what is left too
 		if refusal := x.cleared(); refusal != nil {
 			err = refusal
 		}
@@ -55,7 +57,7 @@ func (a *API) askFor(x *exchange) petstore.Ask {
 	return ask
 }
 
-// judge does what a decision asks for: it tells the client, bans, and refuses.
+// judge carries out a decision: it tells the client what is left, bans the owner, or refuses the request.
 func (a *API) judge(x *exchange, ask petstore.Ask, d petstore.Decision, err error) error {
 	if err != nil {
 		return err
@@ -78,7 +80,7 @@ func (a *API) judge(x *exchange, ask petstore.Ask, d petstore.Decision, err erro
 	return nil
 }
 
-// peek tells the client what is left to its address, and counts nothing.
+// peek tells the client what is left for its address, and counts nothing.
 func (a *API) peek(x *exchange) error {
 	d, err := a.Limiter.Take(x.r.Context(), petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: true})
 	if err == nil {
@@ -87,7 +89,8 @@ func (a *API) peek(x *exchange) error {
 	return err
 }
 
-// tellLimits sets the headers that tell the client what is left, with one text for all three.
+// tellLimits sets the three headers that tell the client what is left. Their values share one string, to save
+// allocations.
 func (x *exchange) tellLimits(d petstore.Decision) {
 	var room [64]byte
 	b := strconv.AppendInt(room[:0], d.Limit, 10)
@@ -111,8 +114,8 @@ func refuse(x *exchange, d petstore.Decision) error {
 
 const banTimeout = 5 * time.Second
 
-// ban stores the ban that the limiter asks for, even if the client hangs up, and decides anew under it. If it cannot be
-// stored, the refusal stands and the limiter will ask again.
+// ban stores the ban that the limiter asks for, even if the client hangs up, and returns the decision under the ban. If
+// the ban cannot be stored, the decision stays as it was, and the limiter will ask again.
 func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.Decision {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
 	defer cancel()
@@ -131,7 +134,7 @@ func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.D
 	return banned
 }
 
-// lift ends a ban that was given by a clock that was ahead: it must not hold when its time comes.
+// lift ends a ban that a clock gave while it was ahead. The ban must not take effect when the time of its start comes.
 func (a *API) lift(x *exchange, owner string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
 	defer cancel()
@@ -142,7 +145,7 @@ func (a *API) lift(x *exchange, owner string) {
 	a.keys.ban(owner, petstore.Ban{})
 }
 
-// unixUp is a time in whole Unix seconds, rounded up, so that whoever waits for it has waited long enough.
+// unixUp is a time in whole Unix seconds, rounded up, so that a client that waits until then has waited long enough.
 func unixUp(t time.Time) int64 {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {

@@ -177,7 +177,7 @@ func TestAddressThatSentTooMuchCostsNoQuery(t *testing.T) {
 	s.get(fresh, "/v1/pets").is(t, 200, "")
 }
 
-// turning is a limiter during whose every peek the minute ends.
+// turning is a limiter that lets the minute end during every peek.
 type turning struct {
 	petstore.Limiter
 	clock *clock

@@ -6,7 +6,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// links are the addresses that answers point to.
+// links makes the URLs in answers.
 type links struct {
 	pets, categories, orders string
 	deprecated               []string
@@ -22,10 +22,10 @@ func newLinks(base string) links {
 	}
 }
 
-// one is the address of one member of a collection.
+// one is the URL of one member of a collection.
 func one(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }
 
-// nextPets is the Link to the page that follows one that q asked for and that ended with the id last.
+// nextPets is the Link to the next page after a page that q asked for and that ended with the id last.
 func (l links) nextPets(q petstore.PetQuery, last int64) string {
 	b := appendNext(make([]byte, 0, 128), l.pets, petCursor, last, q.Limit)
 	if q.Status != 0 {

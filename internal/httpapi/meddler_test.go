@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// meddler is a storage that counts its calls, and to which things can be done before one of them.
+// meddler is a storage that counts its calls. A test can do something before each of them.
 type meddler struct {
 	petstore.Storage
 	mu     sync.Mutex
@@ -21,7 +21,7 @@ func meddle(t testing.TB) *meddler {
 	return &meddler{Storage: openSQLite(t), calls: make(map[string]int)}
 }
 
-// with says what happens before every call from now on. An error is the answer of the call.
+// with sets what happens before every call from now on. If that returns an error, the call returns it.
 func (m *meddler) with(before func(ctx context.Context, call string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

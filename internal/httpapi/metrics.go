@@ -11,7 +11,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// metrics is what the edge counts. Its labels take a bounded number of values.
+// metrics are the metrics of the HTTP edge. Their labels take a bounded number of values.
 type metrics struct {
 	requests      *prometheus.CounterVec
 	duration      *prometheus.HistogramVec
@@ -55,7 +55,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 }
 
-// showLoad shows how near the API is to refusing work for its amount.
+// showLoad adds the metrics that show how close the API is to refusing work because there is too much of it.
 func (a *API) showLoad() {
 	for _, g := range []struct {
 		name, help string
@@ -71,7 +71,7 @@ func (a *API) showLoad() {
 	}
 }
 
-// kind is what answers are counted by.
+// kind is a route and a status, by which answers are counted.
 type kind struct {
 	route  string
 	status int
@@ -82,7 +82,8 @@ type kindMetrics struct {
 	duration prometheus.Observer
 }
 
-// of finds what counts a kind of answers; the vectors would write and hash its labels for every one.
+// of returns the metrics of a kind of answers. It remembers them, because the vectors would write and hash the labels
+// each time.
 func (m *metrics) of(k kind) kindMetrics {
 	m.mu.RLock()
 	found, ok := m.kinds[k]

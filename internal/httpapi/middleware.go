@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// observed names the request, and when it is answered counts it and writes its line in the log.
+// observed gives the request an id. After the answer it counts the request and writes its line in the log.
 func (a *API) observed(next handler) handler {
 	return func(x *exchange) error {
 		x.requestID = requestID(x.r)
@@ -23,8 +23,8 @@ func (a *API) observed(next handler) handler {
 	}
 }
 
-// rendered answers every refusal in one place, a panic too. It returns an error only if there can be no answer any more
-// because a panic came after its first byte; in logs and metrics such an answer is a 500.
+// rendered turns every refusal, and every panic, into an answer. It returns an error only if a panic came after the
+// first byte of the answer, so that no other answer is possible; in logs and metrics this is a 500.
 func (a *API) rendered(next handler) handler {
 	return func(x *exchange) (cutOff error) {
 		defer func() {
@@ -56,7 +56,7 @@ var (
 	noStore        = []string{"no-store"}
 )
 
-// crossOrigin lets pages of any origin use the API: with a key in hand, never with a browser's own credentials.
+// crossOrigin lets pages of any origin use the API with a key, but never with a browser's own credentials.
 func (a *API) crossOrigin(next handler) handler {
 	return func(x *exchange) error {
 		x.share("Access-Control-Allow-Origin", anyOrigin)
@@ -69,7 +69,8 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight tells what a page may send. It counts for nobody: a browser asks by itself, without the key.
+// answerPreflight tells a browser what a page may send. A preflight is not counted: the browser sends it by itself,
+// without the key.
 func (a *API) answerPreflight(x *exchange) error {
 	if err := a.peek(x); err != nil {
 		return err
@@ -81,8 +82,8 @@ func (a *API) answerPreflight(x *exchange) error {
 	return nil
 }
 
-// matched looks the path up in the route table, so that whatever is answered later carries what belongs to the path.
-// Pages and preflights need no key and are answered here.
+// matched looks the path up in the route table, so that every later answer has the headers that belong to the path. It
+// answers pages and preflights itself, because they need no key.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
 		path := plainPath(x.r.URL.EscapedPath())
@@ -114,7 +115,7 @@ func (a *API) matched(next handler) handler {
 	}
 }
 
-// routed refuses a path or a method that there is not.
+// routed refuses a path or a method that does not exist.
 func (a *API) routed(next handler) handler {
 	return func(x *exchange) error {
 		switch {
@@ -140,7 +141,7 @@ func (a *API) permitted(next handler) handler {
 	}
 }
 
-// addressed refuses a path whose parameter cannot be the id of anything.
+// addressed refuses a path whose parameter cannot be an id.
 func (a *API) addressed(next handler) handler {
 	return func(x *exchange) error {
 		if named := x.resource.named; named != nil {
@@ -153,8 +154,8 @@ func (a *API) addressed(next handler) handler {
 	}
 }
 
-// sent sends the answer that the steps behind it made. They are done by then, so a client that does not read keeps
-// nobody out; how many bytes wait for such clients is bounded.
+// sent sends the answer that the later steps have made. Those steps are done by then, so a client that does not read
+// keeps nobody else waiting. The outbox bounds how many bytes wait for such clients.
 func (a *API) sent(next handler) handler {
 	return func(x *exchange) error {
 		if err := next(x); err != nil {
@@ -173,7 +174,7 @@ func (a *API) sent(next handler) handler {
 	}
 }
 
-// received waits for the body, if the operation takes one, and keeps it until the work is done.
+// received reads the body, if the operation takes one, and keeps it until the work is done.
 func (a *API) received(next handler) handler {
 	return func(x *exchange) error {
 		if x.operation.body != noBody {
@@ -186,8 +187,8 @@ func (a *API) received(next handler) handler {
 	}
 }
 
-// admitted refuses early what would only wait: more work than can be done makes everything slow. The steps before and
-// after it wait for clients, and a slow client must not keep others out.
+// admitted refuses requests early if there is more work than can be done, which would make every request slow. It does
+// not count the time in which a request waits for its client, so a slow client keeps nobody else out.
 func (a *API) admitted(next handler) handler {
 	return func(x *exchange) error {
 		defer a.working.Add(-1)
@@ -198,17 +199,18 @@ func (a *API) admitted(next handler) handler {
 	}
 }
 
-// performed does what was asked for.
+// performed calls the operation's handler.
 func (a *API) performed(x *exchange) error { return x.operation.handle(a, x) }
 
-// options tells the methods of a path.
+// options answers with the methods of a path.
 func (a *API) options(x *exchange) error {
 	x.share("Allow", x.resource.allow)
 	x.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// requestID takes the client's name for the request if it is safe to repeat, which a key is not, else makes one.
+// requestID takes the id that the client gave the request if it is safe to repeat, which an API key is not. Otherwise it
+// makes one.
 func requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && petstore.Redact(ids[0]) == ids[0] {
 		return ids[0]
@@ -232,7 +234,7 @@ func isSafe(s string) bool {
 	return true
 }
 
-// printable keeps an odd method from filling a message.
+// printable is the method as a message may show it.
 func printable(method string) string {
 	if len(method) > 20 || !isSafe(method) {
 		return "this method"

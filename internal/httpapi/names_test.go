@@ -58,7 +58,7 @@ func TestABodyMayHaveAThousandNames(t *testing.T) {
 	}
 }
 
-// What is printed is for people; only the refusal decides.
+// The test prints times for people to read. Only the refusal decides whether it passes.
 func TestABodyOfNinetyThousandNamesIsRefusedCheaply(t *testing.T) {
 	names := []byte(flat(90_000))
 	text := []byte(`{"name":"` + strings.Repeat("x", len(names)-11) + `"}`)

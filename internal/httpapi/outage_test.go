@@ -22,7 +22,7 @@ func meddleAt(t testing.TB, address string) *meddler {
 	return &meddler{Storage: closedWith(t, db, err), calls: make(map[string]int)}
 }
 
-// someKeys makes keys of which none is cached.
+// someKeys makes keys that are not cached.
 func (s *service) someKeys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {
@@ -117,7 +117,7 @@ func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
 	}
 }
 
-// A client that waits less long than the database hangs is not counted either.
+// A request whose client gives up before the database answers is not counted either.
 func TestLookUpThatTheClientGivesUpCountsForNobody(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// answerBudget is how many bytes of long answers are kept for clients at once.
+// answerBudget is how many bytes of long answers wait for their clients at once.
 const answerBudget = 64 << 20
 
-// outbox holds the long answers that are being sent, each for as long as its client takes to read it. When they become
-// too many bytes, the one that has waited longest is cut off: a client that reads makes room sooner. An owner may have
-// more than a share as long as there is room, and is the first whose answers are cut off.
+// outbox holds the long answers that are being sent, each until its client has read it. When they have too many bytes,
+// the outbox cuts off the answer that has waited longest: a client that reads would have made room sooner. An owner may
+// have more than its share as long as there is room, but then its answers are the first to be cut off.
 type outbox struct {
 	budget *budget
 	share  int64
 
 	mu      sync.Mutex
-	letters list.List // of *letter, the oldest first
+	letters list.List // holds each *letter, the oldest first
 }
 
 // letter is a long answer on its way.
@@ -26,14 +26,14 @@ type letter struct {
 	owner string
 	size  int64
 	w     http.ResponseWriter
-	place *list.Element // nil once it has left the outbox
+	place *list.Element // nil when the letter is no longer in the outbox
 }
 
 func newOutbox(limit int64) *outbox {
 	return &outbox{budget: newBudget(limit, limit), share: limit / shares}
 }
 
-// put makes room for an answer and takes it in.
+// put makes room for an answer and adds it.
 func (o *outbox) put(owner string, size int, w http.ResponseWriter) *letter {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -45,7 +45,7 @@ func (o *outbox) put(owner string, size int, w http.ResponseWriter) *letter {
 	return l
 }
 
-// remove is called when the answer was sent, or could not be.
+// remove takes out an answer that was sent or could not be sent.
 func (o *outbox) remove(l *letter) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -60,8 +60,8 @@ func (o *outbox) drop(l *letter) {
 	o.budget.give(l.owner, l.size)
 }
 
-// makeRoom cuts off the answer that has waited longest among those of owners with more than a share, the new answer
-// counted, or else among all.
+// makeRoom cuts off the answer that has waited longest among those of owners with more than their share, including the
+// new answer. If there is no such owner, it chooses among all answers.
 func (o *outbox) makeRoom(fresh *letter) {
 	oldest := o.letters.Front()
 	for e := oldest; e != nil; e = e.Next() {
@@ -77,6 +77,6 @@ func (o *outbox) makeRoom(fresh *letter) {
 	}
 	l := oldest.Value.(*letter)
 	o.drop(l)
-	// A deadline that has passed makes the write fail that waits for the client.
+	// The write that waits for the client fails, because its deadline has passed.
 	http.NewResponseController(l.w).SetWriteDeadline(time.Unix(1, 0))
 }

@@ -16,13 +16,13 @@ const (
 	maxLimit     = 100
 )
 
-// parameter is one that a query may have.
+// parameter is a parameter that a query may have.
 type parameter[Q any] struct {
 	name string
-	// read returns the query with the value where it belongs, or reports that it is not allowed. Through a pointer every
-	// query would be allocated.
+	// read returns the query with the value in its place, or reports that the value is not allowed. It takes no pointer,
+	// because then every query would be allocated.
 	read func(query Q, value string) (Q, bool)
-	// rule is what the value may be.
+	// rule says what the value may be.
 	rule string
 }
 
@@ -31,10 +31,10 @@ const (
 	cursorRule = "cursor is not one that this service gave out. Take it from the Link header of a page as it is, or leave it out to begin anew."
 )
 
-// petsQuery is what listPets is asked for.
+// petsQuery is the query of listPets.
 type petsQuery struct {
 	petstore.PetQuery
-	one bool // only the animal with that id, if there is one
+	one bool // selects only the animal with one id, if there is one
 	id  int64
 }
 
@@ -89,7 +89,7 @@ var orderParameters = []parameter[petstore.OrderQuery]{
 	}, cursorRule},
 }
 
-// parseQuery adds the parameters that are given to q; those that are not known are ignored.
+// parseQuery adds the parameters of a request to q. It ignores unknown ones.
 func parseQuery[Q any](raw string, q Q, known []parameter[Q]) (Q, error) {
 	var seen uint
 	for raw != "" {
@@ -123,7 +123,7 @@ func parseLimit(s string) (int, bool) {
 	return int(n), ok && n >= 1 && n <= maxLimit
 }
 
-// parseDecimal reads a number written as plainly as it can be: digits only, no leading zero.
+// parseDecimal reads a number that consists of digits only and has no leading zero.
 func parseDecimal(s string) (int64, bool) {
 	if s == "" || s[0] < '0' || s[0] > '9' || (s[0] == '0' && len(s) > 1) {
 		return 0, false
@@ -132,17 +132,17 @@ func parseDecimal(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// parseInt64 reads any int64, written as plainly as it can be.
+// parseInt64 reads any int64 without a plus sign and leading zeros.
 func parseInt64(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
-// A cursor says where a page begins: an id behind a byte for the list that it belongs to.
+// A cursor says where a page begins. Its first byte names the list that it belongs to; an id follows.
 const (
-	petCursor      = 1 // the lowest id of the page before
-	orderCursor    = 2 // the same
-	categoryCursor = 3 // the first id of the page
+	petCursor      = 1 // the id is the lowest of the page before
+	orderCursor    = 2 // the id is the lowest of the page before
+	categoryCursor = 3 // the id is the first of the page
 )
 
 func appendCursor(b []byte, list byte, id int64) []byte {
@@ -162,7 +162,7 @@ func parseCursor(list byte, s string) (int64, bool) {
 	return int64(binary.BigEndian.Uint64(raw[1:])), true
 }
 
-// newPetsQuery, newCategoryQuery and newOrderQuery are what a list without parameters is asked for.
+// newPetsQuery, newCategoryQuery and newOrderQuery make the query of a list without parameters.
 func newPetsQuery() petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: defaultLimit}} }
 
 func newCategoryQuery() petstore.CategoryQuery {

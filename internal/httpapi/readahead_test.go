@@ -10,7 +10,7 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// distant is a limiter that takes its time: what it begins it decides only after the storage was asked.
+// distant is a slow limiter: it decides a request that it has begun only after the storage was asked.
 type distant struct {
 	*ratelimit.Memory
 	refuses bool
@@ -85,7 +85,7 @@ func TestNothingOfAReadIsSentThatTheLimiterRefuses(t *testing.T) {
 			a.has(t, "Link", "")
 		}
 	}
-	for _, target := range []string{"/v1/pets?limit=0", "/v1/pets/none"} { // what is refused further in needs no storage
+	for _, target := range []string{"/v1/pets?limit=0", "/v1/pets/none"} { // later steps refuse these without asking the storage
 		limiter.asked <- struct{}{}
 		s.get(key, target).is(t, 429, petstore.KeyBanned)
 	}

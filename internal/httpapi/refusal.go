@@ -9,9 +9,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Refusal is the whole answer, as it goes over an HTTP/1 connection, to what the HTTP server refused with that status
-// before there was a request to handle. It is counted and logged like any other answer, without a method and a path. It
-// tells the peer what is left to its address and uses nothing of it.
+// Refusal is the complete HTTP/1 answer to bytes that the HTTP server refused with that status, before there was a
+// request to handle. It is counted and logged like any other answer, without a method and a path. It tells the peer what
+// is left for its address, but does not count as a request.
 func (a *API) Refusal(peer string, status int, message string) []byte {
 	w := &collected{header: make(http.Header)}
 	r := &http.Request{URL: new(url.URL), Header: make(http.Header), Body: http.NoBody, RemoteAddr: peer}
@@ -34,7 +34,7 @@ func (a *API) Refusal(peer string, status int, message string) []byte {
 	return raw.Bytes()
 }
 
-// collected is an answer that is not sent by net/http.
+// collected keeps an answer that net/http does not send.
 type collected struct {
 	header http.Header
 	status int

@@ -14,25 +14,25 @@ type operation struct {
 	method     string
 	path       string
 	handle     func(*API, *exchange) error
-	page       http.Handler // instead of handle, for what needs no key
-	probe      bool         // a page that machines ask all the time
+	page       http.Handler // serves a page, which needs no key, instead of handle
+	probe      bool         // a page that machines ask for all the time
 	open       bool         // needs no key, but is counted
 	body       bodyKind
 	deprecated bool
 }
 
-// writes reports whether the operation is for keys that may write.
+// writes reports whether the operation needs a key that may write.
 func (op *operation) writes() bool {
 	return op.method != http.MethodGet && !op.open
 }
 
-// makes reports whether the operation makes something new each time it is asked to.
+// makes reports whether the operation makes something new each time it is called.
 func (op *operation) makes() bool { return op.method == http.MethodPost && op.body == jsonBody }
 
-// resource is a path and all that can be done there.
+// resource is a path and its operations.
 type resource struct {
-	segments   []string    // of the path; a parameter's is its name in braces
-	named      *identifier // by the path's parameter; nil if it has none
+	segments   []string    // the segments of the path; a parameter is a name in braces
+	named      *identifier // what the parameter of the path is; nil if the path has none
 	operations map[string]*operation
 	allow      []string
 }
@@ -40,7 +40,7 @@ type resource struct {
 // options is an operation of every resource.
 var options = operation{name: "options", handle: (*API).options, open: true}
 
-// router matches plain paths to the letter: nothing is cleaned or redirected.
+// router matches paths exactly. It cleans and redirects nothing.
 type router struct {
 	exact      map[string]*resource
 	parametric []*resource
@@ -119,7 +119,7 @@ func (res *resource) match(path string) (value string, ok bool) {
 	return value, !more
 }
 
-// identifier is how a path names one thing.
+// identifier says how to read a path's parameter, and what it names.
 type identifier struct {
 	parse   func(string) (int64, bool)
 	missing func() *petstore.Error
@@ -131,8 +131,8 @@ var identifiers = map[string]*identifier{
 	"{categoryId}": {parseInt64, petstore.NotACategory},
 }
 
-// plainPath decodes the characters of an escaped path that mean the same without their escape: letters, digits and the
-// four other unreserved ones of RFC 3986, section 2.3. An escaped slash or space stays escaped.
+// plainPath decodes those characters of an escaped path that mean the same with and without the escape: letters, digits
+// and the four other unreserved characters of RFC 3986, section 2.3. An escaped slash or space stays escaped.
 func plainPath(path string) string {
 	if strings.IndexByte(path, '%') < 0 {
 		return path

@@ -14,7 +14,7 @@ import (
 
 const longPage = "/v1/pets?limit=100"
 
-// fillLong stores so much that a page of a hundred animals has 600 kB, more than a connection holds that nobody reads.
+// fillLong stores animals with long names. A page of a hundred has 600 kB, more than an unread connection holds.
 func (s *service) fillLong() {
 	s.Helper()
 	for range 100 {
@@ -69,7 +69,7 @@ func TestClientsThatDoNotReadTakeNoPlaceFromOthers(t *testing.T) {
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
 }
 
-// Unread answers are bounded in bytes. Who has waited longest is cut off; who reads is not.
+// The bytes of unread answers are bounded. The client that has waited longest is cut off; a client that reads is not.
 func TestUnreadAnswersBeyondTheirBudgetAreCutOffFromTheOldestOn(t *testing.T) {
 	s := serve(t)
 	key, other := s.key(petstore.Enterprise), s.key(petstore.Enterprise)
@@ -103,7 +103,7 @@ func TestUnreadAnswersBeyondTheirBudgetAreCutOffFromTheOldestOn(t *testing.T) {
 	}
 }
 
-// readUntil reads the rest of an answer's head and then as much of its body as that.
+// readUntil reads the rest of an answer's head and then that many bytes of its body.
 func readUntil(conn net.Conn, body int) io.Reader {
 	for tail := ""; !strings.HasSuffix(tail, "\r\n\r\n"); {
 		b := make([]byte, 1)

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traced makes a span of the request, as a part of the caller's trace if it names one. Without a tracer it is not in
-// the chain at all.
+// traced makes a span of the request. The span is part of the caller's trace if the request names one. Without a tracer,
+// traced adds nothing to the chain.
 func (a *API) traced(next handler) handler {
 	if a.Tracer == nil {
 		return next
@@ -29,7 +29,7 @@ func (a *API) traced(next handler) handler {
 	}
 }
 
-// describe names a span and fills it as OpenTelemetry's conventions for HTTP servers say.
+// describe gives a span its name and attributes, by OpenTelemetry's conventions for HTTP servers.
 func describe(span trace.Span, x *exchange) {
 	name, method := x.r.Method, x.r.Method
 	if !slices.Contains(knownMethods, method) {
