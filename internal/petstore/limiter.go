@@ -7,17 +7,17 @@ import (
 
 // Limiter counts requests and decides which may pass.
 type Limiter interface {
-	// Take decides one request atomically: of any number of concurrent calls for one subject, exactly as many are
-	// allowed in a window as its limit says. A refused request uses no quota. It is safe for concurrent use. An
-	// error means that nothing could be decided or counted.
+	// Take decides one request atomically: however many calls for one subject run at once, it allows exactly as many of
+	// them in a window as the limit says. A refused request uses no quota. Take is safe for concurrent use. An error means
+	// that nothing was decided or counted.
 	Take(ctx context.Context, ask Ask) (Decision, error)
 }
 
-// Distant is implemented by a Limiter that asks elsewhere, so that its decisions take a while.
+// Distant is implemented by a Limiter whose decisions take a while, because it asks another server.
 type Distant interface {
-	// Begin takes a request whose subject is not banned and had more than half of its requests left when it was last
-	// decided here. It does not wait for the decision: wait does, and must be called. Meanwhile only what has no effect
-	// may be done for the request. It returns nil, and has taken nothing, where less is left or nothing is known.
+	// Begin takes a request without waiting for the decision: wait waits for it, and must be called. Until then, the caller
+	// may do only work for the request that has no effect. Begin does so only if the subject is not banned and had more
+	// than half of its requests left at the last decision here. Otherwise it takes nothing and returns nil.
 	Begin(ask Ask) (wait func() (Decision, error))
 }
 
@@ -27,10 +27,10 @@ type Ask struct {
 	Subject string
 	// Limits bound the UTC minute and the UTC day.
 	Limits Limits
-	// BannedFrom and BannedUntil are the subject's latest ban as far as the storage knows: while it holds, every request
-	// is refused and counts for nothing.
+	// BannedFrom and BannedUntil are the subject's latest ban in the storage. While the ban holds, every request is refused
+	// and not counted.
 	BannedFrom, BannedUntil time.Time
-	// Peek only asks: nothing is counted.
+	// Peek asks for a decision without counting the request.
 	Peek bool
 }
 
@@ -44,46 +44,47 @@ const (
 	Banned
 )
 
-// Decision is the limiter's answer. Its numbers describe the window that matters to the client: the one with fewer
-// requests left, the one that resets later when equal or, of a refusal, the one that refused.
+// Decision is the limiter's answer. Its numbers describe one window: the one that refused, or else the one with fewer
+// requests left. If both have the same number left, it is the one that resets later.
 type Decision struct {
 	Outcome   Outcome
 	Limit     int64
 	Remaining int64
-	// Reset is when the limit resets, RetryAfter how long that is from now by the limiter's clock.
+	// Reset is when the limit resets. RetryAfter is how long that is from now, by the limiter's clock.
 	Reset      time.Time
 	RetryAfter time.Duration
-	// BanNow says that this refusal was one too many: ban the subject from Now on. Without a daily limit, as client
-	// addresses are, none is.
+	// BanNow says that this refusal was one too many: ban the subject from Now on. A subject without a daily limit is never
+	// banned; client addresses have none.
 	BanNow bool
 	// Now is the limiter's clock when it decided.
 	Now time.Time
 }
 
-// Ban is the memory of an owner's bans. Zero means never banned.
+// Ban is the latest ban of an owner. Zero means that the owner was never banned.
 type Ban struct {
 	Start time.Time
 	Until time.Time
-	// Streak counts the bans of which each began within BanMemory of the one before.
+	// Streak counts the bans up to this one, each of which began within BanMemory of the one before.
 	Streak int
 }
 
-// How bans grow.
+// FirstBan is the length of the first ban. Each ban within BanMemory of the one before is twice as long, up to LongBan.
 const (
 	FirstBan  = time.Minute
 	LongBan   = time.Hour
 	BanMemory = 24 * time.Hour
 )
 
-// ClockSlack is how far a clock may step back: what lies further ahead of it was recorded by a clock that was wrong.
+// ClockSlack is how far a clock may step back. A recorded time that is further ahead comes from a clock that was wrong.
 const ClockSlack = time.Minute
 
-// Holds says whether the ban is in force. One that lies ahead is not: else it would last longer than it was given for.
+// Holds reports whether the ban is in force. A ban that starts in the future is not: it would last longer than it
+// should.
 func (b Ban) Holds(now time.Time) bool {
 	return !now.Before(b.Start.Add(-ClockSlack)) && now.Before(b.Until)
 }
 
-// Next is the ban that begins now. A ban still in force is not prolonged.
+// Next is the ban that begins now. If b is still in force, Next is b, not a longer ban.
 func (b Ban) Next(now time.Time) Ban {
 	if b.Holds(now) {
 		return b

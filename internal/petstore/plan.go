@@ -16,19 +16,20 @@ const (
 	Enterprise Plan = "enterprise"
 )
 
-// Limits are the requests let through in a UTC minute and in a UTC day. A PerDay of 0 means there is no daily limit.
+// Limits are how many requests may pass in a UTC minute and in a UTC day. A PerDay of 0 means that there is no daily
+// limit.
 type Limits struct {
 	PerMinute int64
 	PerDay    int64
 }
 
-// MaxLimit bounds what an Enterprise key may be given, so that counts stay exact in every backend and client (2^53 - 1).
+// MaxLimit is the highest limit of an Enterprise key, 2^53 - 1: up to it, counts are exact in every backend and client.
 const MaxLimit = 1<<53 - 1
 
-// FirstKeyLimits are the limits of the key that the first start makes: wide enough never to be met.
+// FirstKeyLimits are the limits of the key that the first start makes. They are so high that nobody reaches them.
 var FirstKeyLimits = Limits{PerMinute: 100_000_000, PerDay: 1_000_000_000_000}
 
-// AddressLimits count the requests without a valid key of one client address.
+// AddressLimits are the limits of one client address, for its requests without a valid key.
 var AddressLimits = Limits{PerMinute: 1000}
 
 var published = map[Plan]Limits{
@@ -37,7 +38,7 @@ var published = map[Plan]Limits{
 	Business: {PerMinute: 1_000, PerDay: 100_000},
 }
 
-// Limits gives the plan its numbers: the published ones, or for Enterprise those that are asked for.
+// Limits are the limits of the plan: the published ones, or for Enterprise those that are asked for.
 func (p Plan) Limits(perMinute, perDay int64) (Limits, error) {
 	limits, ok := published[p]
 	switch {
