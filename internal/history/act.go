@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// fields are those of a body.
+// fields are the members of a JSON body.
 type fields map[string]any
 
 func (w *worker) createPet(ctx context.Context) {
@@ -37,7 +37,7 @@ func (w *worker) findPet(ctx context.Context) {
 	w.get(ctx, path)
 }
 
-// listPets reads a page, or the one that follows the last one.
+// listPets reads a first page, or the page after the last one that this worker read.
 func (w *worker) listPets(ctx context.Context) {
 	path := w.next
 	if path == "" || w.chance(30) {
@@ -60,14 +60,14 @@ func (w *worker) updatePet(ctx context.Context) {
 	if w.chance(20) {
 		body["categoryId"] = w.random.IntN(5)
 	}
-	// It is not repeated: who reads the name knows which request gave it.
+	// The request is not repeated, so that a name tells which request gave it.
 	changed := w.send(ctx, http.MethodPatch, fmt.Sprintf("/v1/pets/%d", id), "", marshal(body))
 	if !changed.answered() || w.chance(50) {
 		w.get(ctx, fmt.Sprintf("/v1/pets/%d", id))
 	}
 }
 
-// deletePet deletes one of the fresh animals: those that everybody wants stay.
+// deletePet deletes one of the fresh animals. The animals that everybody wants stay.
 func (w *worker) deletePet(ctx context.Context) {
 	id, ok := w.known.fresh(w)
 	if !ok {
@@ -133,7 +133,7 @@ func (w *worker) listOrders(ctx context.Context) {
 	}
 }
 
-// Numbers that get their names by hand are below those that the counter gives.
+// The numbers that workers choose are below those that the counter gives.
 const numbered = -10
 
 func (w *worker) createCategory(ctx context.Context) {

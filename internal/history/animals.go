@@ -10,7 +10,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// checkAnimals looks for an order of the events of each animal that explains all of them.
+// checkAnimals searches, for each animal, for an order of its events that explains all of them.
 func (c *checker) checkAnimals() {
 	c.each(func(s *subject) {
 		if s.faulty || c.twoOpenOrders(s) {
@@ -28,8 +28,9 @@ func (c *checker) checkAnimals() {
 	})
 }
 
-// linearizable searches for an order of the events in which each could happen, and each at one moment of its span. What one
-// list shows of several orders is one look: in any order of its own it would only multiply what there is to search.
+// linearizable searches for an order of the events in which each of them can happen, at one moment of its span. It
+// treats all that one list shows of several orders as one event, because the order among those parts would only multiply
+// the search.
 func (s *subject) linearizable(events []*event, patience time.Duration) porcupine.CheckResult {
 	var operations []porcupine.Operation
 	lists := make(map[*call]int)
@@ -70,8 +71,8 @@ func (e *event) looks() bool {
 	return false
 }
 
-// prune leaves out what follows from something else: who looked from before another one to after it and saw the same can
-// have looked at the same moment.
+// prune leaves out redundant reads. If a read began before another one and ended after it, and both saw the same, both
+// can have happened at the same moment.
 func prune(events []*event) []*event {
 	type look struct {
 		kind   kind
@@ -79,7 +80,7 @@ func prune(events []*event) []*event {
 		order  int
 		status string
 	}
-	latest := make(map[look]time.Duration) // the latest call among those that have returned
+	latest := make(map[look]time.Duration) // the latest time of a call, among the reads that have returned
 	sorted := slices.SortedStableFunc(slices.Values(events), func(a, b *event) int { return cmp.Compare(a.returned, b.returned) })
 	return slices.DeleteFunc(sorted, func(e *event) bool {
 		if !e.looks() {
@@ -95,8 +96,8 @@ func prune(events []*event) []*event {
 	})
 }
 
-// twoOpenOrders reports two orders of one animal that were open at the same time for certain: each from its answer until
-// the first request to close it was sent, or until its hold may have been over.
+// twoOpenOrders reports two orders of one animal that were certainly open at the same time. An order is certainly open
+// from the answer that placed it until the first request to close it, or until its hold may have ended.
 func (c *checker) twoOpenOrders(s *subject) bool {
 	type held struct {
 		span
@@ -135,7 +136,8 @@ func (c *checker) placing(h *holding) *call {
 	return nil
 }
 
-// explain finds what kind of fault makes an animal's events impossible, by what would have to be otherwise.
+// explain finds the kind of fault that makes an animal's events impossible. It tries what would have to be different to
+// make them possible.
 func (c *checker) explain(s *subject) {
 	culprit, before := c.firstImpossible(s)
 	concerned := []*call{culprit.call}
@@ -158,7 +160,7 @@ func (c *checker) explain(s *subject) {
 	}
 }
 
-// firstImpossible finds the answer with which the history of an animal became impossible, and a few writes before it.
+// firstImpossible finds the answer that made the history of an animal impossible, and a few writes before it.
 func (c *checker) firstImpossible(s *subject) (culprit *event, before []*event) {
 	sorted := slices.SortedStableFunc(slices.Values(s.events), func(a, b *event) int { return cmp.Compare(a.returned, b.returned) })
 	n, impossible := 1, len(sorted)
@@ -179,7 +181,7 @@ func (c *checker) firstImpossible(s *subject) (culprit *event, before []*event) 
 	return culprit, before
 }
 
-// started is what was known when the nth event was over: writes that had been called by then may have been done.
+// started is the history as it was when the nth event was over. Writes that had been called by then may have been done.
 func started(sorted []*event, n int) []*event {
 	now := sorted[n-1].returned
 	some := slices.Clone(sorted[:n])

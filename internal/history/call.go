@@ -13,17 +13,17 @@ import (
 	"petstore/internal/petstore"
 )
 
-// outcome is what became of a request, as far as its answer tells.
+// outcome is what became of a request, as far as its answer shows.
 type outcome uint8
 
 const (
 	nothing outcome = iota // it changed nothing and tells nothing about the store
 	done
-	refused // because of what is in the store
-	unknown // it may have been done, and may be done yet
+	refused // the store refused it because of its contents
+	unknown // it may have been done already, or may still be done
 )
 
-// pet, order and category are as answers show them.
+// pet, order and category have the fields that answers show.
 type pet struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
@@ -46,12 +46,12 @@ type category struct {
 	Name string `json:"name"`
 }
 
-// call is an exchange that has been read.
+// call is an exchange whose request and answer have been parsed.
 type call struct {
 	Exchange
 	at      int    // its place in the history
-	op      string // as the interface names it
-	id      int64  // of the path
+	op      string // the name of the operation in the interface
+	id      int64  // the id in the path
 	outcome outcome
 
 	// What was asked.
@@ -73,13 +73,13 @@ type call struct {
 type query struct {
 	limit      int
 	status     string
-	one, of    *int64 // the id of the only animal; the animal of the orders
-	from, to   int64  // ids from, and below
+	one, of    *int64 // the id of the only animal that is asked for; the animal whose orders are asked for
+	from, to   int64  // the page has ids from from on, and below to
 	more       bool   // another page follows
 	descending bool
 }
 
-// request is a body; what it does not name is nil.
+// request is a body. A member that the body does not have is nil.
 type request struct {
 	Name        *string `json:"name"`
 	CategoryID  *int64  `json:"categoryId"`
@@ -89,7 +89,7 @@ type request struct {
 	HoldSeconds int64   `json:"holdSeconds"`
 }
 
-// routes name the operations by method and path; the id stands for any.
+// routes name the operations by method and path. The word id stands for any id.
 var routes = map[string]string{
 	"GET pets": "listPets", "POST pets": "createPet", "GET pets/id": "getPet", "PATCH pets/id": "updatePet", "DELETE pets/id": "deletePet",
 	"GET inventory":  "getInventory",
@@ -99,7 +99,7 @@ var routes = map[string]string{
 	"POST orders/id/complete": "completeOrder", "POST orders/id/cancel": "cancelOrder",
 }
 
-// read makes a call of an exchange. What is not one of the operations tells nothing.
+// read makes a call of an exchange. A request that is not one of the operations tells nothing.
 func read(at int, e Exchange) call {
 	c := call{Exchange: e, at: at}
 	path, rawQuery, _ := strings.Cut(strings.TrimPrefix(e.Path, "/v1/"), "?")
@@ -146,10 +146,10 @@ func (c *call) readQuery(raw string) {
 	c.query = q
 }
 
-// readAnswer tells what became of the request and reads what the answer shows.
+// readAnswer finds out what became of the request, and reads what the answer shows.
 func (c *call) readAnswer() {
 	switch {
-	case c.Status == 0 && c.makes() && !c.valid(): // it can have made nothing
+	case c.Status == 0 && c.makes() && !c.valid(): // it cannot have made anything
 	case c.Status == 0:
 		c.outcome = unknown
 	case c.Status < 300:
@@ -193,8 +193,8 @@ func (c *call) readShown() {
 	}
 }
 
-// readRefusal tells refusals that show something of the store from those that show nothing. An answer without a code is
-// not from the store: whoever gave it may have passed the request on.
+// readRefusal distinguishes refusals that show something about the store from those that do not. An answer without a
+// code does not come from the service: a proxy that gave it may have passed the request on.
 func (c *call) readRefusal() {
 	var e struct{ Code, Message string }
 	json.Unmarshal(c.Answer, &e)
@@ -226,12 +226,12 @@ func (c *call) readRefusal() {
 // reads reports whether the operation changes nothing.
 func (c *call) reads() bool { return c.Method == "GET" }
 
-// makes reports whether the operation makes something, once only with an Idempotency-Key.
+// makes reports whether the operation makes something, and can be limited to once by an Idempotency-Key.
 func (c *call) makes() bool {
 	return c.op == "createPet" || c.op == "placeOrder" || c.op == "createCategory"
 }
 
-// valid reports whether a request that makes something names what is required.
+// valid reports whether a request that makes something has all required members.
 func (c *call) valid() bool {
 	return c.op == "placeOrder" || c.fields.Name != nil && (c.op == "createCategory" || c.fields.CategoryID != nil)
 }

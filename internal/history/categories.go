@@ -15,7 +15,7 @@ import (
 // register is what was done to the categories. Names are unique among all of them, so they have one history together.
 type register struct {
 	events []*naming
-	// puts and deletes are those whose outcome is unknown and that left no certain trace; see floatUnknown.
+	// puts and deletes are the requests whose outcome is unknown and that left no certain trace; see floatUnknown.
 	puts    []put
 	deletes map[int64]time.Duration
 
@@ -23,7 +23,7 @@ type register struct {
 	writers map[string]int             // how many requests gave a name
 }
 
-// put is a name that may have been given at any time from then on.
+// put is a name that may have been given at any time after from.
 type put struct {
 	from time.Duration
 	category
@@ -36,7 +36,7 @@ type naming struct {
 	replay bool
 }
 
-// gatherCategories finds the calls about categories, and when those without an answer were done.
+// gatherCategories finds the calls about categories, and when the calls without an answer were done.
 func (c *checker) gatherCategories(makings []*made) {
 	r := &register{deletes: make(map[int64]time.Duration), seen: make(map[category]time.Duration), writers: make(map[string]int)}
 	c.names = r
@@ -82,7 +82,7 @@ func (r *register) see(call *call) {
 	}
 }
 
-// float deals with a call whose outcome is unknown as floatUnknown does.
+// float treats a call whose outcome is unknown in the same way as floatUnknown.
 func (r *register) float(call *call) {
 	if call.op == "deleteCategory" {
 		if from, met := r.deletes[call.id]; !met || call.Called < from {
@@ -97,7 +97,7 @@ func (r *register) float(call *call) {
 		r.floatPut(call, category{call.id, *call.fields.Name})
 		return
 	}
-	for named := range r.seen { // one that nobody saw has left no trace
+	for named := range r.seen { // a name that nobody saw has left no trace
 		if named.Name == *call.fields.Name {
 			r.floatPut(call, named)
 		}
@@ -115,7 +115,7 @@ func (r *register) floatPut(call *call, named category) {
 	r.events = append(r.events, &naming{span: span{call.Called, max(first, call.Called)}, call: &done})
 }
 
-// checkCategories looks for an order of the events that explains all of them.
+// checkCategories searches for an order of the events that explains all of them.
 func (c *checker) checkCategories() {
 	switch r := c.names; r.linearizable(r.events, c.patience()) {
 	case porcupine.Unknown:
@@ -133,7 +133,7 @@ func (c *checker) checkCategories() {
 	}
 }
 
-// started is what was known when the nth event was over.
+// started is the history as it was when the nth event was over.
 func (r *register) started(sorted []*naming, n int) []*naming {
 	some := slices.Clone(sorted[:n])
 	for _, e := range sorted[n:] {

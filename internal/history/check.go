@@ -12,25 +12,25 @@ import (
 
 // Rules are what a checker must be told.
 type Rules struct {
-	// Began is when the history began, by the clock that counts the limits. Without it only the X-RateLimit headers tell in
-	// which window a request was counted.
+	// Began is when the history began, by the clock of the limiter. Without it, only the X-RateLimit headers tell in which
+	// window a request was counted.
 	Began time.Time
-	// Limits are those of the keys, by the names that exchanges carry. A key without limits is not counted.
+	// Limits are the limits of the keys, by the names of the keys in the exchanges. A key without limits is not checked.
 	Limits map[string]Limit
-	// Uncounted are the times at which no limit is promised: Redis did not answer, or counts in memory began anew.
+	// Uncounted are the times at which no limit is promised, because Redis did not answer or a process lost its counts.
 	Uncounted []Interval
-	// Patience is how long one search for an order of events may take; five minutes if it is 0. It takes milliseconds, but
-	// for the odd history there are endless orders to try.
+	// Patience is how long one search for an order of events may take; 0 means five minutes. A search usually takes
+	// milliseconds, but some histories have endless orders to try.
 	Patience time.Duration
 }
 
-// Limit is how many requests of a key may pass. Zero is not checked.
+// Limit is how many requests of a key may pass. A zero is not checked.
 type Limit struct{ PerMinute, PerDay int64 }
 
-// Interval is a time of the history.
+// Interval is a span of time in the history.
 type Interval struct{ From, To time.Duration }
 
-// Kind is what is wrong.
+// Kind is a kind of fault.
 type Kind string
 
 // The kinds of fault.
@@ -49,11 +49,11 @@ const (
 	Undecided     Kind = "undecided"        // the search took too long
 )
 
-// Fault is something that a correct store could not have answered.
+// Fault is an answer, or several, that a correct store could not have given.
 type Fault struct {
 	Kind     Kind
 	Sentence string
-	// Exchanges are those concerned.
+	// Exchanges are the exchanges that show the fault.
 	Exchanges []Exchange
 }
 
@@ -80,9 +80,10 @@ type checker struct {
 	faults []Fault
 }
 
-// Check finds what a correct store, empty when the history began, could not have answered. No faults means that there is an
-// order of all that was done to each animal with its orders, and to the categories, which explains every answer about it,
-// and a moment at which each list was true; in a small history also that one order explains everything together.
+// Check finds the answers that a correct store, empty when the history began, could not have given. No faults means two
+// things. For each animal with its orders, and for the categories, there is an order of all that was done that explains
+// every answer. For each list, there is a moment at which it was true. In a small history it also means that a single
+// order explains all answers together.
 func Check(exchanges []Exchange, rules Rules) []Fault {
 	c := &checker{rules: rules, subjects: make(map[int64]*subject), orders: make(map[int64]*holding), owners: make(map[int64]*subject), making: make(map[*call]bool)}
 	for i, e := range exchanges {
@@ -101,7 +102,7 @@ func Check(exchanges []Exchange, rules Rules) []Fault {
 	return c.faults
 }
 
-// report adds a fault. Many exchanges are cut down to a few.
+// report adds a fault. It keeps only a few of many exchanges.
 func (c *checker) report(kind Kind, sentence string, calls ...*call) {
 	f := Fault{Kind: kind, Sentence: sentence}
 	for _, call := range calls[:min(len(calls), 20)] {
@@ -115,7 +116,7 @@ func (c *checker) report(kind Kind, sentence string, calls ...*call) {
 // patience is how long one search may take.
 func (c *checker) patience() time.Duration { return cmp.Or(c.rules.Patience, 5*time.Minute) }
 
-// each does work for each of the subjects, on all processors.
+// each does work for each subject, on all processors.
 func (c *checker) each(work func(*subject)) {
 	queue := make(chan *subject)
 	var all sync.WaitGroup

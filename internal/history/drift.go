@@ -2,7 +2,8 @@ package history
 
 import "petstore/internal/petstore"
 
-// become is the animal if it can be as wanted at the time of the event. What is nil may be anything.
+// become returns the animal with the wanted values, if it can have them at the time of the event. A nil value may be
+// anything.
 func (s *subject) become(now state, e *event, name *string, category *int64, status string) (state, bool) {
 	if now.phase != alive {
 		return now, false
@@ -22,7 +23,7 @@ func (s *subject) become(now state, e *event, name *string, category *int64, sta
 	return s.turn(now, e, func(has string) bool { return has == status })
 }
 
-// turn brings the animal to a status that is wanted, by what may have happened without a trace.
+// turn brings the animal to the wanted status, by changes that may have happened without a trace.
 func (s *subject) turn(now state, e *event, wanted func(string) bool) (state, bool) {
 	if wanted(now.status) && !s.mustBeFree(now, e) {
 		return now, true
@@ -44,13 +45,13 @@ func (s *subject) turn(now state, e *event, wanted func(string) bool) (state, bo
 	return now, false
 }
 
-// mustBeFree reports whether a write comes so late that it first closes the order that holds the animal.
+// mustBeFree reports whether a write comes so late that the store first closes the order that holds the animal.
 func (s *subject) mustBeFree(now state, e *event) bool {
 	writes := e.kind == patched || e.kind == ordered || e.kind == unavailable
 	return writes && now.holder != 0 && e.called > s.orders[now.holder-1].mustExpire
 }
 
-// freed is what may have become of a held animal without a trace.
+// freed returns the states of a held animal after its order may have been closed without a trace.
 func (s *subject) freed(now state, e *event) (free []state) {
 	o := s.orders[now.holder-1]
 	if e.returned >= o.mayExpire {
@@ -65,7 +66,7 @@ func (s *subject) freed(now state, e *event) (free []state) {
 	return free
 }
 
-// free is the animal if no order can hold it at the time of the event.
+// free returns the animal without an order, if none needs to hold it at the time of the event.
 func (s *subject) free(now state, e *event) (state, bool) {
 	if now.holder == 0 {
 		return now, true
@@ -76,7 +77,7 @@ func (s *subject) free(now state, e *event) (state, bool) {
 	return now, false
 }
 
-// hide is the animal if a list without it can be right.
+// hide returns the animal in a state in which a list without it is right, if there is one.
 func (s *subject) hide(now state, e *event) (state, bool) {
 	if now.phase != alive || e.status != "" && now.status != e.status {
 		return now, true
@@ -91,7 +92,7 @@ func (s *subject) hide(now state, e *event) (state, bool) {
 	return s.turn(now, e, func(has string) bool { return has != e.status })
 }
 
-// floated reports whether a change like that may have happened without a trace before the event was over.
+// floated reports whether such a change may have happened without a trace before the event was over.
 func (s *subject) floated(e *event, like func(*float) bool) bool {
 	for i := range s.floats {
 		if f := &s.floats[i]; f.from <= e.returned && like(f) {

@@ -7,7 +7,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// seen is when somebody else first saw what a write did, never if nobody did.
+// seen is when somebody else first saw what a write did, or never if nobody did.
 func (s *subject) seen(write *event) time.Duration {
 	switch write.kind {
 	case born:
@@ -35,7 +35,7 @@ func (s *subject) seen(write *event) time.Duration {
 	return write.returned
 }
 
-// withoutUnseen is the animal without the writes that nobody ever saw, as if their outcome were unknown.
+// withoutUnseen returns the animal without the writes that nobody ever saw, as if their outcome were unknown.
 func (s *subject) withoutUnseen() (without *subject, some bool) {
 	copied := *s
 	copied.events, copied.floats = nil, slices.Clone(s.floats)
@@ -54,7 +54,7 @@ func (s *subject) withoutUnseen() (without *subject, some bool) {
 	return &copied, some
 }
 
-// late are the events with writes that may be done after their answers, until they were seen.
+// late returns the events, in which a write may now be done after its answer, until it was seen.
 func (s *subject) late() (events []*event) {
 	for _, e := range s.events {
 		if !e.looks() {

@@ -13,7 +13,7 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// turns tells every nth of those who ask.
+// turns selects every nth caller.
 type turns struct {
 	every int64
 	asked atomic.Int64
@@ -104,7 +104,7 @@ func TestADoubledCreateIsFound(t *testing.T) {
 	})
 }
 
-// lenient lets one request more pass than the minute allows.
+// lenient lets one more request pass than the minute allows.
 type lenient struct{ petstore.Limiter }
 
 func (l lenient) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
@@ -135,7 +135,7 @@ func TestALimitThatIsKeptIsNoFault(t *testing.T) {
 	})
 }
 
-// generousOrders places orders for animals that are held already, once it is told to.
+// generousOrders places orders for animals that are already held, as soon as it is told to.
 type generousOrders struct {
 	petstore.Storage
 	on   atomic.Bool
@@ -172,7 +172,7 @@ func TestTwoOpenOrdersAreFound(t *testing.T) {
 	})
 }
 
-// hasty acknowledges changes and makes them when the animal has been read once more, once it is told to.
+// hasty, as soon as it is told to, acknowledges changes at once and makes them only after the animal was read once more.
 type hasty struct {
 	petstore.Storage
 	on    atomic.Bool

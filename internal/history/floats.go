@@ -6,10 +6,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// floatUnknown deals with the writes whose outcome is unknown. A write that was seen to be done was done between its call
-// and the first time it was seen: it becomes an event like others. Any other may be done at any later time, which leaves
-// endless orders to try; it becomes a float, which the model uses only where nothing else explains what was seen. A
-// write that cannot have left a trace is dropped.
+// floatUnknown deals with the writes whose outcome is unknown. If somebody saw what a write did, the write was done
+// between its call and that moment, and becomes an event like the others. Any other write may be done at any later time,
+// which leaves endless orders to try. It becomes a float, which the model uses only if nothing else explains what was
+// seen. A write that cannot have left a trace is dropped.
 func (c *checker) floatUnknown(orders []*made) {
 	writers := make(map[string]int) // how many requests gave an animal that name
 	for _, call := range c.calls {
@@ -36,7 +36,7 @@ func (c *checker) floatUnknown(orders []*made) {
 			}
 		}
 	}
-	for _, m := range orders { // an order that nobody saw may hold its animal until its time is over
+	for _, m := range orders { // an order that nobody saw may hold its animal until it expires
 		if s := c.subjects[m.fields.PetID]; !m.answered && !m.taken && s != nil {
 			hold, held, free := petstore.MinHold, pending, available
 			s.floats = append(s.floats, float{m.called, request{Status: &held}}, float{m.called + hold - slack, request{Status: &free}})
@@ -66,7 +66,7 @@ func (s *subject) floatPatch(call *call, writers map[string]int) {
 	}
 }
 
-// settleDeath makes an event of a deletion that was seen to be done.
+// settleDeath makes an event of a deletion whose effect somebody saw.
 func (s *subject) settleDeath() {
 	if s.gone == never {
 		return
@@ -81,7 +81,8 @@ func (s *subject) settleDeath() {
 	}
 }
 
-// settleOrders makes events of closings that were seen to be done, and drops those of orders that were closed otherwise.
+// settleOrders makes events of the closings whose effect somebody saw, and drops those of orders that were closed in
+// another way.
 func (s *subject) settleOrders() {
 	for i, h := range s.orders {
 		s.expiringPatches(h)
@@ -97,8 +98,8 @@ func (s *subject) settleOrders() {
 	}
 }
 
-// expiringPatches lets an animal be pending by hand if that was asked for when its order may have just expired: the patch
-// is answered alike whether it was done before or after.
+// expiringPatches allows that a patch made an animal pending, if the patch came when the animal's order may have just
+// expired: the answer is the same whether the order had expired or not.
 func (s *subject) expiringPatches(h *holding) {
 	if h.closed == "completed" || h.closed == "cancelled" {
 		return
@@ -110,14 +111,14 @@ func (s *subject) expiringPatches(h *holding) {
 	}
 }
 
-// closedAs tells events that show an order closed with that status, or in any way.
+// closedAs selects the events that show an order closed with that status, or with any status if none is given.
 func closedAs(order int, status string) func(*event) bool {
 	return func(e *event) bool {
 		return (e.kind == orderShown || e.kind == closed) && e.order == order && e.status != "open" && (status == "" || e.status == status)
 	}
 }
 
-// firstSeen is when the first such event was over, never if there is none.
+// firstSeen is when the first such event was over, or never if there is none.
 func (s *subject) firstSeen(like func(*event) bool) time.Duration {
 	first := never
 	for _, e := range s.events {

@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// age is what is certain about a name that was given once: it had begun at the one time, and was still there at the other.
+// age is what is certain about a name that was given only once: by which time the name was there, and at which time it
+// was still there.
 type age struct{ begun, still time.Duration }
 
-// before reports whether a name came before another one for certain. A name that was given once is there without a break.
-// So if one had begun before the other was last there, it did not come after it.
+// before reports whether a name certainly came before another one. A name that was given only once is there without a
+// break. So if it was there before the other was last there, it did not come after the other.
 func (a age) before(b age) bool { return a.begun < b.still }
 
-// ages are those of the names that one write gave.
+// ages returns the ages of the names that only one write gave.
 func ages(names []fact[string]) map[string]age {
 	all, writers := make(map[string]age), make(map[string]int)
 	for _, f := range names {
@@ -33,8 +34,8 @@ func ages(names []fact[string]) map[string]age {
 	return all
 }
 
-// checkForks looks for two lists at the same time of which each shows something older than the other does: whichever of
-// them came first, the other went back. Lists that came one after the other cannot, after checkList.
+// checkForks looks for two overlapping lists, each of which shows something older than the other does: whichever came
+// first, the other went back. Lists that do not overlap cannot do that, as checkLists has found.
 func (c *checker) checkForks(rows map[*call][]row, lives map[*subject]*life) {
 	var open []*call
 	shows := make(map[*call]map[*subject]string)
@@ -64,7 +65,8 @@ func (c *checker) checkForks(rows map[*call][]row, lives map[*subject]*life) {
 	}
 }
 
-// compare finds an animal that the one list shows as it was before the other did, and one of which the opposite is true.
+// compare finds an animal that the first list shows in an older state than the second, and an animal for which the
+// opposite is true.
 func (c *checker) compare(one, other map[*subject]string, lives map[*subject]*life) (older, newer *subject) {
 	for s, name := range one {
 		second, both := other[s]

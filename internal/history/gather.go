@@ -13,7 +13,7 @@ import (
 // slack is how far the clocks of one machine may be apart.
 const slack = 100 * time.Millisecond
 
-// gather finds every animal and every order of the history and gives each its part of every call.
+// gather finds every animal and every order of the history, and gives each of them its part of every call.
 func (c *checker) gather() {
 	all := c.makings()
 	pets := slices.DeleteFunc(slices.Clone(all), func(m *made) bool { return m.op != "createPet" })
@@ -25,8 +25,8 @@ func (c *checker) gather() {
 	c.floatUnknown(orders)
 }
 
-// findPets gives every animal that was seen the request that made it. An animal whose making was not answered belongs to
-// a request of its first name, or else to any request without an answer.
+// findPets finds, for every animal that was seen, the request that made it. If no answer to a create shows the animal,
+// it belongs to a request without an answer that asked for its first name, or else to any request without an answer.
 func (c *checker) findPets(makings []*made) {
 	asked := make(map[string]*made)
 	for _, m := range makings {
@@ -65,7 +65,7 @@ func (c *checker) findPets(makings []*made) {
 	}
 }
 
-// parent is the request without an answer that asked for an animal of a name that this one had.
+// parent is the request without an answer that asked for an animal with a name that this animal had.
 func (c *checker) parent(id int64, seen []*call, asked map[string]*made) *made {
 	for _, call := range seen {
 		for _, p := range call.pets {
@@ -77,7 +77,7 @@ func (c *checker) parent(id int64, seen []*call, asked map[string]*made) *made {
 	return nil
 }
 
-// orphan is an animal with a name that no request for a new one had.
+// orphan deals with an animal whose name no request for a new animal had.
 func (c *checker) orphan(id int64, seen []*call, makings []*made, asked map[string]*made) {
 	first := earliest(seen)
 	for _, m := range makings {
@@ -96,7 +96,7 @@ func (c *checker) orphan(id int64, seen []*call, makings []*made, asked map[stri
 	c.report(Invented, fmt.Sprintf("Nobody asked for animal %d.", id), first)
 }
 
-// adopt makes a request without an answer the one that made the animal, before it was first seen.
+// adopt decides that a request without an answer made the animal, before the animal was first seen.
 func (c *checker) adopt(id int64, seen []*call, m *made) {
 	m.taken = true
 	p := pet{ID: id, Status: available}
@@ -148,8 +148,8 @@ func (c *checker) findOrders(makings []*made) {
 	}
 }
 
-// strayOrder finds the request without an answer that placed an order, by the order's reference or, if only a refusal
-// names the order, by its animal.
+// strayOrder finds the request without an answer that placed an order. It compares their references or, if only a
+// refusal names the order, their animals.
 func (c *checker) strayOrder(id int64, seen []*call, makings []*made, asked map[string]*made) {
 	first := earliest(seen)
 	known := order{ID: id, PetID: first.id}

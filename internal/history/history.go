@@ -1,5 +1,5 @@
-// Package history records what clients asked a server and what it answered, with the times of both, and finds what a
-// correct store could not have answered. Only tests import it.
+// Package history records what clients asked a server and what it answered, with the times of both, and finds answers
+// that a correct store could not have given. Only tests import it.
 package history
 
 import (
@@ -21,13 +21,13 @@ type Exchange struct {
 
 	// Called and Returned are times since the history began.
 	Called, Returned time.Duration
-	// Status is 0 when no whole answer came: the request may have been performed, and may be performed yet.
+	// Status is 0 if no complete answer came: the request may have been done already, or may still be done.
 	Status int
 	Header http.Header
 	Answer []byte
 }
 
-// History is what happened, in no order. Its methods may be called at the same time.
+// History is a list of exchanges, in no order. Its methods are safe for concurrent use.
 type History struct {
 	start time.Time
 

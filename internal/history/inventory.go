@@ -10,8 +10,8 @@ import (
 
 var counted = []string{available, pending, sold}
 
-// census bounds how many animals of each status there can have been from a moment on: at least those that can have been
-// nothing else, at most those that can have been like that. The last bound is that of all animals together.
+// census bounds how many animals of each status there can have been from a moment on: at least those that cannot have
+// had another status, at most those that can have had it. The last bound is for all animals together.
 type census struct {
 	from        time.Duration
 	least, most [4]int64
@@ -20,7 +20,7 @@ type census struct {
 // checkInventories looks for a moment at which each inventory can have been right.
 func (c *checker) checkInventories(lives map[*subject]*life) {
 	censuses := takeCensus(lives)
-	uncertain := int64(len(c.subjects) - len(lives)) // animals with a fault of their own may have been anything
+	uncertain := int64(len(c.subjects) - len(lives)) // animals with a fault of their own may have had any status
 	for _, call := range c.calls {
 		if call.op != "getInventory" || call.outcome != done {
 			continue
@@ -82,7 +82,7 @@ func takeCensus(lives map[*subject]*life) (all []census) {
 	return all
 }
 
-// moments are those at which something can have begun or ended.
+// moments are the moments at which something can have begun or ended.
 func (l *life) moments() (all []time.Duration) {
 	note := func(some spells) {
 		for _, s := range some {
@@ -111,7 +111,7 @@ func (l *life) census(from time.Duration) (one census) {
 			can = append(can, i)
 		}
 	}
-	if !absent && len(can) == 0 { // its bounds leave nothing, so they say nothing
+	if !absent && len(can) == 0 { // no state is possible, so nothing can be said
 		absent, can = true, []int{0, 1, 2}
 	}
 	for _, i := range can {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// How many animals and orders the workers keep in mind.
+// How many animals and orders the workers remember.
 const (
 	hotPets     = 6
 	manyPets    = 40
@@ -18,7 +18,7 @@ type known struct {
 	mu       sync.Mutex
 	pets     []int64
 	orders   []int64
-	named    string // the name that a category got last
+	named    string // the name that a category got most recently
 	orderPut int
 }
 
@@ -67,7 +67,7 @@ func (k *known) pet(w *worker) int64 {
 	return oneOf(w, k.pets...)
 }
 
-// fresh is an animal that is not wanted by everybody.
+// fresh is an animal that is not among those that everybody wants.
 func (k *known) fresh(w *worker) (int64, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -12,12 +12,12 @@ type life struct {
 	names         map[string]spells
 	numbers       map[int64]spells
 	statuses      map[string]spells
-	orders        []map[string]spells // "" for an order that is not there yet
-	ages          map[string]age      // of the names that were given once
+	orders        []map[string]spells // by status; "" means that the order is not there yet
+	ages          map[string]age      // the ages of the names that were given only once
 }
 
-// live finds out when each thing about an animal can have been true. It takes each of them by itself, so it leaves out
-// some constraints and never adds one.
+// live finds out when each thing about an animal can have been true. It looks at each thing separately, so it may miss a
+// constraint, but never adds one.
 func (s *subject) live() *life {
 	var names []fact[string]
 	var numbers []fact[int64]
@@ -66,7 +66,7 @@ func (s *subject) live() *life {
 	return l
 }
 
-// floatFacts are the values that a change gave, if it was made.
+// floatFacts are the values that a change gave, if the change was made.
 func (s *subject) floatFacts(f float, returned time.Duration, names *[]fact[string], numbers *[]fact[int64], statuses *[]fact[string]) {
 	when := span{f.from, returned}
 	if f.Name != nil {
@@ -80,7 +80,7 @@ func (s *subject) floatFacts(f float, returned time.Duration, names *[]fact[stri
 	}
 }
 
-// lapse is when the hold can have ended by itself, never if the order was closed otherwise.
+// lapse is when the hold can have ended by itself, or never if the order was closed in another way.
 func (h *holding) lapse() time.Duration {
 	if h.closed == "completed" || h.closed == "cancelled" {
 		return never
@@ -122,7 +122,7 @@ func (l *life) when(e *event, moments spells) spells {
 	return moments
 }
 
-// otherwise is when something can have been absent or in another state than that.
+// otherwise is when something can have been absent or in a different state.
 func (l *life) otherwise(absent spells, states map[string]spells, state string) spells {
 	all := append([]spell(nil), absent...)
 	for other, when := range states {

@@ -9,16 +9,17 @@ import (
 
 const day = 24 * time.Hour
 
-// window is a minute or a day of a key, by its end.
+// window is a minute or a day of a key, named by its end.
 type window struct {
 	key string
 	end time.Time
 	day bool
 }
 
-// checkLimits counts the requests of each key that passed in each of its windows. Those count that were answered by more
-// than a refusal of the key or of the limit: a request to which the store was away may have been counted or not. A request
-// belongs to the window that its headers name, or to the one in which it began and ended.
+// checkLimits counts the requests of each key that certainly passed in each of its windows. A request that was refused
+// for its key or for the limit did not pass, and one that was refused because the store was away may or may not have
+// been counted. A request belongs to the window that the headers of its answer name, or to the window in which it both
+// began and ended.
 func (c *checker) checkLimits() {
 	passed := make(map[window][]*call)
 	type told struct {
@@ -59,7 +60,7 @@ func (c *checker) checkLimits() {
 	}
 }
 
-// passed reports whether the request has counted for certain.
+// passed reports whether the request was certainly counted.
 func (c *call) passed() bool {
 	switch c.Status {
 	case 0, http.StatusUnauthorized, http.StatusTooManyRequests:
@@ -68,7 +69,7 @@ func (c *call) passed() bool {
 	return c.Status < 500
 }
 
-// window is the one that the headers of an answer name, and what is left in it.
+// window is the window that the headers of an answer name, and what is left in it.
 func (c *call) window(limit Limit) (w window, remaining int64, ok bool) {
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(c.Header.Get(name), 10, 64)
@@ -83,7 +84,7 @@ func (c *call) window(limit Limit) (w window, remaining int64, ok bool) {
 	return w, remaining, told > 0 && remaining >= 0 && (w.day || told == limit.PerMinute) && limit.PerDay != limit.PerMinute
 }
 
-// windows are those in which a request began and ended.
+// windows are the windows in which a request both began and ended.
 func (c *checker) windows(call *call) (all []window) {
 	if c.rules.Began.IsZero() {
 		return nil
@@ -97,7 +98,7 @@ func (c *checker) windows(call *call) (all []window) {
 	return all
 }
 
-// counted reports whether the limit was promised all through a window.
+// counted reports whether the limit was promised during the whole window.
 func (c *checker) counted(w window) bool {
 	length := time.Minute
 	if w.day {

@@ -12,12 +12,12 @@ type row struct {
 	*event
 }
 
-// checkLists looks for a moment at which all that a list shows, and leaves out, was true. Each animal by itself has an
-// order already in which all lists saw it at one of their moments. But a list is a look at many animals at once: there
-// must be one moment for all of them. For each row there is a time at which it can have been true: not before it was
-// written, and not after something else was seen or written for certain. These times, and the time between the call of the
-// list and its answer, must have a moment in common. What another list has shown ends the time of what was true before
-// it: so no list goes back behind one that was answered before it was asked for.
+// checkLists searches, for each list, for a moment at which everything that the list shows and leaves out was true.
+// checkAnimals has checked each animal by itself, but a list shows many animals at once, so there must be one moment for
+// all of them. For each row there is a time during which it can have been true: not before it was written, and not after
+// something else was certainly seen or written. These times, and the time between the call of the list and its answer,
+// must have a moment in common. What one list shows ends the time of what was true before, so no later list can show the
+// older state.
 func (c *checker) checkLists() {
 	lives := make(map[*subject]*life)
 	rows := make(map[*call][]row)
@@ -47,7 +47,7 @@ func (c *checker) checkList(list *call, rows []row, lives map[*subject]*life) {
 			continue
 		}
 		concerned := []*call{list}
-		for _, r := range rows[:i+1] { // those that leave less than the whole time
+		for _, r := range rows[:i+1] { // the rows that were not possible during the whole time
 			alone := lives[r.subject].when(r.event, spells{{list.Called, list.Returned}})
 			if len(alone) == 0 || alone[0].from > list.Called || alone[0].to < list.Returned {
 				concerned = append(concerned, r.subject.lastWrites(list)...)

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Load is a mix of all operations by several workers at once: on a few animals that all of them want, and on fresh ones.
+// Load is a mix of all operations by several workers at once, on a few animals that all workers want and on fresh ones.
 type Load struct {
 	// Base is the address of the service, without the version.
 	Base string
-	// Keys are the secrets of the API keys by their names. The workers share them out among themselves.
+	// Keys are the secrets of the API keys, by the names of the keys. They are divided among the workers.
 	Keys    map[string]string
 	Client  *http.Client
 	Seed    uint64
@@ -23,8 +23,9 @@ type Load struct {
 	Pause time.Duration
 }
 
-// Run records what the workers ask and hear. It returns when ctx is done and every worker has finished its request. A
-// request without an answer is recorded with an unknown outcome, and its worker goes on after a short rest.
+// Run records the requests of the workers and their answers. It returns when ctx is done and every worker has finished
+// its request. A request without an answer is recorded with an unknown outcome, and its worker continues after a short
+// rest.
 func (l Load) Run(ctx context.Context, h *History) {
 	var shared known
 	var all sync.WaitGroup
@@ -49,7 +50,7 @@ func (l Load) ReadBack(ctx context.Context, h *History) {
 		for next := list; next != "" && ctx.Err() == nil; {
 			answer := w.get(ctx, next)
 			next = nextPage(answer.Header)
-			if answer.Status != http.StatusOK { // begins anew
+			if answer.Status != http.StatusOK { // begin again
 				next = list
 				w.rest(ctx, 100*time.Millisecond)
 			}
@@ -74,7 +75,7 @@ func (l Load) worker(i int, h *History, shared *known) *worker {
 	return w
 }
 
-// action is something that a worker does, and how often compared with the others.
+// action is something that a worker does, and how often it does so compared with the other actions.
 type action struct {
 	weight int
 	do     func(*worker, context.Context)
@@ -99,7 +100,7 @@ var actions = []action{
 	{2, (*worker).listCategories},
 }
 
-// act does one action at random. With too many animals about it first deletes one.
+// act does one action at random. If there are too many animals, it first deletes one.
 func (w *worker) act(ctx context.Context) {
 	if w.known.crowded() {
 		w.deletePet(ctx)
@@ -117,7 +118,7 @@ func (w *worker) act(ctx context.Context) {
 	}
 }
 
-// name is one that nobody else gives, so that a checker knows from a name who gave it.
+// name is a name that nobody else gives, so that a checker knows from the name which request gave it.
 func (w *worker) name(of string) string {
 	w.named++
 	return fmt.Sprintf("%s %x-%d-%d", of, w.load.Seed, w.id, w.named)
@@ -126,7 +127,7 @@ func (w *worker) name(of string) string {
 // oneOf picks a value at random.
 func oneOf[T any](w *worker, values ...T) T { return values[w.random.IntN(len(values))] }
 
-// chance is true that many times of a hundred.
+// chance is true that many times out of a hundred.
 func (w *worker) chance(percent int) bool { return w.random.IntN(100) < percent }
 
 func (w *worker) rest(ctx context.Context, d time.Duration) {

@@ -8,16 +8,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-// made is something that was asked for once, by one request or by several with one Idempotency-Key. It came into being
-// within the span, if at all; it is answered if an answer showed it.
+// made is something that was asked for once, by one request or by several with one Idempotency-Key. If it was made at
+// all, it was made within the span. It is answered if an answer showed it.
 type made struct {
 	span
-	*call    // that showed it or, without an answer, the first one
+	*call    // the call whose answer showed it or, without an answer, the first call
 	answered bool
-	taken    bool // it is known what became of it
+	taken    bool // the animal or order that it became was found
 }
 
-// id is that of what was made; 0 without an answer.
+// id is the id of what was made, or 0 without an answer.
 func (m *made) id() int64 {
 	switch {
 	case !m.answered:
@@ -30,8 +30,8 @@ func (m *made) id() int64 {
 	return m.categories[0].ID
 }
 
-// makings finds what was asked for in all, and reports keys that were not good for exactly one thing. It marks the
-// calls that are replays.
+// makings finds everything that was asked for, and reports each Idempotency-Key that was not good for exactly one thing.
+// It marks the calls that are replays.
 func (c *checker) makings() (all []*made) {
 	type name struct{ owner, key string }
 	keyed := make(map[name][]*call)
@@ -58,8 +58,8 @@ func (c *checker) makings() (all []*made) {
 	return all
 }
 
-// keyed is what the calls with one Idempotency-Key made: at most one thing. Others with the key are for another request
-// and get a conflict.
+// keyed is what the calls with one Idempotency-Key made, which is at most one thing. Calls that use the key for another
+// request get a conflict.
 func (c *checker) keyed(calls []*call) (all []*made) {
 	var variants [][]*call
 	for _, sent := range calls {
@@ -106,10 +106,11 @@ func (c *checker) conflicts(refused *call, variants [][]*call) bool {
 	return false
 }
 
-// once is what equal requests with one key, or a single request without one, made. It is nil if nothing can have been made.
+// once is what equal requests with one key, or a single request without a key, made. It is nil if they cannot have made
+// anything.
 func (c *checker) once(calls []*call) *made {
 	m := &made{span: span{never, never}}
-	var first *call // whose answer is not marked as a replay
+	var first *call // the call whose answer is not marked as a replay
 	for _, sent := range calls {
 		switch {
 		case sent.outcome == done:

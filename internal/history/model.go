@@ -7,31 +7,31 @@ import (
 	"petstore/internal/petstore"
 )
 
-// kind is what an event asks of an animal or of one of its orders, or does to it.
+// kind is what an event shows of an animal or one of its orders, or does to it.
 type kind uint8
 
 const (
 	born         kind = iota // the animal is made
-	shown                    // it is there, like that
-	hidden                   // it is not there, or not in that status
-	patched                  // it is changed, and then like that
-	maybePatched             // it is changed if that is allowed
+	shown                    // the animal is there, with these values
+	hidden                   // the animal is not there, or not in that status
+	patched                  // the animal is changed, and then has these values
+	maybePatched             // the animal is changed if that is allowed
 	reserved                 // its order forbids a change
 	deleted
-	remade // a replay: it has been made
+	remade // a replay: the animal was made before
 	ordered
-	unavailable // it is not available
-	closed      // an order is closed like that, now or before
+	unavailable // the animal is not available
+	closed      // an order is closed with that status, now or before
 	maybeClosed // an order is closed if it is open
 	orderShown
 	orderHidden // there is no such order, or not in that status
-	orderRemade // a replay: it has been placed
+	orderRemade // a replay: the order was placed before
 )
 
-// never is after every history.
+// never is a time after the end of every history.
 const never = time.Duration(math.MaxInt64)
 
-// span is when something happened: at one moment not before called and not after returned.
+// span is when something happened: at one moment that is not before called and not after returned.
 type span struct{ called, returned time.Duration }
 
 // event is one animal's part of a call.
@@ -39,9 +39,9 @@ type event struct {
 	span
 	kind   kind
 	pet    pet
-	fields *request // of a patch
-	order  int      // which of the animal's orders
-	status string   // of the animal or the order
+	fields *request // the fields of a patch
+	order  int      // the number of the order among those of the animal
+	status string   // the status of the animal or the order
 	call   *call
 }
 
@@ -50,25 +50,25 @@ type subject struct {
 	id     int64
 	events []*event
 	orders []*holding
-	// floats are changes whose outcome is unknown: each may have happened at any time from then on. The model applies one
-	// when nothing else explains what was seen, so they never multiply what there is to search.
+	// floats are changes whose outcome is unknown. Each may have happened at any time after its call. The model applies one
+	// only if nothing else explains what was seen, so they never multiply the search.
 	floats []float
-	// gone is from when on the animal may have been deleted without a trace.
+	// gone is the time from which on the animal may have been deleted without a trace.
 	gone time.Duration
-	// until is when it was deleted for certain.
+	// until is when the animal was certainly deleted.
 	until  time.Duration
 	faulty bool
 }
 
-// holding is an order as far as it is the same in all answers. Its hold ends between mayExpire and mustExpire, by the
-// time of the history. From the other two times on it may have been closed without a trace.
+// holding is the part of an order that is the same in all answers. Its hold ends between mayExpire and mustExpire, in
+// the time of the history. From the other two times on, the order may have been closed without a trace.
 type holding struct {
 	order
 	span
-	number                int // among those of its animal
+	number                int // its number among the orders of its animal
 	mayExpire, mustExpire time.Duration
 	completed, cancelled  time.Duration
-	// closed is the status in which it was first seen closed, closedBy when that was certain.
+	// closed is the status with which the order was first seen closed; closedBy is when that was certain.
 	closed   string
 	closedBy time.Duration
 }
@@ -92,7 +92,7 @@ type state struct {
 	category int64
 	status   string
 	holder   int    // the number of its open order, counted from 1; 0 for none
-	orders   string // the status of each order, a byte each
+	orders   string // the status of each order, one byte for each
 }
 
 const (
@@ -103,7 +103,7 @@ const (
 
 func (s *subject) begin() state { return state{orders: string(make([]byte, len(s.orders)))} }
 
-// step is the animal after the event, or false if the event cannot happen to it.
+// step returns the animal after the event, or false if the event cannot happen to it.
 func (s *subject) step(now state, e *event) (state, bool) {
 	switch e.kind {
 	case born:

@@ -40,8 +40,8 @@ func (n names) without(id int64) names {
 	return n
 }
 
-// step is the categories after the event, or false if it cannot happen to them. Where the counter begins depends on the
-// animals; only that it never goes back is held here.
+// step returns the categories after the event, or false if the event cannot happen to them. Where the counter begins
+// depends on the animals, so step checks only that the counter never goes back.
 func (r *register) step(now names, e *naming) (names, bool) {
 	if e.code == petstore.NameTaken {
 		return r.named(now, e, category{e.other, *e.fields.Name})
@@ -99,7 +99,7 @@ func (r *register) listed(now names, e *naming) (names, bool) {
 	return now, true
 }
 
-// named is the categories if the number can have the name at the time of the event.
+// named returns the categories if the number can have the name at the time of the event.
 func (r *register) named(now names, e *naming, want category) (names, bool) {
 	if slices.Contains(now.all, want) {
 		return now, true
@@ -111,7 +111,7 @@ func (r *register) named(now names, e *naming, want category) (names, bool) {
 	return now.with(want), ok
 }
 
-// nameless is the categories if the number can have no name at the time of the event.
+// nameless returns the categories if the number can be without a name at the time of the event.
 func (r *register) nameless(now names, e *naming, id int64) (names, bool) {
 	if _, found := now.find(id); !found {
 		return now, true
@@ -120,7 +120,7 @@ func (r *register) nameless(now names, e *naming, id int64) (names, bool) {
 	return now.without(id), deleted && from <= e.returned
 }
 
-// untaken is the categories if no other one can have that name at the time of the event.
+// untaken returns the categories if the name can be free for that number at the time of the event.
 func (r *register) untaken(now names, e *naming, named category) (names, bool) {
 	at := slices.IndexFunc(now.all, func(c category) bool { return c.Name == named.Name && c.ID != named.ID })
 	if at < 0 {

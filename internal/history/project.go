@@ -98,7 +98,7 @@ func (c *checker) projectOrder(call *call) {
 	}
 }
 
-// agree reports an order that is not as it was shown before in what never changes.
+// agree reports an order if a field that never changes differs from what was shown before.
 func (c *checker) agree(h *holding, o order, call *call) {
 	if h.ClosedAt == "" {
 		h.ClosedAt = o.ClosedAt

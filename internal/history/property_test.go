@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// simulate records what workers hear from a correct store, and gives each exchange a time around the moment at which it
-// was done, so that it overlaps about as many others. Whoever loses answers needs a bubble of package synctest, because
-// workers rest then.
+// simulate records the answers of a correct store to its workers. It gives each exchange a span around the moment at
+// which it was done, so that it overlaps with about that many others. A test that loses answers needs a bubble of
+// package synctest, because workers rest after a loss.
 func simulate(ctx context.Context, seed uint64, exchanges, overlap, losing int) []Exchange {
 	h := New()
 	l := Load{Base: "http://petstore.test", Keys: map[string]string{"a": "secret"}, Client: &http.Client{Transport: newSimulator(seed, losing)}, Seed: seed, Workers: 8}

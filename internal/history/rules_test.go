@@ -1,7 +1,7 @@
 package history
 
-// Each rule has a history that keeps it and one that breaks it. A line is an exchange: the seconds of its call and of its
-// answer, the request, and after = the answer, or lost. A key after # is an Idempotency-Key.
+// Each rule has a history that keeps it and one that breaks it. A line is an exchange: the seconds of its call and of
+// its answer, the request, and after "=" the answer, or "lost". After "#" comes an Idempotency-Key.
 var rules = []struct {
 	rule         string
 	kept, broken string

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// shelf walks through the lists of a history in the order of their calls and knows which animals and orders one of them
-// can show or hide. Animals that are gone for good are set aside, so that the others are few.
+// shelf goes through the lists of a history in the order of their calls. It knows which animals and orders a list can
+// show or hide. It sets aside animals that are gone for good, so that few others remain.
 type shelf struct {
 	*checker
-	coming []*subject // in the order in which they were asked for
+	coming []*subject // the animals to come, in the order in which they were asked for
 	living []*subject
 	placed []*holding
 }
@@ -93,7 +93,7 @@ func (all *shelf) orders(list *call) {
 	}
 }
 
-// covers reports whether a page would show that id, if it is to be shown at all.
+// covers reports whether a page includes the place of that id.
 func (q query) covers(id int64) bool {
 	if q.descending {
 		return id > q.from && id < q.to
@@ -101,7 +101,7 @@ func (q query) covers(id int64) bool {
 	return id >= q.from && id < q.to
 }
 
-// inOrder reports a page whose rows are not in their order, or not those that it was to show.
+// inOrder reports a page whose rows are in the wrong order, or are not those that it was asked to show.
 func (c *checker) inOrder(list *call, ids []int64) {
 	for i, id := range ids {
 		outside := id >= list.query.to || id < list.query.from

@@ -16,15 +16,15 @@ import (
 	"petstore/internal/petstore"
 )
 
-// simulator is a correct store that does one request after the other, in memory. It may lose answers: then a request is
-// done at once, later or never.
+// simulator is a correct store in memory that does one request after the other. It may lose an answer: then it does the
+// request at once, later or never.
 type simulator struct {
 	random  *rand.Rand
-	losing  int // of a hundred requests
+	losing  int // how many of a hundred answers are lost
 	pets    map[int64]*pet
 	orders  map[int64]*order
 	names   map[int64]string
-	last    map[string]int64  // the ids given last
+	last    map[string]int64  // the latest id of each kind
 	once    map[string][]byte // what was made, by Idempotency-Key
 	waiting []call
 }
@@ -53,7 +53,7 @@ func (s *simulator) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("the answer is lost")
 }
 
-// do answers a request, once only if it carries a key.
+// do answers a request. It does a request with a key only once.
 func (s *simulator) do(c call) *http.Response {
 	if c.IdempotencyKey == "" || !c.makes() {
 		status, answer, next := s.decide(c)
@@ -145,7 +145,7 @@ func (s *simulator) decidePet(c call) (int, any, string) {
 	return http.StatusOK, *p, ""
 }
 
-// page is at most limit of the rows that fit, and the id from which the next page goes on.
+// page is at most limit of the rows that fit, and the id from which the next page continues.
 func page[V any](rows map[int64]V, q query, fits func(V) bool) (some []V, last int64, more bool) {
 	some = []V{}
 	ids := slices.Sorted(maps.Keys(rows))

@@ -10,7 +10,7 @@ import (
 // spell is a time during which something can have been true.
 type spell struct{ from, to time.Duration }
 
-// spells are disjoint and in order.
+// spells do not overlap and are in order.
 type spells []spell
 
 // union puts spells in order and joins those that overlap.
@@ -26,7 +26,7 @@ func union(all ...spell) (joined spells) {
 	return joined
 }
 
-// meet is when both can have been true. The first is short, so its spells are looked up in the second.
+// meet is when both things can have been true. The first list is short, so meet looks up its spells in the second.
 func (a spells) meet(b spells) (both spells) {
 	for _, s := range a {
 		for i := sort.Search(len(b), func(i int) bool { return b[i].to >= s.from }); i < len(b) && b[i].from <= s.to; i++ {
@@ -36,8 +36,8 @@ func (a spells) meet(b spells) (both spells) {
 	return both
 }
 
-// fact is a value that something had at some moment of the span. A write gave it that value then; with no certainty, the
-// write may have happened or not.
+// fact is a value that something had at one moment of the span. A write gave it the value at that moment; a maybe write
+// may or may not have happened.
 type fact[V comparable] struct {
 	span
 	value V
@@ -45,9 +45,9 @@ type fact[V comparable] struct {
 	maybe bool
 }
 
-// possible is when something can have had each of its values. A value begins with a write of it, not before the write was
-// called. It has ended when something else was true for certain after the write: when the first fact with another value
-// is over, of those that were called after the write was done.
+// possible is when something can have had each of its values. A value begins with a write of it, not before the call of
+// that write. It has ended when another value was certain after the write. So of the facts with another value that were
+// called after the write was done, the first one to be over ends it.
 func possible[V comparable](facts []fact[V]) map[V]spells {
 	certain := slices.DeleteFunc(slices.Clone(facts), func(f fact[V]) bool { return f.maybe })
 	slices.SortFunc(certain, func(a, b fact[V]) int { return cmp.Compare(a.called, b.called) })
@@ -72,7 +72,8 @@ func possible[V comparable](facts []fact[V]) map[V]spells {
 	return when
 }
 
-// soonest finds, for each fact, which one is over first from there on, and when the first with another value than that is.
+// soonest finds, for each fact, which of it and the facts after it is over first, and when the first fact with a
+// different value than that one is over.
 func soonest[V comparable](facts []fact[V]) (first []fact[V], second []time.Duration) {
 	first, second = make([]fact[V], len(facts)), make([]time.Duration, len(facts))
 	best, other := fact[V]{span: span{never, never}}, never

@@ -15,7 +15,7 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// unreliable loses some requests and some answers, and brings some requests only after it has given up on them.
+// unreliable loses some requests and some answers, and delivers some requests only after it has reported them as failed.
 type unreliable struct {
 	http.RoundTripper
 	percent int

@@ -23,7 +23,7 @@ type worker struct {
 	known   *known
 	random  *rand.Rand
 	named   int
-	next    string   // a page of animals that follows one already read
+	next    string   // the page after one that was already read
 	again   Exchange // an idempotent request that may be sent again
 }
 
@@ -33,10 +33,10 @@ const (
 	longBackoff   = time.Second
 )
 
-// kept are the headers that a history keeps of an answer.
+// kept are the headers of an answer that a history keeps.
 var kept = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Idempotency-Replayed", "Link"}
 
-// send asks once, records what came back, and rests after a failure. It finishes its request even if ctx ends.
+// send sends a request once, records the answer, and rests after a failure. It finishes the request even if ctx ends.
 func (w *worker) send(ctx context.Context, method, path, idempotencyKey string, body []byte) Exchange {
 	e := Exchange{Client: w.id, Key: w.key, Method: method, Path: path, IdempotencyKey: idempotencyKey, Body: body}
 	e.Called = w.history.Now()
@@ -58,7 +58,7 @@ func (w *worker) send(ctx context.Context, method, path, idempotencyKey string, 
 	return e
 }
 
-// exchange fills in the answer. If it does not arrive whole, the status stays 0.
+// exchange sends the request and fills in the answer. If the answer does not arrive completely, the status stays 0.
 func (w *worker) exchange(ctx context.Context, e *Exchange) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -98,19 +98,19 @@ func (w *worker) get(ctx context.Context, path string) Exchange {
 	return w.send(ctx, http.MethodGet, path, "", nil)
 }
 
-// change sends a write without a body, whose repetition does no harm, until it is answered.
+// change sends a write without a body until it is answered. To repeat such a write does no harm.
 func (w *worker) change(ctx context.Context, method, path string) Exchange {
 	return w.insist(ctx, method, path, "", nil)
 }
 
-// make sends a request that makes something: half of the time with an Idempotency-Key, and then again until it is
-// answered and now and then once more.
+// make sends a request that makes something. Half of the time the request has an Idempotency-Key. Then make repeats it
+// until it is answered, and sometimes once more.
 func (w *worker) make(ctx context.Context, path string, body any) Exchange {
 	if w.chance(50) {
 		return w.send(ctx, http.MethodPost, path, "", marshal(body))
 	}
 	e := w.insist(ctx, http.MethodPost, path, w.name("once"), marshal(body))
-	if w.chance(20) { // at once, or after the next one
+	if w.chance(20) { // once more, either at once or after the next request
 		w.send(ctx, e.Method, e.Path, e.IdempotencyKey, e.Body)
 	} else if w.chance(20) && w.again.Path != "" {
 		w.send(ctx, w.again.Method, w.again.Path, w.again.IdempotencyKey, w.again.Body)
@@ -136,7 +136,7 @@ func marshal(body any) []byte {
 	return text
 }
 
-// nextPage is the path of the page that follows, empty if none does.
+// nextPage is the path of the next page, or empty if there is none.
 func nextPage(h http.Header) string {
 	for _, link := range h["Link"] {
 		target, rest, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")

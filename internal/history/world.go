@@ -10,26 +10,27 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// smallWorld is how many events a history may have to be checked as a whole. The search is exhaustive, so it must end soon.
+// smallWorld is the largest number of events with which a history is checked as a whole. The search is exhaustive, so a
+// larger history would take too long.
 const smallWorld = 400
 
-// world is all animals of a small history together. In it a list is one look at all of them, an inventory is exact, and
-// the link to a next page means that there is one: nothing is taken by itself, as it is in a large history.
+// world is all animals of a small history together. Here a list is one look at all animals, an inventory is exact, and
+// the link to a next page means that there is one. In a large history, each animal is checked by itself instead.
 type world struct {
 	subjects []*subject
 	number   map[*subject]int
-	floats   bool // something may have happened without a trace, so counts are not certain
+	floats   bool // something may have happened without a trace, so no count is certain
 }
 
-// happening is a call and all that it shows or does.
+// happening is a call and everything that it shows or does.
 type happening struct {
 	span
 	*call
 	rows []row
 }
 
-// checkWorld looks for one order of all events of a small history that explains all answers. Categories are not in it:
-// no answer shows them together with animals, so an order of their own is enough.
+// checkWorld searches for one order of all events of a small history that explains all answers. It leaves out the
+// categories, because no answer shows them together with animals: an order of their own is enough.
 func (c *checker) checkWorld() {
 	w := &world{number: make(map[*subject]int)}
 	events := 0
@@ -62,7 +63,7 @@ func (c *checker) checkWorld() {
 	}
 }
 
-// happenings puts together what one call shows of several animals, in the order in which it was over.
+// happenings puts together what each call shows of several animals, in the order in which the calls were over.
 func (w *world) happenings(calls []*call) (all []*happening) {
 	looks := make(map[*call]*happening)
 	for _, call := range calls {
@@ -84,7 +85,7 @@ func (w *world) happenings(calls []*call) (all []*happening) {
 	return all
 }
 
-// begun is what was known when the nth happening was over.
+// begun is the history as it was when the nth happening was over.
 func begun(sorted []*happening, n int) []*happening {
 	some := slices.Clone(sorted[:n])
 	for _, h := range sorted[n:] {
@@ -130,7 +131,7 @@ func (w *world) step(now []state, h *happening) ([]state, bool) {
 	return now, w.floats || w.counts(now, h) && w.continues(now, h)
 }
 
-// counts reports whether an inventory is right.
+// counts reports whether an inventory can be right.
 func (w *world) counts(now []state, h *happening) bool {
 	if h.op != "getInventory" {
 		return true
