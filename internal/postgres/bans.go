@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// It updates a record that is there to lock it, so that of two bans at once the second meets the first.
+	// It updates an existing record in order to lock it, so that the second of two concurrent bans sees the first.
 	lockBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, 0, 0, 0)
 		ON CONFLICT (owner) DO UPDATE SET streak = bans.streak
@@ -19,7 +19,7 @@ const (
 	deleteBan = "DELETE FROM bans WHERE owner = $1"
 )
 
-// BanOwner locks the owner's record, new or old, and writes the next ban into it.
+// BanOwner locks the owner's record, which it creates if needed, and writes the next ban into it.
 func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next petstore.Ban, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {
@@ -54,7 +54,7 @@ func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 	})
 }
 
-// checkOwner refuses an owner of no key. An owner is named after its first key, so the refusal can be, too.
+// checkOwner refuses an owner that has no key. An owner has the id of its first key, so the refusal names that key.
 func checkOwner(ctx context.Context, tx pgx.Tx, owner string) error {
 	var known bool
 	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM keys WHERE owner = $1)", owner).Scan(&known)

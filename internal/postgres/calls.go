@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// read does work that changes nothing. If its connection breaks, as those that were idle do when the server restarts, it
-// does it once more on a new one.
+// read does work that changes nothing. If the connection breaks, as idle connections do when the server restarts, read
+// does the work once more on a new connection.
 func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -22,9 +22,9 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 	return failure(err)
 }
 
-// write does work that is a transaction by itself, such as one statement, on a connection of its own. Once begun it
-// belongs to no caller, whose going would only break a connection. It is never repeated: when its connection breaks, it
-// may have happened.
+// write does work that is a transaction by itself, such as one statement, on a connection of its own. Once it has begun,
+// it goes on even if the caller gives up: to stop it would only break the connection. It is never repeated, because it
+// may have happened when its connection breaks.
 func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
@@ -42,7 +42,7 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 	}))
 }
 
-// transaction is write for work of several statements. Nothing of it has happened before it is committed.
+// transaction is write for work of several statements. None of them takes effect before the commit.
 func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx pgx.Tx) error) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		tx, err := conn.Begin(ctx)
@@ -57,7 +57,8 @@ func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx
 	})
 }
 
-// try has all connections made anew if work shows that the server is gone, hangs or is no longer the primary.
+// try does work, and resets all connections if its error shows that the server is gone, hangs or is no longer the
+// primary.
 func (db *DB) try(ctx context.Context, work func(ctx context.Context) error) error {
 	err := work(ctx)
 	if lost(err) || pgconn.Timeout(err) || sqlState(err) == readOnlyTransaction {

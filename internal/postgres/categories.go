@@ -21,7 +21,8 @@ const (
 	beginCounter         = `
 		INSERT INTO category_counter (next) SELECT greatest(max(category_id), 0) + 1 FROM pets WHERE category_id < $1
 		ON CONFLICT DO NOTHING`
-	// The names from the counter on are numbered: the first that is ahead of its number has a free one before it.
+	// The query numbers the categories from the counter on. The first category whose id is higher than its number has a
+	// free id before it.
 	takeNumber = `
 		UPDATE category_counter SET next = 1 + coalesce(
 			(SELECT next + n FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM categories WHERE id >= next) AS named
@@ -29,7 +30,7 @@ const (
 			(SELECT next + count(*) FROM categories WHERE id >= next))
 		RETURNING next - 1`
 
-	// Names are few and rarely change, so whoever writes them keeps other writers away and then looks.
+	// Names are few and rarely change, so a writer of names first locks out all other writers and then reads.
 	lockCategories = "LOCK TABLE categories IN SHARE ROW EXCLUSIVE MODE"
 )
 
@@ -80,8 +81,8 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 	})
 }
 
-// ensureCounter makes the counter if there is none yet. That looks at every animal, which may take longer than any other
-// call, so only ctx bounds it.
+// ensureCounter makes the counter if there is none yet. For that it reads every animal, which may take longer than any
+// other call, so only ctx bounds it.
 func (db *DB) ensureCounter(ctx context.Context) error {
 	var there bool
 	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&there) })
@@ -128,7 +129,7 @@ func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
 	})
 }
 
-// lockName keeps other writers of names away and returns the category that has the name, nil if none has.
+// lockName locks out other writers of names and returns the category that has the name, or nil if none has.
 func lockName(ctx context.Context, tx pgx.Tx, name string) (*petstore.Category, error) {
 	if _, err := tx.Exec(ctx, lockCategories); err != nil {
 		return nil, err

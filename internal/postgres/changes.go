@@ -12,9 +12,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// A change of one animal is one statement if no order is in its way and nobody else is at work on the animal. The statement
-// passes over an animal that is locked, so it never waits: any number of changes can go together in one transaction, in any
-// order, and none keeps the others up. What it leaves as it was is looked at in a transaction of its own.
+// A change of one animal is one statement if no order is in its way and nobody else has locked the animal. The statement
+// skips a locked animal, so it never waits: any number of changes can go together in one transaction, in any order,
+// without delaying each other. A change that this statement could not make gets a transaction of its own.
 const (
 	// An order is in the way of a patch if it may hold the animal and the patch names a status, or if it has expired.
 	updateFree = `
@@ -64,12 +64,12 @@ type change struct {
 	scan func(pgx.Row) error
 }
 
-// tryChange makes a change together with all that come at the same time, and reports whether it did.
+// tryChange makes a change together with all changes that come at the same time, and reports whether it did.
 func (db *DB) tryChange(ctx context.Context, c change) (done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, failure(err)
 	}
-	// Who has been accepted waits for the outcome, even if ctx ends.
+	// A caller whose change was accepted waits for the outcome, even if ctx ends.
 	done, err = db.changes.Do(context.Background(), c)
 	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
 		return false, nil // by one of them: each goes its own way

@@ -72,7 +72,8 @@ func TestChangesThatComeTogetherAreOneTransaction(t *testing.T) {
 	}
 }
 
-// TestAFaultInOneChangeIsNoOneElses meets an animal that somebody has meddled with: it is available, and an order holds it.
+// TestAFaultInOneChangeIsNoOneElses has an animal that somebody has tampered with: it is available although an order
+// holds it.
 func TestAFaultInOneChangeIsNoOneElses(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)

@@ -17,8 +17,8 @@ const (
 		FROM keys LEFT JOIN bans USING (owner)
 		WHERE hash > $1 ORDER BY hash LIMIT $2`
 
-	// The index on the age serves it; among records of the same age the order is that of their bytes, whatever the
-	// database's own is.
+	// The query walks the index on the age. Records of the same age come in the order of their bytes, whatever the
+	// collation of the database is.
 	selectStoredIdempotency = `
 		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
 		WHERE (created_at, owner COLLATE "C", key COLLATE "C") > ($1, $2, $3)
@@ -29,7 +29,8 @@ const (
 		SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::smallint[])
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, category_id = excluded.category_id, status = excluded.status`
 
-	// Whoever revokes a key or bans its owner at the same moment is not undone. NULL, never, is the least of none.
+	// If somebody revokes a key or bans its owner at the same moment, loadKey and loadBan keep that. NULL stands for never,
+	// and least and greatest ignore it.
 	loadKey = insertKey + ` ON CONFLICT (hash) DO UPDATE SET
 		id = excluded.id, name = excluded.name, owner = excluded.owner,
 		plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
@@ -62,12 +63,12 @@ const (
 			created_at = excluded.created_at, expires_at = excluded.expires_at, closed_at = excluded.closed_at`
 	selectOrdersAfter = orderColumns + " FROM orders WHERE id > $1 ORDER BY id LIMIT $2"
 
-	// A sequence that was not called yet will give the number in it.
+	// The next number of a sequence that was never called is last_value itself.
 	selectCounters = `
 		SELECT p.last_value - (NOT p.is_called)::integer, o.last_value - (NOT o.is_called)::integer,
 			coalesce((SELECT next - 1 FROM category_counter), 0)
 		FROM pets_id p, orders_id o`
-	// Where nothing is to be raised nothing is set: a new record may be given the next id at this very moment.
+	// If a sequence is high enough already, it is not set, because a new record may take the next id at this very moment.
 	raisePets     = "SELECT setval('pets_id', $1) FROM pets_id WHERE last_value - (NOT is_called)::integer < $1"
 	raiseOrders   = "SELECT setval('orders_id', $1) FROM orders_id WHERE last_value - (NOT is_called)::integer < $1"
 	raiseCategory = `
@@ -139,7 +140,7 @@ func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err err
 	return counters, err
 }
 
-// ReplacePets stores and removes animals and moves the sequence past those stored.
+// ReplacePets stores and removes animals, and moves the sequence past the stored ones.
 func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error {
 	numbers, names := make([]int64, len(put)), make([]string, len(put))
 	categories, statuses := make([]int64, len(put)), make([]int16, len(put))
@@ -175,7 +176,7 @@ func (db *DB) ReplaceCategories(ctx context.Context, put, remove []petstore.Cate
 	return db.replace(ctx, batch)
 }
 
-// ReplaceOrders stores and removes orders and moves the sequence past those stored.
+// ReplaceOrders stores and removes orders, and moves the sequence past the stored ones.
 func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) error {
 	batch := &pgx.Batch{}
 	batch.Queue(removeOrders, ids(remove, func(o petstore.Order) int64 { return o.ID }))
@@ -215,7 +216,7 @@ func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.Sto
 	return db.replace(ctx, batch)
 }
 
-// RaiseCounters moves the sequences and the counter of categories on.
+// RaiseCounters moves the sequences and the counter of categories forward.
 func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	batch := &pgx.Batch{}
 	batch.Queue(raisePets, to.Pet)
@@ -224,7 +225,7 @@ func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	return db.replace(ctx, batch)
 }
 
-// MarkServed writes a setting, after the step that a copy may be at.
+// MarkServed notes in the settings that a server uses the store. It first waits for the step that a copy may be doing.
 func (db *DB) MarkServed(ctx context.Context) error {
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {
@@ -235,8 +236,8 @@ func (db *DB) MarkServed(ctx context.Context) error {
 	})
 }
 
-// replace sends statements that a server's start ends for good. They go in one round trip: each in its own would take longer
-// than a call may, to a server far away.
+// replace sends the statements of a copy, which is refused for good once a server has started on the store. They go in
+// one round trip: one round trip for each could exceed the time limit of a call if the server is far away.
 func (db *DB) replace(ctx context.Context, batch *pgx.Batch) error {
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {

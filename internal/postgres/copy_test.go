@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The way out of one machine, and back.
+// The store goes from SQLite to PostgreSQL, and back.
 func TestCopyConforms(t *testing.T) {
 	emptied := func(url string) func(t *testing.T) petstore.Copyable {
 		return func(t *testing.T) petstore.Copyable { return openEmptied(t, url) }

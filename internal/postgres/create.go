@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// SQL does not say in which order RETURNING returns: each id is bound to a position before anything is stored.
+	// SQL does not define the order of the rows of RETURNING, so each id is assigned to a position before anything is
+	// stored.
 	insertPets = `
 		WITH fresh AS MATERIALIZED (
 			SELECT nextval('pets_id') AS id, pet.*
@@ -25,7 +26,7 @@ const (
 	deletePet = "DELETE FROM pets WHERE id = $1"
 )
 
-// CreatePet stores the animal together with all that come at the same time.
+// CreatePet stores the animal together with all that are created at the same time.
 func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
 	if idempotency != nil {
 		return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
@@ -37,7 +38,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *p
 	if err := ctx.Err(); err != nil {
 		return petstore.Pet{}, false, failure(err)
 	}
-	// Who has been accepted waits for the outcome, even if ctx ends.
+	// A caller whose animal was accepted waits for the outcome, even if ctx ends.
 	created, err := db.creates.Do(context.Background(), pet)
 	return created, false, outcome(err)
 }
@@ -81,7 +82,7 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 	return created, err
 }
 
-// UpdatePet locks the animal, so that of two patches at once the second meets what the first one left.
+// UpdatePet locks the animal, so that the second of two concurrent patches sees the result of the first.
 func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
 	pet, done, err := db.tryUpdate(ctx, id, patch)
 	if done || err != nil {

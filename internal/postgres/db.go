@@ -22,17 +22,17 @@ type Config struct {
 	// such as sslmode, pool_max_conns and statement_timeout.
 	URL         string
 	Environment petstore.Environment
-	// Create fills the database if it is empty; otherwise an empty one is refused.
+	// Create fills an empty database. Without Create, Open refuses it.
 	Create bool
-	// Migrate brings the schema of an older version up to date; otherwise it is refused.
+	// Migrate brings the schema of an older version up to date. Without Migrate, Open refuses it.
 	Migrate bool
-	// Batched, if not nil, is told how many creates each statement had.
+	// Batched, if not nil, is called after each statement with the number of its creates.
 	Batched func(creates int)
 	Watch   petstore.Watch
 }
 
-// DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that what one replica has
-// acknowledged is seen on every other at once.
+// DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that every replica sees at once
+// what another one has acknowledged.
 type DB struct {
 	pool    *pgxpool.Pool
 	batched func(creates int)
@@ -52,41 +52,42 @@ var (
 )
 
 const (
-	// maxConns is the size of a replica's pool unless pool_max_conns in the URL says another. Grouped calls need one
+	// maxConns is the size of a replica's pool, unless pool_max_conns in the URL sets another. Grouped calls need one
 	// connection for a whole group, and twelve replicas fit into the 100 connections that PostgreSQL allows by default.
 	maxConns = 8
-	// maxBatch bounds a statement. It is more than ever wait at once, so that a database that hangs keeps nobody for
-	// longer than the group that runs and the next.
+	// maxBatch bounds a statement. It is more than the number of calls that ever wait at once. So if the database hangs,
+	// nobody waits for longer than the running group and the next one.
 	maxBatch = 4096
-	// maxChanges bounds the changes of one transaction, each a statement of its own, so that they end in time.
+	// maxChanges bounds the changes of one transaction. Each is a statement of its own, and all of them must end in time.
 	maxChanges = 1024
-	// lanes is how many groups of pages are read at once, so that the database can use several processors for them.
+	// lanes is how many groups of pages are read at once, so that the database can use several processors.
 	lanes = 4
-	// patience bounds every call, its wait for a connection included: a database that hangs makes refusals, not
-	// hanging requests.
+	// patience bounds every call, including its wait for a connection. If the database hangs, requests are refused and do
+	// not hang.
 	patience = 3 * time.Second
-	// connectTimeout bounds the attempt to reach one host, so that there is time for another.
+	// connectTimeout bounds the attempt to reach one host, so that there is time to try another.
 	connectTimeout = 2 * time.Second
-	// pingTimeout bounds the check of a connection that was idle, so that one call can discard several.
+	// pingTimeout bounds the check of a connection that was idle, so that one call can discard several dead ones.
 	pingTimeout = 500 * time.Millisecond
 )
 
-// session is how every connection is set unless the URL says otherwise.
+// session has the settings of every connection, unless the URL sets others.
 var session = map[string]string{
 	"application_name": "petstore",
 	// The server gives up a little before patience ends, so that the connection can be used again.
 	"statement_timeout": "2500ms",
-	// If this process vanishes in the middle of a transaction, its locks do not stay.
+	// If this process vanishes in the middle of a transaction, the server releases its locks.
 	"idle_in_transaction_session_timeout": "10s",
-	// Every query walks an index to a few rows. It is planned once, and no statistics, stale or missing, lead it astray.
+	// Every query walks an index to a few rows. It is planned only once, so that stale or missing statistics cannot lead to
+	// a bad plan.
 	"plan_cache_mode": "force_generic_plan",
 	"enable_seqscan":  "off",
 	"enable_sort":     "off",
 	"jit":             "off",
 }
 
-// Open connects to the database, which has this version's schema then. What it refuses it leaves as it was, and says what
-// to do.
+// Open connects to the database, which then has the schema of this program. If Open refuses the database, it leaves the
+// database as it was, and the error says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	config, err := poolConfig(cfg.URL)
 	if err != nil {
@@ -112,7 +113,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// CheckURL says what is wrong with a URL, without asking who is there.
+// CheckURL says what is wrong with a URL, without connecting to it.
 func CheckURL(url string) error {
 	_, err := poolConfig(url)
 	return err
@@ -121,7 +122,7 @@ func CheckURL(url string) error {
 func poolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		// The cause would show parts of the URL, and of the password with them.
+		// The cause would show parts of the URL, and so of the password.
 		return nil, errors.New("the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded")
 	}
 	conn := config.ConnConfig
@@ -131,7 +132,7 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	if conn.ConnectTimeout == 0 {
 		conn.ConnectTimeout = connectTimeout
 	}
-	// Whatever the URL says, only a primary will do: a replica writes, and reads what was just written.
+	// Whatever the URL says, only a primary will do, because petstore writes, and reads what was just written.
 	conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	for name, value := range session {
 		if _, given := conn.RuntimeParams[name]; !given {
@@ -144,7 +145,7 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// SharedReads is how many lists and inventories so far needed no query of their own.
+// SharedReads is how many lists and inventories have needed no query of their own so far.
 func (db *DB) SharedReads() int64 { return db.pages.Joined() + db.counts.Joined() }
 
 // Ping asks the primary.
@@ -152,7 +153,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.read(ctx, func(ctx context.Context) error { return db.pool.Ping(ctx) })
 }
 
-// Close finishes what was accepted and releases the connections. Closing again does nothing.
+// Close finishes the accepted changes and releases the connections. Closing again does nothing.
 func (db *DB) Close() error {
 	db.creates.Close()
 	db.changes.Close()

@@ -23,7 +23,7 @@ func open(t testing.TB, url string) *DB {
 	return db
 }
 
-// execute does to a database what the package itself never does.
+// execute runs a statement that the package itself never runs.
 func execute(t testing.TB, url, sql string) {
 	t.Helper()
 	ctx := context.Background()
@@ -37,7 +37,7 @@ func execute(t testing.TB, url, sql string) {
 	}
 }
 
-// openEmptied opens a database without anything in it, ten times as fast as making a new one.
+// openEmptied opens a database that it has emptied, which is ten times as fast as to make a new one.
 func openEmptied(t testing.TB, url string) *DB {
 	t.Helper()
 	execute(t, url, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")

@@ -17,7 +17,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The SQLSTATEs that are told apart.
+// The SQLSTATEs that this package treats in a special way.
 const (
 	readOnlyTransaction   = "25006"
 	insufficientPrivilege = "42501"
@@ -35,12 +35,12 @@ func sqlState(err error) string {
 	return ""
 }
 
-// faults are the classes of SQLSTATEs that only a fault of this program brings about: features that are not there, wrong
-// data, broken constraints, wrong SQL, exceeded limits.
+// faults are the classes of SQLSTATEs that only a fault of this program causes: missing features, wrong data, broken
+// constraints, wrong SQL, exceeded limits.
 var faults = []string{"0A", "22", "23", "42", "54"}
 
-// failure makes of an error of the driver what every caller of a Storage knows. What is no fault of ours means that the
-// database cannot do it now.
+// failure turns an error of the driver into one that callers of a Storage know. Unless it is a fault of this program, it
+// means that the database cannot do the work now.
 func failure(err error) error {
 	var refused *petstore.Error
 	if err == nil || errors.As(err, &refused) {
@@ -52,8 +52,8 @@ func failure(err error) error {
 	return petstore.Unreachable(err)
 }
 
-// outcome is failure for a write that may have reached the server. Only where the server says that it has undone it, or
-// nothing was sent, is it known not to have happened.
+// outcome is failure for a write that may have reached the server. Such a write has certainly not happened only if the
+// server says that it has undone it, or if nothing was sent.
 func outcome(err error) error {
 	var refused *petstore.Error
 	switch {
@@ -65,21 +65,22 @@ func outcome(err error) error {
 	return petstore.Unknown(err)
 }
 
-// unsent reports whether nothing reached the server. Of a connection that is closed the driver says so too, even if that
-// broke only after a COMMIT was sent.
+// unsent reports whether nothing reached the server. The driver also says so for a closed connection, but that one may
+// have broken after a COMMIT was sent.
 func unsent(err error) bool {
 	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }
 
-// undone reports whether the server says that it has undone the transaction. It says ERROR or FATAL of nothing that it has
-// committed: a wait for a standby that is cut off ends without either. A PANIC may come amid a commit, and with class 08 a
-// pooler tells that it has lost the server.
+// undone reports whether the server says that it has undone the transaction. The server never answers ERROR or FATAL to
+// a transaction that it has committed; if its wait for a standby is cut off, it answers with neither. A PANIC may come
+// in the middle of a commit, and class 08 means that a pooler has lost the server.
 func undone(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.SeverityUnlocalized != "PANIC" && !strings.HasPrefix(pg.Code, "08")
 }
 
-// lost reports whether a connection broke while it was used, as the idle ones do when their server goes.
+// lost reports whether a connection broke while it was used. That happens to idle connections after their server has
+// gone.
 func lost(err error) bool {
 	var unreachable *pgconn.ConnectError
 	if errors.As(err, &unreachable) {
@@ -93,7 +94,7 @@ func lost(err error) bool {
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pgconn.ErrConnClosed)
 }
 
-// refusal says in one sentence why a database cannot be opened and what to do, naming it without its password.
+// refusal says in one sentence why a database cannot be opened and what to do. It does not show the password.
 func refusal(config *pgx.ConnConfig, err error) error {
 	name := fmt.Sprintf("the PostgreSQL database %s at %s", config.Database, strings.Join(hosts(config), ", "))
 	var unreachable *pgconn.ConnectError
@@ -123,7 +124,7 @@ func hosts(config *pgx.ConnConfig) []string {
 	return slices.Compact(all) // a host is there twice where TLS is optional
 }
 
-// sentence puts an error of several hosts, one a line, on one line.
+// sentence puts an error of several hosts, which has a line for each, on one line.
 func sentence(err error) string {
 	return strings.Join(slices.Compact(strings.Split(err.Error(), "\n")), "; ")
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// A record that still holds is written too, unchanged: so concurrent duplicates wait for the first of them, and a replay
-	// is not acknowledged before what it repeats is durable, on a synchronous standby too. The answer of a new record is
-	// empty until it is known.
+	// The statement also writes a record that still counts, unchanged. So concurrent duplicates wait for the first of them,
+	// and a replay is not acknowledged before the original is durable, even on a synchronous standby. The answer of a new
+	// record is empty until it is known.
 	claimIdempotency = `
 		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', coalesce($4, ` + theTime + `))
 		ON CONFLICT (owner, key) DO UPDATE SET
@@ -26,18 +26,18 @@ const (
 
 	rememberIdempotency = "UPDATE idempotency SET answer = $3 WHERE owner = $1 AND key = $2"
 
-	// Old records go in small transactions, each of which passes over what another replica is about to remove.
+	// Old records are deleted in small transactions. Each skips the records that another replica is deleting.
 	purgeIdempotency = `
 		DELETE FROM idempotency WHERE (owner, key) IN (
 			SELECT owner, key FROM idempotency WHERE created_at < coalesce($1, ` + theTime + ` - $3) LIMIT $2 FOR UPDATE SKIP LOCKED
 		)`
 )
 
-// purgeStep is how many records are purged in one transaction, which must end before the statement timeout.
+// purgeStep is how many records one transaction purges. It must end before the statement timeout.
 const purgeStep = 1000
 
-// makeOnce makes something in a transaction of its own or, if it was met before, returns what was made then. In groups,
-// replicas that meet the same keys in opposite orders would block each other.
+// makeOnce makes something in a transaction of its own. If it has met the idempotency before, it returns what was made
+// then. It does not group such calls: replicas that meet the same keys in opposite orders would block each other.
 func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(context.Context, pgx.Tx) (T, error)) (made T, replayed bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if idempotency != nil {
@@ -62,7 +62,7 @@ func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempote
 	return made, replayed, nil
 }
 
-// recall claims the record of a request, or reads what was answered if the request was met before.
+// recall creates the record of a request, or reads the answer if the request was met before.
 func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, made any) (met bool, err error) {
 	var fingerprint []byte
 	var answer string
@@ -79,7 +79,7 @@ func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, m
 	return true, json.Unmarshal([]byte(answer), made)
 }
 
-// PurgeIdempotency forgets old idempotency records, a few at a time.
+// PurgeIdempotency deletes old idempotency records, purgeStep at a time.
 func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int64

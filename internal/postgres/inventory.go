@@ -12,7 +12,7 @@ import (
 const (
 	selectInventory = "SELECT status, sum(delta)::bigint FROM inventory GROUP BY status"
 
-	// Each delta is folded by one replica only: it passes over those that another one is folding.
+	// Only one replica folds a delta: each skips the deltas that another one is folding.
 	foldInventory = `
 		WITH folded AS (
 			DELETE FROM inventory WHERE ctid = ANY (ARRAY(SELECT ctid FROM inventory LIMIT $1 FOR UPDATE SKIP LOCKED))
@@ -26,13 +26,13 @@ const (
 )
 
 const (
-	// fewDeltas are not worth folding.
+	// fewDeltas is the number of deltas up to which folding is not worthwhile.
 	fewDeltas = 100
-	// foldStep is how many are folded in one statement, which must end before the statement timeout.
+	// foldStep is how many deltas one statement folds. It must end before the statement timeout.
 	foldStep = 10_000
 )
 
-// Inventory shares one query among all who ask at the same time.
+// Inventory shares one query among all callers that ask at the same time.
 func (db *DB) Inventory(ctx context.Context) (petstore.Inventory, error) {
 	if err := ctx.Err(); err != nil {
 		return petstore.Inventory{}, failure(err)
@@ -41,7 +41,8 @@ func (db *DB) Inventory(ctx context.Context) (petstore.Inventory, error) {
 	return all, failure(err)
 }
 
-// count adds up what every change of animals has left. One statement sees one moment, and folds leave the sums as they are.
+// count adds up the deltas that the changes of animals have left. It is exact, because one statement sees one moment,
+// and folding does not change the sums.
 func (db *DB) count(struct{}) (all petstore.Inventory, err error) {
 	err = db.read(context.Background(), func(ctx context.Context) error {
 		all = petstore.Inventory{}
@@ -57,8 +58,8 @@ func (db *DB) count(struct{}) (all petstore.Inventory, err error) {
 	return all, err
 }
 
-// foldInventory keeps the deltas few, so that counting animals costs the same whatever their number. It leaves those that
-// come meanwhile, and those that another replica is folding, to the next time.
+// foldInventory keeps the number of deltas small, so that counting costs the same however many animals there are. It
+// leaves the deltas that come meanwhile, and those that another replica is folding, for the next time.
 func (db *DB) foldInventory(ctx context.Context) error {
 	for folded := foldStep; folded == foldStep; {
 		var deltas int

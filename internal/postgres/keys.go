@@ -31,7 +31,7 @@ func scanKeyAnd(row pgx.CollectableRow, more ...any) (petstore.Key, error) {
 	return key, err
 }
 
-// millis and moment are how a time is stored and read: NULL stands for never.
+// millis and moment convert a time to and from its stored form: NULL stands for never.
 func millis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -67,7 +67,7 @@ func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 	})
 }
 
-// CreateFirstKey keeps every other writer of keys away while it looks whether there is one.
+// CreateFirstKey locks out every other writer of keys while it looks for a key.
 func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "LOCK TABLE keys IN SHARE ROW EXCLUSIVE MODE"); err != nil {
@@ -80,7 +80,7 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 	return made && err == nil, err
 }
 
-// EnsureKey leaves a key that is there as it is, unless it is revoked or has expired.
+// EnsureKey leaves an existing key as it is, unless it is revoked or has expired.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
@@ -103,7 +103,7 @@ func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petsto
 	return key, err
 }
 
-// Keys reads all of them, those of one moment in the order of their ids.
+// Keys reads all keys. Keys with the same time of creation come in the order of their ids.
 func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectKeys+` ORDER BY created_at, id COLLATE "C"`)
@@ -113,9 +113,9 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	return keys, err
 }
 
-// lockKey keeps other rotations and changes of the owner's keys away until the transaction ends: the second of two at
-// once meets what the first one left, new keys included. It locks one key only, the one that the owner is named after:
-// whoever locked them all would miss those made meanwhile, and two could wait for each other.
+// lockKey locks out other rotations and changes of the owner's keys until the transaction ends. So the second of two
+// concurrent changes sees the result of the first, including new keys. It locks only the key after which the owner is
+// named: a lock on all keys would miss those made meanwhile, and two transactions could block each other.
 func lockKey(ctx context.Context, tx pgx.Tx, id string) (petstore.Key, error) {
 	if _, err := tx.Exec(ctx, "SELECT FROM keys WHERE id = (SELECT owner FROM keys WHERE id = $1) FOR UPDATE", id); err != nil {
 		return petstore.Key{}, err
@@ -154,7 +154,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 	return next, nil
 }
 
-// alreadyRotated refuses to rotate a key, by the name of the owner's key that was not rotated.
+// alreadyRotated refuses to rotate a key that was rotated before. It names the owner's key that is in use now.
 func alreadyRotated(ctx context.Context, tx pgx.Tx, key petstore.Key) error {
 	var successor string
 	err := tx.QueryRow(ctx, "SELECT id FROM keys WHERE owner = $1 ORDER BY rotated_at IS NOT NULL, created_at DESC LIMIT 1", key.Owner).Scan(&successor)
@@ -164,7 +164,7 @@ func alreadyRotated(ctx context.Context, tx pgx.Tx, key petstore.Key) error {
 	return petstore.AlreadyRotated(key.ID, successor)
 }
 
-// UpdateKey changes the key and, of plan and limits, all keys of its owner.
+// UpdateKey changes the key. A change of plan or limits goes to all keys of its owner.
 func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := lockKey(ctx, tx, id)

@@ -10,8 +10,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// TestTwoChangesOfAnOwnerDoNotBlockEachOther has a key appear between two changes that wait, one that the second change
-// alone sees when it begins and whose id comes first.
+// TestTwoChangesOfAnOwnerDoNotBlockEachOther lets a key appear between two changes that wait. Only the second change
+// sees the key when it begins, and the key's id comes first.
 func TestTwoChangesOfAnOwnerDoNotBlockEachOther(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)

@@ -17,11 +17,11 @@ import (
 //go:embed migrations/*.sql
 var embedded embed.FS
 
-// migrations are applied in the order of their names; a database's schema is the number of those it has had. Tests add
-// one.
+// migrations are applied in the order of their names. The schema of a database is the number of migrations that it has
+// had. Tests add one.
 var migrations fs.FS = embedded
 
-// unusable is why a database cannot be used: the end of a sentence that begins with its name.
+// unusable says why a database cannot be used. It is the end of a sentence that begins with the name of the database.
 type unusable string
 
 func (u unusable) Error() string { return string(u) }
@@ -29,8 +29,8 @@ func (u unusable) Error() string { return string(u) }
 // migrating is the lock under which one replica at a time changes the schema: "petstore" in ASCII.
 const migrating = 0x70657473746f7265
 
-// migrate brings the schema up to date, as far as cfg allows that, all of it or nothing, while other replicas that start
-// wait. That may take longer than any other call, so only ctx bounds it.
+// migrate brings the schema up to date, if cfg allows that, completely or not at all. Other replicas that start
+// meanwhile wait. It may take longer than any other call, so only ctx bounds it.
 func migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	conn, err := connect(ctx, pool)
 	if err != nil {
@@ -54,8 +54,8 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	return pool.Acquire(ctx)
 }
 
-// Check returns the schema of a database, 0 if it is empty, and the one that this program gives it. It refuses what Open
-// refuses if that may create and migrate, and changes nothing.
+// Check returns the schema of a database, or 0 if the database is empty, and the schema that this program would give it.
+// It refuses what an Open that may create and migrate refuses. It changes nothing.
 func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	config, err := poolConfig(cfg.URL)
 	if err != nil {
@@ -125,7 +125,7 @@ func upgrade(ctx context.Context, tx pgx.Tx, cfg Config) error {
 	return err
 }
 
-// inspect returns the environment and the schema of the database, 0 if it is empty.
+// inspect returns the environment and the schema of the database. The schema is 0 if the database is empty.
 func inspect(ctx context.Context, tx pgx.Tx) (env petstore.Environment, schema int, err error) {
 	var ours bool
 	if err := tx.QueryRow(ctx, "SELECT to_regclass('settings') IS NOT NULL").Scan(&ours); err != nil || !ours {

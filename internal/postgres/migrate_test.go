@@ -21,7 +21,7 @@ func knownSchema(t testing.TB) int {
 	return len(files)
 }
 
-// addMigration makes this the next version of the program until the test ends.
+// addMigration makes the program one schema newer until the test ends.
 func addMigration(t *testing.T) {
 	t.Helper()
 	files, err := fs.Glob(embedded, "migrations/*.sql")

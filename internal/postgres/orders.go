@@ -13,9 +13,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Whoever changes an order holds the lock on its animal. An order counts by the clock of the database, read by a statement
-// that begins after the lock was got: what was decided before it is then visible. Within a statement the time stands still,
-// so that an index can be searched for it.
+// A transaction that changes an order holds the lock on its animal. Whether an order has expired is decided by the clock
+// of the database. A statement that begins after the lock was taken reads that clock, so it sees everything that was
+// decided before. The time stands still within a statement, so that an index can be searched for it.
 const (
 	theTime      = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 	orderColumns = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at"
@@ -27,7 +27,7 @@ const (
 	closeOrder   = "UPDATE orders SET status = $2, closed_at = $3 WHERE id = $1"
 	setStatus    = "UPDATE pets SET status = $2 WHERE id = $1"
 
-	// Replicas pass over animals that another one is at work on: it settles their orders itself.
+	// A replica skips the animals that another transaction has locked, because that one closes their expired orders itself.
 	selectDue = `
 		SELECT orders.pet_id FROM orders JOIN pets ON pets.id = orders.pet_id
 		WHERE orders.status = 1 AND expires_at <= ` + theTime + `
@@ -42,7 +42,7 @@ const (
 		UPDATE pets SET status = 1 FROM expired WHERE id = pet_id`
 )
 
-// expireStep is how many orders expire in one transaction, which must end before the statement timeout.
+// expireStep is how many orders one transaction closes as expired. It must end before the statement timeout.
 const expireStep = 500
 
 // GetOrder reads one order.
@@ -61,7 +61,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// getOrder returns an order as it is stored, and the time.
+// getOrder returns an order as it is stored, and the time of the database.
 func getOrder(ctx context.Context, q querier, id int64) (order petstore.Order, now time.Time, err error) {
 	var at int64
 	rows, _ := q.Query(ctx, selectOrder, id)
@@ -97,7 +97,7 @@ func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) (orders []p
 	return orders, err
 }
 
-// ordersQuery writes the query of a page so that it walks one index from where the page begins.
+// ordersQuery writes the query of a page so that PostgreSQL walks an index from where the page begins.
 func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	args = []any{cmp.Or(q.Before, math.MaxInt64), q.Limit}
 	from := orderColumns + ", " + theTime + " FROM orders WHERE id < $1"
@@ -110,7 +110,7 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 		if q.PetID != nil { // there are few
 			return fmt.Sprintf("%s AND status = %d%s%s", from, status, and, page)
 		}
-		// As with animals: compared as a row, the status leads to the index on it.
+		// The status is compared as a row, as in the query of animals, so that the planner uses the index on it.
 		return fmt.Sprintf("%s AND (status, id) < (%d, $1) AND status >= %[2]d%s ORDER BY status DESC, id DESC LIMIT $2", from, status, and)
 	}
 	switch q.Status {
@@ -125,7 +125,8 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	return stored(q.Status, ""), args
 }
 
-// PlaceOrder holds an animal. What must be done once only, or cannot be done at once, is done in a transaction of its own.
+// PlaceOrder holds an animal. It uses a transaction of its own if the order has an idempotency, or if the animal is
+// locked or not available.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (placed petstore.Order, again bool, err error) {
 	done := false
 	if idempotency == nil {
@@ -196,8 +197,8 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	return closed, nil
 }
 
-// lockPet locks an animal and returns it with the open order that holds it, nil if none does, and the time. An order
-// that has expired is closed first.
+// lockPet locks an animal. It returns the animal, the open order that holds it, or nil if none does, and the time. It
+// first closes that order if it has expired.
 func (db *DB) lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder *petstore.Order, now time.Time, err error) {
 	pet, err = scanPet(tx.QueryRow(ctx, lockOnePet, id))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -228,7 +229,7 @@ func (db *DB) lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pe
 	return pet, nil, now, nil
 }
 
-// closeNow stores a closed order and what it leaves of its animal.
+// closeNow stores a closed order, and gives its animal the status that the order leaves.
 func closeNow(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
 	batch := &pgx.Batch{}
 	batch.Queue(closeOrder, order.ID, int16(order.Status), order.ClosedAt.UnixMilli())
@@ -236,7 +237,7 @@ func closeNow(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// ExpireOrders closes what is due, a few at a time, and then folds the inventory.
+// ExpireOrders closes the orders that have expired, expireStep at a time, and then folds the inventory.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	for {
 		some, err := db.expireSome(ctx)
@@ -251,7 +252,7 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	}
 }
 
-// expireSome looks first, so that with nothing to do nothing is locked.
+// expireSome first looks for expired orders, so that it locks nothing if there are none.
 func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
 	var due bool
 	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyDue).Scan(&due) })

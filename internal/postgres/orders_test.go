@@ -8,8 +8,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// TestEveryReadOfOrdersWalksAnIndex holds although most orders are completed and those that are open are not due: none of
-// the reads passes over them.
+// In TestEveryReadOfOrdersWalksAnIndex most orders are completed, and the open ones have not expired. No read may have
+// to step over all of these.
 func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)

@@ -13,7 +13,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// calls are one of each kind: grouped, shared, alone, in a transaction.
+// calls has one call of each kind: grouped, shared, alone, in a transaction.
 var calls = map[string]func(ctx context.Context, db *DB) error{
 	"list": func(ctx context.Context, db *DB) error {
 		_, err := db.ListPets(ctx, petstore.PetQuery{Limit: 20})
@@ -71,7 +71,7 @@ func openUsed(t *testing.T, url string) *DB {
 	return db
 }
 
-// callAll makes each call some times at once, and returns how they ended.
+// callAll makes each call several times at once, and returns how the calls ended.
 func callAll(t *testing.T, db *DB, times int) map[string][]error {
 	var mu sync.Mutex
 	results := make(map[string][]error)
@@ -227,8 +227,8 @@ func TestAPrimaryThatBecomesReadOnlyIsLeft(t *testing.T) {
 	works(t, db)
 }
 
-// createUntil creates animals with names of their own until ctx ends. Every other one is created once, and sent again
-// until it is acknowledged. It returns the names of the others that were refused as Unavailable.
+// createUntil creates animals with unique names until ctx ends. Every second create has an idempotency and is repeated
+// until it is acknowledged. createUntil returns the names of the other animals that were refused as Unavailable.
 func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowledged chan<- petstore.Pet) (unavailable []string) {
 	for n := 0; ctx.Err() == nil; n++ {
 		pet := petstore.NewPet{Name: fmt.Sprintf("Pet %d of %d", n, writer), Status: petstore.Available}

@@ -137,7 +137,7 @@ func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
 	}
 }
 
-// What the server refuses, and what never reaches it, it has not done.
+// A write that the server refuses, or that never reaches it, has not happened.
 func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)

@@ -14,8 +14,9 @@ import (
 const (
 	selectPets = "SELECT id, name, category_id, status FROM pets WHERE id < $1 ORDER BY id DESC LIMIT $2"
 
-	// Compared as a row, the status is no constant to the planner: only the index on it gives this order. Otherwise it
-	// may walk down the primary key in search of a status that is rare, through the whole table.
+	// The status is compared as a row, so that the planner does not take it for a constant: then only the index on the
+	// status gives this order. Otherwise the planner may walk the primary key through the whole table to find a rare
+	// status.
 	selectPetsOfStatus = `
 		SELECT id, name, category_id, status FROM pets
 		WHERE (status, id) < ($3, $1) AND status >= $3 ORDER BY status DESC, id DESC LIMIT $2`
@@ -23,7 +24,7 @@ const (
 	selectPetsByID = "SELECT id, name, category_id, status FROM pets WHERE id = ANY ($1)"
 )
 
-// ListPets shares one query among all who ask for the same page at the same time.
+// ListPets shares one query among all callers that ask for the same page at the same time.
 func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, failure(err)
@@ -32,7 +33,7 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet
 	return pets, failure(err)
 }
 
-// page reads a page together with others that are asked for at the same time.
+// page reads a page together with other pages that are asked for at the same time.
 func (db *DB) page(q petstore.PetQuery) ([]petstore.Pet, error) {
 	return db.lanes[db.turn.Add(1)%lanes].Do(context.Background(), q)
 }
@@ -83,8 +84,8 @@ func collectPets(rows pgx.Rows) (pets []petstore.Pet, err error) {
 	return pets, rows.Err()
 }
 
-// readPet reads a row in the form in which PostgreSQL sends it, for a fourth of what Scan costs, unless the URL chose the
-// form of text.
+// readPet reads a row in the binary format of PostgreSQL, at a quarter of the cost of Scan. If the URL has chosen the
+// text format, it uses Scan.
 func readPet(rows pgx.Rows) (petstore.Pet, error) {
 	if rows.FieldDescriptions()[0].Format != pgx.BinaryFormatCode {
 		return scanPet(rows)
@@ -104,7 +105,7 @@ func scanPet(row pgx.Row) (pet petstore.Pet, err error) {
 	return pet, err
 }
 
-// GetPet reads the animal together with all that are asked for at the same time.
+// GetPet reads the animal together with all animals that are asked for at the same time.
 func (db *DB) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	if err := ctx.Err(); err != nil {
 		return petstore.Pet{}, failure(err)
@@ -116,7 +117,7 @@ func (db *DB) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	return pet, failure(err)
 }
 
-// fetch returns the animals with these ids, and a zero one where there is none.
+// fetch returns the animals with these ids. It returns a zero animal for an id that does not exist.
 func (db *DB) fetch(ids []int64) ([]petstore.Pet, error) {
 	var found []petstore.Pet
 	err := db.read(context.Background(), func(ctx context.Context) error {

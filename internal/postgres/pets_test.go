@@ -62,8 +62,8 @@ func TestPagesThatComeTogetherAreEachTheirOwn(t *testing.T) {
 	}
 }
 
-// TestEveryReadWalksAnIndex holds for whatever the planner knows of the table, since the walk down a wrong index is
-// the length of the table.
+// TestEveryReadWalksAnIndex must pass whatever the planner knows about the table, because a walk along the wrong index
+// reads the whole table.
 func TestEveryReadWalksAnIndex(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	const oneInAThousandIsSold = `
@@ -98,8 +98,8 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 	}
 }
 
-// explain returns the plan of a statement that is prepared once and then used for any arguments. Types and arguments are
-// in parentheses, if there are any.
+// explain returns the plan of a statement that is prepared once and used for any arguments. Types and arguments, if any,
+// are in parentheses.
 func explain(t *testing.T, db *DB, types, sql, args string) string {
 	t.Helper()
 	var plan []string

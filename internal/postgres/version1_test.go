@@ -13,7 +13,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// loadVersionOne makes a database the store that the first version made.
+// loadVersionOne fills a database with the store that the first version made.
 func loadVersionOne(t testing.TB, url string) {
 	t.Helper()
 	dump, err := os.ReadFile("testdata/version1.sql")
@@ -88,7 +88,7 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// awaitLockWaits returns once that many wait for a lock in the database.
+// awaitLockWaits returns as soon as that many sessions wait for a lock in the database.
 func awaitLockWaits(t *testing.T, url string, n int) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)

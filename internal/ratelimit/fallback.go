@@ -16,13 +16,15 @@ const (
 	answerTimeout = 250 * time.Millisecond
 	probeInterval = 250 * time.Millisecond
 
-	// maxTimeouts one after the other mean that Redis is out of reach. One or two happen to a Redis that is only busy.
+	// maxTimeouts is how many timeouts in a row mean that Redis is out of reach. A Redis that is only busy may cause one or
+	// two.
 	maxTimeouts = 3
 )
 
-// Fallback is the Limiter of one of several replicas. It counts in Redis; while Redis is out of reach it counts in this
-// process, from the last counts that Redis told it, and returns by itself. What it has counted then, and what a Redis
-// that comes back empty has forgotten, each request brings to Redis for its subject. It never fails.
+// Fallback is the Limiter of one of several replicas. It counts in Redis. While Redis is out of reach, it counts in this
+// process, starting from the last counts that Redis returned, and it goes back to Redis by itself. After that, each
+// request brings the counts of its subject to Redis: those made in this process meanwhile, and those that a Redis
+// without its data has forgotten. Fallback never fails.
 type Fallback struct {
 	connect func() (*Redis, error)
 	memory  *Memory
@@ -50,11 +52,12 @@ var (
 	_ petstore.Distant = (*Fallback)(nil)
 )
 
-// Observe is told of every decision whether Redis made it, else this process, and how long it took.
+// Observe is called for every decision. It is told whether Redis or this process made the decision, and how long it
+// took.
 type Observe func(byRedis bool, took time.Duration)
 
-// NewFallback makes a Fallback on the Redis of that URL. Only a URL that cannot be used is an error: while nothing
-// answers there, requests are counted in this process.
+// NewFallback makes a Fallback on the Redis at that URL. It fails only if the URL cannot be used. If nothing answers
+// there, requests are counted in this process.
 func NewFallback(url string, env petstore.Environment, log *slog.Logger, observe Observe) (*Fallback, error) {
 	return newFallback(url, env, log, observe, answerTimeout)
 }
@@ -83,13 +86,13 @@ func newFallback(url string, env petstore.Environment, log *slog.Logger, observe
 	return f, nil
 }
 
-// Take implements petstore.Limiter. It waits for Redis for at most 250 ms, whatever ctx says: a request whose client has
-// gone counts all the same.
+// Take implements petstore.Limiter. It waits for Redis for at most 250 ms and ignores ctx: a request counts even if its
+// client has gone.
 func (f *Fallback) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, error) {
 	return f.begin(&ask)()
 }
 
-// Begin implements petstore.Distant, by the last counts that Redis told.
+// Begin implements petstore.Distant. It knows what is left from the last counts that Redis returned.
 func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, error)) {
 	if f.degraded.Load() || !f.memory.known(&ask).roomy(&ask, f.memory.now().UnixMilli()) {
 		return nil
@@ -97,7 +100,7 @@ func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 	return f.begin(&ask)
 }
 
-// begin has Redis decide, if it can, or this process when the decision is waited for.
+// begin asks Redis to decide, if it is in reach. If Redis does not decide, this process does so when wait is called.
 func (f *Fallback) begin(ask *petstore.Ask) (wait func() (petstore.Decision, error)) {
 	asked := time.Now()
 	var answer func() (petstore.Decision, counter, error)
@@ -118,7 +121,7 @@ func (f *Fallback) begin(ask *petstore.Ask) (wait func() (petstore.Decision, err
 	}
 }
 
-// hear waits for what Redis decides, and learns from it.
+// hear waits for the decision of Redis, and remembers its clock and its counts.
 func (f *Fallback) hear(ask *petstore.Ask, asked time.Time, answer func() (petstore.Decision, counter, error)) (decision petstore.Decision, ok bool) {
 	decision, c, err := answer()
 	if err != nil {
@@ -133,8 +136,8 @@ func (f *Fallback) hear(ask *petstore.Ask, asked time.Time, answer func() (petst
 	return decision, true
 }
 
-// bound ends when a request that comes now has waited long enough for Redis. Requests that come together share it: a
-// timer for each would cost as much as its share of the decision.
+// bound returns a context that ends when a request that comes now has waited long enough for Redis. Requests that come
+// together share one: a timer for each would cost as much as its share of the decision.
 func (f *Fallback) bound(now time.Time) context.Context {
 	if b := f.bounds.Load(); b != nil && now.Before(b.until) {
 		return b
@@ -150,10 +153,10 @@ type bound struct {
 	until time.Time // for requests up to then
 }
 
-// Degraded says whether requests are counted in this process because Redis is out of reach.
+// Degraded reports whether requests are counted in this process because Redis is out of reach.
 func (f *Fallback) Degraded() bool { return f.degraded.Load() }
 
-// Close ends the connections and the probing.
+// Close stops the probing and closes the connections.
 func (f *Fallback) Close() {
 	f.stop()
 	<-f.stopped
@@ -170,8 +173,8 @@ func (f *Fallback) fail(subject string, err error, asked time.Time) {
 	f.degrade(subject, err)
 }
 
-// countTimeout counts a wait since asked that ends now without an answer, and returns how many there were one after the
-// other. Waits that overlap are one: Redis may have paused once.
+// countTimeout counts a wait that began at asked and ends now without an answer. It returns how many such waits there
+// were in a row. Waits that overlap count as one, because Redis may have paused only once.
 func (f *Fallback) countTimeout(asked time.Time) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -189,7 +192,7 @@ func (f *Fallback) degrade(subject string, err error) {
 	}
 }
 
-// watch brings Redis back into use, each time after it was lost.
+// watch waits until Redis is lost, and brings it back into use as soon as it answers.
 func (f *Fallback) watch(ctx context.Context) {
 	defer close(f.stopped)
 	for {
@@ -207,8 +210,8 @@ func (f *Fallback) watch(ctx context.Context) {
 	}
 }
 
-// regain returns true when Redis decides again, false when ctx ends first. It tries where Redis failed: of a Cluster,
-// only a part may be out of reach.
+// regain returns true as soon as Redis decides again, or false if ctx ends first. It tries the subject for which Redis
+// failed, because only a part of a Cluster may be out of reach.
 func (f *Fallback) regain(ctx context.Context, subject string) bool {
 	ticks := time.NewTicker(probeInterval)
 	defer ticks.Stop()
@@ -224,7 +227,7 @@ func (f *Fallback) regain(ctx context.Context, subject string) bool {
 	}
 }
 
-// reach connects to Redis if it never did and has it decide once.
+// reach connects to Redis, if it has not done so yet, and lets Redis decide once.
 func (f *Fallback) reach(ctx context.Context, subject string) error {
 	redis := f.redis.Load()
 	if redis == nil {

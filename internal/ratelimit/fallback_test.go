@@ -18,7 +18,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// openFallback makes a Fallback for one test that waits for Redis for as long as a busy machine may take. If Redis can be
+// openFallback makes a Fallback for one test. It waits for Redis for as long as a busy machine may need. If Redis can be
 // reached, its clock stands still.
 func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback, *record) {
 	t.Helper()
@@ -45,7 +45,7 @@ func TestFallbackConforms(t *testing.T) {
 	})
 }
 
-// ahead is a Fallback whose requests are begun, where they can be, before they are waited for.
+// ahead is a Fallback that takes requests with Begin where it can.
 type ahead struct{ *Fallback }
 
 func (a ahead) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
@@ -277,7 +277,7 @@ func TestRequestsThatWaitForOneStallAreOneTimeout(t *testing.T) {
 	log.says(t)
 }
 
-// waits changes how long the requests that come now wait for Redis.
+// waits changes how long requests wait for Redis from now on.
 func (f *Fallback) waits(timeout time.Duration) {
 	f.timeout = timeout
 	f.bounds.Store(nil)
@@ -480,7 +480,8 @@ func (r *record) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// says wants two of the words in each line of the log, in their order, and no line more.
+// says fails the test unless the lines of the log, in their order, have two of the words each, and there are no other
+// lines.
 func (r *record) says(t *testing.T, words ...string) {
 	t.Helper()
 	lines := func() []string {

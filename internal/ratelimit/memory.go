@@ -13,15 +13,17 @@ import (
 const (
 	shardCount = 64
 
-	// maxAddresses bounds the memory that clients without a key can fill.
+	// maxAddresses is how many addresses have a counter at most, so that clients without a key cannot fill the memory.
 	maxAddresses = 131_072
 
-	// graceMinutes is how long a counter outlives its window, so that a clock that steps back a little finds it again.
+	// graceMinutes is how long a counter is kept after its window, so that it is still there if the clock steps back a
+	// little.
 	graceMinutes = 1
 )
 
-// Memory is a Limiter that counts in this process. Idle counters go as time passes. The number of counters without a
-// daily limit, which are those of addresses, is bounded: past it, any one of them makes room for the next.
+// Memory is a Limiter that counts in this process. It deletes counters whose windows are over. The number of counters
+// without a daily limit, which are those of addresses, is bounded: when there are too many, any one of them is deleted
+// to make room for the next.
 type Memory struct {
 	now    func() time.Time
 	seed   maphash.Seed
@@ -68,7 +70,7 @@ func (m *Memory) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, e
 	return decision, nil
 }
 
-// learn makes sure that the subject's counter is not behind c, which was counted elsewhere in that minute.
+// learn makes sure that the subject's counter is not behind c, which Redis counted in that minute.
 func (m *Memory) learn(ask *petstore.Ask, c counter, minute int64) {
 	s := m.shard(ask.Subject)
 	s.mu.Lock()
@@ -83,7 +85,7 @@ func (m *Memory) learn(ask *petstore.Ask, c counter, minute int64) {
 	*known = known.merge(c, minute)
 }
 
-// known is the subject's counter, zero if there is none.
+// known is the subject's counter, or a zero counter if there is none.
 func (m *Memory) known(ask *petstore.Ask) counter {
 	s := m.shard(ask.Subject)
 	s.mu.Lock()
@@ -117,8 +119,8 @@ func (s *shard) add(ask *petstore.Ask, c counter) {
 	counters[strings.Clone(ask.Subject)] = &c
 }
 
-// sweep lets go of the counters whose last window is over, once a minute: those of addresses after their minute, those of
-// owners after their day. It lets go of those from a clock that was ahead at the same time.
+// sweep deletes the counters whose last window is over, at most once a minute: those of addresses after their minute,
+// those of owners after their day. It also deletes the counters that a clock made while it was ahead.
 func (s *shard) sweep(minute int64) {
 	if minute <= s.swept && s.swept <= minute+graceMinutes {
 		return

@@ -1,5 +1,5 @@
-// Package ratelimit decides which requests may pass. The policy is pure; Memory applies it in this process, Redis in
-// one place for any number of replicas, and Fallback goes from the second to the first while Redis is out of reach.
+// Package ratelimit decides which requests may pass. The policy is pure. Memory applies it in this process, and Redis in
+// one place for any number of replicas. Fallback uses Redis, and a Memory while Redis is out of reach.
 package ratelimit
 
 import (
@@ -12,11 +12,12 @@ const (
 	millisPerMinute = 60_000
 	minutesPerDay   = 24 * 60
 
-	// leastBanThreshold spares owners of small limits a ban for a short burst.
+	// leastBanThreshold is the least number of refusals that leads to a ban. It keeps an owner with small limits from being
+	// banned for a short burst.
 	leastBanThreshold = 30
 )
 
-// counter is all that is remembered of a subject.
+// counter is all that is remembered about a subject.
 type counter struct {
 	minute   int64 // the latest UTC minute it was counted in, as a number since 1970
 	passed   int64 // requests let through in that minute
@@ -35,9 +36,10 @@ func (c *counter) take(ask *petstore.Ask, now int64) petstore.Decision {
 	return current.describe(outcome, ask, now)
 }
 
-// at is the counter when the clock shows that minute. A clock may step back a little: a counter of the next minute stays
-// as it is, so that no window is given twice. One further ahead was counted by a clock that was wrong then: its minute
-// is not believed, and nobody waits for it. What it let through it let through before now, so the day keeps that.
+// at is the counter when the clock shows that minute. A clock may step back a little, so a counter of the next minute
+// stays as it is: otherwise a subject would get one window twice. A counter further ahead was made by a clock that was
+// wrong at the time: its minute is ignored, so that nobody has to wait for that minute. The requests that it let through
+// did pass before now, so they still count for the day.
 func (c counter) at(minute int64) counter {
 	switch {
 	case c.minute == minute, c.minute == minute+1:
@@ -48,8 +50,7 @@ func (c counter) at(minute int64) counter {
 	return counter{minute: minute}
 }
 
-// merge is what two accounts of the same subject say together in that minute: neither forgets what the other has
-// counted.
+// merge combines two counters of the same subject in that minute, so that what either has counted is kept.
 func (c counter) merge(other counter, minute int64) counter {
 	c, other = c.at(minute), other.at(minute)
 	latest := max(c.minute, other.minute)
@@ -88,8 +89,8 @@ func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	return petstore.Allowed
 }
 
-// roomy says whether more than half of every window is left at now. A subject that was never counted has no room: nothing
-// is known of it.
+// roomy reports whether more than half of every window is left at now. It is false for a subject that was never counted,
+// because nothing is known about it.
 func (c counter) roomy(ask *petstore.Ask, now int64) bool {
 	if c == (counter{}) || banned(ask, now) {
 		return false
@@ -107,7 +108,7 @@ func (c *counter) count(outcome petstore.Outcome) {
 	}
 }
 
-// describe is the answer to a request that had that outcome and left the counter as it is.
+// describe is the decision about a request that had that outcome and after which the counter is c.
 func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64) petstore.Decision {
 	w := c.shown(ask.Limits)
 	if outcome == petstore.Banned && (w.left > 0 || w.reset <= banEnd(ask)) {
@@ -124,17 +125,17 @@ func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64
 	}
 }
 
-// provokes says whether the latest refusal asks for a ban. It does so at every multiple of the threshold, so that a
-// ban that could not be stored is asked for again, and one that was lifted does not return with the next refusal.
+// provokes reports whether the latest refusal asks for a ban. Every multiple of the threshold does. So the limiter asks
+// again for a ban that could not be stored, but a ban that was lifted does not return with the next refusal.
 func (c counter) provokes(limits petstore.Limits) bool {
 	return !limits.OfAddress() && c.rejected%max(leastBanThreshold, limits.PerMinute) == 0
 }
 
-// window is what a client is told of a minute or a day: its limit, what is left of it and when it ends.
+// window is what a client is told about a minute or a day: its limit, how many requests are left, and when it ends.
 type window struct{ limit, left, reset int64 }
 
-// shown is the window with fewer requests left, and when equal the day, which ends later: when none are left, a request
-// passes after its end and not before. So it is the window that refused, too.
+// shown is the window with fewer requests left. If both have the same number left, it is the day, which ends later: if
+// none are left, no request passes before the day ends. So shown is also the window that refused.
 func (c counter) shown(limits petstore.Limits) window {
 	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.passed), (c.minute + 1) * millisPerMinute}
 	if limits.OfAddress() {
@@ -151,10 +152,10 @@ func (c counter) dayEnd() int64 {
 	return (c.minute/minutesPerDay + 1) * minutesPerDay * millisPerMinute
 }
 
-// banned says whether the subject's ban holds at now, as petstore.Ban.Holds does.
+// banned reports whether the subject's ban holds at now, by the same rule as petstore.Ban.Holds.
 func banned(ask *petstore.Ask, now int64) bool { return banStart(ask) <= now && now < banEnd(ask) }
 
-// banStart is the first millisecond in which the subject's ban is believed.
+// banStart is the first millisecond in which the subject's ban can hold.
 func banStart(ask *petstore.Ask) int64 {
 	return ask.BannedFrom.Add(-petstore.ClockSlack).UnixMilli()
 }

@@ -10,10 +10,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// history decides as the published rules say, naively: it keeps every request and counts them again for every answer.
+// history decides by the published rules in the simplest way: it keeps every request and counts all of them for every
+// answer.
 type history struct{ passed, refused []moment }
 
-// moment is when a request counts: in that minute and that day.
+// moment is the minute and the day in which a request counts.
 type moment struct{ minute, day time.Time }
 
 func momentOf(t time.Time) moment { return moment{t.Truncate(time.Minute), t.Truncate(24 * time.Hour)} }
@@ -66,8 +67,9 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 	return d
 }
 
-// at is the history when the clock shows now, and the moment in which a request counts. That is the latest of the history
-// if it is in the next minute. If the latest is further ahead, its day is the day of now, and its minutes are over.
+// at is the history when the clock shows now, and the moment in which a request then counts. That is the latest moment
+// of the history if it is in the next minute. If the latest moment is further ahead, its day is the day of now, and its
+// minutes are over.
 func (h *history) at(now moment) (history, moment) {
 	all := slices.Concat(h.passed, h.refused)
 	if len(all) == 0 {
@@ -122,7 +124,7 @@ func TestPolicyDecidesLikeAListOfTimestamps(t *testing.T) {
 	})
 }
 
-// walk is a random sequence of requests of one subject under a random clock, which steps back by so much at most.
+// walk is a random sequence of requests of one subject under a random clock, which steps back by a bounded time.
 type walk struct {
 	now, latest time.Time
 	back        time.Duration
@@ -151,7 +153,7 @@ func (w *walk) step(by time.Duration) {
 	}
 }
 
-// next is the next request; sometimes the clock moves before.
+// next is the next request. Sometimes it first moves the clock.
 func (w *walk) next(t *rapid.T) petstore.Ask {
 	ask := petstore.Ask{Subject: "subject", Limits: w.limits}
 	switch rapid.IntRange(0, 24).Draw(t, "kind") {

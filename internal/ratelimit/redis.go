@@ -20,8 +20,8 @@ var takeScript string
 
 var takeLua = rueidis.NewLuaScript(takeScript)
 
-// Redis is a Limiter that counts in Redis or Valkey, by its clock: exactly, whatever the number of replicas. A decision
-// is one round trip, for all requests of the same kind that wait for it together.
+// Redis is a Limiter that counts in Redis or Valkey, by the clock of that server. Its counts are exact for any number of
+// replicas. A decision takes one round trip, which all requests of the same kind that wait at the same time share.
 type Redis struct {
 	client rueidis.Client
 	prefix string
@@ -32,7 +32,7 @@ type Redis struct {
 
 var _ petstore.Limiter = (*Redis)(nil)
 
-// NewRedis connects to the server, the Sentinels or the Cluster of that URL. Environments may share it.
+// NewRedis connects to the server, the Sentinels or the Cluster at that URL. Several environments may share it.
 func NewRedis(url string, env petstore.Environment) (*Redis, error) {
 	option, err := parseURL(url)
 	if err != nil {
@@ -54,7 +54,7 @@ func connect(option rueidis.ClientOption, env petstore.Environment) (*Redis, err
 	return r, nil
 }
 
-// CheckURL says what is wrong with a URL, without asking who is there.
+// CheckURL says what is wrong with a URL, without connecting to it.
 func CheckURL(url string) error {
 	_, err := parseURL(url)
 	return err
@@ -63,7 +63,7 @@ func CheckURL(url string) error {
 func parseURL(text string) (rueidis.ClientOption, error) {
 	option, err := rueidis.ParseURL(text)
 	if err != nil {
-		// The cause would show parts of the URL, and of the password with them.
+		// The cause would show parts of the URL, and so of the password.
 		return option, errors.New("the Redis URL cannot be used; write it as redis://user:password@host:6379/0, with special characters in the password percent-encoded, with ?addr=host:port for each further node of a Cluster, or ?master_set=name for Sentinels")
 	}
 	option.DisableCache = true     // nothing is read but by the script
@@ -76,14 +76,14 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 	return option, nil
 }
 
-// Take implements petstore.Limiter. It fails when Redis does not answer before ctx ends.
+// Take implements petstore.Limiter. It fails if Redis does not answer before ctx ends.
 func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
 	decision, _, err := r.begin(&ask)(ctx)
 	return decision, err
 }
 
-// begin has a request decided, together with those of the same kind that come at the same time. What it returns waits for
-// the decision, and returns the counter after it too.
+// begin asks Redis for a decision, together with the requests of the same kind that come at the same time. The function
+// that it returns waits for the decision, and also returns the counter after it.
 func (r *Redis) begin(ask *petstore.Ask) (wait func(context.Context) (petstore.Decision, counter, error)) {
 	begun := r.asks.Begin(*ask)
 	return func(ctx context.Context) (petstore.Decision, counter, error) {
@@ -97,13 +97,13 @@ func (r *Redis) begin(ask *petstore.Ask) (wait func(context.Context) (petstore.D
 	}
 }
 
-// state is what a counter was when requests were decided on it.
+// state is a counter just before Redis decided requests on it, and the time of the decision.
 type state struct {
 	now     int64
 	counter counter
 }
 
-// groupTimeout bounds a decision that nobody waits for any more.
+// groupTimeout bounds a decision for which nobody waits any longer.
 const groupTimeout = 2 * time.Second
 
 func (r *Redis) decide(ask petstore.Ask, n int) (state, error) {
@@ -112,8 +112,8 @@ func (r *Redis) decide(ask petstore.Ask, n int) (state, error) {
 	return r.run(ctx, r.key(ask.Subject), &ask, n)
 }
 
-// run counts n requests and returns what was there before them. Redis may have forgotten what it once told: what is known
-// here is merged into its counter.
+// run counts n requests and returns the counter before them. Redis may have lost counts that it returned earlier, so run
+// merges the counts that this process knows into the counter in Redis.
 func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (state, error) {
 	var known counter
 	if r.known != nil {
@@ -140,7 +140,7 @@ func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (
 	return state{answer[0], counter{minute: answer[1], passed: answer[2], rejected: answer[3], today: answer[4]}}, nil
 }
 
-// probe makes a decision that concerns nobody where those on the subject are made.
+// probe lets Redis make a decision that affects nobody, on the node that decides about the subject.
 func (r *Redis) probe(ctx context.Context, subject string) error {
 	_, err := r.run(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1)
 	return err

@@ -14,7 +14,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// patient is a URL that grants the server the time to answer that it may need on a busy machine.
+// patient is a URL that gives the server as much time to answer as it may need on a busy machine.
 func patient(url string) string {
 	separator := "?"
 	if strings.Contains(url, "?") {
