@@ -2,9 +2,6 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 FUZZTIME ?= 20s
 CHAOS ?= 5m
 SEED ?= 0
-# The race detector leaves out the engine of SQLite, which is translated C and takes six times as long under it. Leave out no
-# other package: one with generic code brings copies of it that the detector does not see, and it reports what is no race.
-RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .PHONY: run build test test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
@@ -17,7 +14,7 @@ build: ## a static binary in bin/
 
 test: ## everything, under the race detector, on real databases and a real browser
 	scripts/test-services.sh
-	go test $(RACE) -parallel 4 -timeout 30m ./...
+	go test -race -parallel 4 -timeout 30m ./...
 	go -C bench test ./...
 	scripts/test-clients.sh
 
