@@ -55,11 +55,17 @@ func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
 		page.Click("#send-reserve")
 	}
 	for _, page := range pages {
-		page.Wait(`order.innerText.includes("For number 0")`)
+		page.Wait(`order.innerText.includes("For number ")`)
 	}
-	pages[1].Wait(`notice.innerText.includes("This animal is pending, not available")`)
-	if got := s.orders(t); len(got) != 1 || got[0].Reference != "number 0" {
-		t.Errorf("the store has %+v", got)
+	placed := s.orders(t)
+	if len(placed) != 1 {
+		t.Fatalf("the store has %+v", placed)
+	}
+	for i, page := range pages {
+		page.Wait(fmt.Sprintf(`order.innerText.includes("For %s")`, placed[0].Reference))
+		if fmt.Sprint("number ", i) != placed[0].Reference {
+			page.Wait(`notice.innerText.includes("This animal is pending, not available")`)
+		}
 	}
 }
 
