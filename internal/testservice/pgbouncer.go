@@ -33,7 +33,7 @@ listen_port = %d
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = 8
+default_pool_size = 64
 server_login_retry = 0.1
 ignore_startup_parameters = %s
 `
