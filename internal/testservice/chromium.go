@@ -11,7 +11,7 @@ import (
 )
 
 // pagePatience bounds a test in the browser. Only a broken page takes that long.
-const pagePatience = 2 * time.Minute
+const pagePatience = 5 * time.Minute
 
 var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
