@@ -53,7 +53,7 @@ func FuzzConnection(f *testing.F) {
 	address := serveFuzzed(f)
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		if len(sent) > 16<<10 {
-			t.Skip("such lengths are for other tests")
+			return // other tests send such lengths
 		}
 		c := dialFuzzed(t, address)
 		defer c.Close()
