@@ -132,6 +132,22 @@ var rules = []struct {
 		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
 		2 3 POST orders {"petId":1} = 201 order(1 1 open)
 		64 65 GET orders/1 = 200 order(1 1 open)`, Stale},
+	{"An inventory may be the first to show that a hold is over, but not before its time", `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
+		64 65 GET inventory = 200 {"available":1,"pending":0,"sold":0}`, `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
+		50 51 GET inventory = 200 {"available":1,"pending":0,"sold":0}`, OutOfOrder},
+	{"A link may be the first to show that a hold is over, but not before its time", `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		2 3 POST pets {"name":"Max","categoryId":1} = 201 pet(2 Max available)
+		4 5 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
+		66 67 GET pets?limit=1&status=available = 200 more [pet(2 Max available)]`, `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		2 3 POST pets {"name":"Max","categoryId":1} = 201 pet(2 Max available)
+		4 5 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
+		50 51 GET pets?limit=1&status=available = 200 more [pet(2 Max available)]`, OutOfOrder},
 	{"An order does not expire before its time", `
 		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
 		2 3 POST orders {"petId":1} = 201 order(1 1 open)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,18 +82,24 @@ func serve(t *testing.T, storage petstore.Storage, limiter petstore.Limiter, lim
 // run loads the service until that many exchanges are recorded, and reads everything back.
 func (s *service) run(exchanges int) {
 	s.Helper()
+	s.runUntil(func(recorded []Exchange) bool { return len(recorded) >= exchanges })
+}
+
+// runUntil loads the service until enough is recorded, and reads everything back.
+func (s *service) runUntil(enough func(recorded []Exchange) bool) {
+	s.Helper()
 	ctx, stop := context.WithTimeout(s.Context(), 2*time.Minute)
 	defer stop()
-	go func() {
-		for ctx.Err() == nil && len(s.history.Exchanges()) < exchanges {
-			time.Sleep(time.Millisecond)
+	var load sync.WaitGroup
+	load.Go(func() { s.Load.Run(ctx, s.history) })
+	for !enough(s.history.Exchanges()) {
+		if ctx.Err() != nil {
+			s.Fatalf("%d exchanges were recorded in two minutes, which was not enough", len(s.history.Exchanges()))
 		}
-		stop()
-	}()
-	s.Load.Run(ctx, s.history)
-	if n := len(s.history.Exchanges()); n < exchanges {
-		s.Fatalf("only %d exchanges were recorded in time", n)
+		time.Sleep(time.Millisecond)
 	}
+	stop()
+	load.Wait()
 	s.readBack()
 }
 

@@ -131,23 +131,23 @@ func (w *world) step(now []state, h *happening) ([]state, bool) {
 	return now, w.floats || w.counts(now, h) && w.continues(now, h)
 }
 
-// counts reports whether an inventory can be right.
+// counts reports whether an inventory can be right. The end of a hold leaves no trace, so an inventory may be the first to
+// show it.
 func (w *world) counts(now []state, h *happening) bool {
 	if h.op != "getInventory" {
 		return true
 	}
-	count := make(map[string]int64)
-	for _, s := range now {
+	count, freed := make(map[string]int64), int64(0)
+	for i, s := range now {
 		if s.phase == alive {
 			count[s.status]++
 		}
-	}
-	for _, status := range counted {
-		if h.inventory[status] != count[status] {
-			return false
+		if w.subjects[i].lapsed(s, h.returned) {
+			freed++
 		}
 	}
-	return true
+	more := h.inventory[available] - count[available]
+	return more >= 0 && more <= freed && h.inventory[pending] == count[pending]-more && h.inventory[sold] == count[sold]
 }
 
 // continues reports whether a page of animals that promises another one keeps the promise.
@@ -157,6 +157,12 @@ func (w *world) continues(now []state, h *happening) bool {
 	}
 	return slices.ContainsFunc(w.subjects, func(s *subject) bool {
 		is := now[w.number[s]]
-		return s.id < h.query.from && is.phase == alive && (h.query.status == "" || h.query.status == is.status)
+		asked := h.query.status == "" || h.query.status == is.status || h.query.status == available && s.lapsed(is, h.returned)
+		return s.id < h.query.from && is.phase == alive && asked
 	})
+}
+
+// lapsed reports whether the hold on the animal can have ended by then.
+func (s *subject) lapsed(now state, then time.Duration) bool {
+	return now.holder != 0 && then >= s.orders[now.holder-1].mayExpire
 }
