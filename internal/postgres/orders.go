@@ -23,6 +23,7 @@ const (
 	selectHolder = orderColumns + " FROM orders WHERE pet_id = $1 AND status = 1"
 	selectTime   = "SELECT " + theTime
 	lockOnePet   = "SELECT id, name, category_id, status FROM pets WHERE id = $1 FOR UPDATE"
+	lockPets     = "SELECT FROM pets WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
 	insertOrder  = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id"
 	closeOrder   = "UPDATE orders SET status = $2, closed_at = $3 WHERE id = $1"
 	setStatus    = "UPDATE pets SET status = $2 WHERE id = $1"
@@ -46,14 +47,46 @@ const (
 const expireStep = 500
 
 // GetOrder reads one order.
-func (db *DB) GetOrder(ctx context.Context, id int64) (order petstore.Order, err error) {
-	err = db.read(ctx, func(ctx context.Context) (err error) {
-		var now time.Time
-		order, now, err = getOrder(ctx, db.pool, id)
-		order = order.At(now)
-		return err
+func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
+	orders, err := db.readOrders(ctx, selectOrder, id)
+	if err == nil && len(orders) == 0 {
+		err = petstore.NoSuchOrder()
+	}
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	return orders[0], nil
+}
+
+// readOrders returns orders as they count at the time of the database. It stores that an order has expired before it
+// shows so, because a transaction that got its time earlier may still be on its way to complete the order. If the
+// database cannot store anything now, the time alone decides.
+func (db *DB) readOrders(ctx context.Context, sql string, args ...any) (orders []petstore.Order, err error) {
+	for {
+		var late []int64
+		err := db.read(ctx, func(ctx context.Context) (err error) {
+			orders, late, err = queryOrders(ctx, db.pool, sql, args...)
+			return err
+		})
+		if err != nil || len(late) == 0 || db.expire(ctx, late) != nil {
+			return orders, err
+		}
+	}
+}
+
+// queryOrders returns orders as they count, and the animals of those that have expired and are stored as open.
+func queryOrders(ctx context.Context, q querier, sql string, args ...any) (orders []petstore.Order, late []int64, err error) {
+	rows, _ := q.Query(ctx, sql, args...)
+	orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) {
+		var at int64
+		stored, err := scanOrder(row, &at)
+		order := stored.At(time.UnixMilli(at))
+		if order.Status != stored.Status {
+			late = append(late, order.PetID)
+		}
+		return order, err
 	})
-	return order, err
+	return orders, late, err
 }
 
 // querier is a pool or a transaction.
@@ -83,18 +116,9 @@ func scanOrder(row pgx.Row, more ...any) (order petstore.Order, err error) {
 }
 
 // ListOrders reads a page.
-func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) (orders []petstore.Order, err error) {
+func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore.Order, error) {
 	sql, args := ordersQuery(q)
-	err = db.read(ctx, func(ctx context.Context) error {
-		rows, _ := db.pool.Query(ctx, sql, args...)
-		orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) {
-			var at int64
-			order, err := scanOrder(row, &at)
-			return order.At(time.UnixMilli(at)), err
-		})
-		return err
-	})
-	return orders, err
+	return db.readOrders(ctx, sql, args...)
 }
 
 // ordersQuery writes the query of a page so that PostgreSQL walks an index from where the page begins.
@@ -270,4 +294,21 @@ func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
 		return err
 	})
 	return n, err
+}
+
+// expire waits for all changes of those animals that are under way, and closes their orders that have expired.
+func (db *DB) expire(ctx context.Context, pets []int64) error {
+	expired := 0
+	err := db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockPets, pets); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, expireOrders, pets)
+		expired = int(tag.RowsAffected())
+		return err
+	})
+	if err == nil {
+		db.watch.Order(petstore.Expired, expired)
+	}
+	return err
 }

@@ -3,6 +3,9 @@ package postgres
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
@@ -53,6 +56,51 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 				if !strings.Contains(plan, "orders_by_end") || !strings.Contains(plan, "Index Cond: (expires_at <= ") {
 					t.Errorf("%s\nis planned as\n%s", due.sql, plan)
 				}
+			}
+		})
+	}
+}
+
+// TestAnOrderThatWasShownAsExpiredStaysSo has somebody read the order after its end, while a transaction that was a
+// moment earlier completes it.
+func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
+	for name, read := range map[string]func(*DB) (petstore.Order, error){
+		"alone": func(db *DB) (petstore.Order, error) { return db.GetOrder(t.Context(), 1) },
+		"in a list": func(db *DB) (petstore.Order, error) {
+			orders, err := db.ListOrders(t.Context(), petstore.OrderQuery{Limit: 9})
+			return orders[0], err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := testservice.Postgres(t)
+			db := open(t, url)
+			order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
+			slow, err := pgx.Connect(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer slow.Close(t.Context())
+			if _, err := slow.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at"); err != nil {
+				t.Fatal(err)
+			}
+			shown := make(chan petstore.Order, 1)
+			go func() {
+				got, err := read(db)
+				if err != nil {
+					t.Error(err)
+				}
+				shown <- got
+			}()
+			awaitLockWaits(t, url, 1)
+			if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-shown; got.Status != petstore.Completed || got.ID != order.ID {
+				t.Errorf("shown as %+v, then completed", got)
 			}
 		})
 	}

@@ -25,13 +25,44 @@ const (
 const expireStep = 500
 
 // GetOrder returns one order.
-func (db *DB) GetOrder(ctx context.Context, id int64) (order petstore.Order, err error) {
-	now := db.now() // before the read: otherwise an order that is completed after the read might count as expired
-	err = db.readPets(ctx, func(r *reader) (err error) {
-		order, err = getOrder(r.conn, id)
-		return err
+func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
+	orders, err := db.readOrders(ctx, db.now(), selectOrder, id)
+	if err == nil && len(orders) == 0 {
+		err = petstore.NoSuchOrder()
+	}
+	if err != nil {
+		return petstore.Order{}, err
+	}
+	return orders[0], nil
+}
+
+// readOrders returns orders as they count at that time, which comes from a look at the clock before the read: otherwise
+// an order that is completed after the read might count as expired. It stores that an order has expired before it shows
+// so, because a change that got its time earlier may still be on its way to complete the order. If that cannot be stored,
+// no such change is on its way any more either.
+func (db *DB) readOrders(ctx context.Context, now time.Time, sql string, args ...any) (orders []petstore.Order, err error) {
+	late, err := db.tryOrders(ctx, now, &orders, sql, args)
+	if err == nil && len(late) > 0 {
+		db.change(ctx, func(w *writer) error { return w.expire(late, now) })
+		_, err = db.tryOrders(ctx, now, &orders, sql, args)
+	}
+	return orders, err
+}
+
+// tryOrders reads orders, and returns the ids of those that have expired and are stored as open.
+func (db *DB) tryOrders(ctx context.Context, now time.Time, orders *[]petstore.Order, sql string, args []any) (late []int64, err error) {
+	*orders = nil
+	err = db.readPets(ctx, func(r *reader) error {
+		return query(r.conn, func(row *sqlite3.Stmt) {
+			stored := scanOrder(row)
+			order := stored.At(now)
+			if order.Status != stored.Status {
+				late = append(late, order.ID)
+			}
+			*orders = append(*orders, order)
+		}, sql, args...)
 	})
-	return order.At(now), err
+	return late, err
 }
 
 func getOrder(conn *sqlite3.Conn, id int64) (order petstore.Order, err error) {
@@ -44,13 +75,10 @@ func getOrder(conn *sqlite3.Conn, id int64) (order petstore.Order, err error) {
 }
 
 // ListOrders returns at most q.Limit orders, newest first.
-func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) (orders []petstore.Order, err error) {
+func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore.Order, error) {
 	now := db.now()
 	sql, args := ordersQuery(q, now)
-	err = db.readPets(ctx, func(r *reader) error {
-		return query(r.conn, func(row *sqlite3.Stmt) { orders = append(orders, scanOrder(row).At(now)) }, sql, args...)
-	})
-	return orders, err
+	return db.readOrders(ctx, now, sql, args...)
 }
 
 // ordersQuery writes the query of a page so that SQLite walks an index from where the page begins.
@@ -133,7 +161,7 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 		}
 		some := 0
 		err = db.change(ctx, func(w *writer) (err error) {
-			some, err = w.expire(now)
+			some, err = w.expireDue(now)
 			return err
 		})
 		if err != nil {
@@ -143,13 +171,30 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	}
 }
 
-func (w *writer) expire(now time.Time) (n int, err error) {
+// expireDue closes orders that have expired, at most expireStep.
+func (w *writer) expireDue(now time.Time) (n int, err error) {
 	var due []petstore.Order
 	err = query(w.conn, func(row *sqlite3.Stmt) { due = append(due, scanOrder(row).At(now)) }, selectDue, now.UnixMilli(), expireStep)
 	for i := 0; i < len(due) && err == nil; i++ {
 		err = w.close(due[i])
 	}
 	return len(due), err
+}
+
+// expire closes those of the orders that are still open and have expired.
+func (w *writer) expire(orders []int64, now time.Time) error {
+	for _, id := range orders {
+		stored, err := getOrder(w.conn, id)
+		if err != nil {
+			return err
+		}
+		if order := stored.At(now); order.Status != stored.Status {
+			if err := w.close(order); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // settled returns an animal and the open order that holds it, or nil if none does. It first closes that order if it has

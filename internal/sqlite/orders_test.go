@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +37,55 @@ func TestAnOrderThatIsCompletedInTimeNeverCountsAsExpired(t *testing.T) {
 	}
 	if got, err := db.GetOrder(t.Context(), order.ID); err != nil || got.Status != petstore.Completed {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// TestAnOrderThatWasShownAsExpiredStaysSo has somebody read the order after its end, while a request that was a moment
+// earlier completes it.
+func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
+	for name, read := range map[string]func(*DB) (petstore.Order, error){
+		"alone": func(db *DB) (petstore.Order, error) { return db.GetOrder(context.Background(), 1) },
+		"in a list": func(db *DB) (petstore.Order, error) {
+			orders, err := db.ListOrders(context.Background(), petstore.OrderQuery{Limit: 9})
+			return orders[0], err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := time.Now()
+			var late atomic.Bool
+			onLook := func() {}
+			db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time {
+				if late.Load() {
+					return begin.Add(2 * time.Hour)
+				}
+				onLook()
+				return begin
+			}})
+			pet, _, err := db.CreatePet(t.Context(), rex, nil)
+			noError(t, err)
+			order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
+			noError(t, err)
+
+			shown := make(chan petstore.Order, 1)
+			onLook = func() { // the writer has the time, and has not stored anything
+				late.Store(true)
+				go func() {
+					order, err := read(db)
+					noError(t, err)
+					shown <- order
+				}()
+				select {
+				case early := <-shown:
+					shown <- early
+				case <-time.After(50 * time.Millisecond): // the read waits
+				}
+			}
+			closed, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
+			noError(t, err)
+			if got := <-shown; got != closed {
+				t.Errorf("shown as %+v, then closed as %+v", got, closed)
+			}
+		})
 	}
 }
 
