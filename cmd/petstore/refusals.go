@@ -13,10 +13,12 @@ import (
 const (
 	refusalHeaders   = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	refusalOverPlain = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+	refusalOfExpect  = "417 Expectation Failed\r\n"
 )
 
 // refusedByServer recognizes such a refusal among the writes of a connection, and says what to tell the client instead.
-// For all other writes the status is 0: answers of handlers have other headers, and TLS looks entirely different.
+// For all other writes the status is 0: answers of handlers have other headers, TLS looks entirely different, and a part
+// of a body that reads like a refusal lacks the ends of lines, which JSON and the pages never hold.
 func refusedByServer(b []byte) (status int, message string) {
 	const code = len("HTTP/1.1 ")
 	if len(b) < code+3 || b[code] < '4' || !bytes.HasPrefix(b, []byte("HTTP/1.")) {
@@ -27,7 +29,7 @@ func refusedByServer(b []byte) (status int, message string) {
 	}
 	line, _, _ := bytes.Cut(b, []byte("\r\n"))
 	status, _ = strconv.Atoi(string(line[code : code+3]))
-	if status != http.StatusExpectationFailed && !bytes.HasPrefix(b[len(line):], []byte(refusalHeaders)) {
+	if !bytes.HasPrefix(b[len(line):], []byte(refusalHeaders)) && !bytes.HasPrefix(b[code:], []byte(refusalOfExpect)) {
 		return 0, ""
 	}
 	switch status {

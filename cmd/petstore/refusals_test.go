@@ -181,3 +181,25 @@ func TestTheServersOwnRefusalsAreRecognised(t *testing.T) {
 		t.Errorf("over TLS net/http writes %q, which is taken for %d", writes, status)
 	}
 }
+
+// TestWhatAnAnswerHoldsIsNeverTakenForARefusal has long answers in which each write begins at another place of the text.
+func TestWhatAnAnswerHoldsIsNeverTakenForARefusal(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"HTTP/1.1 417", "HTTP/1.1 417 Expectation Failed", "HTTP/1.0 400 Bad Request", "HTTP/1.1 431 x" + strings.ReplaceAll(refusalHeaders, "\r\n", `\r\n`)} {
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, r.URL.Path+strings.Repeat(text, 10_000/len(text)))
+		})
+		plain := record(t)
+		server := newServer(handler, nil, slog.New(slog.DiscardHandler))
+		defer server.Close()
+		go server.Serve(plain)
+		for i := range text {
+			sendRaw(t, plain.Addr().String(), "GET /"+strings.Repeat("a", i)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		}
+		for _, written := range *plain.writes {
+			if status, _ := refusedByServer([]byte(written)); status != 0 {
+				t.Errorf("%.50q… is taken for a refusal with %d", written, status)
+			}
+		}
+	}
+}

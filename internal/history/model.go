@@ -147,8 +147,10 @@ func (s *subject) stepOrder(now state, e *event) (state, bool) {
 	case orderRemade:
 		return now, stored != 0
 	case orderShown:
-		return now, stored == want && (want != petstore.Open || e.called <= o.mustExpire) ||
-			stored == petstore.Open && want == petstore.Expired && e.returned >= o.mayExpire
+		if stored == petstore.Open && want == petstore.Expired && e.returned >= o.mayExpire {
+			return now.set(e.order, petstore.Expired), true // its animal may be freed later
+		}
+		return now, stored == want && (want != petstore.Open || e.called <= o.mustExpire)
 	case orderHidden:
 		if want == 0 {
 			return now, stored == 0

@@ -132,6 +132,15 @@ var rules = []struct {
 		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
 		2 3 POST orders {"petId":1} = 201 order(1 1 open)
 		64 65 GET orders/1 = 200 order(1 1 open)`, Stale},
+	{"An order that was shown as expired is not completed", `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		2 3 POST orders {"petId":1} = 201 order(1 1 open)
+		60 64 POST orders/1/complete = 200 order(1 1 completed)
+		61 63 GET orders/1 = 200 order(1 1 completed)`, `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		2 3 POST orders {"petId":1} = 201 order(1 1 open)
+		60 64 POST orders/1/complete = 200 order(1 1 completed)
+		61 63 GET orders/1 = 200 order(1 1 expired)`, Lost},
 	{"An inventory may be the first to show that a hold is over, but not before its time", `
 		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
 		2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)

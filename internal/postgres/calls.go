@@ -10,10 +10,14 @@ import (
 )
 
 // read does work that changes nothing. If the connection breaks, as idle connections do when the server restarts, read
-// does the work once more on a new connection.
+// does the work once more on a new connection. Once the work has begun, it goes on even if the caller gives up: to stop it
+// would break the connection.
 func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	if err := ctx.Err(); err != nil {
+		return failure(err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	err = db.try(ctx, work)
 	if lost(err) {
@@ -23,8 +27,8 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 }
 
 // write does work that is a transaction by itself, such as one statement, on a connection of its own. Once it has begun,
-// it goes on even if the caller gives up: to stop it would only break the connection. It is never repeated, because it
-// may have happened when its connection breaks.
+// it goes on even if the caller gives up, as read does. It is never repeated, because it may have happened when its
+// connection breaks.
 func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	if err := ctx.Err(); err != nil {

@@ -78,6 +78,8 @@ var session = map[string]string{
 	"statement_timeout": "2500ms",
 	// If this process vanishes in the middle of a transaction, the server releases its locks.
 	"idle_in_transaction_session_timeout": "10s",
+	// A group of changes sees what others have committed in the meantime.
+	"default_transaction_isolation": "read committed",
 	// Every query walks an index to a few rows. It is planned only once, so that stale or missing statistics cannot lead to
 	// a bad plan.
 	"plan_cache_mode": "force_generic_plan",

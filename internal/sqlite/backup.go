@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -89,8 +90,10 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 // checkBackup refuses a file that is not an undamaged database of this environment, with a schema that this program
 // knows.
 func checkBackup(ctx context.Context, cfg Config, backup string) error {
-	if _, err := os.Stat(backup); err != nil {
+	if _, err := os.Stat(backup); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no backup %s", backup)
+	} else if err != nil {
+		return fmt.Errorf("the backup cannot be read: %w", err)
 	}
 	conn, err := sqlite3.OpenConn(backup, sqlite3.OpenReadOnly)
 	if err != nil {

@@ -41,8 +41,9 @@ type block struct {
 
 const (
 	blockSize = 256
-	// maxNewest is how many bytes newest holds at most. Animals fetched from the file take up to three quarters of it. The
-	// rest, which is more than any block takes, is for new animals.
+	// maxNewest is how many bytes newest holds at most, and half as much again if deletions have left blocks half empty.
+	// Animals fetched from the file take up to three quarters of it. The rest, which is more than any block takes, is for
+	// new animals.
 	maxNewest = 32 << 20
 	// petSize is how many bytes an animal takes besides its name.
 	petSize = 64
@@ -102,7 +103,7 @@ func (n *newest) find(id int64) (i, j int, found bool) {
 		return i, 0, false
 	}
 	pets := n.blocks[i].pets
-	if j := id - n.blocks[i].first; j < int64(len(pets)) && pets[j].ID == id { // no id is missing before this one
+	if j := uint64(id - n.blocks[i].first); j < uint64(len(pets)) && pets[j].ID == id { // no id is missing before this one
 		return i, int(j), true
 	}
 	j = sort.Search(len(pets), func(j int) bool { return pets[j].ID >= id })
@@ -120,7 +121,23 @@ func (n *newest) remove(i, j int) {
 	n.count(b, b.pets[j], -1)
 	if b.pets = slices.Delete(b.pets, j, j+1); len(b.pets) == 0 {
 		n.blocks = slices.Delete(n.blocks, i, i+1)
+	} else {
+		n.join(i)
 	}
+	n.join(i - 1)
+}
+
+// join makes one block of a block and the next if they fit into one. So two neighbors are always more than half full.
+func (n *newest) join(i int) {
+	if i < 0 || i+1 >= len(n.blocks) || len(n.blocks[i].pets)+len(n.blocks[i+1].pets) > blockSize {
+		return
+	}
+	b, next := &n.blocks[i], n.blocks[i+1]
+	b.pets = slices.Concat(b.pets, next.pets)
+	for status, count := range next.of {
+		b.of[status] += count
+	}
+	n.blocks = slices.Delete(n.blocks, i+1, i+2)
 }
 
 // push adds an animal that is newer than all others in memory.

@@ -149,6 +149,46 @@ func TestAnimalsInMemoryAreBounded(t *testing.T) {
 	}
 }
 
+func TestAnimalsThatAreDeletedLeaveLittleMemoryBehind(t *testing.T) {
+	const lots = 64 * blockSize
+	var n newest
+	n.init()
+	n.extend(nil)
+	for id := range int64(lots) {
+		n.follow([]alteration{{pet: petstore.Pet{ID: id + 1, NewPet: petstore.NewPet{Status: petstore.Available}}}})
+	}
+	room := func() (room, held int) {
+		for _, b := range n.blocks {
+			room, held = room+cap(b.pets), held+len(b.pets)
+		}
+		return room, held
+	}
+	for _, each := range []int64{2, 8, blockSize} { // keeps one of so many
+		for id := range int64(lots) {
+			if id%each != 0 {
+				n.follow([]alteration{{pet: petstore.Pet{ID: id + 1}, gone: true}})
+			}
+		}
+		if room, held := room(); held != int(lots/each) || room > 2*held+2*blockSize {
+			t.Errorf("with one animal of %d left, there is room for %d, and %d are held", each, room, held)
+		}
+		for id := int64(0); id < lots; id += each {
+			if _, found, _, _ := n.get(id + 1); !found {
+				t.Fatalf("animal %d is gone", id+1)
+			}
+		}
+	}
+}
+
+func TestAnimalsWithIdsBelowZeroAreListed(t *testing.T) {
+	var n newest
+	n.init()
+	n.extend([]petstore.Pet{{ID: -7, NewPet: petstore.NewPet{Status: petstore.Available}}})
+	if pets, whole, _ := n.list(petstore.PetQuery{Limit: 9}); len(pets) != 1 || !whole {
+		t.Errorf("listed are %v", pets)
+	}
+}
+
 func TestAStartReadsNoAnimals(t *testing.T) {
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
