@@ -110,7 +110,7 @@ func TestBanThatCannotBeStoredIsAskedForAgain(t *testing.T) {
 	s := serve(t, on(storage))
 	ask := request("GET", "/v1/pets", s.key(petstore.Free))
 	s.repeat(ask, 60)
-	storage.failing("BanOwner", petstore.Unreachable(nil))
+	storage.failing("BanOwner", petstore.NotDone(nil))
 	s.repeat(ask, 59)
 	s.send(ask).is(t, 429, petstore.RateLimited)
 	storage.with(nil)

@@ -119,7 +119,7 @@ func TestUseThatCannotBeNotedFailsNoRequestAndIsNotedLater(t *testing.T) {
 			return nil
 		}
 		failed <- struct{}{}
-		return petstore.Unreachable(errors.New("the disk is full"))
+		return petstore.NotDone(errors.New("the disk is full"))
 	})
 	s.get(key, "/v1/pets").is(t, 200, "")
 	<-failed
