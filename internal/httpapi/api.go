@@ -82,7 +82,7 @@ type API struct {
 	router  router
 	open    map[string]*resource // pages and probes, which need no key, by path
 	keys    *keyCache
-	pages   *pages
+	lists   *pageCache
 	metrics *metrics
 	links   links
 	// namedHash is the hash of NamedKey, which need not have the form of the keys that petstore makes.
@@ -102,7 +102,7 @@ func New(c Config) *API {
 		router:  newRouter(operations),
 		open:    newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Log, c.Now),
-		pages:   newPageCache(c.Storage),
+		lists:   newPageCache(c.Storage),
 		metrics: newMetrics(c.Metrics),
 		links:   newLinks(c.BaseURL),
 

@@ -15,7 +15,7 @@ import (
 func TestBan(t *testing.T) {
 	storage := openSQLite(t)
 	s := serve(t, on(storage))
-	secret, key := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	secret, key := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 	ask := request("GET", "/v1/pets", secret)
 	provoke := func(t *testing.T) *answer {
 		t.Helper()
@@ -88,7 +88,7 @@ func TestBan(t *testing.T) {
 func TestBanOfAClockThatWasAheadIsLiftedWhenTheClockIsRight(t *testing.T) {
 	storage := openSQLite(t)
 	s := serve(t, on(storage))
-	secret, _ := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	secret, _ := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 	ask := request("GET", "/v1/pets", secret)
 	s.clock.step(time.Hour)
 	s.repeat(ask, 60+60)

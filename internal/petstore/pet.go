@@ -5,8 +5,11 @@ package petstore
 // MaxNameLength is the longest name of an animal, in Unicode code points.
 const MaxNameLength = 1000
 
-// Status is the availability of an animal. Its numbers are stored: never renumber them. Zero means "not given".
+// Status is the availability of an animal. Its numbers are stored: never renumber them.
 type Status uint8
+
+// AnyStatus in a query selects the animals of every status. No animal has it.
+const AnyStatus Status = 0
 
 // The states an animal can be in.
 const (

@@ -114,7 +114,7 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 		return fmt.Sprintf("%s AND (status, id) < (%d, $1) AND status >= %[2]d%s ORDER BY status DESC, id DESC LIMIT $2", from, status, and)
 	}
 	switch q.Status {
-	case 0:
+	case petstore.AnyOrderStatus:
 		return from + page, args
 	case petstore.Open:
 		return stored(petstore.Open, " AND expires_at > "+theTime), args
