@@ -1,5 +1,8 @@
 // Package history records what clients asked a server and what it answered, with the times of both, and finds answers
 // that a correct store could not have given. Only tests import it.
+//
+// Make a [History] with [New], let [Load.Run] fill it while something happens to the server, end with [Load.ReadBack], and
+// give the exchanges to [Check]. A [Fault] names the exchanges that contradict each other.
 package history
 
 import (

@@ -1,5 +1,8 @@
 // Package httpapi is the HTTP edge: it turns requests into calls of the domain's seams, and answers and refusals into
 // the bytes that the published interface promises.
+//
+// The table of operations and the chain of steps that every request goes through are in api.go. Each step is a method of
+// that name, most of them in middleware.go. An operation's own code is in the file of its noun, such as pets.go.
 package httpapi
 
 import (

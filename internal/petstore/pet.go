@@ -1,5 +1,8 @@
 // Package petstore is the domain: animals, orders, API keys and plans, and the interfaces of what stores and counts them.
 // It imports the standard library only and knows nothing of HTTP or SQL.
+//
+// Each noun has a file with its fields and its rules, such as pet.go and order.go. The interfaces are [Storage] and
+// [Limiter]; what they promise is written there, and package conformance tests it. Every refusal is an [Error].
 package petstore
 
 // MaxNameLength is the longest name of an animal, in Unicode code points.

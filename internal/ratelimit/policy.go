@@ -1,5 +1,8 @@
 // Package ratelimit decides which requests may pass. The policy is pure. Memory applies it in this process, and Redis in
 // one place for any number of replicas. Fallback uses Redis, and a Memory while Redis is out of reach.
+//
+// The policy is the type counter in policy.go; take.lua is the part of it that Redis runs. A server on one machine uses
+// [NewMemory], one of several replicas [NewFallback].
 package ratelimit
 
 import (

@@ -1,4 +1,8 @@
 // Package sqlite keeps the store in one SQLite file. One connection writes, in groups; a few others read.
+//
+// [Open] returns a [DB], which is a petstore.Storage. Every write goes through writer.go, and every read through reader.go
+// or, for the newest animals, through the memory of newest.go. The SQL of each noun is in the file of that name;
+// migrations has the schema.
 package sqlite
 
 import (
