@@ -121,7 +121,7 @@ func hosts(config *pgx.ConnConfig) []string {
 	for _, other := range config.Fallbacks {
 		all = append(all, net.JoinHostPort(other.Host, strconv.Itoa(int(other.Port))))
 	}
-	return slices.Compact(all) // a host is there twice where TLS is optional
+	return slices.Compact(all) // a host is listed twice if TLS is optional
 }
 
 // sentence puts an error of several hosts, which has a line for each, on one line.

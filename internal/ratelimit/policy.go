@@ -22,7 +22,7 @@ const (
 
 // counter is all that is remembered about a subject.
 type counter struct {
-	minute   int64 // the latest UTC minute it was counted in, as a number since 1970
+	minute   int64 // the UTC minute of the latest request, counted from 1970
 	passed   int64 // requests let through in that minute
 	rejected int64 // requests refused in that minute
 	today    int64 // requests let through in the UTC day of that minute
