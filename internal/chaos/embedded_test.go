@@ -52,7 +52,7 @@ func (e *embedded) killOften(t testing.TB, random *rand.Rand) {
 	}
 }
 
-func (e *embedded) pause(t testing.TB, random *rand.Rand) { pause(t, random, e.server) }
+func (e *embedded) pause(t testing.TB, random *rand.Rand) { hang(t, random, e.server) }
 
 func (e *embedded) restart(t testing.TB, _ *rand.Rand) {
 	e.server.Stop(t)

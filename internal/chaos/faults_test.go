@@ -29,8 +29,8 @@ func crash(t testing.TB, random *rand.Rand, part killable) {
 	part.Start(t)
 }
 
-// pause makes a part hang for a while.
-func pause(t testing.TB, random *rand.Rand, part pausable) {
+// hang makes a part hang for a while.
+func hang(t testing.TB, random *rand.Rand, part pausable) {
 	part.Pause(t)
 	hold(random)
 	part.Resume(t)
@@ -54,7 +54,7 @@ func (c *cluster) killReplica(t testing.TB, random *rand.Rand) {
 }
 
 func (c *cluster) pauseReplica(t testing.TB, random *rand.Rand) {
-	pause(t, random, c.servers[c.any(random)])
+	hang(t, random, c.servers[c.any(random)])
 }
 
 func (c *cluster) restartReplica(t testing.TB, random *rand.Rand) {
@@ -96,7 +96,7 @@ func (c *cluster) restartPostgres(t testing.TB, _ *rand.Rand) {
 	c.primary.Start(t)
 }
 
-func (c *cluster) pausePostgres(t testing.TB, random *rand.Rand) { pause(t, random, c.primary) }
+func (c *cluster) pausePostgres(t testing.TB, random *rand.Rand) { hang(t, random, c.primary) }
 
 // failOver leaves a new standby behind the one that took over.
 func (c *cluster) failOver(t testing.TB, random *rand.Rand) {
@@ -126,7 +126,7 @@ func (c *cluster) stopRedis(t testing.TB, random *rand.Rand) {
 	c.redis.Start(t)
 }
 
-func (c *cluster) pauseRedis(t testing.TB, random *rand.Rand) { pause(t, random, c.redis) }
+func (c *cluster) pauseRedis(t testing.TB, random *rand.Rand) { hang(t, random, c.redis) }
 
 func (c *cluster) killBalancer(t testing.TB, random *rand.Rand) { crash(t, random, c.balancer) }
 
