@@ -24,11 +24,14 @@ type Exchange struct {
 
 	// Called and Returned are times since the history began.
 	Called, Returned time.Duration
-	// Status is 0 if no complete answer came: the request may have been done already, or may still be done.
-	Status int
+	Status int // of HTTP, or NoAnswer
 	Header http.Header
 	Answer []byte
 }
+
+// NoAnswer is the Status of an exchange without a complete answer. The request may have been done already, or may still be
+// done.
+const NoAnswer = 0
 
 // History is a list of exchanges, in no order. Its methods are safe for concurrent use.
 type History struct {
