@@ -24,6 +24,7 @@ type Exchange struct {
 
 	// Called and Returned are times since the history began.
 	Called, Returned time.Duration
+
 	Status int // of HTTP, or NoAnswer
 	Header http.Header
 	Answer []byte
