@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -38,9 +39,8 @@ func TestTheCommandsOfTheManualWork(t *testing.T) {
 	}
 }
 
-// declared lists the names that each Go file declares at its top level, methods too, by the path of the file.
-func declared(t *testing.T) map[string][]string {
-	t.Helper()
+// declarations lists the names that each Go file declares at its top level, methods too, by the path of the file.
+var declarations = sync.OnceValues(func() (map[string][]string, error) {
 	names := make(map[string][]string)
 	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" {
@@ -56,6 +56,12 @@ func declared(t *testing.T) map[string][]string {
 		}
 		return nil
 	})
+	return names, err
+})
+
+func declared(t *testing.T) map[string][]string {
+	t.Helper()
+	names, err := declarations()
 	if err != nil {
 		t.Fatal(err)
 	}
