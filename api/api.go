@@ -1,4 +1,5 @@
-// Package api holds the published description of the interface, as files that people and programs read.
+// Package api holds the published description of the interface, as files that people and programs read. Change
+// openapi.yaml by hand, then run go generate ./api, which makes openapi.json from it.
 package api
 
 import _ "embed"

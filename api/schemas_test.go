@@ -87,7 +87,7 @@ func TestBodiesAreDescribedAsTheyAreTaken(t *testing.T) {
 		allowed      bool
 	}{
 		{"NewPet", `{"name":"Olive","categoryId":2}`, true},
-		{"NewPet", `{"name":"Olive","categoryId":2,"status":"sold","id":7,"colour":"grey"}`, true},
+		{"NewPet", `{"name":"Olive","categoryId":2,"status":"sold","id":7,"color":"gray"}`, true},
 		{"NewPet", `{"name":"Olive","categoryId":-1}`, true},
 		{"NewPet", `{"name":"Olive","categoryId":1.0}`, true},
 		{"NewPet", `{"name":"Olive"}`, false},

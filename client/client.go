@@ -125,8 +125,8 @@ func (c *Client) callWith(ctx context.Context, method, path string, in, out any,
 
 // create is callWith for an operation that must make something only once, however often it is sent.
 func (c *Client) create(ctx context.Context, path string, in, out any, options []CallOption) error {
-	once := append([]CallOption{WithIdempotencyKey(newIdempotencyKey())}, options...)
-	return c.callWith(ctx, http.MethodPost, path, in, out, once)
+	withKey := append([]CallOption{WithIdempotencyKey(newIdempotencyKey())}, options...)
+	return c.callWith(ctx, http.MethodPost, path, in, out, withKey)
 }
 
 // exchange performs a request and reads the answer into out, unless out is nil.
@@ -144,7 +144,7 @@ func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, er
 // maxAnswer bounds how much of an answer is read. The largest page takes less than 2 MiB.
 const maxAnswer = 16 << 20
 
-// send sends a request once, when the gate lets it go. It returns an *Error if the service refuses the request.
+// send makes one try of a request when the gate lets it go. It returns an *Error if the service refuses the request.
 func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// startExample serves an empty store for an example.
-func startExample() (server, key string, stop func()) {
+// serveExample serves an empty store for an example.
+func serveExample() (server, key string, stop func()) {
 	s, err := newService(context.Background())
 	if err != nil {
 		log.Fatal(err)
@@ -29,8 +29,18 @@ func startExample() (server, key string, stop func()) {
 	}
 }
 
+// openExample returns a client of an empty store. The first example shows how to make a client.
+func openExample() (store *client.Client, stop func()) {
+	server, key, stop := serveExample()
+	store, err := client.New(server, key)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return store, stop
+}
+
 func Example() {
-	server, key, stop := startExample()
+	server, key, stop := serveExample()
 	defer stop()
 	ctx := context.Background()
 
@@ -57,11 +67,63 @@ func Example() {
 	// 1000 requests a minute
 }
 
-func ExampleClient_UpdatePet() {
-	server, key, stop := startExample()
+func ExampleClient_ListPets() {
+	store, stop := openExample()
 	defer stop()
 	ctx := context.Background()
-	store, _ := client.New(server, key)
+	for _, name := range []string{"Biscuit", "Olive", "Pepper"} {
+		store.CreatePet(ctx, client.NewPet{Name: name, CategoryID: 1})
+	}
+
+	query := client.PetQuery{Status: client.Available, Limit: 2}
+	for {
+		page, err := store.ListPets(ctx, query)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, pet := range page.Items {
+			fmt.Println(pet.Name)
+		}
+		if page.Next == "" {
+			break
+		}
+		fmt.Println("and on the next page")
+		query.Cursor = page.Next
+	}
+	// Output:
+	// Pepper
+	// Olive
+	// and on the next page
+	// Biscuit
+}
+
+func ExampleClient_Pets() {
+	store, stop := openExample()
+	defer stop()
+	ctx := context.Background()
+	for _, name := range []string{"Biscuit", "Olive", "Pepper"} {
+		store.CreatePet(ctx, client.NewPet{Name: name, CategoryID: 1})
+	}
+
+	// Pets asks for the next page when the loop needs it, and for none after the loop has ended.
+	for pet, err := range store.Pets(ctx, client.PetQuery{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(pet.Name)
+		if pet.Name == "Olive" {
+			break
+		}
+	}
+	// Output:
+	// Pepper
+	// Olive
+}
+
+func ExampleClient_UpdatePet() {
+	store, stop := openExample()
+	defer stop()
+	ctx := context.Background()
 
 	pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
 	pet, err := store.UpdatePet(ctx, pet.ID, client.PetPatch{Status: new(client.Sold)})
@@ -70,10 +132,9 @@ func ExampleClient_UpdatePet() {
 }
 
 func ExampleClient_PlaceOrder() {
-	server, key, stop := startExample()
+	store, stop := openExample()
 	defer stop()
 	ctx := context.Background()
-	store, _ := client.New(server, key)
 
 	pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
 	order, _ := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Hold: time.Hour})
@@ -87,10 +148,9 @@ func ExampleClient_PlaceOrder() {
 }
 
 func ExampleWithIdempotencyKey() {
-	server, key, stop := startExample()
+	store, stop := openExample()
 	defer stop()
 	ctx := context.Background()
-	store, _ := client.New(server, key)
 
 	// An import that is started again adds its rows once.
 	for range 2 {
@@ -105,9 +165,8 @@ func ExampleWithIdempotencyKey() {
 }
 
 func ExampleError() {
-	server, key, stop := startExample()
+	store, stop := openExample()
 	defer stop()
-	store, _ := client.New(server, key)
 
 	_, err := store.CreatePet(context.Background(), client.NewPet{Name: " ", CategoryID: 1})
 	var refused *client.Error

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,15 +138,15 @@ func TestEveryTryOfACreateIsTheSame(t *testing.T) {
 			t.Errorf("the second create says %+v", meta)
 		}
 		for _, try := range s.asked[:4] {
-			if try.idempotent != s.asked[0].idempotent || try.body != `{"name":"Biscuit","categoryId":1}` {
+			if try.idempotencyKey != s.asked[0].idempotencyKey || try.body != `{"name":"Biscuit","categoryId":1}` {
 				t.Errorf("a try was %+v, the first %+v", try, s.asked[0])
 			}
 		}
-		if first, second := s.asked[0].idempotent, s.asked[4].idempotent; first == second || len(first) < 20 {
+		if first, second := s.asked[0].idempotencyKey, s.asked[4].idempotencyKey; first == second || len(first) < 20 {
 			t.Errorf("two creates have the idempotency keys %q and %q", first, second)
 		}
-		if _, err := store.CreatePet(t.Context(), client.NewPet{Name: "Biscuit", CategoryID: 1}, client.WithIdempotencyKey("row 7")); err != nil || s.asked[5].idempotent != "row 7" {
-			t.Errorf("the caller's idempotency key became %q, %v", s.asked[5].idempotent, err)
+		if _, err := store.CreatePet(t.Context(), client.NewPet{Name: "Biscuit", CategoryID: 1}, client.WithIdempotencyKey("row 7")); err != nil || s.asked[5].idempotencyKey != "row 7" {
+			t.Errorf("the caller's idempotency key became %q, %v", s.asked[5].idempotencyKey, err)
 		}
 	})
 }
@@ -221,5 +222,30 @@ func TestAServerThatIsNotTrustedIsAskedOnce(t *testing.T) {
 	var meta client.Meta
 	if _, err := newClient(t, server.URL, "secret").GetInventory(t.Context(), client.WithMeta(&meta)); err == nil || meta.Attempts != 1 {
 		t.Errorf("after %d tries the error is %v", meta.Attempts, err)
+	}
+}
+
+func TestWhatNetHTTPSendsAgainByItselfIsDoneOnce(t *testing.T) {
+	s := testService(t)
+	var sent atomic.Int64
+	unlucky := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if sent.Add(1) == 2 { // on a connection that was used before; the answer is lost
+			s.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		s.ServeHTTP(w, r)
+	})
+	store := through(t, unlucky, s.generous(t), client.WithoutRetries())
+	var meta client.Meta
+	for _, name := range []string{"Biscuit", "Olive"} {
+		if _, err := store.CreatePet(t.Context(), client.NewPet{Name: name, CategoryID: 1}, client.WithMeta(&meta)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sent.Load() != 3 || meta.Attempts != 1 || !meta.Replayed {
+		t.Errorf("%d requests in all, and of the last call %d tries, replayed: %v; want 3 requests, one try, and a replay", sent.Load(), meta.Attempts, meta.Replayed)
+	}
+	if inventory, err := store.GetInventory(t.Context()); err != nil || inventory.Available != 2 {
+		t.Errorf("there are %+v, %v; want two animals", inventory, err)
 	}
 }

@@ -31,8 +31,8 @@ type line struct {
 }
 
 type asked struct {
-	at                               time.Time
-	method, target, body, idempotent string
+	at                                   time.Time
+	method, target, body, idempotencyKey string
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {

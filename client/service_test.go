@@ -62,7 +62,7 @@ func (s *service) key(ctx context.Context, plan petstore.Plan, access petstore.A
 	if err != nil {
 		return "", err
 	}
-	secret, key := petstore.NewSecret(petstore.Production), petstore.NewKey("test", plan, limits, time.Now(), 0)
+	secret, key := petstore.NewSecret(petstore.Production), petstore.NewKey("test", plan, limits, time.Now(), petstore.Forever)
 	key.Access = access
 	return secret, s.storage.CreateKey(ctx, key, petstore.HashSecret(secret))
 }

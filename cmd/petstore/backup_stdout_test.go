@@ -23,21 +23,6 @@ func filled(t *testing.T) (dir, database string) {
 	return dir, database
 }
 
-// leftIn returns what is in a folder besides the store.
-func leftIn(t *testing.T, dir string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), "pets.db") {
-			names = append(names, entry.Name())
-		}
-	}
-	return names
-}
-
 func TestABackupCanGoToStandardOutput(t *testing.T) {
 	t.Parallel()
 	dir, database := filled(t)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -186,4 +187,19 @@ func TestAVariableThatNoSettingHasIsToldWithTheNearest(t *testing.T) {
 			t.Errorf("with %s, petstore version printed\n%s%s%v\nwant\n%s", set, out, said.String(), err, want)
 		}
 	}
+}
+
+// leftIn returns what is in a folder besides the store.
+func leftIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), "pets.db") {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
 }

@@ -21,7 +21,7 @@ func (c *copyCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer from.Close()
-	to, err := c.open(ctx, "--to", c.To, toLoad)
+	to, err := c.open(ctx, "--to", c.To, toFill)
 	if err != nil {
 		return err
 	}

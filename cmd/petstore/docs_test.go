@@ -1,12 +1,17 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -34,6 +39,52 @@ func TestTheCommandsOfTheManualWork(t *testing.T) {
 	}
 }
 
+// declarations lists the names that each Go file declares at its top level, methods too, by the path of the file.
+var declarations = sync.OnceValues(func() (map[string][]string, error) {
+	names := make(map[string][]string)
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		path = strings.TrimPrefix(filepath.ToSlash(path), "../../")
+		for _, decl := range file.Decls {
+			names[path] = append(names[path], namesIn(decl)...)
+		}
+		return nil
+	})
+	return names, err
+})
+
+func declared(t *testing.T) map[string][]string {
+	t.Helper()
+	names, err := declarations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func namesIn(decl ast.Decl) (names []string) {
+	if function, ok := decl.(*ast.FuncDecl); ok {
+		return []string{function.Name.Name}
+	}
+	for _, spec := range decl.(*ast.GenDecl).Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			names = append(names, spec.Name.Name)
+		case *ast.ValueSpec:
+			for _, name := range spec.Names {
+				names = append(names, name.Name)
+			}
+		}
+	}
+	return names
+}
+
 // The page promises that tests prove what it says.
 func TestTheTestsThatThePageOnSecurityNamesExist(t *testing.T) {
 	t.Parallel()
@@ -42,19 +93,10 @@ func TestTheTestsThatThePageOnSecurityNamesExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := map[string]bool{}
-	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	err = filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
+	for path, names := range declared(t) {
+		for _, name := range names {
+			there[name] = there[name] || strings.HasSuffix(path, "_test.go")
 		}
-		source, err := os.ReadFile(path)
-		for _, found := range declared.FindAllSubmatch(source, -1) {
-			there[string(found[1])] = true
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllSubmatch(page, -1)
 	if len(named) < 40 {
@@ -64,5 +106,36 @@ func TestTheTestsThatThePageOnSecurityNamesExist(t *testing.T) {
 		if !there[string(name[1])] {
 			t.Errorf("there is no test %s", name[1])
 		}
+	}
+}
+
+// In the table that says where something is decided, the names after a file are declared in that file.
+func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Where is … decided?\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	names, found := declared(t), 0
+	for _, row := range strings.Split(section, "\n") {
+		file := ""
+		for _, code := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row, -1) {
+			switch {
+			case strings.HasSuffix(code[1], ".go"):
+				if file = code[1]; names[file] == nil {
+					t.Errorf("there is no file %s", file)
+				}
+			case file == "": // a word of the question
+			case slices.Contains(names[file], code[1]):
+				found++
+			default:
+				t.Errorf("%s declares no %s", file, code[1])
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("the table names only %d places", found)
 	}
 }

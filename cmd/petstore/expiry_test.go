@@ -84,7 +84,7 @@ type failingExpiry struct {
 
 func (s *failingExpiry) ExpireOrders(context.Context) (int64, error) {
 	if s.calls.Add(1) <= s.failures.Load() {
-		return 0, petstore.Unreachable(context.DeadlineExceeded)
+		return 0, petstore.NotDone(context.DeadlineExceeded)
 	}
 	return 0, nil
 }

@@ -18,7 +18,7 @@ func (s *service) makeKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key := petstore.NewKey("first key", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), 0)
+	key := petstore.NewKey("first key", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), petstore.Forever)
 	made, secret, shown := len(keys) == 0, s.APIKey, `"Authorization: Bearer $PETSTORE_API_KEY"`
 	if secret != "" {
 		key.Name = "named by the operator"

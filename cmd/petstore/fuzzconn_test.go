@@ -79,7 +79,7 @@ func serveFuzzed(f *testing.F) (address string) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { db.Close() })
-	key := petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), 0)
+	key := petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), petstore.Forever)
 	if err := db.EnsureKey(f.Context(), key, petstore.HashSecret(fuzzKey)); err != nil {
 		f.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func (c *importCmd) add(ctx context.Context, im *importer) error {
 	if c.Database == "" {
 		return c.addThroughAPI(ctx, im)
 	}
-	storage, err := c.storeFlags.open(ctx, toLoad, watch{})
+	storage, err := c.storeFlags.open(ctx, toFill, watch{})
 	if err != nil {
 		return err
 	}

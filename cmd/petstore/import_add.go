@@ -51,8 +51,8 @@ const importOwner = "petstore import"
 // createIn adds lines one by one to a store. The store remembers each of them for 24 hours.
 func createIn(storage petstore.Storage) create {
 	return func(ctx context.Context, it item) (bool, error) {
-		once := &petstore.Idempotency{Owner: importOwner, Key: it.Key(), Fingerprint: sha256.Sum256([]byte(it.Key()))}
-		_, replayed, err := storage.CreatePet(ctx, it.Pet, once)
+		idempotency := &petstore.Idempotency{Owner: importOwner, Key: it.Key(), Fingerprint: sha256.Sum256([]byte(it.Key()))}
+		_, replayed, err := storage.CreatePet(ctx, it.Pet, idempotency)
 		return replayed, err
 	}
 }

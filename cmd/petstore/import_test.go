@@ -293,7 +293,7 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 func onStore(t *testing.T, database string, work func(petstore.Storage) error) {
 	t.Helper()
 	flags := storeFlags{Environment: petstore.Production, Database: database}
-	if err := flags.with(t.Context(), toLoad, work); err != nil {
+	if err := flags.with(t.Context(), toFill, work); err != nil {
 		t.Fatal(err)
 	}
 }

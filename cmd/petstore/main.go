@@ -1,4 +1,7 @@
-// Command petstore serves the pet store API and looks after its keys and its database.
+// Command petstore serves the pet store API, looks after its keys and its database, and is a client of servers.
+//
+// The struct cli in cli.go is the whole command line, and each command has a file of its own, with a method Run. The
+// server begins in serve.go with its settings. service.go starts its parts in order; nothing else wires parts together.
 package main
 
 import (

@@ -81,7 +81,7 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 
 // contrast finds the visible text with the lowest contrast to its background, as WCAG measures it.
 const contrast = `(() => {
-  const rgba = (colour) => colour.match(/[\d.]+/g).map(Number);
+  const rgba = (color) => color.match(/[\d.]+/g).map(Number);
   const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const ground = (e) => { for (; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3]) return c.slice(0, 3); } return [255, 255, 255]; };
   const texts = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()));

@@ -15,7 +15,7 @@ import (
 func newReader(t *testing.T, database string) (secret string) {
 	t.Helper()
 	secret = petstore.NewSecret(petstore.Production)
-	key := petstore.NewKey("reader", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), 0)
+	key := petstore.NewKey("reader", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), petstore.Forever)
 	key.Access = petstore.ReadOnly
 	flags := storeFlags{Environment: petstore.Production, Database: database}
 	err := flags.with(t.Context(), toManage, func(storage petstore.Storage) error {

@@ -142,7 +142,7 @@ func record(t *testing.T) recorder {
 }
 
 // A new version of net/http may choose other words. Then this test fails, and refusedByServer has to learn them.
-func TestTheServersOwnRefusalsAreRecognised(t *testing.T) {
+func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusBadRequest) })
 	plain, secure := record(t), record(t)

@@ -30,7 +30,7 @@ type purpose struct {
 
 var (
 	toServe  = purpose{alone: true, create: true, migrate: true}
-	toLoad   = purpose{alone: true, create: true}
+	toFill   = purpose{alone: true, create: true} // by an import or a copy
 	toManage = purpose{create: true}
 	toChange = purpose{}
 )

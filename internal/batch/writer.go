@@ -1,4 +1,9 @@
 // Package batch merges operations that arrive at the same time into fewer ones, and never waits for more to arrive.
+//
+//   - [Writer] makes one call for operations that differ, such as creates, and also reads of several animals by their ids.
+//     Each caller gets an answer of its own.
+//   - [Shared] makes one query for reads that are equal. All callers get the same answer.
+//   - [Grouped] is like Shared, and also tells callers their place among those that share a call. Rate limits need that.
 package batch
 
 import (
@@ -14,7 +19,8 @@ import (
 // ErrClosed is the answer to every write after Close.
 var ErrClosed = errors.New("batch: closed")
 
-// Writer merges concurrent writes: those that arrive while one commit runs go into the next one together.
+// Writer merges concurrent writes: those that arrive while one commit runs go into the next one together. It can merge
+// reads in the same way; then a commit is a query.
 type Writer[In, Out any] struct {
 	commit func([]In) ([]Out, error)
 	max    int

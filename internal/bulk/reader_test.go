@@ -72,7 +72,7 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 		{"a BOM", "\xef\xbb\xbf" + header + "Rex,7,sold\n", []string{`2: "Rex" 7 sold`}},
 		{"CRLF", "name,categoryId,status\r\nRex,7,sold\r\n\"Tom\",8,\r\n", []string{`2: "Rex" 7 sold`, `3: "Tom" 8 available`}},
 		{"quotes and line ends in names", header + "\"Rex \"\"the\"\"\r\ndog,\",7,sold\nTom,8,sold\n", []string{`2: "Rex \"the\"\r\ndog," 7 sold`, `4: "Tom" 8 sold`}},
-		{"other columns in another order", "id,categoryId,colour,name\n1,7,red,Rex\n", []string{`2: "Rex" 7 available`}},
+		{"other columns in another order", "id,categoryId,color,name\n1,7,red,Rex\n", []string{`2: "Rex" 7 available`}},
 		{"blank lines", "\n" + header + "\n\r\nRex,7,sold\n\n", []string{`5: "Rex" 7 sold`}},
 		{"only a header", header, nil},
 		{"bad rows between good ones", header + ",7,sold\nRex,,lost\nRex,7\nRex,1.5,sold\nTom,8,sold\n", []string{

@@ -36,7 +36,7 @@ func startEmbedded(t testing.TB) *system {
 		{part: "server", name: "the disk of the server is full", do: e.fill},
 		{part: "server", name: "the file of the server is gone for a while", do: e.away("", false)},
 		{part: "server", name: "the file of the server is replaced for a while", do: e.away("", true)},
-		{part: "server", name: "the log of the server is gone for a while", do: e.away("-wal", false)},
+		{part: "server", name: "the write-ahead log of the server is gone for a while", do: e.away("-wal", false)},
 	}}
 	return e.system
 }
@@ -52,11 +52,7 @@ func (e *embedded) killOften(t testing.TB, random *rand.Rand) {
 	}
 }
 
-func (e *embedded) pause(t testing.TB, random *rand.Rand) {
-	e.server.Pause(t)
-	hold(random)
-	e.server.Resume(t)
-}
+func (e *embedded) pause(t testing.TB, random *rand.Rand) { hang(t, random, e.server) }
 
 func (e *embedded) restart(t testing.TB, _ *rand.Rand) {
 	e.server.Stop(t)
@@ -94,7 +90,7 @@ func (e *embedded) away(end string, replaced bool) func(testing.TB, *rand.Rand) 
 			hold(random)
 			err = os.Rename(file+".away", file)
 		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) { // there is no log before the first write
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // there is no write-ahead log before the first write
 			t.Fatal(err)
 		}
 	}

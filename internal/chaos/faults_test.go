@@ -10,6 +10,32 @@ import (
 	"petstore/internal/testservice"
 )
 
+// killable and pausable are what most faults need of a part.
+type (
+	killable interface {
+		Kill(testing.TB)
+		Start(testing.TB)
+	}
+	pausable interface {
+		Pause(testing.TB)
+		Resume(testing.TB)
+	}
+)
+
+// crash kills a part and starts it after a while.
+func crash(t testing.TB, random *rand.Rand, part killable) {
+	part.Kill(t)
+	hold(random)
+	part.Start(t)
+}
+
+// hang makes a part hang for a while.
+func hang(t testing.TB, random *rand.Rand, part pausable) {
+	part.Pause(t)
+	hold(random)
+	part.Resume(t)
+}
+
 func (c *cluster) replicaFaults() []fault {
 	return []fault{
 		{part: "replica", name: "a replica is killed and started", do: c.killReplica},
@@ -28,10 +54,7 @@ func (c *cluster) killReplica(t testing.TB, random *rand.Rand) {
 }
 
 func (c *cluster) pauseReplica(t testing.TB, random *rand.Rand) {
-	i := c.any(random)
-	c.servers[i].Pause(t)
-	hold(random)
-	c.servers[i].Resume(t)
+	hang(t, random, c.servers[c.any(random)])
 }
 
 func (c *cluster) restartReplica(t testing.TB, random *rand.Rand) {
@@ -66,22 +89,14 @@ func (c *cluster) postgresFaults() []fault {
 	}
 }
 
-func (c *cluster) crashPostgres(t testing.TB, random *rand.Rand) {
-	c.primary.Kill(t)
-	hold(random)
-	c.primary.Start(t)
-}
+func (c *cluster) crashPostgres(t testing.TB, random *rand.Rand) { crash(t, random, c.primary) }
 
 func (c *cluster) restartPostgres(t testing.TB, _ *rand.Rand) {
 	c.primary.Stop(t)
 	c.primary.Start(t)
 }
 
-func (c *cluster) pausePostgres(t testing.TB, random *rand.Rand) {
-	c.primary.Pause(t)
-	hold(random)
-	c.primary.Resume(t)
-}
+func (c *cluster) pausePostgres(t testing.TB, random *rand.Rand) { hang(t, random, c.primary) }
 
 // failOver leaves a new standby behind the one that took over.
 func (c *cluster) failOver(t testing.TB, random *rand.Rand) {
@@ -96,11 +111,7 @@ func (c *cluster) failOver(t testing.TB, random *rand.Rand) {
 	}
 }
 
-func (c *cluster) crashStandby(t testing.TB, random *rand.Rand) {
-	c.standby.Kill(t)
-	hold(random)
-	c.standby.Start(t)
-}
+func (c *cluster) crashStandby(t testing.TB, random *rand.Rand) { crash(t, random, c.standby) }
 
 func (c *cluster) redisFaults() []fault {
 	return []fault{
@@ -115,17 +126,9 @@ func (c *cluster) stopRedis(t testing.TB, random *rand.Rand) {
 	c.redis.Start(t)
 }
 
-func (c *cluster) pauseRedis(t testing.TB, random *rand.Rand) {
-	c.redis.Pause(t)
-	hold(random)
-	c.redis.Resume(t)
-}
+func (c *cluster) pauseRedis(t testing.TB, random *rand.Rand) { hang(t, random, c.redis) }
 
-func (c *cluster) killBalancer(t testing.TB, random *rand.Rand) {
-	c.balancer.Kill(t)
-	hold(random)
-	c.balancer.Start(t)
-}
+func (c *cluster) killBalancer(t testing.TB, random *rand.Rand) { crash(t, random, c.balancer) }
 
 // networkFaults happen to one or all of the links that lead to a part.
 func (c *cluster) networkFaults() []fault {

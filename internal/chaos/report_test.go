@@ -77,14 +77,14 @@ func (r *run) check(t *testing.T, s *system, h *history.History, took time.Durat
 	f := figures{took: took, sent: int(s.count.sent.Load()), pause: s.count.longest(), back: r.back, full: s.fullMinutes(h)}
 	for _, e := range exchanges {
 		switch {
-		case e.Status == 0:
+		case e.Status == history.NoAnswer:
 		case e.Status < 300:
 			f.acknowledged++
 		default:
 			f.refused++
 			r.report.refusals[refusal(e)]++
 		}
-		if s.steady && (e.Status == 0 || e.Status == 429 && e.Key != limited || e.Status >= 500) {
+		if s.steady && (e.Status == history.NoAnswer || e.Status == 429 && e.Key != limited || e.Status >= 500) {
 			t.Errorf("nothing was broken, and yet: %s %s got %d %s", e.Method, e.Path, e.Status, e.Answer)
 		}
 	}

@@ -29,11 +29,7 @@ func startBouncer(t testing.TB) *system {
 		{part: "PostgreSQL", name: "PostgreSQL crashes and is started", do: c.crashPostgres},
 		{part: "PostgreSQL", name: "PostgreSQL is restarted", do: c.restartPostgres},
 		{part: "PostgreSQL", name: "PostgreSQL hangs", do: c.pausePostgres},
-		{part: "PgBouncer", name: "PgBouncer is killed and started", do: func(t testing.TB, random *rand.Rand) {
-			bouncer.Kill(t)
-			hold(random)
-			bouncer.Start(t)
-		}},
+		{part: "PgBouncer", name: "PgBouncer is killed and started", do: func(t testing.TB, random *rand.Rand) { crash(t, random, bouncer) }},
 	})
 }
 

@@ -95,7 +95,7 @@ var copyKeyCases = []copyCase{
 
 func (t copyTest) addKey(s petstore.Copyable, name string) petstore.Key {
 	t.Helper()
-	key := petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, epoch, 0)
+	key := petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, epoch, petstore.Forever)
 	t.noError(s.CreateKey(t.Context(), key, petstore.HashSecret(key.ID)))
 	return key
 }

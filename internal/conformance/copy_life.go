@@ -91,7 +91,7 @@ var copyLifeCases = []copyCase{
 		}
 	}},
 	{"a key that may only read at one side may only read at the other", func(t copyTest) {
-		reader := petstore.NewKey("reader", petstore.Free, limits, epoch, 0)
+		reader := petstore.NewKey("reader", petstore.Free, limits, epoch, petstore.Forever)
 		reader.Access = petstore.ReadOnly
 		reader.LastUsedAt = epoch.Truncate(time.Hour)
 		t.noError(t.from.CreateKey(t.Context(), reader, petstore.HashSecret("reader")))

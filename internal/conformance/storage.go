@@ -1,4 +1,7 @@
 // Package conformance holds the suites that every Storage and every Limiter must pass. Only tests import it.
+//
+// The test of an implementation is one call, such as Storage(t, open), where open returns an empty storage. If two
+// implementations are found to differ, the difference becomes a case of a suite.
 package conformance
 
 import (

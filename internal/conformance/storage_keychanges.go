@@ -49,7 +49,7 @@ var keyChangeCases = []storageCase{
 		t.same("the other key's plan", t.find("b").Plan, petstore.Free)
 	}},
 	{"an enterprise key keeps the limit that is not named", func(t storageTest) {
-		key := t.addKey(petstore.NewKey("a", petstore.Enterprise, petstore.Limits{PerMinute: 500, PerDay: 7000}, epoch, 0))
+		key := t.addKey(petstore.NewKey("a", petstore.Enterprise, petstore.Limits{PerMinute: 500, PerDay: 7000}, epoch, petstore.Forever))
 		t.update(key.ID, petstore.KeyChange{PerMinute: new(int64(600))}, epoch)
 		t.same("limits", t.find("a").Limits, petstore.Limits{PerMinute: 600, PerDay: 7000})
 		t.update(key.ID, petstore.KeyChange{PerDay: new(int64(petstore.MaxLimit))}, epoch)
@@ -61,7 +61,7 @@ var keyChangeCases = []storageCase{
 	}},
 	{"limits that the plan cannot have are refused and change nothing", func(t storageTest) {
 		free := t.addKey(newKey("free"))
-		wide := t.addKey(petstore.NewKey("wide", petstore.Enterprise, petstore.Limits{PerMinute: 500, PerDay: 7000}, epoch, 0))
+		wide := t.addKey(petstore.NewKey("wide", petstore.Enterprise, petstore.Limits{PerMinute: 500, PerDay: 7000}, epoch, petstore.Forever))
 		for _, c := range []struct {
 			key    petstore.Key
 			change petstore.KeyChange
@@ -87,8 +87,8 @@ var keyChangeCases = []storageCase{
 		t.refused(t.find("a").Usable(now), petstore.Unauthorized)
 		t.update(key.ID, petstore.KeyChange{Lifetime: new(time.Minute)}, now)
 		t.same("end", t.find("a").ExpiresAt, now.Add(time.Minute))
-		key.Lifetime, key.ExpiresAt = 0, time.Time{}
-		t.same("for ever", t.update(key.ID, petstore.KeyChange{Lifetime: new(time.Duration(0))}, now), key)
+		key.Lifetime, key.ExpiresAt = petstore.Forever, time.Time{}
+		t.same("for ever", t.update(key.ID, petstore.KeyChange{Lifetime: new(petstore.Forever)}, now), key)
 		t.same("found", t.find("a"), key)
 	}},
 	{"a change that names nothing changes nothing", func(t storageTest) {

@@ -17,7 +17,7 @@ var (
 )
 
 func newKey(name string) petstore.Key {
-	return petstore.NewKey(name, petstore.Free, limits, epoch, 0)
+	return petstore.NewKey(name, petstore.Free, limits, epoch, petstore.Forever)
 }
 
 // addKey stores a key under the hash of its name.
@@ -60,7 +60,7 @@ var keyCases = []storageCase{
 	{"keys are listed oldest first, those of one time by id", func(t storageTest) {
 		var want []petstore.Key
 		for i, age := range []time.Duration{2, 0, 1, 1, 1, 3, 1} {
-			key := petstore.NewKey(fmt.Sprint("key ", i), petstore.Pro, limits, epoch.Add(-age*time.Millisecond), 0)
+			key := petstore.NewKey(fmt.Sprint("key ", i), petstore.Pro, limits, epoch.Add(-age*time.Millisecond), petstore.Forever)
 			want = append(want, t.addKey(key))
 		}
 		slices.SortFunc(want, func(a, b petstore.Key) int {
@@ -92,7 +92,7 @@ var keyCases = []storageCase{
 		t.same("never", []bool{found.RevokedAt.IsZero(), found.BannedUntil.IsZero()}, []bool{true, true})
 
 		t.addKey(newKey("b"))
-		if forever := t.find("b"); !forever.ExpiresAt.IsZero() || forever.Lifetime != 0 {
+		if forever := t.find("b"); !forever.ExpiresAt.IsZero() || forever.Lifetime != petstore.Forever {
 			t.Fatalf("a key for ever expires: %+v", forever)
 		}
 	}},
@@ -149,7 +149,7 @@ var keyCases = []storageCase{
 		key := petstore.NewKey("a", petstore.Free, limits, epoch, 2*time.Hour)
 		key.Access = petstore.ReadOnly
 		want := []petstore.Key{t.addKey(key)}
-		t.noError(t.EnsureKey(t.Context(), petstore.NewKey("b", petstore.Enterprise, otherLimits, epoch.Add(time.Hour), 0), petstore.HashSecret("a")))
+		t.noError(t.EnsureKey(t.Context(), petstore.NewKey("b", petstore.Enterprise, otherLimits, epoch.Add(time.Hour), petstore.Forever), petstore.HashSecret("a")))
 		t.same("listed", t.keys(), want)
 	}},
 	{"ensuring a revoked or expired key makes it usable again", func(t storageTest) {
@@ -161,7 +161,7 @@ var keyCases = []storageCase{
 			if t.find(secret).Usable(now) == nil {
 				t.Fatalf("the %s key is usable", secret)
 			}
-			t.noError(t.EnsureKey(t.Context(), petstore.NewKey("again", petstore.Pro, otherLimits, now, 0), petstore.HashSecret(secret)))
+			t.noError(t.EnsureKey(t.Context(), petstore.NewKey("again", petstore.Pro, otherLimits, now, petstore.Forever), petstore.HashSecret(secret)))
 			t.noError(t.find(secret).Usable(now.AddDate(10, 0, 0)))
 			t.same("plan", t.find(secret).Plan, petstore.Free)
 		}

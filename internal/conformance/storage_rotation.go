@@ -29,7 +29,7 @@ func (t storageTest) refusedFor(successor, old petstore.Key, now time.Time) {
 
 var rotationCases = []storageCase{
 	{"a rotation keeps the owner, name, plan, limits and access", func(t storageTest) {
-		fresh := petstore.NewKey("old", petstore.Enterprise, otherLimits, epoch, 0)
+		fresh := petstore.NewKey("old", petstore.Enterprise, otherLimits, epoch, petstore.Forever)
 		fresh.Access = petstore.ReadOnly
 		old := t.addKey(fresh)
 		now := epoch.Add(time.Hour)

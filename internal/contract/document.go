@@ -1,5 +1,7 @@
 // Package contract is a second implementation of the published interface, with which tests compare the service. It applies
-// the document to an exchange, and checks the rules of bodies with other code than the service.
+// the document to an exchange, and checks the rules of bodies with other code than the service. Only tests import it.
+//
+// [Check] compares one answer with the document, and [CheckEvery] with the rules that hold for every answer.
 package contract
 
 import (

@@ -149,8 +149,8 @@ func (c *call) readQuery(raw string) {
 // readAnswer finds out what became of the request, and reads what the answer shows.
 func (c *call) readAnswer() {
 	switch {
-	case c.Status == 0 && c.makes() && !c.valid(): // it cannot have made anything
-	case c.Status == 0:
+	case c.Status == NoAnswer && c.makes() && !c.valid(): // it cannot have made anything
+	case c.Status == NoAnswer:
 		c.outcome = unknown
 	case c.Status < 300:
 		c.outcome = done
@@ -241,7 +241,7 @@ func (c call) String() string {
 	if len(c.Body) > 0 {
 		text += " with " + string(c.Body)
 	}
-	if c.Status == 0 {
+	if c.Status == NoAnswer {
 		return text + ", without an answer"
 	}
 	answer := string(c.Answer)

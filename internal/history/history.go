@@ -1,5 +1,8 @@
 // Package history records what clients asked a server and what it answered, with the times of both, and finds answers
 // that a correct store could not have given. Only tests import it.
+//
+// Make a [History] with [New], let [Load.Run] fill it while something happens to the server, end with [Load.ReadBack], and
+// give the exchanges to [Check]. A [Fault] names the exchanges that contradict each other.
 package history
 
 import (
@@ -21,11 +24,15 @@ type Exchange struct {
 
 	// Called and Returned are times since the history began.
 	Called, Returned time.Duration
-	// Status is 0 if no complete answer came: the request may have been done already, or may still be done.
-	Status int
+
+	Status int // of HTTP, or NoAnswer
 	Header http.Header
 	Answer []byte
 }
+
+// NoAnswer is the Status of an exchange without a complete answer. The request may have been done already, or may still be
+// done.
+const NoAnswer = 0
 
 // History is a list of exchanges, in no order. Its methods are safe for concurrent use.
 type History struct {

@@ -40,7 +40,7 @@ func (c *checker) makings() (all []*made) {
 		switch {
 		case !sent.makes():
 		case sent.IdempotencyKey == "":
-			if m := c.once([]*call{sent}); m != nil {
+			if m := c.madeBy([]*call{sent}); m != nil {
 				all = append(all, m)
 			}
 		default:
@@ -71,7 +71,7 @@ func (c *checker) keyed(calls []*call) (all []*made) {
 	}
 	var answered *made
 	for _, variant := range variants {
-		m := c.once(variant)
+		m := c.madeBy(variant)
 		if m == nil {
 			continue
 		}
@@ -106,9 +106,9 @@ func (c *checker) conflicts(refused *call, variants [][]*call) bool {
 	return false
 }
 
-// once is what equal requests with one key, or a single request without a key, made. It is nil if they cannot have made
+// madeBy is what equal requests with one key, or a single request without a key, made. It is nil if they cannot have made
 // anything.
-func (c *checker) once(calls []*call) *made {
+func (c *checker) madeBy(calls []*call) *made {
 	m := &made{span: span{never, never}}
 	var first *call // the call whose answer is not marked as a replay
 	for _, sent := range calls {

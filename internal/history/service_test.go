@@ -70,7 +70,7 @@ func serve(t *testing.T, storage petstore.Storage, limiter petstore.Limiter, lim
 	s.Load = Load{Base: server.URL, Keys: make(map[string]string), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}, Seed: 7, Workers: 6}
 	s.rules.Began = s.history.Began()
 	for name, limits := range map[string]petstore.Limits{"generous": generous, "limited": limits} {
-		secret, key := petstore.NewSecret(petstore.Production), petstore.NewKey(name, petstore.Enterprise, limits, time.Now(), 0)
+		secret, key := petstore.NewSecret(petstore.Production), petstore.NewKey(name, petstore.Enterprise, limits, time.Now(), petstore.Forever)
 		if err := storage.CreateKey(t.Context(), key, petstore.HashSecret(secret)); err != nil {
 			t.Fatal(err)
 		}

@@ -25,13 +25,13 @@ type simulator struct {
 	orders  map[int64]*order
 	names   map[int64]string
 	last    map[string]int64  // the latest id of each kind
-	once    map[string][]byte // what was made, by Idempotency-Key
+	made    map[string][]byte // what was made, by Idempotency-Key
 	waiting []call
 }
 
 func newSimulator(seed uint64, losing int) *simulator {
 	return &simulator{random: rand.New(rand.NewPCG(seed, 99)), losing: losing, pets: make(map[int64]*pet), orders: make(map[int64]*order),
-		names: make(map[int64]string), last: make(map[string]int64), once: make(map[string][]byte)}
+		names: make(map[int64]string), last: make(map[string]int64), made: make(map[string][]byte)}
 }
 
 func (s *simulator) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -59,14 +59,14 @@ func (s *simulator) do(c call) *http.Response {
 		status, answer, next := s.decide(c)
 		return respond(status, marshal(answer), next)
 	}
-	if body, met := s.once[c.IdempotencyKey]; met {
+	if body, met := s.made[c.IdempotencyKey]; met {
 		again := respond(http.StatusCreated, body, "")
 		again.Header.Set("Idempotency-Replayed", "true")
 		return again
 	}
 	status, answer, _ := s.decide(c)
 	if status == http.StatusCreated {
-		s.once[c.IdempotencyKey] = marshal(answer)
+		s.made[c.IdempotencyKey] = marshal(answer)
 	}
 	return respond(status, marshal(answer), "")
 }

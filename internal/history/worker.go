@@ -93,7 +93,7 @@ func (w *worker) exchange(ctx context.Context, e *Exchange) error {
 }
 
 // answered reports whether the store has decided on the request.
-func (e Exchange) answered() bool { return e.Status != 0 && e.Status < 500 }
+func (e Exchange) answered() bool { return e.Status != NoAnswer && e.Status < 500 }
 
 func (w *worker) get(ctx context.Context, path string) Exchange {
 	return w.send(ctx, http.MethodGet, path, "", nil)

@@ -1,5 +1,8 @@
 // Package httpapi is the HTTP edge: it turns requests into calls of the domain's seams, and answers and refusals into
 // the bytes that the published interface promises.
+//
+// The table of operations and the chain of steps that every request goes through are in api.go. Each step is a method of
+// that name, most of them in middleware.go. An operation's own code is in the file of its noun, such as pets.go.
 package httpapi
 
 import (
@@ -82,7 +85,7 @@ type API struct {
 	router  router
 	open    map[string]*resource // pages and probes, which need no key, by path
 	keys    *keyCache
-	pages   *pages
+	lists   *pageCache
 	metrics *metrics
 	links   links
 	// namedHash is the hash of NamedKey, which need not have the form of the keys that petstore makes.
@@ -102,7 +105,7 @@ func New(c Config) *API {
 		router:  newRouter(operations),
 		open:    newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Log, c.Now),
-		pages:   newPageCache(c.Storage),
+		lists:   newPageCache(c.Storage),
 		metrics: newMetrics(c.Metrics),
 		links:   newLinks(c.BaseURL),
 

@@ -15,7 +15,7 @@ import (
 func TestBan(t *testing.T) {
 	storage := openSQLite(t)
 	s := serve(t, on(storage))
-	secret, key := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	secret, key := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 	ask := request("GET", "/v1/pets", secret)
 	provoke := func(t *testing.T) *answer {
 		t.Helper()
@@ -88,7 +88,7 @@ func TestBan(t *testing.T) {
 func TestBanOfAClockThatWasAheadIsLiftedWhenTheClockIsRight(t *testing.T) {
 	storage := openSQLite(t)
 	s := serve(t, on(storage))
-	secret, _ := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	secret, _ := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 	ask := request("GET", "/v1/pets", secret)
 	s.clock.step(time.Hour)
 	s.repeat(ask, 60+60)
@@ -110,7 +110,7 @@ func TestBanThatCannotBeStoredIsAskedForAgain(t *testing.T) {
 	s := serve(t, on(storage))
 	ask := request("GET", "/v1/pets", s.key(petstore.Free))
 	s.repeat(ask, 60)
-	storage.failing("BanOwner", petstore.Unreachable(nil))
+	storage.failing("BanOwner", petstore.NotDone(nil))
 	s.repeat(ask, 59)
 	s.send(ask).is(t, 429, petstore.RateLimited)
 	storage.with(nil)

@@ -44,7 +44,7 @@ func (s slow) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.K
 func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	storage := slow{openStorage(t), make(chan struct{}), make(chan struct{})}
-	key, hash := petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0), petstore.HashSecret("a")
+	key, hash := petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever), petstore.HashSecret("a")
 	if err := storage.CreateKey(t.Context(), key, hash); err != nil {
 		t.Fatal(err)
 	}

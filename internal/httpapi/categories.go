@@ -29,11 +29,11 @@ func (a *API) createCategory(x *exchange) error {
 	if err := categoryBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
-	category, again, err := a.Storage.CreateCategory(x.r.Context(), fresh.Name, idempotency)
+	category, replayed, err := a.Storage.CreateCategory(x.r.Context(), fresh.Name, idempotency)
 	if err != nil {
 		return err
 	}
-	return x.respondCreated(one(a.links.categories, category.ID), encoded(category, appendCategory), again)
+	return x.respondCreated(one(a.links.categories, category.ID), encoded(category, appendCategory), replayed)
 }
 
 func (a *API) getCategory(x *exchange) error {

@@ -225,7 +225,7 @@ func TestConcurrentDuplicatesMakeOneAnimal(t *testing.T) {
 func TestIdempotencyKeyIsOfItsOwnerWhateverTheClockOfTheReplica(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
-		secret, key := s.keep(petstore.NewKey("owner", petstore.Enterprise, petstore.FirstKeyLimits, noon, 0))
+		secret, key := s.keep(petstore.NewKey("owner", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever))
 		const once, pet, other = "Idempotency-Key: a", `{"name":"Rex","categoryId":1}`, `{"name":"Max","categoryId":1}`
 		first := s.post(secret, pet, once)
 		first.is(t, 201, "")

@@ -49,7 +49,7 @@ func refusalOf(err error) *petstore.Error {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return petstore.Unreachable(err)
+		return petstore.NotDone(err)
 	}
 	return &petstore.Error{
 		Code:    petstore.InternalError,

@@ -44,6 +44,9 @@ type exchange struct {
 	store  [10]string
 }
 
+// answer is an encoded body with the Link that goes with it, if any.
+type answer struct{ body, link string }
+
 var nobodys petstore.Key
 
 func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
@@ -95,6 +98,12 @@ func (x *exchange) respond(status int, body string) error {
 	return nil
 }
 
+// respondWith makes the answer. Other requests may get the same one.
+func (x *exchange) respondWith(a answer) error {
+	x.made, x.madeStatus = a, http.StatusOK
+	return nil
+}
+
 // send sends the answer that was made, if any. It may wait for the client, so the request must hold nothing that others
 // wait for. A failed write means that the client is gone.
 func (x *exchange) send() {
@@ -131,8 +140,6 @@ func (x *exchange) needsKey() bool {
 func (x *exchange) reads() bool {
 	return x.operation != nil && x.operation.method == http.MethodGet
 }
-
-func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }
 
 // toldMethod is the method for logs and traces, without a key that a client may have put there.
 func (x *exchange) toldMethod() string { return petstore.Redact(x.r.Method) }

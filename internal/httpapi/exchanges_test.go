@@ -174,12 +174,12 @@ func (s *service) keyNamed(name string) string {
 		secret, _ := s.keep(petstore.NewKey(name, petstore.Free, free, now, time.Hour))
 		return secret
 	case "reader":
-		key := petstore.NewKey(name, petstore.Free, free, now, 0)
+		key := petstore.NewKey(name, petstore.Free, free, now, petstore.Forever)
 		key.Access = petstore.ReadOnly
 		secret, _ := s.keep(key)
 		return secret
 	case "revoked":
-		secret, key := s.keep(petstore.NewKey(name, petstore.Free, free, now, 0))
+		secret, key := s.keep(petstore.NewKey(name, petstore.Free, free, now, petstore.Forever))
 		if err := s.storage.RevokeKey(s.Context(), key.ID, now); err != nil {
 			s.Fatal(err)
 		}

@@ -25,7 +25,7 @@ var errSecret = errors.New("disk /var/lib/secret is on fire")
 func TestStorageThatFailsIsAnsweredWithoutInternalText(t *testing.T) {
 	panics := func(context.Context, string) error { panic(errSecret) }
 	fails := func(context.Context, string) error { return errSecret }
-	out := func(context.Context, string) error { return petstore.Unreachable(errSecret) }
+	out := func(context.Context, string) error { return petstore.NotDone(errSecret) }
 	late := func(context.Context, string) error { return fmt.Errorf("query: %w", context.DeadlineExceeded) }
 	for _, c := range []struct {
 		behaviour string
@@ -77,7 +77,7 @@ func TestCreateThatMayHaveBeenDoneSaysHowToSendItAgain(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Free)
-	storage.failing("CreatePet", petstore.Unknown(errSecret))
+	storage.failing("CreatePet", petstore.MaybeDone(errSecret))
 	for _, c := range []struct {
 		headers []string
 		advice  string
@@ -100,7 +100,7 @@ func TestWriteThatMakesNothingMaySimplyBeSentAgain(t *testing.T) {
 	key := s.key(petstore.Free)
 	storage.with(func(_ context.Context, call string) error {
 		if call == "DeletePet" || call == "CloseOrder" {
-			return petstore.Unknown(errSecret)
+			return petstore.MaybeDone(errSecret)
 		}
 		return nil
 	})
@@ -120,7 +120,7 @@ func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
 	s := serve(t, on(storage))
 	cached, fresh := s.key(petstore.Free), s.key(petstore.Free)
 	s.get(cached, "/v1/pets").is(t, 200, "")
-	storage.failing("FindKey", petstore.Unreachable(errSecret))
+	storage.failing("FindKey", petstore.NotDone(errSecret))
 	s.get(cached, "/v1/pets").is(t, 200, "")
 	a := s.get(fresh, "/v1/pets")
 	a.is(t, 503, petstore.Unavailable)
@@ -265,7 +265,7 @@ func TestClientThatHangsUpIsNoFaultOfTheStore(t *testing.T) {
 		}
 		close(working)
 		<-ctx.Done()
-		return petstore.Unreachable(ctx.Err())
+		return petstore.NotDone(ctx.Err())
 	})
 	conn := dial(t, s.address)
 	io.WriteString(conn, request("GET", "/v1/pets/1", key, "X-Request-Id: gone"))

@@ -20,7 +20,7 @@ import (
 func FuzzRequest(f *testing.F) {
 	const key = "a-key-that-seeds-know"
 	storage := openSQLite(f)
-	if err := storage.EnsureKey(f.Context(), petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, noon, 0), petstore.HashSecret(key)); err != nil {
+	if err := storage.EnsureKey(f.Context(), petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(key)); err != nil {
 		f.Fatal(err)
 	}
 	api := httpapi.New(httpapi.Config{

@@ -42,7 +42,7 @@ func TestEveryStatusTellsTheTruthAboutTheLimits(t *testing.T) {
 		{413, withBody(post, petOfSize(1<<20+1)), nil},
 		{415, withBody(request("POST", "/v1/pets", key, "Content-Type: text/plain"), pet), nil},
 		{500, request("GET", "/v1/pets", key), fail(errSecret)},
-		{503, request("GET", "/v1/pets", key), fail(petstore.Unreachable(errSecret))},
+		{503, request("GET", "/v1/pets", key), fail(petstore.NotDone(errSecret))},
 		{410, request("GET", "/v1/pets/1", key), func() { s.clock.step(4*365*24*time.Hour + 30*24*time.Hour) }},
 	}
 	left, reset := int64(60), noon.Add(time.Minute)
@@ -129,7 +129,7 @@ func TestAnswersAreLoggedUnderTheirRequestID(t *testing.T) {
 type undecided struct{}
 
 func (undecided) Take(context.Context, petstore.Ask) (petstore.Decision, error) {
-	return petstore.Decision{}, petstore.Unreachable(errors.New("no counter"))
+	return petstore.Decision{}, petstore.NotDone(errors.New("no counter"))
 }
 
 func TestNothingPassesThatCouldNotBeCounted(t *testing.T) {

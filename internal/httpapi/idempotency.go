@@ -38,12 +38,12 @@ func isPrintable(s string) bool {
 	return true
 }
 
-var replayed = []string{"true"}
+var isReplayed = []string{"true"}
 
-// respondCreated answers with what was made, either now or, if again is true, when the Idempotency-Key was first used.
-func (x *exchange) respondCreated(location, body string, again bool) error {
-	if again {
-		x.share("Idempotency-Replayed", replayed)
+// respondCreated answers with what was made, either now or, if it is replayed, when the Idempotency-Key was first used.
+func (x *exchange) respondCreated(location, body string, replayed bool) error {
+	if replayed {
+		x.share("Idempotency-Replayed", isReplayed)
 	}
 	x.set("Location", location)
 	return x.respond(http.StatusCreated, body)

@@ -45,7 +45,7 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 		case c.places <- struct{}{}:
 			defer func() { <-c.places }()
 		default:
-			return nil, petstore.Unreachable(errManyLookUps)
+			return nil, petstore.NotDone(errManyLookUps)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), keyTimeout)
 		defer cancel()

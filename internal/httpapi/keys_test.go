@@ -29,9 +29,9 @@ func TestKeyThatEndsIsRefusedWithin5Seconds(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
 		limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
-		revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, 0))
-		old, rotated := s.keep(petstore.NewKey("rotated", petstore.Free, limits, noon, 0))
-		retired, atOnce := s.keep(petstore.NewKey("rotated at once", petstore.Free, limits, noon, 0))
+		revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
+		old, rotated := s.keep(petstore.NewKey("rotated", petstore.Free, limits, noon, petstore.Forever))
+		retired, atOnce := s.keep(petstore.NewKey("rotated at once", petstore.Free, limits, noon, petstore.Forever))
 		short, _ := s.keep(petstore.NewKey("short", petstore.Free, limits, noon, 3*time.Second))
 		for _, secret := range []string{revoked, old, retired, short} {
 			s.get(secret, "/v1/pets").is(t, 200, "")
@@ -67,7 +67,7 @@ func TestKeyThatEndsIsRefusedWithin5Seconds(t *testing.T) {
 func TestChangedPlanHoldsWithin5SecondsAndKeepsTheCounts(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
-		secret, key := s.keep(petstore.NewKey("a", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+		secret, key := s.keep(petstore.NewKey("a", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 		s.get(secret, "/v1/pets").has(t, "X-RateLimit-Remaining", "59")
 		if _, err := s.storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, noon); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func TestKeyOfTheOperatorsChoiceNeedNotHaveTheForm(t *testing.T) {
 	s := serve(t, on(storage), func(c *httpapi.Config) { c.NamedKey = named })
 	s.journal.secrets = append(s.journal.secrets, named)
 	s.get(named, "/v1/pets").is(t, 401, petstore.Unauthorized)
-	if err := storage.EnsureKey(t.Context(), petstore.NewKey("named", petstore.Enterprise, petstore.FirstKeyLimits, noon, 0), petstore.HashSecret(named)); err != nil {
+	if err := storage.EnsureKey(t.Context(), petstore.NewKey("named", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(named)); err != nil {
 		t.Fatal(err)
 	}
 	s.get(named, "/v1/pets").is(t, 200, "")
@@ -101,7 +101,7 @@ func TestStagingTakesKeysOfStaging(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.Environment = petstore.Staging })
 	s.get(s.key(petstore.Free), "/v1/pets").is(t, 401, petstore.Unauthorized)
 	secret := s.secret(petstore.Staging)
-	if err := s.storage.CreateKey(t.Context(), petstore.NewKey("staging", petstore.Pro, petstore.Limits{PerMinute: 300, PerDay: 10_000}, noon, 0), petstore.HashSecret(secret)); err != nil {
+	if err := s.storage.CreateKey(t.Context(), petstore.NewKey("staging", petstore.Pro, petstore.Limits{PerMinute: 300, PerDay: 10_000}, noon, petstore.Forever), petstore.HashSecret(secret)); err != nil {
 		t.Fatal(err)
 	}
 	s.get(secret, "/v1/pets").is(t, 200, "")

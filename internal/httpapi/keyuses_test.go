@@ -68,7 +68,7 @@ func TestRefusedKeyIsNotUsed(t *testing.T) {
 	s := serve(t)
 	limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
 	expired, _ := s.keep(petstore.NewKey("expired", petstore.Free, limits, noon.Add(-time.Hour), time.Hour))
-	revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, 0))
+	revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
 	if err := s.storage.RevokeKey(t.Context(), key.ID, noon); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestUseThatCannotBeNotedFailsNoRequestAndIsNotedLater(t *testing.T) {
 			return nil
 		}
 		failed <- struct{}{}
-		return petstore.Unreachable(errors.New("the disk is full"))
+		return petstore.NotDone(errors.New("the disk is full"))
 	})
 	s.get(key, "/v1/pets").is(t, 200, "")
 	<-failed

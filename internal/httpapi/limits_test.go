@@ -93,7 +93,7 @@ func TestClientThatWaitsAsLongAsItIsToldPasses(t *testing.T) {
 
 func TestDayIsCountedTooAndTheScarcerWindowIsShown(t *testing.T) {
 	s := serve(t)
-	key, _ := s.keep(petstore.NewKey("small", petstore.Enterprise, petstore.Limits{PerMinute: 4, PerDay: 6}, noon, 0))
+	key, _ := s.keep(petstore.NewKey("small", petstore.Enterprise, petstore.Limits{PerMinute: 4, PerDay: 6}, noon, petstore.Forever))
 	midnight := noon.Add(12 * time.Hour)
 	for remaining := int64(3); remaining >= 0; remaining-- {
 		s.get(key, "/v1/pets").told(t, 4, remaining, noon.Add(time.Minute))
@@ -122,7 +122,7 @@ func TestPlansHaveTheirLimits(t *testing.T) {
 
 func TestRotationDoesNotDoubleTheQuota(t *testing.T) {
 	s := serve(t)
-	secret, key := s.keep(petstore.NewKey("rotated", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 0))
+	secret, key := s.keep(petstore.NewKey("rotated", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 	s.repeat(request("GET", "/v1/pets", secret), 40)
 	next := s.secret(petstore.Production)
 	if _, err := s.storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), noon, 24*time.Hour); err != nil {

@@ -28,7 +28,7 @@ func one(collection string, id int64) string { return collection + "/" + strconv
 // nextPets is the Link to the next page after a page that q asked for and that ended with the id last.
 func (l links) nextPets(q petstore.PetQuery, last int64) string {
 	b := appendNext(make([]byte, 0, 128), l.pets, petCursor, last, q.Limit)
-	if q.Status != 0 {
+	if q.Status != petstore.AnyStatus {
 		b = append(b, "&status="...)
 		b = append(b, q.Status.String()...)
 	}
@@ -46,7 +46,7 @@ func (l links) nextOrders(q petstore.OrderQuery, last int64) string {
 		b = append(b, "&petId="...)
 		b = strconv.AppendInt(b, *q.PetID, 10)
 	}
-	if q.Status != 0 {
+	if q.Status != petstore.AnyOrderStatus {
 		b = append(b, "&status="...)
 		b = append(b, q.Status.String()...)
 	}

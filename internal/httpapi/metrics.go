@@ -17,7 +17,7 @@ type metrics struct {
 	duration      *prometheus.HistogramVec
 	inFlight      prometheus.Gauge
 	created       prometheus.Counter
-	storeErrors   prometheus.Counter
+	unavailable   prometheus.Counter
 	deprecated    prometheus.Counter
 	answersReused prometheus.Counter
 	keysCached    prometheus.Counter
@@ -39,7 +39,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		duration:      f.NewHistogramVec(prometheus.HistogramOpts{Name: "petstore_request_duration_seconds", Help: "Time from a request's headers to its answer.", Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3, 10}}, []string{"route"}),
 		inFlight:      f.NewGauge(prometheus.GaugeOpts{Name: "petstore_requests_in_flight", Help: "Requests that have arrived and are not answered yet, slow clients' too."}),
 		created:       f.NewCounter(prometheus.CounterOpts{Name: "petstore_pets_created_total", Help: "Animals stored."}),
-		storeErrors:   f.NewCounter(prometheus.CounterOpts{Name: "petstore_unavailable_total", Help: "Requests refused because the store could not do its work or there was too much of it."}),
+		unavailable:   f.NewCounter(prometheus.CounterOpts{Name: "petstore_unavailable_total", Help: "Requests refused because the store could not do its work or there was too much of it."}),
 		deprecated:    f.NewCounter(prometheus.CounterOpts{Name: "petstore_deprecated_calls_total", Help: "Calls of a deprecated operation; the log names their keys."}),
 		answersReused: f.NewCounter(prometheus.CounterOpts{Name: "petstore_answers_reused_total", Help: "Pages answered with bytes encoded before."}),
 		keysCached:    keys.WithLabelValues("cached"),
@@ -103,7 +103,7 @@ func (m *metrics) answered(x *exchange, elapsed time.Duration) {
 	counted.requests.Inc()
 	counted.duration.Observe(elapsed.Seconds())
 	if x.status == 503 {
-		m.storeErrors.Inc()
+		m.unavailable.Inc()
 	}
 	if x.operation != nil && x.operation.deprecated {
 		m.deprecated.Inc()

@@ -103,9 +103,7 @@ func (a *API) matched(next handler) handler {
 		}
 		x.operation = x.resource.operations[x.r.Method]
 		if x.isDeprecated() {
-			x.share("Deprecation", deprecation)
-			x.share("Sunset", sunset)
-			x.share("Link", a.links.deprecated)
+			a.tellDeprecation(x)
 		}
 		if x.operation != nil && x.operation.page != nil {
 			x.operation.page.ServeHTTP(x, x.r)
@@ -115,7 +113,7 @@ func (a *API) matched(next handler) handler {
 	}
 }
 
-// routed refuses a path or a method that does not exist.
+// routed refuses a path or a method that does not exist, and what was removed.
 func (a *API) routed(next handler) handler {
 	return func(x *exchange) error {
 		switch {
@@ -124,8 +122,9 @@ func (a *API) routed(next handler) handler {
 		case x.operation == nil:
 			x.share("Allow", x.resource.allow)
 			return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow[0])
-		case x.operation.deprecated && !a.KeepDeprecated && !x.start.Before(sunsetTime):
-			return petstore.Errorf(petstore.Gone, "Reading one animal was removed on 5 December 2030. List animals with GET /v1/pets and its status filter instead.")
+		}
+		if err := a.removed(x); err != nil {
+			return err
 		}
 		return next(x)
 	}

@@ -29,11 +29,11 @@ func (a *API) placeOrder(x *exchange) error {
 	if err := newOrderBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
-	order, again, err := a.Storage.PlaceOrder(x.r.Context(), fresh, idempotency)
+	order, replayed, err := a.Storage.PlaceOrder(x.r.Context(), fresh, idempotency)
 	if err != nil {
 		return err
 	}
-	return x.respondCreated(one(a.links.orders, order.ID), encoded(order, appendOrder), again)
+	return x.respondCreated(one(a.links.orders, order.ID), encoded(order, appendOrder), replayed)
 }
 
 func (a *API) getOrder(x *exchange) error {

@@ -3,16 +3,8 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"petstore/internal/petstore"
-)
-
-// When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write it.
-var (
-	sunsetTime  = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
-	deprecation = []string{"@1794700800"}
-	sunset      = []string{sunsetTime.Format(http.TimeFormat)}
 )
 
 func (a *API) listPets(x *exchange) error {
@@ -20,7 +12,7 @@ func (a *API) listPets(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	page, reused, err := a.pages.get(q, func() (answer, error) { return a.listPage(x.r.Context(), q) })
+	page, reused, err := a.lists.get(q, func() (answer, error) { return a.listPage(x.r.Context(), q) })
 	if err != nil {
 		return err
 	}
@@ -49,7 +41,7 @@ func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, erro
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case q.Status != 0 && pet.Status != q.Status, q.Before != 0 && pet.ID >= q.Before:
+	case q.Status != petstore.AnyStatus && pet.Status != q.Status, q.Before != 0 && pet.ID >= q.Before:
 		return nil, nil
 	}
 	return []petstore.Pet{pet}, nil
@@ -64,14 +56,14 @@ func (a *API) createPet(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	pet, again, err := a.Storage.CreatePet(x.r.Context(), fresh, idempotency)
+	pet, replayed, err := a.Storage.CreatePet(x.r.Context(), fresh, idempotency)
 	if err != nil {
 		return err
 	}
-	if !again {
+	if !replayed {
 		a.metrics.created.Inc()
 	}
-	return x.respondCreated(one(a.links.pets, pet.ID), encoded(pet, appendPet), again)
+	return x.respondCreated(one(a.links.pets, pet.ID), encoded(pet, appendPet), replayed)
 }
 
 func (a *API) getPet(x *exchange) error {

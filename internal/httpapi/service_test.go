@@ -135,7 +135,7 @@ func (s *service) key(plan petstore.Plan) string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	secret, _ := s.keep(petstore.NewKey("test", plan, limits, s.clock.now(), 0))
+	secret, _ := s.keep(petstore.NewKey("test", plan, limits, s.clock.now(), petstore.Forever))
 	return secret
 }
 

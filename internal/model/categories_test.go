@@ -41,7 +41,7 @@ func (s *store) createCategory(r request, _ int64) answer {
 	if refusal := fields(r.body, []string{"name"}, fresh.read); refusal != nil {
 		return *refusal
 	}
-	return s.once(r, func() answer {
+	return s.makeOnce(r, func() answer {
 		for _, name := range s.categories {
 			if name == fresh.Name {
 				return refused(409, "name_taken")
@@ -124,13 +124,13 @@ type record struct {
 	answer          answer
 }
 
-// once makes something. If the same owner sent the same request within a day, it repeats the answer instead. Refusals are
+// makeOnce makes something. If the same owner sent the same request within a day, it repeats the answer instead. Refusals are
 // not kept.
-func (s *store) once(r request, make func() answer) answer {
-	if r.once == nil {
+func (s *store) makeOnce(r request, make func() answer) answer {
+	if r.idempotencyKey == nil {
 		return make()
 	}
-	name := [2]string{r.owner, *r.once}
+	name := [2]string{r.owner, *r.idempotencyKey}
 	before, met := s.made[name]
 	if met && s.now.Sub(before.at) < 24*time.Hour {
 		if before.operation != r.operation || before.body != r.body {

@@ -55,9 +55,9 @@ func (q *sequence) ask(s step) {
 		r.query = s.query(cursor)
 		target += "?" + r.query
 	}
-	if once := onceNames[int(s[2])%len(onceNames)]; op.makes && once != "" {
-		value := strings.TrimSpace(strings.ReplaceAll(once, "(empty)", ""))
-		r.once = &value
+	if key := idempotencyKeys[int(s[2])%len(idempotencyKeys)]; op.makes && key != "" {
+		value := strings.TrimSpace(strings.ReplaceAll(key, "(empty)", ""))
+		r.idempotencyKey = &value
 	}
 	q.send(s, r, target)
 }
@@ -132,8 +132,8 @@ func rawRequest(method, target, secret string, r request) string {
 	if r.media != "" {
 		fmt.Fprintf(&b, "Content-Type: %s\r\n", r.media)
 	}
-	if r.once != nil {
-		fmt.Fprintf(&b, "Idempotency-Key: %s\r\n", *r.once)
+	if r.idempotencyKey != nil {
+		fmt.Fprintf(&b, "Idempotency-Key: %s\r\n", *r.idempotencyKey)
 	}
 	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", len(r.body), r.body)
 	return b.String()

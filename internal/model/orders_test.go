@@ -80,7 +80,7 @@ func (s *store) placeOrder(r request, _ int64) answer {
 	if refusal != nil {
 		return *refusal
 	}
-	return s.once(r, func() answer {
+	return s.makeOnce(r, func() answer {
 		p := s.pets[*petID]
 		if p == nil {
 			return refused(400, "invalid_field")

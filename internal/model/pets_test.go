@@ -42,7 +42,7 @@ func (s *store) createPet(r request, _ int64) answer {
 	if refusal := fields(r.body, []string{"name", "categoryId"}, fresh.read); refusal != nil {
 		return *refusal
 	}
-	return s.once(r, func() answer {
+	return s.makeOnce(r, func() answer {
 		s.lastPet++
 		fresh.ID = s.lastPet
 		s.pets[fresh.ID] = fresh

@@ -55,19 +55,19 @@ func init() {
 // These are the values that a script chooses from. The first of each is plain, so that a script of zeros sends plain
 // requests.
 var (
-	ids       = []string{"1", "2", "3", "4", "5", "0", "-3", "%31", "01", "x", "9223372036854775807", "9223372036854775808", "9007199254740991"}
-	petNames  = []string{`"Rex"`, `"Ada"`, `"Zoë <\u0026>"`, `"\ud83d\ude00"`, `""`, `" "`, `"a\u0000"`, `7`, `null`, ``, text(100), text(101), text(1000), text(1001)}
-	numbers   = []string{`1`, `2`, `3`, `-5`, `1e1`, `40.0`, `1.5`, `"1"`, `null`, ``, `9007199254740990`, `9007199254740991`, `9223372036854775807`, `9223372036854775808`}
-	statuses  = []string{``, `"available"`, `"pending"`, `"sold"`, `"lost"`, `null`, `1`}
-	petIDs    = []string{`1`, `2`, `3`, `4`, `5`, `0`, `-1`, `1.0`, `"1"`, ``, `null`}
-	notes     = []string{``, `"r-1"`, `""`, `null`, text(200), text(201)}
-	holds     = []string{``, `60`, `59`, `3600`, `6e1`, `2592000`, `2592001`, `null`, `86400`}
-	lengths   = []string{``, `1`, `2`, `3`, `100`, `0`, `101`, `x`, `01`}
-	words     = []string{``, `available`, `pending`, `sold`, `open`, `completed`, `cancelled`, `expired`, `lost`}
-	others    = []string{``, `1`, `2`, `3`, `-1`, `x`, `+1`}
-	oddities  = []string{``, ``, `&x=y`, `&limit=2`, `&%zz`, `&a;b`, `&status=`, `&cursor=AQAAAAAAAAAB%0A`, `&Limit=0`}
-	medias    = []string{"application/json", "", "application/json; charset=utf-8", "application/merge-patch+json", "application/vnd.x+json", "text/plain"}
-	onceNames = []string{"", "a", "b", "c", "(empty)", strings.Repeat("k", 255), strings.Repeat("k", 256), "é"}
+	ids             = []string{"1", "2", "3", "4", "5", "0", "-3", "%31", "01", "x", "9223372036854775807", "9223372036854775808", "9007199254740991"}
+	petNames        = []string{`"Rex"`, `"Ada"`, `"Zoë <\u0026>"`, `"\ud83d\ude00"`, `""`, `" "`, `"a\u0000"`, `7`, `null`, ``, text(100), text(101), text(1000), text(1001)}
+	numbers         = []string{`1`, `2`, `3`, `-5`, `1e1`, `40.0`, `1.5`, `"1"`, `null`, ``, `9007199254740990`, `9007199254740991`, `9223372036854775807`, `9223372036854775808`}
+	statuses        = []string{``, `"available"`, `"pending"`, `"sold"`, `"lost"`, `null`, `1`}
+	petIDs          = []string{`1`, `2`, `3`, `4`, `5`, `0`, `-1`, `1.0`, `"1"`, ``, `null`}
+	notes           = []string{``, `"r-1"`, `""`, `null`, text(200), text(201)}
+	holds           = []string{``, `60`, `59`, `3600`, `6e1`, `2592000`, `2592001`, `null`, `86400`}
+	lengths         = []string{``, `1`, `2`, `3`, `100`, `0`, `101`, `x`, `01`}
+	words           = []string{``, `available`, `pending`, `sold`, `open`, `completed`, `cancelled`, `expired`, `lost`}
+	others          = []string{``, `1`, `2`, `3`, `-1`, `x`, `+1`}
+	oddities        = []string{``, ``, `&x=y`, `&limit=2`, `&%zz`, `&a;b`, `&status=`, `&cursor=AQAAAAAAAAAB%0A`, `&Limit=0`}
+	medias          = []string{"application/json", "", "application/json; charset=utf-8", "application/merge-patch+json", "application/vnd.x+json", "text/plain"}
+	idempotencyKeys = []string{"", "a", "b", "c", "(empty)", strings.Repeat("k", 255), strings.Repeat("k", 256), "é"}
 )
 
 func text(length int) string { return `"` + strings.Repeat("n", length) + `"` }

@@ -62,7 +62,7 @@ func open(f *testing.F, keys []*key) *service {
 
 // keep stores a key with its secret.
 func (s *service) keep(f *testing.F, k *key) {
-	stored := petstore.NewKey("model", petstore.Enterprise, petstore.Limits{PerMinute: k.minutely, PerDay: k.daily}, noon, 0)
+	stored := petstore.NewKey("model", petstore.Enterprise, petstore.Limits{PerMinute: k.minutely, PerDay: k.daily}, noon, petstore.Forever)
 	stored.Owner, stored.ExpiresAt, stored.Access = k.owner, k.expires, petstore.ReadWrite
 	if k.reads {
 		stored.Access = petstore.ReadOnly

@@ -30,14 +30,14 @@ func newStore(now time.Time) *store {
 
 // request is what the model has to know about a request.
 type request struct {
-	operation string
-	id        string // the id in the path
-	query     string
-	body      string
-	media     string // the Content-Type, empty for none
-	once      *string
-	owner     string
-	from      *position // what the cursor in the query stands for
+	operation      string
+	id             string // the id in the path
+	query          string
+	body           string
+	media          string // the Content-Type, empty for none
+	idempotencyKey *string
+	owner          string
+	from           *position // what the cursor in the query stands for
 }
 
 // position is where a list goes on: after the item with that id.
@@ -71,7 +71,7 @@ func (s *store) answer(r request) answer {
 		return notFound
 	case op.takes != nil && !op.takes[r.media]:
 		return refused(415, "unsupported_media_type")
-	case op.makes && r.once != nil && !isIdempotencyKey(*r.once):
+	case op.makes && r.idempotencyKey != nil && !isIdempotencyKey(*r.idempotencyKey):
 		return refused(400, "invalid_parameter")
 	}
 	return op.do(s, r, id)

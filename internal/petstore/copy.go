@@ -13,6 +13,9 @@ import (
 // Each Replace, and RaiseCounters, is one transaction, and returns ErrServed once MarkServed was called.
 type Copyable interface {
 	Storage
+
+	// What a copy reads, besides animals and categories:
+
 	// StoredKeys returns at most limit keys that come after the given one, in the order of their hashes.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
 	// StoredIdempotency returns at most limit idempotency records that come after the given one, in the order of time, owner
@@ -22,6 +25,8 @@ type Copyable interface {
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
 	// Counters returns the highest ids that were ever given out.
 	Counters(ctx context.Context) (Counters, error)
+
+	// What a copy writes:
 
 	// ReplacePets stores the animals of put under the ids they have and removes those of remove. Every animal that is
 	// created later gets a higher id than theirs.
@@ -38,6 +43,9 @@ type Copyable interface {
 	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
 	// RaiseCounters makes sure that every new record gets a higher id than these.
 	RaiseCounters(ctx context.Context, to Counters) error
+
+	// What ends copying:
+
 	// MarkServed records for good that a server serves from this storage. From then on nothing can be copied into it.
 	MarkServed(ctx context.Context) error
 }

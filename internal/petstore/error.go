@@ -27,8 +27,8 @@ const (
 	RateLimited          Code = "rate_limited"
 	KeyBanned            Code = "key_banned"
 	InternalError        Code = "internal_error"
-	Unavailable          Code = "unavailable"
-	OutcomeUnknown       Code = "outcome_unknown"
+	Unavailable          Code = "unavailable"     // promises that nothing was changed; see NotDone
+	OutcomeUnknown       Code = "outcome_unknown" // promises nothing; see MaybeDone
 	Forbidden            Code = "forbidden"
 	PetReserved          Code = "pet_reserved"
 	PetUnavailable       Code = "pet_unavailable"
@@ -48,8 +48,9 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unreachable reports that the storage cannot do its work now, because of cause, and has changed nothing.
-func Unreachable(cause error) *Error {
+// NotDone is the refusal with the code Unavailable: the storage cannot do its work now, because of cause, and has changed
+// nothing.
+func NotDone(cause error) *Error {
 	return &Error{
 		Code:    Unavailable,
 		Message: "The store cannot do this right now. Nothing was changed; try again shortly.",
@@ -57,8 +58,8 @@ func Unreachable(cause error) *Error {
 	}
 }
 
-// Unknown reports that cause broke off a write that the storage may already have done.
-func Unknown(cause error) *Error {
+// MaybeDone is the refusal with the code OutcomeUnknown: cause broke off a write that the storage may already have done.
+func MaybeDone(cause error) *Error {
 	return &Error{
 		Code:    OutcomeUnknown,
 		Message: "The store did not say whether this was done: it may have been. Look before you do it again.",

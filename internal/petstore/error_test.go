@@ -11,7 +11,7 @@ import (
 )
 
 func TestErrorKeepsItsCauseFromTheCallersMessage(t *testing.T) {
-	err := petstore.Unreachable(io.ErrUnexpectedEOF)
+	err := petstore.NotDone(io.ErrUnexpectedEOF)
 	if err.Code != petstore.Unavailable || strings.Contains(err.Message, "EOF") {
 		t.Errorf("the caller reads %s: %s", err.Code, err.Message)
 	}

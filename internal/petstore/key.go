@@ -132,8 +132,7 @@ type Key struct {
 	Limits    Limits
 	Access    Access
 	CreatedAt time.Time
-	// Lifetime is how long the key may live, as set when it was made or last changed; 0 means forever. A rotation ends the
-	// key earlier.
+	// Lifetime is how long the key may live, as set when it was made or last changed. A rotation ends the key earlier.
 	Lifetime  time.Duration
 	ExpiresAt time.Time
 	RevokedAt time.Time
@@ -145,7 +144,10 @@ type Key struct {
 	BannedFrom, BannedUntil time.Time
 }
 
-// NewKey makes the record of a key that is its own owner. It lives for lifetime, or forever if that is 0.
+// Forever is the lifetime of a key that works until it is revoked.
+const Forever time.Duration = 0
+
+// NewKey makes the record of a key that is its own owner.
 func NewKey(name string, plan Plan, limits Limits, now time.Time, lifetime time.Duration) Key {
 	id := newKeyID()
 	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits, Access: ReadWrite}.born(now, lifetime)
@@ -157,7 +159,7 @@ func (k Key) born(now time.Time, lifetime time.Duration) Key {
 }
 
 func expiry(from time.Time, lifetime time.Duration) time.Time {
-	if lifetime == 0 {
+	if lifetime == Forever {
 		return time.Time{}
 	}
 	return from.Add(lifetime)
@@ -197,7 +199,7 @@ type KeyChange struct {
 	PerMinute, PerDay *int64
 	Access            *Access
 	Name              *string
-	// Lifetime counts from the change on; 0 means forever.
+	// Lifetime counts from the change on.
 	Lifetime *time.Duration
 }
 

@@ -125,7 +125,7 @@ func TestKeyIsUsableFromItsBirthToItsEnd(t *testing.T) {
 		{"a new key is usable", day, 0, ""},
 		{"a key is usable until it expires", day, 24*time.Hour - 1, ""},
 		{"a key has expired at its end", day, 24 * time.Hour, "This API key has expired. Use another one."},
-		{"a key without an end never expires", petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, 0), 1e6 * time.Hour, ""},
+		{"a key without an end never expires", petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, petstore.Forever), 1e6 * time.Hour, ""},
 		{"a revoked key is refused at once", revoked, time.Hour, "This API key was revoked. Use another one."},
 		{"a revoked key is refused where the clock is behind, too", revoked, 0, "This API key was revoked. Use another one."},
 		{"a key that is revoked and expired was revoked", revoked, 48 * time.Hour, "This API key was revoked. Use another one."},
@@ -158,7 +158,7 @@ func TestSuccessorInheritsOwnerPlanLimitsAndLifetime(t *testing.T) {
 
 func TestReplacedKeyLivesForTheOverlapAndNeverLonger(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
-	endless := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, 0)
+	endless := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, petstore.Forever)
 	hour := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, time.Hour)
 	for _, c := range []struct {
 		key     petstore.Key

@@ -13,8 +13,11 @@ const (
 	DefaultHold        = 72 * time.Hour
 )
 
-// OrderStatus is the state of an order. Its numbers are stored: never renumber them. Zero means "not given".
+// OrderStatus is the state of an order. Its numbers are stored: never renumber them.
 type OrderStatus uint8
+
+// AnyOrderStatus in a query selects the orders of every state. No order has it.
+const AnyOrderStatus OrderStatus = 0
 
 // The states an order can be in. Only an open order changes its state, once.
 const (

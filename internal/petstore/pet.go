@@ -1,12 +1,18 @@
 // Package petstore is the domain: animals, orders, API keys and plans, and the interfaces of what stores and counts them.
 // It imports the standard library only and knows nothing of HTTP or SQL.
+//
+// Each noun has a file with its fields and its rules, such as pet.go and order.go. The interfaces are [Storage] and
+// [Limiter]; what they promise is written there, and package conformance tests it. Every refusal is an [Error].
 package petstore
 
 // MaxNameLength is the longest name of an animal, in Unicode code points.
 const MaxNameLength = 1000
 
-// Status is the availability of an animal. Its numbers are stored: never renumber them. Zero means "not given".
+// Status is the availability of an animal. Its numbers are stored: never renumber them.
 type Status uint8
+
+// AnyStatus in a query selects the animals of every status. No animal has it.
+const AnyStatus Status = 0
 
 // The states an animal can be in.
 const (

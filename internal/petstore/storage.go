@@ -32,19 +32,19 @@ type Pets interface {
 	ListPets(ctx context.Context, q PetQuery) ([]Pet, error)
 	// GetPet returns one animal, or an Error with the code NotFound.
 	GetPet(ctx context.Context, id int64) (Pet, error)
+	// Inventory counts the animals of each status, exactly, at one moment during the call.
+	Inventory(ctx context.Context) (Inventory, error)
+
 	// CreatePet stores a valid animal under an id never used before, only once if idempotency is given.
-	CreatePet(ctx context.Context, pet NewPet, idempotency *Idempotency) (Pet, bool, error)
-	// AddPets stores valid animals, all of them or none, under ascending ids, and does so only once. It reports whether
-	// it was called with the same idempotency before.
-	AddPets(ctx context.Context, pets []NewPet, idempotency *Idempotency) (bool, error)
+	CreatePet(ctx context.Context, pet NewPet, idempotency *Idempotency) (made Pet, replayed bool, err error)
+	// AddPets stores valid animals, all of them or none, under ascending ids, and does so only once.
+	AddPets(ctx context.Context, pets []NewPet, idempotency *Idempotency) (replayed bool, err error)
 	// UpdatePet changes what a valid patch names and returns the animal. It returns an Error with the code NotFound,
 	// or with PetReserved if an open order holds the animal and the patch changes its status.
 	UpdatePet(ctx context.Context, id int64, patch PetPatch) (Pet, error)
 	// DeletePet removes an animal; its id is never used again. It returns an Error with the code NotFound, or with
 	// PetReserved if an open order holds the animal.
 	DeletePet(ctx context.Context, id int64) error
-	// Inventory counts the animals of each status, exactly, at one moment during the call.
-	Inventory(ctx context.Context) (Inventory, error)
 }
 
 // Categories keeps names for numbers. No two categories have the same name, compared by code points.
@@ -53,14 +53,15 @@ type Categories interface {
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
 	// GetCategory returns one category, or an Error with the code NotFound.
 	GetCategory(ctx context.Context, id int64) (Category, error)
+
 	// CreateCategory gives a valid name to the next number of a counter, only once if idempotency is given. The counter
 	// begins after the highest number that animals carry when the first category is created. It never goes back, and it
 	// skips numbers that have a name. CreateCategory returns an Error with the code NameTaken if another category has
 	// the name.
-	CreateCategory(ctx context.Context, name string, idempotency *Idempotency) (Category, bool, error)
+	CreateCategory(ctx context.Context, name string, idempotency *Idempotency) (made Category, replayed bool, err error)
 	// NameCategory gives a valid name to a number and reports whether the number had no name before. It returns an Error
 	// with the code NameTaken if another category has the name.
-	NameCategory(ctx context.Context, category Category) (bool, error)
+	NameCategory(ctx context.Context, category Category) (isNew bool, err error)
 	// DeleteCategory takes the name from a number, or returns an Error with the code NotFound.
 	DeleteCategory(ctx context.Context, id int64) error
 }
@@ -72,9 +73,10 @@ type Orders interface {
 	ListOrders(ctx context.Context, q OrderQuery) ([]Order, error)
 	// GetOrder returns one order, or an Error with the code NotFound.
 	GetOrder(ctx context.Context, id int64) (Order, error)
+
 	// PlaceOrder holds an available animal, which becomes pending, only once if idempotency is given. It returns an Error
 	// with the code InvalidField if there is no such animal, or with PetUnavailable if the animal is not available.
-	PlaceOrder(ctx context.Context, order NewOrder, idempotency *Idempotency) (Order, bool, error)
+	PlaceOrder(ctx context.Context, order NewOrder, idempotency *Idempotency) (placed Order, replayed bool, err error)
 	// CloseOrder brings an order to the state to, which is Completed or Cancelled, and gives its animal the status that
 	// this state Leaves. It returns an order already in that state as it is. It returns an Error with the code NotFound,
 	// or with OrderClosed if the order is closed in another state.
@@ -86,6 +88,8 @@ type Orders interface {
 
 // Keys keeps API keys and the bans of their owners.
 type Keys interface {
+	// How a key comes into being:
+
 	// CreateKey stores a new key.
 	CreateKey(ctx context.Context, key Key, hash SecretHash) error
 	// CreateFirstKey stores the key only if there is none at all, and reports whether it did.
@@ -93,10 +97,19 @@ type Keys interface {
 	// EnsureKey stores the key. If there is a key with that hash already, EnsureKey only makes that key usable at the time
 	// key.CreatedAt, and changes nothing else about it.
 	EnsureKey(ctx context.Context, key Key, hash SecretHash) error
+
+	// How keys are found and their use is noted:
+
 	// FindKey returns the key with that hash, usable or not, or an Error with the code NotFound.
 	FindKey(ctx context.Context, hash SecretHash) (Key, error)
 	// Keys returns every key, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
+	// UseKey notes that a key was used in the hour that begins then. It raises LastUsedAt, never lowers it, and writes
+	// nothing if there is nothing to raise.
+	UseKey(ctx context.Context, id string, hour time.Time) error
+
+	// How a key changes and ends:
+
 	// RotateKey replaces a key by its Successor with that hash, and lets the old key live for the overlap. It returns an
 	// Error with the code NotFound if there is no such key, or Unauthorized if the key is no longer usable or was already
 	// rotated.
@@ -104,12 +117,11 @@ type Keys interface {
 	// UpdateKey makes a Change to a key and returns the key. A change of plan or limits goes to every key of the same
 	// owner. UpdateKey returns an Error with the code NotFound if there is no such key, or the refusal of Change.
 	UpdateKey(ctx context.Context, id string, change KeyChange, now time.Time) (Key, error)
-	// UseKey notes that a key was used in the hour that begins then. It raises LastUsedAt, never lowers it, and writes
-	// nothing if there is nothing to raise.
-	UseKey(ctx context.Context, id string, hour time.Time) error
 	// RevokeKey ends a key for good; revoking it again changes nothing. It returns an Error with the code NotFound if
 	// there is no such key.
 	RevokeKey(ctx context.Context, id string, now time.Time) error
+
+	// How its owner is banned:
 
 	// BanOwner starts the owner's next ban and returns it. During a ban it returns that ban unchanged. It returns an
 	// Error with the code NotFound if no key has that owner.
@@ -129,7 +141,7 @@ type Versioned interface {
 
 // PetQuery selects a page of animals.
 type PetQuery struct {
-	// Status selects the animals of that status; zero selects all.
+	// Status selects the animals of that status; AnyStatus selects all.
 	Status Status
 	// Before selects the animals with a lower id; zero selects all.
 	Before int64
@@ -147,7 +159,7 @@ type CategoryQuery struct {
 
 // OrderQuery selects a page of orders.
 type OrderQuery struct {
-	// Status selects the orders that count as being in that state; zero selects all.
+	// Status selects the orders that count as being in that state; AnyOrderStatus selects all.
 	Status OrderStatus
 	// PetID selects the orders of that animal; nil selects all.
 	PetID *int64
@@ -161,8 +173,9 @@ type OrderQuery struct {
 const IdempotencyKept = 24 * time.Hour
 
 // Idempotency names a request that must make something only once, however often it is sent. A method that gets one it
-// has seen before makes nothing. It returns what was made the first time, as it was then, and true; or an Error with
-// the code IdempotencyConflict if the fingerprints differ. A request that was refused is not remembered.
+// has seen before makes nothing: the request is replayed. The method returns what was made the first time, as it was
+// then; or an Error with the code IdempotencyConflict if the fingerprints differ. A request that was refused is not
+// remembered.
 type Idempotency struct {
 	Owner string
 	Key   string

@@ -53,7 +53,7 @@ func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx
 		if err != nil {
 			return failure(err)
 		}
-		defer tx.Rollback(ctx) // does nothing after Commit; if it fails, the connection is closed, which undoes it too
+		defer tx.Rollback(ctx) // does nothing after Commit; if it fails, the connection closes, which undoes the work too
 		if err := work(ctx, tx); err != nil {
 			return failure(err)
 		}

@@ -72,7 +72,7 @@ func (db *DB) tryChange(ctx context.Context, c change) (done bool, err error) {
 	// A caller whose change was accepted waits for the outcome, even if ctx ends.
 	done, err = db.changes.Do(context.Background(), c)
 	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
-		return false, nil // by one of them: each goes its own way
+		return false, nil // one of the changes is at fault, so each gets a transaction of its own
 	}
 	return done, outcome(err)
 }

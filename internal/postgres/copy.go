@@ -24,14 +24,14 @@ const (
 		WHERE (created_at, owner COLLATE "C", key COLLATE "C") > ($1, $2, $3)
 		ORDER BY created_at, owner COLLATE "C", key COLLATE "C" LIMIT $4`
 
-	loadPets = `
+	copyPets = `
 		INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
 		SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::smallint[])
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, category_id = excluded.category_id, status = excluded.status`
 
-	// If somebody revokes a key or bans its owner at the same moment, loadKey and loadBan keep that. NULL stands for never,
+	// If somebody revokes a key or bans its owner at the same moment, copyKey and copyBan keep that. NULL stands for never,
 	// and least and greatest ignore it.
-	loadKey = insertKey + ` ON CONFLICT (hash) DO UPDATE SET
+	copyKey = insertKey + ` ON CONFLICT (hash) DO UPDATE SET
 		id = excluded.id, name = excluded.name, owner = excluded.owner,
 		plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
 		created_at = excluded.created_at, lifetime = excluded.lifetime,
@@ -39,12 +39,12 @@ const (
 		access = CASE WHEN keys.access = 'read' THEN 'read' ELSE excluded.access END,
 		rotated_at = least(keys.rotated_at, excluded.rotated_at), last_used_at = greatest(keys.last_used_at, excluded.last_used_at)`
 
-	loadBan = `
+	copyBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (owner) DO UPDATE SET started_at = greatest(bans.started_at, excluded.started_at),
 			ends_at = greatest(bans.ends_at, excluded.ends_at), streak = greatest(bans.streak, excluded.streak)`
 
-	loadIdempotency = `
+	copyIdempotency = `
 		INSERT INTO idempotency (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at`
 
@@ -56,7 +56,7 @@ const (
 	removeNames    = "DELETE FROM categories WHERE id = ANY ($1)"
 	removeNamesake = "DELETE FROM categories WHERE id = $1 OR name = $2"
 
-	loadOrder = `
+	copyOrder = `
 		INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) OVERRIDING SYSTEM VALUE
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, status = excluded.status, reference = excluded.reference,
@@ -151,7 +151,7 @@ func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(removePets, ids(remove, func(pet petstore.Pet) int64 { return pet.ID }))
-	batch.Queue(loadPets, numbers, names, categories, statuses)
+	batch.Queue(copyPets, numbers, names, categories, statuses)
 	batch.Queue(raisePets, highest)
 	return db.replace(ctx, batch)
 }
@@ -185,7 +185,7 @@ func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) e
 		if o.Status == petstore.Open {
 			batch.Queue(removeHolder, o.PetID, o.ID)
 		}
-		batch.Queue(loadOrder, o.ID, o.PetID, int16(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
+		batch.Queue(copyOrder, o.ID, o.PetID, int16(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
 		highest = max(highest, o.ID)
 	}
 	batch.Queue(raiseOrders, highest)
@@ -196,9 +196,9 @@ func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) e
 func (db *DB) ReplaceKeys(ctx context.Context, put []petstore.StoredKey) error {
 	batch := &pgx.Batch{}
 	for _, k := range put {
-		batch.Queue(loadKey, keyArgs(k.Key, k.Hash)...)
+		batch.Queue(copyKey, keyArgs(k.Key, k.Hash)...)
 		if k.Ban != (petstore.Ban{}) {
-			batch.Queue(loadBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak)
+			batch.Queue(copyBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak)
 		}
 	}
 	return db.replace(ctx, batch)
@@ -211,7 +211,7 @@ func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.Sto
 		batch.Queue(removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli())
 	}
 	for _, r := range put {
-		batch.Queue(loadIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
+		batch.Queue(copyIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
 	}
 	return db.replace(ctx, batch)
 }

@@ -1,4 +1,7 @@
 // Package postgres keeps the store in a PostgreSQL database, which any number of replicas share.
+//
+// [Open] returns a [DB], which is a petstore.Storage. calls.go says how a call uses a connection, and errors.go what its
+// error promises. The SQL of each noun is in the file of that name; migrations has the schema.
 package postgres
 
 import (

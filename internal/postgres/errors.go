@@ -40,7 +40,7 @@ func sqlState(err error) string {
 var faults = []string{"0A", "22", "23", "42", "54"}
 
 // failure turns an error of the driver into one that callers of a Storage know. Unless it is a fault of this program, it
-// means that the database cannot do the work now.
+// means that nothing was changed.
 func failure(err error) error {
 	var refused *petstore.Error
 	if err == nil || errors.As(err, &refused) {
@@ -49,7 +49,7 @@ func failure(err error) error {
 	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
 		return err
 	}
-	return petstore.Unreachable(err)
+	return petstore.NotDone(err)
 }
 
 // outcome is failure for a write that may have reached the server. Such a write has certainly not happened only if the
@@ -60,9 +60,9 @@ func outcome(err error) error {
 	case err == nil, errors.As(err, &refused), undone(err):
 		return failure(err)
 	case unsent(err), errors.Is(err, batch.ErrClosed):
-		return petstore.Unreachable(err)
+		return petstore.NotDone(err)
 	}
-	return petstore.Unknown(err)
+	return petstore.MaybeDone(err)
 }
 
 // unsent reports whether nothing reached the server. The driver also says so for a closed connection, but that one may
@@ -82,8 +82,8 @@ func undone(err error) bool {
 // lost reports whether a connection broke while it was used. That happens to idle connections after their server has
 // gone.
 func lost(err error) bool {
-	var unreachable *pgconn.ConnectError
-	if errors.As(err, &unreachable) {
+	var unconnected *pgconn.ConnectError
+	if errors.As(err, &unconnected) {
 		return false
 	}
 	switch sqlState(err) {
@@ -97,11 +97,11 @@ func lost(err error) bool {
 // refusal says in one sentence why a database cannot be opened and what to do. It does not show the password.
 func refusal(config *pgx.ConnConfig, err error) error {
 	name := fmt.Sprintf("the PostgreSQL database %s at %s", config.Database, strings.Join(hosts(config), ", "))
-	var unreachable *pgconn.ConnectError
+	var unconnected *pgconn.ConnectError
 	var why unusable
 	switch {
-	case errors.As(err, &unreachable):
-		return fmt.Errorf("%s cannot be reached: %s", name, sentence(unreachable.Unwrap()))
+	case errors.As(err, &unconnected):
+		return fmt.Errorf("%s cannot be reached: %s", name, sentence(unconnected.Unwrap()))
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s does not answer; check that it runs", name)
 	case errors.As(err, &why):
@@ -121,7 +121,7 @@ func hosts(config *pgx.ConnConfig) []string {
 	for _, other := range config.Fallbacks {
 		all = append(all, net.JoinHostPort(other.Host, strconv.Itoa(int(other.Port))))
 	}
-	return slices.Compact(all) // a host is there twice where TLS is optional
+	return slices.Compact(all) // a host is listed twice if TLS is optional
 }
 
 // sentence puts an error of several hosts, which has a line for each, on one line.

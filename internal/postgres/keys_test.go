@@ -15,7 +15,7 @@ import (
 func TestTwoChangesOfAnOwnerDoNotBlockEachOther(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	first := petstore.NewKey("first", petstore.Free, petstore.Limits{}, time.Now(), 0)
+	first := petstore.NewKey("first", petstore.Free, petstore.Limits{}, time.Now(), petstore.Forever)
 	if err := db.CreateKey(t.Context(), first, petstore.HashSecret("first")); err != nil {
 		t.Fatal(err)
 	}

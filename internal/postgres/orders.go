@@ -131,18 +131,18 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	}
 	page := " ORDER BY id DESC LIMIT $2"
 	stored := func(status petstore.OrderStatus, and string) string {
-		if q.PetID != nil { // there are few
+		if q.PetID != nil { // an animal has few orders
 			return fmt.Sprintf("%s AND status = %d%s%s", from, status, and, page)
 		}
 		// The status is compared as a row, as in the query of animals, so that the planner uses the index on it.
 		return fmt.Sprintf("%s AND (status, id) < (%d, $1) AND status >= %[2]d%s ORDER BY status DESC, id DESC LIMIT $2", from, status, and)
 	}
 	switch q.Status {
-	case 0:
+	case petstore.AnyOrderStatus:
 		return from + page, args
 	case petstore.Open:
 		return stored(petstore.Open, " AND expires_at > "+theTime), args
-	case petstore.Expired: // those that are not yet stored as such are few
+	case petstore.Expired: // few orders have expired and are still stored as open
 		late := from + " AND status = 1 AND expires_at <= " + theTime
 		return "SELECT * FROM ((" + stored(petstore.Expired, "") + ") UNION ALL (" + late + ")) AS expired" + page, args
 	}
@@ -200,7 +200,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		if err != nil {
 			return err
 		}
-		if order.Status == petstore.Open { // only then it can change
+		if order.Status == petstore.Open { // a closed order cannot change
 			if _, err := tx.Exec(ctx, lockOnePet, order.PetID); err != nil {
 				return err
 			}
@@ -249,7 +249,7 @@ func (db *DB) lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pe
 	if err := closeNow(ctx, tx, order); err != nil {
 		return pet, nil, now, err
 	}
-	db.watch.Order(petstore.Expired, 1) // it may be undone with the rest, and then is counted again: better than to carry it to every commit
+	db.watch.Order(petstore.Expired, 1) // if the transaction is undone, the metric counts this order twice
 	return pet, nil, now, nil
 }
 
@@ -268,7 +268,7 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 		if err != nil {
 			return expired, err
 		}
-		if some == 0 { // none is due, or others are at work on the rest
+		if some == 0 { // no order is due, or other replicas are closing those that are
 			return expired, db.foldInventory(ctx)
 		}
 		db.watch.Order(petstore.Expired, int(some))

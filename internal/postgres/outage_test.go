@@ -232,17 +232,17 @@ func TestAPrimaryThatBecomesReadOnlyIsLeft(t *testing.T) {
 func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowledged chan<- petstore.Pet) (unavailable []string) {
 	for n := 0; ctx.Err() == nil; n++ {
 		pet := petstore.NewPet{Name: fmt.Sprintf("Pet %d of %d", n, writer), Status: petstore.Available}
-		var once *petstore.Idempotency
+		var idempotency *petstore.Idempotency
 		if n%2 == 0 {
-			once = &petstore.Idempotency{Owner: "ann", Key: pet.Name, Now: time.Now()}
+			idempotency = &petstore.Idempotency{Owner: "ann", Key: pet.Name, Now: time.Now()}
 		}
-		created, _, err := db.CreatePet(ctx, pet, once)
-		for once != nil && err != nil && ctx.Err() == nil {
+		created, _, err := db.CreatePet(ctx, pet, idempotency)
+		for idempotency != nil && err != nil && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
-			created, _, err = db.CreatePet(ctx, pet, once)
+			created, _, err = db.CreatePet(ctx, pet, idempotency)
 		}
 		switch {
-		case petstore.IsCode(err, petstore.Unavailable) && once == nil:
+		case petstore.IsCode(err, petstore.Unavailable) && idempotency == nil:
 			unavailable = append(unavailable, pet.Name)
 		case err == nil:
 			select {

@@ -36,7 +36,7 @@ func idempotencyNamed(name string) *petstore.Idempotency {
 }
 
 func keyNamed(name string) petstore.Key {
-	return petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, time.Now(), 0)
+	return petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, time.Now(), petstore.Forever)
 }
 
 func hasPet(ctx context.Context, db *DB, name string) (bool, error) {
@@ -122,12 +122,12 @@ func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
 	server := testservice.StartPostgres(t)
 	proxy := testservice.StartProxy(t, server.Address)
 	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
-	once := idempotencyNamed("the animal's key")
+	idempotency := idempotencyNamed("the animal's key")
 	proxy.Break("commit")
-	if _, _, err := db.CreatePet(t.Context(), rex, once); !petstore.IsCode(err, petstore.OutcomeUnknown) {
+	if _, _, err := db.CreatePet(t.Context(), rex, idempotency); !petstore.IsCode(err, petstore.OutcomeUnknown) {
 		t.Fatalf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
 	}
-	pet, replayed, err := db.CreatePet(t.Context(), rex, once)
+	pet, replayed, err := db.CreatePet(t.Context(), rex, idempotency)
 	if err != nil || !replayed || pet.NewPet != rex {
 		t.Errorf("the same again gives %v, a replay: %v, %v", pet, replayed, err)
 	}

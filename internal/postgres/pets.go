@@ -63,7 +63,7 @@ func pageBatch(queries []petstore.PetQuery) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, q := range queries {
 		before := cmp.Or(q.Before, math.MaxInt64)
-		if q.Status == 0 {
+		if q.Status == petstore.AnyStatus {
 			batch.Queue(selectPets, before, q.Limit)
 		} else {
 			batch.Queue(selectPetsOfStatus, before, q.Limit, int16(q.Status))

@@ -63,8 +63,8 @@ func TestDuplicatesAtEveryReplicaMakeOnePet(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range keys * duplicates {
 				all.Go(func() {
-					once := &petstore.Idempotency{Owner: "ann", Key: fmt.Sprint(i % keys), Now: round.now}
-					_, replayed, err := dbs[i%3].CreatePet(t.Context(), rex, once)
+					idempotency := &petstore.Idempotency{Owner: "ann", Key: fmt.Sprint(i % keys), Now: round.now}
+					_, replayed, err := dbs[i%3].CreatePet(t.Context(), rex, idempotency)
 					if err != nil {
 						t.Error(err)
 					}

@@ -35,13 +35,13 @@ type Fallback struct {
 
 	redis    atomic.Pointer[Redis] // nil until it was first reached
 	ahead    atomic.Int64          // by how many nanoseconds the clock of Redis is ahead of this one
-	timeouts atomic.Int64          // one after the other, without an answer between them
+	timeouts atomic.Int64          // the number of timeouts since the last answer
 	degraded atomic.Bool
 	bounds   atomic.Pointer[bound]
 	lost     chan string // the subject on whose counter Redis failed, each time that degraded becomes true
 
 	mu      sync.Mutex
-	counted time.Time // when the latest of timeouts was
+	counted time.Time // when the last timeout was counted
 
 	stop    context.CancelFunc
 	stopped chan struct{}
@@ -130,7 +130,7 @@ func (f *Fallback) hear(ask *petstore.Ask, asked time.Time, answer func() (petst
 	}
 	f.timeouts.Store(0)
 	f.ahead.Store(int64(decision.Now.Sub(f.now())))
-	if decision.Outcome != petstore.Banned && !ask.Peek { // else nothing was counted
+	if decision.Outcome != petstore.Banned && !ask.Peek { // otherwise nothing was counted
 		f.memory.learn(ask, c, decision.Now.UnixMilli()/millisPerMinute)
 	}
 	return decision, true
@@ -143,14 +143,14 @@ func (f *Fallback) bound(now time.Time) context.Context {
 		return b
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), f.timeout)
-	_ = cancel // time ends it
+	_ = cancel // the timeout ends ctx
 	f.bounds.Store(&bound{ctx, now.Add(f.timeout / 10)})
 	return ctx
 }
 
 type bound struct {
 	context.Context
-	until time.Time // for requests up to then
+	until time.Time // requests after that need another bound
 }
 
 // Degraded reports whether requests are counted in this process because Redis is out of reach.

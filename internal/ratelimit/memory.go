@@ -35,10 +35,10 @@ var _ petstore.Limiter = (*Memory)(nil)
 // shard holds the counters of some subjects, so that others need not wait for its lock.
 type shard struct {
 	mu        sync.Mutex
-	swept     int64 // the minute in which idle counters were last let go
+	swept     int64 // the minute of the last sweep
 	owners    map[string]*counter
 	addresses map[string]*counter
-	_         [96]byte // keeps the locks of two shards out of one cache line
+	_         [96]byte // so that no two shards have their locks in one cache line
 }
 
 // NewMemory makes a Memory that reads its time from now.

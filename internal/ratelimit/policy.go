@@ -1,5 +1,8 @@
 // Package ratelimit decides which requests may pass. The policy is pure. Memory applies it in this process, and Redis in
 // one place for any number of replicas. Fallback uses Redis, and a Memory while Redis is out of reach.
+//
+// The policy is the type counter in policy.go; take.lua is the part of it that Redis runs. A server on one machine uses
+// [NewMemory], one of several replicas [NewFallback].
 package ratelimit
 
 import (
@@ -19,7 +22,7 @@ const (
 
 // counter is all that is remembered about a subject.
 type counter struct {
-	minute   int64 // the latest UTC minute it was counted in, as a number since 1970
+	minute   int64 // the UTC minute of the latest request, counted from 1970
 	passed   int64 // requests let through in that minute
 	rejected int64 // requests refused in that minute
 	today    int64 // requests let through in the UTC day of that minute

@@ -25,8 +25,8 @@ var takeLua = rueidis.NewLuaScript(takeScript)
 type Redis struct {
 	client rueidis.Client
 	prefix string
-	clock  func() time.Time            // nil means Redis's own
-	known  func(*petstore.Ask) counter // what this process knows already; nil means nothing
+	clock  func() time.Time            // nil for the clock of Redis
+	known  func(*petstore.Ask) counter // what this process knows of a counter; nil if it knows nothing
 	asks   *batch.Grouped[petstore.Ask, state]
 }
 
@@ -66,8 +66,8 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 		// The cause would show parts of the URL, and so of the password.
 		return option, errors.New("the Redis URL cannot be used; write it as redis://user:password@host:6379/0, with special characters in the password percent-encoded, with ?addr=host:port for each further node of a Cluster, or ?master_set=name for Sentinels")
 	}
-	option.DisableCache = true     // nothing is read but by the script
-	option.AlwaysPipelining = true // a request that waits no longer leaves the connection to the others
+	option.DisableCache = true     // only the script reads
+	option.AlwaysPipelining = true // a request that gives up does not close the connection, which others use too
 	option.Dialer.Timeout = cmp.Or(option.Dialer.Timeout, time.Second)
 	option.ConnWriteTimeout = cmp.Or(option.ConnWriteTimeout, time.Second)
 	option.Sentinel.Dialer = option.Dialer

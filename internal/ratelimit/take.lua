@@ -1,9 +1,14 @@
--- Decides ARGV[7] requests of the same kind on the counter in KEYS[1], as counter.take in policy.go does one after the
--- other, and returns the time and the counter before them: minute, passed, rejected, today.
+-- Decides several requests of one kind, one after the other, as counter.take in policy.go does.
 --
--- ARGV: the limits per minute and per day (0: none), the start and the end of the ban, 1 for a peek, the time, how many
--- requests, and the counter as the caller knows it; without a time it is Redis's own. Times are Unix milliseconds.
--- Numbers are doubles, exact up to 2^53, but tostring would round them.
+-- KEYS[1] is the counter. ARGV holds:
+--   1, 2    the limits per minute and per day; a daily limit of 0 means none
+--   3, 4    the start and the end of the ban
+--   5       1 for a peek
+--   6       the time, or "" for the time of Redis
+--   7       how many requests
+--   8 - 11  the counter that the caller knows: minute, passed, rejected, today
+-- It returns the time, and the counter as it was before these requests. Times are Unix milliseconds. All numbers are
+-- doubles, which are exact up to 2^53; string.format keeps them so, and tostring does not.
 
 local per_minute, per_day = tonumber(ARGV[1]), tonumber(ARGV[2])
 local ban_start, ban_end = tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -41,7 +46,7 @@ if not banned and not peek then
   local pass = math.max(0, math.min(n, left))
   local last = minute + 1
   if per_day > 0 then last = minute - minute % 1440 + 1440 end
-  -- It outlives its last window by a minute, for a clock that steps back. No decision needs it gone.
+  -- The counter outlives its last window by a minute, in case the clock steps back.
   redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f %.0f', minute, passed + pass, rejected + n - pass, today + pass),
     'PX', string.format('%.0f', (last + 1) * 60000 - now))
 end

@@ -19,10 +19,10 @@ const (
 		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
 		WHERE (created_at, owner, key) > (?1, ?2, ?3) ORDER BY created_at, owner, key LIMIT ?4`
 
-	loadPet = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)"
-	// If somebody revokes a key or bans its owner at the same moment, loadKey and loadBan keep that. The scalar min of a
+	copyPet = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)"
+	// If somebody revokes a key or bans its owner at the same moment, copyKey and copyBan keep that. The scalar min of a
 	// NULL is NULL, although NULL stands for never here: hence coalesce.
-	loadKey = insertKey + `
+	copyKey = insertKey + `
 		ON CONFLICT (hash) DO UPDATE SET
 			id = excluded.id, name = excluded.name, owner = excluded.owner,
 			plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
@@ -32,7 +32,7 @@ const (
 			access = CASE WHEN access = 'read' THEN 'read' ELSE excluded.access END,
 			rotated_at = coalesce(min(rotated_at, excluded.rotated_at), rotated_at, excluded.rotated_at),
 			last_used_at = coalesce(max(last_used_at, excluded.last_used_at), last_used_at, excluded.last_used_at)`
-	loadBan = `
+	copyBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (owner) DO UPDATE SET
 			started_at = max(started_at, excluded.started_at), ends_at = max(ends_at, excluded.ends_at), streak = max(streak, excluded.streak)`
@@ -40,7 +40,7 @@ const (
 
 	removeOrder  = "DELETE FROM orders WHERE id = ?1"
 	removeHolder = "DELETE FROM orders WHERE pet_id = ?1 AND status = 1 AND id <> ?2"
-	loadOrder    = `
+	copyOrder    = `
 		INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, status = excluded.status, reference = excluded.reference,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, closed_at = excluded.closed_at`
@@ -116,7 +116,7 @@ func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error
 				return err
 			}
 			w.stored(pet)
-			if err := run(w.conn, loadPet, pet.ID, pet.Name, pet.CategoryID, int64(pet.Status)); err != nil {
+			if err := run(w.conn, copyPet, pet.ID, pet.Name, pet.CategoryID, int64(pet.Status)); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) e
 					return err
 				}
 			}
-			err := run(w.conn, loadOrder, o.ID, o.PetID, int64(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
+			err := run(w.conn, copyOrder, o.ID, o.PetID, int64(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
 			if err != nil {
 				return err
 			}
@@ -184,13 +184,13 @@ func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) e
 func (db *DB) ReplaceKeys(ctx context.Context, put []petstore.StoredKey) error {
 	return db.replace(ctx, func(w *writer) error {
 		for _, k := range put {
-			if err := putKey(w.conn, loadKey, k.Key, k.Hash); err != nil {
+			if err := putKey(w.conn, copyKey, k.Key, k.Hash); err != nil {
 				return err
 			}
 			if k.Ban == (petstore.Ban{}) {
 				continue
 			}
-			if err := run(w.conn, loadBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak); err != nil {
+			if err := run(w.conn, copyBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak); err != nil {
 				return err
 			}
 		}

@@ -58,12 +58,12 @@ type created struct {
 }
 
 // creating is the change that stores an animal, only once if idempotency is given, and notes what became of it.
-func creating(pet petstore.NewPet, once *petstore.Idempotency, told *created) change {
-	if once == nil {
+func creating(pet petstore.NewPet, idempotency *petstore.Idempotency, told *created) change {
+	if idempotency == nil {
 		return change{pet: pet}
 	}
 	return change{work: func(w *writer) (err error) {
-		told.pet, told.replayed, err = recallOrMake(w, once, func(w *writer) (petstore.Pet, error) { return w.addOne(pet) })
+		told.pet, told.replayed, err = recallOrMake(w, idempotency, func(w *writer) (petstore.Pet, error) { return w.addOne(pet) })
 		told.refusal = err
 		return err
 	}}
@@ -71,13 +71,13 @@ func creating(pet petstore.NewPet, once *petstore.Idempotency, told *created) ch
 
 func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
 	db := openNew(t)
-	once := func(key string, body byte) *petstore.Idempotency {
+	named := func(key string, body byte) *petstore.Idempotency {
 		return &petstore.Idempotency{Owner: "ann", Key: key, Fingerprint: [32]byte{body}, Now: time.Now()}
 	}
 	var got [5]created
 	outcomes, err := db.commit([]change{
-		creating(rex, once("a", 1), &got[0]), creating(rex, nil, &got[1]), creating(rex, once("a", 1), &got[2]),
-		creating(big, once("a", 2), &got[3]), creating(big, once("b", 1), &got[4]),
+		creating(rex, named("a", 1), &got[0]), creating(rex, nil, &got[1]), creating(rex, named("a", 1), &got[2]),
+		creating(big, named("a", 2), &got[3]), creating(big, named("b", 1), &got[4]),
 	})
 	noError(t, err)
 	got[1].pet = petstore.Pet{ID: outcomes[1].id, NewPet: rex}
@@ -101,11 +101,11 @@ func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
 		batch, pets, got := make([]change, size), make([]petstore.NewPet, size), make([]created, size)
 		for i := range batch {
 			pets[i] = petstore.NewPet{Name: fmt.Sprintf("%d of %d", i, size), CategoryID: int64(i), Status: petstore.Statuses[i%3]}
-			var once *petstore.Idempotency
+			var idempotency *petstore.Idempotency
 			if i%5 == 4 {
-				once = &petstore.Idempotency{Owner: "ann", Key: pets[i].Name, Now: time.Now()}
+				idempotency = &petstore.Idempotency{Owner: "ann", Key: pets[i].Name, Now: time.Now()}
 			}
-			batch[i] = creating(pets[i], once, &got[i])
+			batch[i] = creating(pets[i], idempotency, &got[i])
 		}
 		outcomes, err := db.commit(batch)
 		noError(t, err)
@@ -306,7 +306,7 @@ func onWriter(t *testing.T, db *DB, statement string) {
 
 func TestNotesOfKeysLeaveTheVersionAsItIs(t *testing.T) {
 	db := openNew(t)
-	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), 0)
+	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), petstore.Forever)
 	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
 	before := db.newest.version.Load()
 	noError(t, db.UseKey(t.Context(), key.ID, time.Now().Truncate(time.Hour)))

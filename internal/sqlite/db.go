@@ -1,4 +1,8 @@
 // Package sqlite keeps the store in one SQLite file. One connection writes, in groups; a few others read.
+//
+// [Open] returns a [DB], which is a petstore.Storage. Every write goes through writer.go, and every read through reader.go
+// or, for the newest animals, through the memory of newest.go. The SQL of each noun is in the file of that name;
+// migrations has the schema.
 package sqlite
 
 import (
@@ -90,7 +94,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := db.remember(path); err != nil {
+	if err := db.noteOriginal(path); err != nil {
 		return err
 	}
 	if _, err := admit(conn, cfg); err != nil {
@@ -148,7 +152,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	}
 	db.readers = newPool(readers...)
 	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := db.remember(db.path + suffix); err != nil {
+		if err := db.noteOriginal(db.path + suffix); err != nil {
 			return err
 		}
 	}
@@ -161,8 +165,8 @@ func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Loa
 
 // Ping checks that the files of the database are in their places, and reads the database.
 func (db *DB) Ping(ctx context.Context) error {
-	if err := db.check(); err != nil {
-		return unreachable(err)
+	if err := db.checkOriginals(); err != nil {
+		return failure(err)
 	}
 	return db.read(ctx, func(conn *sqlite3.Conn) error { return run(conn, "SELECT count(*) FROM settings") })
 }
@@ -180,12 +184,12 @@ func (db *DB) finish() error {
 
 // release closes what is open, the writer last: SQLite moves the WAL into the database when the last connection is closed.
 func (db *DB) release() error {
-	var failure error
+	var first error
 	for _, conn := range slices.Backward(db.conns) {
-		failure = cmp.Or(failure, conn.Close())
+		first = cmp.Or(first, conn.Close())
 	}
 	if db.lock != nil {
-		failure = cmp.Or(failure, db.lock.Unlock())
+		first = cmp.Or(first, db.lock.Unlock())
 	}
-	return failure
+	return first
 }

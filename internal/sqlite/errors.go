@@ -9,17 +9,18 @@ import (
 	"petstore/internal/petstore"
 )
 
-// unreachable turns any error that is not a refusal yet into one.
-func unreachable(err error) error {
+// failure turns an error of SQLite into one that callers of a Storage know. Unless the WAL may hold what failed, it means
+// that nothing was changed.
+func failure(err error) error {
 	var refused *petstore.Error
 	var commit uncommitted
 	switch {
 	case err == nil, errors.As(err, &refused):
 		return err
 	case errors.As(err, &commit) && commit.mayHold():
-		return petstore.Unknown(err)
+		return petstore.MaybeDone(err)
 	}
-	return petstore.Unreachable(err)
+	return petstore.NotDone(err)
 }
 
 // uncommitted is the error of a COMMIT that failed.

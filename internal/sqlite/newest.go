@@ -232,11 +232,11 @@ func (n *newest) list(q petstore.PetQuery) (pets []petstore.Pet, whole bool, sin
 
 // appendNewest appends the animals before the place end that q selects, newest first, until the page is full.
 func (b *block) appendNewest(page []petstore.Pet, q petstore.PetQuery, end int) []petstore.Pet {
-	if q.Status != 0 && b.of[q.Status] == 0 {
+	if q.Status != petstore.AnyStatus && b.of[q.Status] == 0 {
 		return page
 	}
 	for j := min(end, len(b.pets)) - 1; j >= 0 && len(page) < q.Limit; j-- {
-		if q.Status == 0 || b.pets[j].Status == q.Status {
+		if q.Status == petstore.AnyStatus || b.pets[j].Status == q.Status {
 			page = append(page, b.pets[j])
 		}
 	}

@@ -232,7 +232,7 @@ func TestAServerDoesNotForgetByItself(t *testing.T) {
 		_, err := db.commit(batch)
 		noError(t, err)
 	}
-	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), 0)
+	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), petstore.Forever)
 	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
 	_, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)

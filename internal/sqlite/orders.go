@@ -94,7 +94,7 @@ func ordersQuery(q petstore.OrderQuery, now time.Time) (sql string, args []any) 
 	from := selectOrders + where
 	page := " ORDER BY id DESC LIMIT " + bind(q.Limit)
 	switch q.Status {
-	case 0:
+	case petstore.AnyOrderStatus:
 		return from + page, args
 	case petstore.Open:
 		return from + " AND status = 1 AND expires_at > " + bind(now.UnixMilli()) + page, args

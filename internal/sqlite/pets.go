@@ -35,7 +35,7 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstor
 
 func (r *reader) listPets(q petstore.PetQuery) ([]petstore.Pet, error) {
 	stmt := r.list
-	if q.Status != 0 {
+	if q.Status != petstore.AnyStatus {
 		stmt = r.listOfStatus
 		stmt.BindInt64(3, int64(q.Status))
 	}

@@ -23,7 +23,7 @@ func newPool[T any](members ...T) pool[T] {
 
 func (p pool[T]) take(ctx context.Context) (member T, err error) {
 	if ctx.Err() != nil {
-		return member, petstore.Unreachable(ctx.Err())
+		return member, petstore.NotDone(ctx.Err())
 	}
 	var open bool
 	select {
@@ -32,11 +32,11 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 		select {
 		case member, open = <-p:
 		case <-ctx.Done():
-			return member, petstore.Unreachable(ctx.Err())
+			return member, petstore.NotDone(ctx.Err())
 		}
 	}
 	if !open {
-		return member, petstore.Unreachable(errClosed)
+		return member, petstore.NotDone(errClosed)
 	}
 	return member, nil
 }

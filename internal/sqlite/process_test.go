@@ -32,7 +32,7 @@ func useKeys(path string) error {
 		if err != nil {
 			return err
 		}
-		key := petstore.NewKey("ci", petstore.Free, limits, now, 0)
+		key := petstore.NewKey("ci", petstore.Free, limits, now, petstore.Forever)
 		if err := db.CreateKey(ctx, key, petstore.HashSecret(fmt.Sprint("first ", i))); err != nil {
 			return err
 		}

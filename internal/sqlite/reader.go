@@ -46,10 +46,10 @@ func (db *DB) readSince(ctx context.Context, version uint64, work func(*reader) 
 	defer db.readers.give(r)
 	if db.lock != nil { // otherwise another process writes animals, and a held transaction would hide them
 		if err := db.refresh(r, version); err != nil {
-			return unreachable(err)
+			return failure(err)
 		}
 	}
-	return unreachable(work(r))
+	return failure(work(r))
 }
 
 // refresh makes the reader show this version or a later one. A reader keeps its transaction open as long as it can: to
@@ -96,7 +96,7 @@ func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err err
 	}
 	defer db.readers.give(r)
 	if err := r.letGo(); err != nil {
-		return unreachable(err)
+		return failure(err)
 	}
-	return unreachable(work(r.conn))
+	return failure(work(r.conn))
 }

@@ -73,7 +73,7 @@ func TestAReaderShowsTheVersionThatItBeganWith(t *testing.T) {
 func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
 	db := openNew(t)
 	other := open(t, Config{Path: db.path})
-	key, hash := petstore.NewKey("ci", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, time.Now(), 0), petstore.HashSecret("a")
+	key, hash := petstore.NewKey("ci", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, time.Now(), petstore.Forever), petstore.HashSecret("a")
 	hold(t, db)
 	noError(t, other.CreateKey(t.Context(), key, hash))
 	hold(t, db)

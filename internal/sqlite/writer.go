@@ -83,8 +83,8 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 		return err
 	}
 	defer db.writer.give(w)
-	if err := db.check(); err != nil {
-		return unreachable(err)
+	if err := db.checkOriginals(); err != nil {
+		return failure(err)
 	}
 	defer db.trimWAL(w)
 	w.altered = w.altered[:0]
@@ -101,11 +101,11 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 		return w.storeInventory()
 	}, func() error { return commit(w) })
 	if err == nil {
-		if lost := db.check(); lost != nil {
-			return petstore.Unknown(lost)
+		if lost := db.checkOriginals(); lost != nil {
+			return petstore.MaybeDone(lost)
 		}
 	}
-	return unreachable(err)
+	return failure(err)
 }
 
 // publish commits and changes the version. For readers both happen at the same moment: until then, a reader that holds a
@@ -183,13 +183,13 @@ func (db *DB) change(ctx context.Context, work func(*writer) error) error {
 
 func (db *DB) do(ctx context.Context, c change) (id int64, err error) {
 	if err := ctx.Err(); err != nil {
-		return 0, petstore.Unreachable(err)
+		return 0, petstore.NotDone(err)
 	}
-	// A caller whose change was accepted waits for the outcome, even if ctx ends, because Unreachable means that nothing
+	// A caller whose change was accepted waits for the outcome, even if ctx ends, because NotDone would promise that nothing
 	// was stored.
 	done, err := db.changes.Do(context.Background(), c)
 	if err != nil {
-		return 0, unreachable(err)
+		return 0, failure(err)
 	}
 	return done.id, done.refusal
 }

@@ -133,13 +133,13 @@ func (p *Page) Media(media string, features ...string) {
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility({ visibilityProperty: true })", selector))
-	centre := Eval[[]float64](p, fmt.Sprintf(`(() => {
+	center := Eval[[]float64](p, fmt.Sprintf(`(() => {
 		const element = document.querySelector(%q);
 		element.scrollIntoView({ block: "center", behavior: "instant" });
 		const { x, y, width, height } = element.getBoundingClientRect();
 		return [x + width / 2, y + height / 2];
 	})()`, selector))
-	p.do(chromedp.MouseClickXY(centre[0], centre[1]))
+	p.do(chromedp.MouseClickXY(center[0], center[1]))
 }
 
 // Fill pastes text over the content of an input.

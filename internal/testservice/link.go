@@ -33,11 +33,19 @@ const (
 // StartLink starts a link to the server at that address.
 func StartLink(t testing.TB, server string) *Link {
 	t.Helper()
+	l := &Link{server: server, mended: make(chan struct{}), conns: make(map[net.Conn]bool)}
+	l.Address = accept(t, l.join, func() { l.set(cut, 0) })
+	return l
+}
+
+// accept gives every connection to a new address to join. When the test ends, it calls stop, which must end every join,
+// and waits for them.
+func accept(t testing.TB, join func(net.Conn), stop func()) (address string) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Link{Address: listener.Addr().String(), server: server, mended: make(chan struct{}), conns: make(map[net.Conn]bool)}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -45,15 +53,15 @@ func StartLink(t testing.TB, server string) *Link {
 			if err != nil {
 				return
 			}
-			all.Go(func() { l.join(client) })
+			all.Go(func() { join(client) })
 		}
 	})
 	t.Cleanup(func() {
 		listener.Close()
-		l.set(cut, 0)
+		stop()
 		all.Wait()
 	})
-	return l
+	return listener.Addr().String()
 }
 
 // Server is where new connections lead.

@@ -214,7 +214,7 @@ func (s *PostgresServer) Stop(t testing.TB) {
 	}
 }
 
-// Exhaust has the server write its log until it can write no more, as on a full disk. It crashes then, and ends if it finds
+// Exhaust has the server write its WAL until it can write no more, as on a full disk. It crashes then, and ends if it finds
 // no room for its recovery either.
 func (s *PostgresServer) Exhaust(t testing.TB) {
 	t.Helper()
@@ -225,7 +225,7 @@ func (s *PostgresServer) Exhaust(t testing.TB) {
 		_, err = conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'filler', repeat('x', 1 << 20))")
 	}
 	if ctx.Err() != nil {
-		t.Fatalf("PostgreSQL still has room for its log after %v", patience)
+		t.Fatalf("PostgreSQL still has room for its WAL after %v", patience)
 	}
 }
 

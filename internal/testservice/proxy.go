@@ -30,26 +30,8 @@ type loss struct {
 // StartProxy starts a proxy to the server at that address.
 func StartProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Proxy{Address: listener.Addr().String(), server: server}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { p.join(client) })
-		}
-	})
-	t.Cleanup(func() {
-		listener.Close()
-		p.close()
-		all.Wait()
-	})
+	p := &Proxy{server: server}
+	p.Address = accept(t, p.join, p.close)
 	return p
 }
 

@@ -1,5 +1,8 @@
 // Package web holds the pages that people look at: the store front at /, and the API reference at /docs, which is
 // rendered from the OpenAPI document. They are embedded and need nothing from any other host.
+//
+// The store front is in static, with one script for each concern; the reference is made from templates by the files that
+// begin with docs.
 package web
 
 import (

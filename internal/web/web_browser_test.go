@@ -18,8 +18,8 @@ import (
 
 // call is what the page sent.
 type call struct {
-	at                               time.Time
-	method, address, key, once, body string
+	at                                         time.Time
+	method, address, key, idempotencyKey, body string
 }
 
 // script is an API that gives prepared answers to some calls, one after the other, and then repeats the last one. It
@@ -202,7 +202,7 @@ func TestAnimalIsNeverAddedTwice(t *testing.T) {
 		t.Fatalf("the page sent %d creates, want 3: one lost, one refused, one done", len(sent))
 	}
 	for _, c := range sent {
-		if c.method != http.MethodPost || len(c.once) < 16 || c.once != sent[0].once || c.body != sent[0].body {
+		if c.method != http.MethodPost || len(c.idempotencyKey) < 16 || c.idempotencyKey != sent[0].idempotencyKey || c.body != sent[0].body {
 			t.Errorf("sent again it is another create: %+v", c)
 		}
 	}
@@ -220,7 +220,7 @@ func TestEachAnimalHasItsOwnAttempt(t *testing.T) {
 		page.Wait(`!add.open`)
 	}
 	page.Wait(`document.querySelectorAll(".card").length === 2`)
-	if sent := s.heard()[1:]; len(sent) != 2 || sent[0].once == sent[1].once {
+	if sent := s.heard()[1:]; len(sent) != 2 || sent[0].idempotencyKey == sent[1].idempotencyKey {
 		t.Errorf("two animals were sent as %+v", sent)
 	}
 }
@@ -297,7 +297,7 @@ func TestAnimalIsNeverReservedTwice(t *testing.T) {
 		t.Fatalf("the page sent %d orders, want 3: one lost, one unknown, one placed", len(sent))
 	}
 	for _, c := range sent {
-		if len(c.once) < 16 || c.once != sent[0].once || c.body != `{"petId":7,"reference":"J. Tanaka"}` {
+		if len(c.idempotencyKey) < 16 || c.idempotencyKey != sent[0].idempotencyKey || c.body != `{"petId":7,"reference":"J. Tanaka"}` {
 			t.Errorf("sent again it is another order: %+v", c)
 		}
 	}

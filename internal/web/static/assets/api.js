@@ -29,13 +29,13 @@ export const apiKey = {
 /** Events of type "limits" tell what is left after each answer: {limit, remaining, reset, now}, times in milliseconds of the server's clock. */
 export const limits = new EventTarget();
 
-/** Sends what was sent last and may have arrived under the same name, so that it is never done twice. */
+/** Gives what is sent again the same Idempotency-Key as before, so that it is never done twice. */
 export class Attempt {
   #last;
 
   headers(body) {
-    if (this.#last?.body !== body) this.#last = { body, name: newName() };
-    return { "Idempotency-Key": this.#last.name };
+    if (this.#last?.body !== body) this.#last = { body, key: newIdempotencyKey() };
+    return { "Idempotency-Key": this.#last.key };
   }
 
   /** The next body is something new, even if it is the same. */
@@ -44,7 +44,7 @@ export class Attempt {
   }
 }
 
-function newName() {
+function newIdempotencyKey() {
   const random = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -146,7 +146,7 @@ const eyes = (left, right, y, r) =>
 // Shoulders that go on below the picture, however high its frame is.
 const body = (coat) => shape("path", { d: "M42 400V124q2-30 38-30t38 30v276z", fill: shade(coat) });
 
-const pick = (colours, dice) => colours[dice(colours.length)];
+const pick = (colors, dice) => colors[dice(colors.length)];
 const oval = (cx, cy, rx, ry, fill) => shape("ellipse", { cx, cy, rx, ry, fill });
 const line = (d, stroke = ink, width = 1.8) =>
   shape("path", { d, stroke, fill: "none", "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round" });
@@ -157,11 +157,11 @@ const mirrored = (d, fill) => [
   shape("path", { d, fill, "stroke-linejoin": "round", transform: "matrix(-1 0 0 1 160 0)" }),
 ];
 
-const lighter = (colour) => mix(colour, pale, 0.62);
-const shade = (colour) => mix(colour, ink, 0.24);
+const lighter = (color) => mix(color, pale, 0.62);
+const shade = (color) => mix(color, ink, 0.24);
 
 function mix(one, other, share) {
-  const channel = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
+  const channel = (color, at) => parseInt(color.slice(at, at + 2), 16);
   const mixed = [1, 3, 5].map((at) => Math.round(channel(one, at) * (1 - share) + channel(other, at) * share));
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -11,8 +11,8 @@ type original struct {
 	info os.FileInfo
 }
 
-// remember notes a file that must stay where it is.
-func (db *DB) remember(path string) error {
+// noteOriginal notes a file that must stay where it is.
+func (db *DB) noteOriginal(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -21,9 +21,9 @@ func (db *DB) remember(path string) error {
 	return nil
 }
 
-// check returns an error if a file is no longer in its place, and tells onLoss once when that changes. What is written
-// to a file that was deleted or replaced is lost when the process ends.
-func (db *DB) check() error {
+// checkOriginals returns an error if a file is no longer in its place, and tells onLoss once when that changes. What is
+// written to a file that was deleted or replaced is lost when the process ends.
+func (db *DB) checkOriginals() error {
 	err := db.displaced()
 	if lost := err != nil; db.lost.Swap(lost) != lost && db.onLoss != nil {
 		db.onLoss(err)

@@ -1,0 +1,50 @@
+package bulk_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"strings"
+
+	"petstore/internal/bulk"
+)
+
+func ExampleReader() {
+	file := strings.NewReader("name,categoryId\nBiscuit,1\nOlive,many\nPepper,2\n")
+	reader, err := bulk.NewReader(file, bulk.CSV, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for {
+		line, err := reader.Next()
+		if bad := (*bulk.BadLine)(nil); errors.As(err, &bad) {
+			fmt.Println(bad)
+			continue
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(line.Number, line.Pet.Name, line.Pet.Status)
+	}
+	// Output:
+	// 2 Biscuit available
+	// line 3: categoryId must be a whole number from -9223372036854775808 to 9223372036854775807.
+	// 4 Pepper available
+}
+
+func ExampleNewWriter() {
+	writer, err := bulk.NewWriter(os.Stdout, bulk.CSV)
+	if err != nil {
+		log.Fatal(err)
+	}
+	writer.Write(bulk.Pet{ID: 1, Name: "Biscuit, beagle mix", CategoryID: 1, Status: "available"})
+	writer.Flush()
+	// Output:
+	// id,name,categoryId,status
+	// 1,"Biscuit, beagle mix",1,available
+}
