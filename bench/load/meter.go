@@ -1,10 +1,10 @@
 package load
 
 import (
+	"os"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"petstore/bench/proc"
 )
 
 // meter counts answers and processor time, of the whole and of the interval that runs.
@@ -30,9 +30,9 @@ func newMeter(job Job) *meter {
 }
 
 func (m *meter) read(at time.Time) reading {
-	r := reading{at: at, server: proc.CPU(m.job.Server...), own: proc.Own(), failed: m.failed}
+	r := reading{at: at, server: cpu(m.job.Server...), own: cpu(os.Getpid()), failed: m.failed}
 	for _, pid := range m.job.Stores {
-		r.stores = append(r.stores, proc.CPU(pid))
+		r.stores = append(r.stores, cpu(pid))
 	}
 	return r
 }
@@ -61,11 +61,11 @@ func (m *meter) interval(at time.Time) Result {
 	return r
 }
 
-// whole is the result of all answers, with the processor time up to the end.
-func (m *meter) whole(end reading) Result {
+// whole is the result of all answers, those after the last interval too, with the processor time up to that one.
+func (m *meter) whole() Result {
 	m.all.Merge(m.recent)
-	end.failed = m.failed
-	return m.result(m.all, m.first, end)
+	m.last.failed = m.failed
+	return m.result(m.all, m.first, m.last)
 }
 
 func (m *meter) result(h *hdrhistogram.Histogram, from, to reading) Result {

@@ -146,19 +146,11 @@ type source struct {
 	Request
 	random *rand.Rand
 	at     int64
-	stride int64
 }
 
-func newSource(r Request, random *rand.Rand) *source {
-	s := &source{Request: r, random: random}
-	if r.Numbers != nil {
-		n := r.Numbers.Last - r.Numbers.First + 1
-		s.at = random.Int64N(n)
-		for s.stride = n*618/1000 + 1; gcd(s.stride, n) != 1; s.stride++ {
-		}
-	}
-	return s
-}
+// stride is a prime above every number of different requests, so it has no divisor in common with any: steps of it meet
+// each request once before any again.
+const stride = 2_654_435_761
 
 // next is the number of the next request.
 func (s *source) next() int64 {
@@ -167,16 +159,9 @@ func (s *source) next() int64 {
 	}
 	n := s.Numbers.Last - s.Numbers.First + 1
 	if s.Numbers.Each {
-		s.at = (s.at + s.stride) % n // a stride that has no divisor in common with n meets every number
+		s.at = (s.at + stride) % n
 	} else {
 		s.at = s.random.Int64N(n)
 	}
 	return s.Numbers.First + s.at
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

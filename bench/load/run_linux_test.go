@@ -14,7 +14,7 @@ import (
 
 func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
 	for _, n := range []int64{1, 2, 10, 618, 1000, 9_980} {
-		s := newSource(NewRequest("GET", "/{}", "", "", &Numbers{First: 21, Last: 20 + n, Each: true}, 200), rand.New(rand.NewPCG(1, 1)))
+		s := source{Request: NewRequest("GET", "/{}", "", "", &Numbers{First: 21, Last: 20 + n, Each: true}, 200), at: 7}
 		seen := make(map[int64]bool)
 		for range n {
 			seen[s.next()] = true

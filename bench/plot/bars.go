@@ -1,14 +1,12 @@
 package plot
 
-import "fmt"
+import "petstore/bench/result"
 
-// Bar is a value of one series, with the goal that it was to reach, if it had one.
+// Bar is a value of one series with its spread, and the goal that it was to reach, if it had one.
 type Bar struct {
-	Color     int
-	Value     float64
-	Low, High float64
-	Goal      float64
-	Label     string
+	Color int
+	Got   result.Figures
+	Goal  float64
 }
 
 // Group is a few bars under one name.
@@ -31,15 +29,20 @@ const (
 	gap       = 14.0
 )
 
+// Add appends a group, unless it has no bars.
+func (b *Bars) Add(g Group) {
+	if len(g.Bars) > 0 {
+		b.Groups = append(b.Groups, g)
+	}
+}
+
 // SVG draws it.
-func (b Bars) SVG() []byte {
+func (b *Bars) SVG() []byte {
 	height, most := 0.0, 0.0
 	for _, g := range b.Groups {
-		if len(g.Bars) > 0 {
-			height += barHeight*float64(len(g.Bars)) + gap
-		}
+		height += barHeight*float64(len(g.Bars)) + gap
 		for _, bar := range g.Bars {
-			most = max(most, bar.High, bar.Goal)
+			most = max(most, bar.Got.Max(), bar.Goal)
 		}
 	}
 	most = roundUp(most)
@@ -51,17 +54,16 @@ func (b Bars) SVG() []byte {
 		d.text(x(v), y+height+15, "small", "middle", trim(v))
 	}
 	for _, g := range b.Groups {
-		if len(g.Bars) == 0 {
-			continue
-		}
 		d.text(barsLeft-8, y+barHeight*float64(len(g.Bars))/2+4, "head", "end", g.Name)
 		for _, bar := range g.Bars {
-			d.box(fmt.Sprintf("c%d fill", bar.Color%colors), x(0), y+1, max(1, x(bar.Value)-x(0)), barHeight-3)
-			d.rule("spread", x(bar.Low), y+barHeight/2-0.5, x(bar.High), y+barHeight/2-0.5)
+			label := result.Decimals(bar.Got.Median())
+			d.box(bar.Color, x(0), y+1, max(1, x(bar.Got.Median())-x(0)), barHeight-3)
+			d.rule("spread", x(bar.Got.Min()), y+barHeight/2-0.5, x(bar.Got.Max()), y+barHeight/2-0.5)
 			if bar.Goal > 0 {
+				label += " of " + result.Decimals(bar.Goal)
 				d.rule("goal", x(bar.Goal), y-1, x(bar.Goal), y+barHeight-1)
 			}
-			d.text(barsLeft+barsWidth+16, y+barHeight-4, "small", "start", bar.Label)
+			d.text(barsLeft+barsWidth+16, y+barHeight-4, "small", "start", label)
 			y += barHeight
 		}
 		y += gap

@@ -2,8 +2,8 @@
 package plot
 
 import (
-	"encoding/xml"
 	"fmt"
+	"html"
 	"math"
 	"strconv"
 	"strings"
@@ -41,7 +41,7 @@ func newDrawing(title string, width, height float64, names []string) (d *drawing
 			continue
 		}
 		x, y := float64(16+i%across*nameWidth), float64(48+i/across*nameHeight)
-		d.box(fmt.Sprintf("c%d fill", i%colors), x, y-9, 10, 10)
+		d.box(i, x, y-9, 10, 10)
 		d.text(x+15, y, "small", "start", name)
 	}
 	return d, top
@@ -50,23 +50,16 @@ func newDrawing(title string, width, height float64, names []string) (d *drawing
 func (d *drawing) done() []byte { return []byte(d.String() + "</svg>\n") }
 
 func (d *drawing) text(x, y float64, class, anchor, text string) {
-	fmt.Fprintf(d, `<text class="%s" x="%s" y="%s" text-anchor="%s">`, class, number(x), number(y), anchor)
-	_ = xml.EscapeText(d, []byte(text))
-	d.WriteString("</text>\n")
+	fmt.Fprintf(d, `<text class="%s" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`+"\n", class, x, y, anchor, html.EscapeString(text))
 }
 
 func (d *drawing) rule(class string, x1, y1, x2, y2 float64) {
-	fmt.Fprintf(d, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`+"\n", class, number(x1), number(y1), number(x2), number(y2))
+	fmt.Fprintf(d, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`+"\n", class, x1, y1, x2, y2)
 }
 
-func (d *drawing) box(class string, x, y, width, height float64) {
-	fmt.Fprintf(d, `<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="1"/>`+"\n", class, number(x), number(y), number(width), number(height))
+func (d *drawing) box(color int, x, y, width, height float64) {
+	fmt.Fprintf(d, `<rect class="c%d fill" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="1"/>`+"\n", color%colors, x, y, width, height)
 }
-
-func point(x, y float64) string { return number(x) + "," + number(y) }
-
-// number writes a coordinate without needless digits.
-func number(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
 // Short writes a value on an axis: 1.5k rather than 1500.
 func Short(v float64) string {
