@@ -12,17 +12,12 @@ import (
 
 	"petstore/bench/baseline"
 	"petstore/bench/load"
-	"petstore/bench/proc"
 )
 
-// runBare serves, at the address given first, the answers in the file given next.
+// runBare serves, at the address given first, the answers given next.
 func runBare(args []string) error {
-	text, err := os.ReadFile(args[1])
-	if err != nil {
-		return err
-	}
 	var answers baseline.Answers
-	if err := json.Unmarshal(text, &answers); err != nil {
+	if err := json.Unmarshal([]byte(args[1]), &answers); err != nil {
 		return err
 	}
 	return http.ListenAndServe(args[0], baseline.Bare(answers))
@@ -57,29 +52,23 @@ func runLoad([]string) error {
 	return out.Encode(report{whole, true})
 }
 
+// again is this program once more, as one of its commands.
+func again(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, must(os.Executable()), args...)
+}
+
 // drive runs one job in a process of its own, on one processor at a time. It passes on the result of every interval and
 // returns that of the whole.
 func drive(ctx context.Context, job load.Job, each func(load.Result)) (whole load.Result, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return whole, err
-	}
-	in, err := json.Marshal(job)
-	if err != nil {
-		return whole, err
-	}
-	cmd := exec.CommandContext(ctx, self, "load")
+	cmd := again(ctx, "load")
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(in), os.Stderr, &syscall.SysProcAttr{}
-	proc.Bind(cmd.SysProcAttr)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return whole, err
-	}
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, &syscall.SysProcAttr{}
+	load.Bind(cmd.SysProcAttr)
+	results := json.NewDecoder(must(cmd.StdoutPipe()))
 	if err := cmd.Start(); err != nil {
 		return whole, err
 	}
-	for results := json.NewDecoder(out); ; {
+	for {
 		var r report
 		if results.Decode(&r) != nil {
 			break

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"petstore/bench/proc"
+	"petstore/bench/load"
 )
 
 // patience bounds every wait for a service; only a broken one needs it.
@@ -35,7 +35,7 @@ func start(cmd *exec.Cmd, dir string, ready func() error) (*process, error) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setpgid = true
-	proc.Bind(cmd.SysProcAttr)
+	load.Bind(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -89,13 +89,19 @@ func (p *process) lastWords() string {
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }
 
-// freeAddress gives an address that nothing listens on.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// must is for what fails only on a machine that can measure nothing, such as one without a free port.
+func must[T any](value T, err error) T {
 	if err != nil {
-		return "", err
+		panic(err)
 	}
-	return l.Addr().String(), l.Close()
+	return value
+}
+
+// freeAddress gives an address that nothing listens on.
+func freeAddress() string {
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // cleanEnvironment leaves out what could set petstore otherwise than it is shipped.

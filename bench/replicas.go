@@ -26,10 +26,8 @@ func (b *bench) measureReplicas() error {
 		if err != nil {
 			return err
 		}
-		for _, line := range result.Replicated {
-			if err := b.inTurn([]*service{balanced}, result.Key{Line: line.ID, Connections: result.Busy}); err != nil {
-				return err
-			}
+		if err := b.inTurn([]*service{balanced}, result.Replicated, result.Busy); err != nil {
+			return err
 		}
 		b.stopServices()
 	}
@@ -39,25 +37,19 @@ func (b *bench) measureReplicas() error {
 // balance starts so many replicas and HAProxy before them, which stands for them all. HAProxy counts as the last of the
 // stores.
 func (b *bench) balance(program, database string, replicas int) (*service, error) {
-	front, err := b.newService(b.subject(result.Postgres), petstoreLines(b.run.Settings.Rows))
-	if err != nil {
-		return nil, err
-	}
+	front := b.newService(b.subject(result.Postgres), petstoreLines(b.run.Settings.Rows))
 	shipped, err := os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))
 	if err != nil {
 		return nil, err
 	}
 	var addresses []string
 	for range replicas {
-		s, err := b.newService(front.Subject, front.lines)
-		if err != nil {
-			return nil, err
-		}
+		s := b.newService(front.Subject, front.lines)
 		if err := b.serve(s, b.postgres.url(database)); err != nil {
 			return nil, err
 		}
 		b.services = append(b.services, s)
-		front.replicas, front.admin, front.stores = append(front.replicas, s.Pid), s.admin, s.stores
+		front.replicas, front.stores = append(front.replicas, s.Pid), s.stores
 		addresses = append(addresses, s.address)
 	}
 	file := filepath.Join(front.dir, "haproxy.cfg")

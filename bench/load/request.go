@@ -24,8 +24,8 @@ type Request struct {
 	Numbers    *Numbers
 	// Status is that of the right answer.
 	Status int
-	// Then is what is asked for once this one is answered; nil for nothing.
-	Then *Request
+	// Next is what is asked for once this one is answered; nil for nothing.
+	Next *Request
 	// Field is the field of the answer before that has the number of this request. None is the number of the request before.
 	Field string
 }
@@ -53,10 +53,16 @@ const (
 // grace is how long the last answers may take.
 const grace = 30 * time.Second
 
-// Follow makes a request that follows another one, with the number that this field of its answer has.
-func Follow(field string, r Request, then *Request) *Request {
-	r.Field, r.Then = field, then
-	return &r
+// Times is the request with another share of a mix.
+func (r Request) Times(share int) Request {
+	r.Share = share
+	return r
+}
+
+// Then is the request with one that follows it, with the number that this field of its answer has.
+func (r Request) Then(field string, next Request) Request {
+	next.Field, r.Next = field, &next
+	return r
 }
 
 // NewRequest makes a Request of a path or body in which {} stands for the number.

@@ -192,12 +192,12 @@ func (g *generator) answered(c *connection, now time.Time) {
 		g.meter.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, body))
 		return
 	}
-	if then := c.asked.Then; then != nil {
+	if next := c.asked.Next; next != nil {
 		number := c.number
-		if then.Field != "" {
-			number = Number(c.in[:c.read], then.Field)
+		if next.Field != "" {
+			number = Number(c.in[:c.read], next.Field)
 		}
-		g.followers = append(g.followers, follower{*then, number})
+		g.followers = append(g.followers, follower{*next, number})
 	}
 	counted := now
 	if g.job.Rate > 0 {

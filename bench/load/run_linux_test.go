@@ -105,8 +105,7 @@ func TestWhatFollowsHasANumberOfTheAnswer(t *testing.T) {
 	numbers := &Numbers{First: 5, Last: 5, Form: Decimal}
 	first := NewRequest("POST", "/{}", "", `{"a":1}`, numbers, 200)
 	remove := NewRequest("DELETE", "/{}", "", "", numbers, 204)
-	first.Then = Follow("", first, Follow("id", first, Follow("petId", remove, nil)))
-	if result := mustRun(t, server, first); result.Failed != 0 {
+	if result := mustRun(t, server, first.Then("", first.Then("id", first.Then("petId", remove)))); result.Failed != 0 {
 		t.Error(result.Failure)
 	}
 	for _, path := range []string{"POST /5", "POST /7", "DELETE /42"} {
