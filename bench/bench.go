@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"petstore/bench/result"
@@ -19,7 +21,8 @@ import (
 // bench is one run: what it has started, and what it has measured.
 type bench struct {
 	options
-	ctx      context.Context
+	ctx      context.Context // ends when the user interrupts the run
+	cancel   func()
 	scratch  string // a folder of its own, gone afterwards
 	postgres *store // nil unless it runs, and Redis too
 	redis    *store
@@ -28,8 +31,9 @@ type bench struct {
 }
 
 // newBench makes a run ready: petstore is built.
-func newBench(ctx context.Context, o options) (b *bench, err error) {
-	b = &bench{options: o, ctx: ctx}
+func newBench(o options) (b *bench, err error) {
+	b = &bench{options: o}
+	b.ctx, b.cancel = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if b.scratch, err = os.MkdirTemp(b.dir, "petstore-bench-"); err != nil {
 		return nil, err
 	}
@@ -100,6 +104,7 @@ func (b *bench) close() {
 		b.postgres.stop()
 	}
 	os.RemoveAll(b.scratch)
+	b.cancel()
 }
 
 // describeMachine says what the figures are measured on, the disk of that folder among it.

@@ -119,10 +119,10 @@ func cleanEnvironment(more ...string) (env []string) {
 	return append(env, more...)
 }
 
-// runBare serves, at the address given first, the answers given next.
+// runBare reads answers and serves them at the address given.
 func runBare(args []string) error {
 	var answers baseline.Answers
-	if err := json.Unmarshal([]byte(args[1]), &answers); err != nil {
+	if err := json.NewDecoder(os.Stdin).Decode(&answers); err != nil {
 		return err
 	}
 	return http.ListenAndServe(args[0], baseline.Bare(answers))

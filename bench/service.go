@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,5 +144,7 @@ func (b *bench) bare(petstore *service, subject result.Subject, requests lines) 
 			answers.Headers.Del("Content-Length")
 		}
 	}
-	return s, s.launch(again(context.Background(), "bare", s.address, string(must(json.Marshal(answers)))))
+	cmd := again(context.Background(), "bare", s.address)
+	cmd.Stdin = bytes.NewReader(must(json.Marshal(answers)))
+	return s, s.launch(cmd)
 }

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,9 +29,7 @@ func runSoak(args []string) (err error) {
 	flags.StringVar(&o.binary, "binary", "", "a petstore that is already built")
 	flags.Parse(args)
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	b, err := newBench(ctx, o)
+	b, err := newBench(o)
 	if err != nil {
 		return err
 	}
@@ -47,7 +43,7 @@ func runSoak(args []string) (err error) {
 		Seed: 1, Server: []int{s.Pid}, Stores: s.stores,
 	}
 	if *rate == 0 {
-		most, err := drive(ctx, job, nil)
+		most, err := drive(b.ctx, job, nil)
 		if err != nil {
 			return err
 		}
