@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"petstore/bench/result"
@@ -64,23 +65,14 @@ func (b *bench) balance(program, database string, replicas int) (*service, error
 	return front, nil
 }
 
+// elsewhere are the listeners and replicas that only a deployment has.
+var elsewhere = regexp.MustCompile(`(?m)^ *(bind :\d+|server \S+ [a-z]\S*:\d+)\n`)
+
 // configure gives the shipped configuration other addresses, and no more replicas than there are.
 func configure(shipped, address string, replicas []string) string {
-	var lines []string
-	for line := range strings.Lines(shipped) {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 3 && fields[0] == "server":
-			if len(replicas) == 0 {
-				continue
-			}
-			line, replicas = strings.Replace(line, fields[2], replicas[0], 1), replicas[1:]
-		case len(fields) == 2 && fields[0] == "bind" && address != "":
-			line, address = strings.Replace(line, fields[1], address, 1), ""
-		case len(fields) == 2 && fields[0] == "bind":
-			continue
-		}
-		lines = append(lines, line)
+	shipped = strings.Replace(shipped, "bind :8080", "bind "+address, 1)
+	for i, replica := range replicas {
+		shipped = strings.Replace(shipped, fmt.Sprintf("petstore-%d:8080", i+1), replica, 1)
 	}
-	return strings.Join(lines, "")
+	return elsewhere.ReplaceAllString(shipped, "")
 }

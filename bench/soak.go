@@ -34,10 +34,21 @@ func runSoak(args []string) (err error) {
 		return err
 	}
 	defer b.close()
-	s, err := b.startSoak(*store)
+	switch *store {
+	case result.SQLite:
+	case result.Postgres:
+		err = b.startStores()
+	default:
+		err = fmt.Errorf("there is no store %q; use sqlite or postgres", *store)
+	}
 	if err != nil {
 		return err
 	}
+	s, err := b.petstore(*store, "soak", b.run.Settings.Rows)
+	if err != nil {
+		return err
+	}
+	b.services = append(b.services, s)
 	job := load.Job{
 		Address: s.address, Connections: result.Busy, Requests: soakMix(b.run.Settings.Rows, "try"), Duration: 10 * time.Second,
 		Seed: 1, Server: []int{s.Pid}, Stores: s.stores,
@@ -65,23 +76,6 @@ func runSoak(args []string) (err error) {
 		fmt.Printf("\n%s\nThe whole: p50 %v, p99 %v, p99.9 %v, slowest %v\n", file.Table(), whole.P50, whole.P99, whole.P999, whole.Max)
 	}
 	return err
-}
-
-// startSoak starts the shipped program on a store.
-func (b *bench) startSoak(store string) (*service, error) {
-	if store != result.SQLite && store != result.Postgres {
-		return nil, fmt.Errorf("there is no store %q; use sqlite or postgres", store)
-	}
-	if store == result.Postgres {
-		if err := b.startStores(); err != nil {
-			return nil, err
-		}
-	}
-	s, err := b.petstore(store, "soak", b.run.Settings.Rows)
-	if err == nil {
-		b.services = append(b.services, s)
-	}
-	return s, err
 }
 
 // soak takes a sample of every interval.
