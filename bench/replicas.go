@@ -39,10 +39,7 @@ func (b *bench) measureReplicas() error {
 // stores.
 func (b *bench) balance(program, database string, replicas int) (*service, error) {
 	front := b.newService(b.subject(result.Postgres), petstoreLines(b.run.Settings.Rows))
-	shipped, err := os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))
-	if err != nil {
-		return nil, err
-	}
+	shipped := must(os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg")))
 	var addresses []string
 	for range replicas {
 		s := b.newService(front.Subject, front.lines)

@@ -58,7 +58,7 @@ func runSoak(args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		*rate = float64(most.Requests) / most.Elapsed.Seconds() / 2
+		*rate = most.Throughput() / 2
 		fmt.Printf("The closed loop reached %.0f requests a second with %d failures %s\n", 2**rate, most.Failed, most.Failure)
 	}
 	job.Rate, job.Every, job.Duration, job.Seed = *rate, *every, *length, 2
@@ -92,7 +92,7 @@ func (b *bench) soak(s *service, job load.Job, file *soak.Run) (load.Result, err
 		if time.Since(told) >= time.Minute-job.Every/2 {
 			told = time.Now()
 			fmt.Printf("%6s  %7.0f/s  %d failed  p50 %v  p99 %v  p99.9 %v  slowest %v  %d MiB, heap %.0f MiB, %.0f goroutines, %d files, log %.1f MiB, database %.1f MiB, %.0f animals\n",
-				sample.At.Round(time.Second), float64(r.Requests)/r.Elapsed.Seconds(), failed, r.P50, r.P99, r.P999, r.Max,
+				sample.At.Round(time.Second), r.Throughput(), failed, r.P50, r.P99, r.P999, r.Max,
 				sample.Resident>>20, sample.Heap/(1<<20), sample.Goroutines, sample.Files, float64(sample.Log)/(1<<20), float64(sample.Database)/(1<<20), sample.Animals)
 		}
 	})

@@ -44,6 +44,14 @@ type Result struct {
 	LoadCPU   time.Duration   `json:"loadCpu"`
 }
 
+// Throughput is in requests a second.
+func (r Result) Throughput() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
+
+// PerRequest is a request's part of a time, in µs.
+func (r Result) PerRequest(d time.Duration) float64 {
+	return float64(d) / float64(time.Microsecond) / float64(max(1, r.Requests))
+}
+
 // meter counts answers and processor time, of the whole and of the interval that runs.
 type meter struct {
 	job         Job

@@ -52,7 +52,7 @@ func (c Cell) read(what func(Shot) float64) Figures {
 }
 
 // Throughput is in requests a second.
-func (c Cell) Throughput() Figures { return c.read(throughput) }
+func (c Cell) Throughput() Figures { return c.read(func(s Shot) float64 { return s.Throughput() }) }
 
 // P50 is the median latency in µs, P99 and P999 what 99 of 100 and 999 of 1000 stay below.
 func (c Cell) P50() Figures  { return c.read(func(s Shot) float64 { return micros(s.P50) }) }
@@ -61,15 +61,15 @@ func (c Cell) P999() Figures { return c.read(func(s Shot) float64 { return micro
 
 // CPU is what the server takes for a request in µs, StoresCPU what its stores take, StoreCPU what one of them takes, and
 // LoadCPU the load.
-func (c Cell) CPU() Figures { return c.read(func(s Shot) float64 { return s.perRequest(s.ServerCPU) }) }
+func (c Cell) CPU() Figures { return c.read(func(s Shot) float64 { return s.PerRequest(s.ServerCPU) }) }
 func (c Cell) StoresCPU() Figures {
-	return c.read(func(s Shot) float64 { return s.perRequest(s.StoresCPU) })
+	return c.read(func(s Shot) float64 { return s.PerRequest(s.StoresCPU) })
 }
 func (c Cell) StoreCPU(i int) Figures {
-	return c.read(func(s Shot) float64 { return s.perRequest(s.EachStore[i]) })
+	return c.read(func(s Shot) float64 { return s.PerRequest(s.EachStore[i]) })
 }
 func (c Cell) LoadCPU() Figures {
-	return c.read(func(s Shot) float64 { return s.perRequest(s.LoadCPU) })
+	return c.read(func(s Shot) float64 { return s.PerRequest(s.LoadCPU) })
 }
 
 // Resident is the server's memory in bytes.
@@ -80,7 +80,7 @@ func (c Cell) Against(other Cell) (ratios Figures) {
 	for _, s := range c {
 		for _, o := range other {
 			if o.Round == s.Round && o.Requests > 0 {
-				ratios = append(ratios, throughput(s)/throughput(o))
+				ratios = append(ratios, s.Throughput()/o.Throughput())
 			}
 		}
 	}
@@ -100,11 +100,7 @@ func (r *Run) Grown(subject, line string, rows int64) Figures {
 	return r.Cell(many).Against(r.Cell(fewest))
 }
 
-func throughput(s Shot) float64 { return float64(s.Requests) / s.Elapsed.Seconds() }
-
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-func (s Shot) perRequest(d time.Duration) float64 { return micros(d) / float64(max(1, s.Requests)) }
 
 // Count writes a number of things as people do: 10 thousand, 10 million, else with commas.
 func Count(n int64) string {

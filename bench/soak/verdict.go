@@ -40,15 +40,11 @@ var metrics = []metric{
 	{"write-ahead log", "MiB", true, func(s Sample) float64 { return float64(s.Log) / (1 << 20) }},
 	{"database", "MiB", true, func(s Sample) float64 { return float64(s.Database) / (1 << 20) }},
 	{"animals", "", false, func(s Sample) float64 { return s.Animals }},
-	{"CPU of petstore", "µs/request", false, func(s Sample) float64 { return perRequest(s, s.ServerCPU) }},
-	{"CPU of the stores", "µs/request", false, func(s Sample) float64 { return perRequest(s, s.StoresCPU) }},
+	{"CPU of petstore", "µs/request", false, func(s Sample) float64 { return s.PerRequest(s.ServerCPU) }},
+	{"CPU of the stores", "µs/request", false, func(s Sample) float64 { return s.PerRequest(s.StoresCPU) }},
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-func perRequest(s Sample, d time.Duration) float64 {
-	return float64(d) / float64(time.Microsecond) / float64(max(1, s.Requests))
-}
 
 // settling is how much of the start is not judged: caches fill and pools open.
 const settling = 10 * time.Minute
