@@ -2,11 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"petstore/bench/result"
@@ -15,7 +21,8 @@ import (
 // bench is one run: what it has started, and what it has measured.
 type bench struct {
 	options
-	ctx      context.Context
+	ctx      context.Context // ends when the user interrupts the run
+	cancel   func()
 	scratch  string // a folder of its own, gone afterwards
 	postgres *store // nil unless it runs, and Redis too
 	redis    *store
@@ -24,15 +31,13 @@ type bench struct {
 }
 
 // newBench makes a run ready: petstore is built.
-func newBench(ctx context.Context, o options) (b *bench, err error) {
-	b = &bench{options: o, ctx: ctx}
+func newBench(o options) (b *bench, err error) {
+	b = &bench{options: o}
+	b.ctx, b.cancel = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if b.scratch, err = os.MkdirTemp(b.dir, "petstore-bench-"); err != nil {
 		return nil, err
 	}
-	if err = os.Chmod(b.scratch, 0o711); err == nil { // PostgreSQL may be another user
-		err = b.prepare()
-	}
-	if err != nil {
+	if err = errors.Join(os.Chmod(b.scratch, 0o711), b.prepare()); err != nil { // PostgreSQL may be another user
 		b.close()
 	}
 	return b, err
@@ -43,14 +48,10 @@ func (b *bench) prepare() error {
 	if err != nil {
 		return err
 	}
-	revision, err := exec.Command("git", "-C", root, "describe", "--tags", "--always", "--dirty").Output()
-	if err != nil {
-		revision = []byte("unknown")
-	}
 	b.run = &result.Run{
 		Date:     time.Now().UTC().Truncate(time.Second),
 		Command:  b.command,
-		Revision: strings.TrimSpace(string(revision)),
+		Revision: output("git", "-C", root, "describe", "--tags", "--always", "--dirty"),
 		Machine:  machine,
 		Settings: b.settings(),
 		LeftOut:  []string{},
@@ -70,7 +71,7 @@ func (b *bench) prepare() error {
 
 // build makes a program of a package.
 func (b *bench) build(dir, pkg, program string, flags ...string) error {
-	cmd := exec.CommandContext(b.ctx, "go", append(append([]string{"build", "-o", program}, flags...), pkg)...)
+	cmd := exec.CommandContext(b.ctx, "go", slices.Concat([]string{"build", "-o", program}, flags, []string{pkg})...)
 	cmd.Dir = dir
 	if dir == root {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -78,21 +79,6 @@ func (b *bench) build(dir, pkg, program string, flags ...string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s does not build: %w\n%s", pkg, err, out)
 	}
-	return nil
-}
-
-// startStores starts PostgreSQL and Redis.
-func (b *bench) startStores() error {
-	postgres, err := startPostgres(b.scratch)
-	if err != nil {
-		return fmt.Errorf("it needs PostgreSQL: %w", err)
-	}
-	redis, err := startRedis(b.scratch)
-	if err != nil {
-		postgres.stop()
-		return fmt.Errorf("its limits need Redis: %w", err)
-	}
-	b.postgres, b.redis = postgres, redis
 	return nil
 }
 
@@ -118,4 +104,62 @@ func (b *bench) close() {
 		b.postgres.stop()
 	}
 	os.RemoveAll(b.scratch)
+	b.cancel()
+}
+
+// describeMachine says what the figures are measured on, the disk of that folder among it.
+func describeMachine(dir string) (result.Machine, error) {
+	sync, err := measureSync(dir)
+	kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 10, 64)
+	_, fileSystem, _ := strings.Cut(output("df", "--output=fstype", dir), "\n")
+	return result.Machine{
+		Processor:  field("/proc/cpuinfo", "model name"),
+		Processors: runtime.NumCPU(),
+		Memory:     kilobytes << 10,
+		System:     output("uname", "-srm"),
+		Go:         strings.TrimPrefix(runtime.Version(), "go"),
+		FileSystem: fileSystem,
+		Sync:       sync,
+	}, err
+}
+
+// output is what a command says, "unknown" if it cannot.
+func output(name string, args ...string) string {
+	text, err := exec.Command(name, args...).Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// measureSync is how long it takes, most often, to make 4 kB durable: what every commit must wait for.
+func measureSync(dir string) (time.Duration, error) {
+	file, err := os.Create(filepath.Join(dir, "sync"))
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	times := make([]time.Duration, 200)
+	for i := range times {
+		start := time.Now()
+		_, err := file.Write(make([]byte, 4096))
+		if err := errors.Join(err, file.Sync()); err != nil {
+			return 0, err
+		}
+		times[i] = time.Since(start)
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
+}
+
+// field is the first value of that name in one of the kernel's tables.
+func field(path, name string) string {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }

@@ -13,27 +13,34 @@ const (
 	newPet   = `{"name":"Pet number 100001","categoryId":17,"status":"available"}`
 )
 
-// petstoreLines are the requests of each line to a petstore with that many animals.
-func petstoreLines(rows int64) map[string][]load.Request {
-	list := load.NewRequest(http.MethodGet, "/v1/pets", apiKey, "", nil, http.StatusOK)
-	create := load.NewRequest(http.MethodPost, "/v1/pets", apiKey, newPet, nil, http.StatusCreated)
-	return map[string][]load.Request{
-		result.Hot:       {list},
-		result.Distinct:  {load.NewRequest(http.MethodGet, "/v1/pets?cursor={}&limit=20", apiKey, "", each(pageSize+1, rows, load.Cursor), http.StatusOK)},
-		result.Get:       {load.NewRequest(http.MethodGet, "/v1/pets/{}", apiKey, "", random(rows, load.Decimal), http.StatusOK)},
-		result.Create:    {create},
-		result.Mix:       mix(list, create),
-		result.Update:    updates(rows),
-		result.Adoption:  {after(create, placed(load.Follow("id", onOrder("complete"), nil)))},
-		result.Inventory: {load.NewRequest(http.MethodGet, "/v1/inventory", apiKey, "", nil, http.StatusOK)},
-	}
+// lines are the requests of each line.
+type lines map[string][]load.Request
+
+// petstoreLines are those to a petstore with that many animals.
+func petstoreLines(rows int64) lines {
+	all := newLines(get("/v1/pets", nil), get("/v1/pets?cursor={}&limit=20", each(pageSize+1, rows, load.Cursor)), get("/v1/pets/{}", random(rows, load.Decimal)),
+		post("/v1/pets", newPet, nil, http.StatusCreated))
+	all[result.Update] = updates(rows)
+	all[result.Adoption] = []load.Request{all[result.Create][0].Then("id", order.Then("id", onOrder("complete")))}
+	all[result.Inventory] = []load.Request{get("/v1/inventory", nil)}
+	return all
 }
 
-// simpleLines are some of them to a service that takes a plain number for a cursor.
-func simpleLines(rows int64) map[string][]load.Request {
-	lines := only(petstoreLines(rows), result.Hot, result.Get, result.Create, result.Mix)
-	lines[result.Distinct] = []load.Request{load.NewRequest(http.MethodGet, "/v1/pets?cursor={}&limit=20", apiKey, "", each(pageSize+1, rows, load.Decimal), http.StatusOK)}
-	return lines
+// simpleLines are those to a service that takes a plain number for a cursor.
+func simpleLines(rows int64) lines {
+	shared := petstoreLines(rows)
+	return newLines(shared[result.Hot][0], get("/v1/pets?cursor={}&limit=20", each(pageSize+1, rows, load.Decimal)), shared[result.Get][0], shared[result.Create][0])
+}
+
+// newLines are the lines that every store has; the mix is 95 lists for 5 creates.
+func newLines(list, distinct, get, create load.Request) lines {
+	return lines{
+		result.Hot:      {list},
+		result.Distinct: {distinct},
+		result.Get:      {get},
+		result.Create:   {create},
+		result.Mix:      {list.Times(95), create.Times(5)},
+	}
 }
 
 // updates put animals at random into one of many categories, so that few of them find nothing to change.
@@ -45,25 +52,21 @@ func updates(rows int64) (requests []load.Request) {
 	return requests
 }
 
-// placed follows the create of an animal with an order of it.
-func placed(then *load.Request) *load.Request {
-	place := load.NewRequest(http.MethodPost, "/v1/orders", apiKey, `{"petId":{}}`, &load.Numbers{Form: load.Spaced}, http.StatusCreated)
-	return load.Follow("id", place, then)
-}
+// order is that of an animal, whose number it takes.
+var order = post("/v1/orders", `{"petId":{}}`, &load.Numbers{Form: load.Spaced}, http.StatusCreated)
 
 // onOrder completes or cancels an order.
 func onOrder(what string) load.Request {
-	return load.NewRequest(http.MethodPost, "/v1/orders/{}/"+what, apiKey, "", &load.Numbers{}, http.StatusOK)
+	return post("/v1/orders/{}/"+what, "", &load.Numbers{}, http.StatusOK)
 }
 
-// mix is 95 lists for 5 creates.
-func mix(list, create load.Request) []load.Request {
-	return []load.Request{share(95, list), share(5, create)}
+func get(path string, numbers *load.Numbers) load.Request {
+	return load.NewRequest(http.MethodGet, path, apiKey, "", numbers, http.StatusOK)
 }
 
-func share(n int, r load.Request) load.Request { r.Share = n; return r }
-
-func after(r load.Request, then *load.Request) load.Request { r.Then = then; return r }
+func post(path, body string, numbers *load.Numbers, status int) load.Request {
+	return load.NewRequest(http.MethodPost, path, apiKey, body, numbers, status)
+}
 
 // each are all numbers once before any comes again.
 func each(first, last int64, form load.Form) *load.Numbers {
@@ -72,13 +75,4 @@ func each(first, last int64, form load.Form) *load.Numbers {
 
 func random(rows int64, form load.Form) *load.Numbers {
 	return &load.Numbers{First: 1, Last: rows, Form: form}
-}
-
-// only picks some lines.
-func only(lines map[string][]load.Request, ids ...string) map[string][]load.Request {
-	picked := make(map[string][]load.Request)
-	for _, id := range ids {
-		picked[id] = lines[id]
-	}
-	return picked
 }

@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"petstore/bench/load"
-	"petstore/bench/proc"
 	"petstore/bench/result"
 )
 
@@ -53,7 +53,7 @@ func (b *bench) startServices() error {
 	b.add(bare)
 	b.try("bare with headers", func() (*service, error) {
 		return b.bare(sqlite, result.Subject{ID: result.Dressed, Name: "bare, with petstore's headers",
-			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, only(sqlite.lines, result.Hot))
+			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, lines{result.Hot: sqlite.lines[result.Hot]})
 	})
 	b.add(sqlite)
 	b.try("petstore on PostgreSQL and Redis", func() (*service, error) {
@@ -62,9 +62,9 @@ func (b *bench) startServices() error {
 		}
 		return b.petstore(result.Postgres, "lines", b.run.Settings.Rows)
 	})
-	b.try("plain Go on SQLite", func() (*service, error) { return b.plain(result.PlainSQLite) })
+	b.try("plain Go on SQLite", b.plainSQLite)
 	if b.redis != nil {
-		b.try("plain Go on PostgreSQL", func() (*service, error) { return b.plain(result.PlainPostgres) })
+		b.try("plain Go on PostgreSQL", b.plainPostgres)
 	}
 	if b.peers {
 		b.try("Gin", b.gin)
@@ -81,7 +81,7 @@ func (b *bench) add(s *service) {
 	b.run.Subjects = append(b.run.Subjects, s.Subject)
 }
 
-// try adds a service, or says why it is left out.
+// try adds a service, or notes why it is left out.
 func (b *bench) try(name string, open func() (*service, error)) {
 	s, err := open()
 	if err != nil {
@@ -91,34 +91,31 @@ func (b *bench) try(name string, open func() (*service, error)) {
 	b.add(s)
 }
 
-// measureLines measures every line at every number of connections, round by round and in turn, so that whatever else
-// happens on the machine happens to all. Of peers only creates are measured at few connections.
+// measureLines measures every line at every number of connections.
 func (b *bench) measureLines() error {
-	for _, line := range result.Lines {
-		for _, connections := range b.run.Settings.Connections {
-			key := result.Key{Line: line.ID, Connections: connections}
-			measured := slices.DeleteFunc(slices.Clone(b.services), func(s *service) bool {
-				return s.lines[line.ID] == nil || s.Peer && connections != result.Busy && line.ID != result.Create
-			})
-			if err := b.inTurn(measured, key); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return b.inTurn(b.services, result.Lines, b.run.Settings.Connections...)
 }
 
-// inTurn measures services round by round, each time in another order.
-func (b *bench) inTurn(services []*service, key result.Key) error {
-	for round := range b.run.Settings.Rounds {
-		for i := range services {
-			if err := b.shoot(services[(i+round)%len(services)], key, round, 0); err != nil {
-				return err
+// inTurn measures lines on services, round by round and each time in another order, so that whatever else happens on the
+// machine happens to all. Of peers only creates are measured at few connections.
+func (b *bench) inTurn(services []*service, what []result.Line, connections ...int) error {
+	for _, line := range what {
+		for _, n := range connections {
+			key := result.Key{Line: line.ID, Connections: n}
+			measured := slices.DeleteFunc(slices.Clone(services), func(s *service) bool {
+				return s.lines[line.ID] == nil || s.Peer && n != result.Busy && line.ID != result.Create
+			})
+			for round := range b.run.Settings.Rounds {
+				for i := range measured {
+					if err := b.shoot(measured[(i+round)%len(measured)], key, round, 0); err != nil {
+						return err
+					}
+				}
+			}
+			for _, s := range measured {
+				b.print(s.key(key), s.Name)
 			}
 		}
-	}
-	for _, s := range services {
-		b.print(s.key(key), s.Name)
 	}
 	return nil
 }
@@ -163,10 +160,8 @@ func (b *bench) measureGrowth() error {
 			b.services = append(b.services, s)
 			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, result.Count(rows), time.Since(began).Seconds())
 		}
-		for _, line := range result.Growing {
-			if err := b.inTurn(b.services, result.Key{Line: line.ID, Connections: result.Busy}); err != nil {
-				return err
-			}
+		if err := b.inTurn(b.services, result.Growing, result.Busy); err != nil {
+			return err
 		}
 		b.stopServices()
 	}
@@ -192,12 +187,9 @@ func (b *bench) measureStarts() error {
 		if !slices.Contains(b.stores(), r.Subject) {
 			continue
 		}
-		s, err := b.newService(b.subject(r.Subject), petstoreLines(b.run.Settings.Rows))
-		if err != nil {
-			return err
-		}
-		url := ""
+		s, url := b.newService(b.subject(r.Subject), petstoreLines(b.run.Settings.Rows)), ""
 		if r.State == filled {
+			var err error
 			if url, err = b.seed(s, "starts", b.run.Settings.Rows); err != nil {
 				return err
 			}
@@ -212,7 +204,7 @@ func (b *bench) measureStarts() error {
 			}
 			r.Times = append(r.Times, time.Since(began))
 			time.Sleep(rest)
-			r.Resident = max(r.Resident, proc.Resident(s.Pid))
+			r.Resident = max(r.Resident, load.Resident(s.Pid))
 			s.stop()
 		}
 		b.run.Starts = append(b.run.Starts, r)
@@ -225,9 +217,6 @@ func (b *bench) measureStarts() error {
 func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (err error) {
 	if b.ctx.Err() != nil {
 		return errors.New("interrupted")
-	}
-	if numbers := s.lines[key.Line][0].Numbers; s.admin != "" && numbers != nil && numbers.Each {
-		defer s.keepForgetting()()
 	}
 	job := load.Job{
 		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Rate: rate,
@@ -243,35 +232,13 @@ func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (err 
 	if shot.Failed > 0 {
 		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, key.Line, shot.Failed, shot.Failure)
 	}
-	shot.Resident = proc.Resident(s.pids()...)
+	shot.Resident = load.Resident(s.pids()...)
 	b.run.Shots = append(b.run.Shots, shot)
 	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
 	for _, s := range b.services {
 		err = errors.Join(err, s.emptyLog())
 	}
 	return err
-}
-
-// forgetEvery is less time than any petstore needs for as many answers as the smallest store has animals.
-const forgetEvery = 100 * time.Millisecond
-
-// keepForgetting makes petstore forget the answers that it keeps encoded, by a create now and then: so on a line that asks
-// for each thing once before any comes again, every answer is made from the store, however small that is.
-func (s *service) keepForgetting() (stop func()) {
-	done := make(chan struct{})
-	var working sync.WaitGroup
-	working.Go(func() {
-		for every := time.NewTicker(forgetEvery); ; {
-			s.lines[result.Create][0].Ask(s.address, 0) // if it fails, so does what is measured
-			select {
-			case <-every.C:
-			case <-done:
-				every.Stop()
-				return
-			}
-		}
-	})
-	return func() { close(done); working.Wait() }
 }
 
 // print tells what was measured of one key.
@@ -290,4 +257,30 @@ func (b *bench) print(key result.Key, name string) {
 	fmt.Printf("%-10s %-13s %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n", key.Line, what, name,
 		rate.Median(), rate.Min(), rate.Max(), ratio.Median(), ratio.Min(), ratio.Max(), cell.P50().Median(), cell.P99().Median(), cell.P999().Median(),
 		cell.CPU().Median(), cell.StoresCPU().Median())
+}
+
+// profileLines writes, for every line at many connections, what petstore spends its processor time on under load.
+func (b *bench) profileLines() error {
+	if err := errors.Join(os.MkdirAll(b.profile, 0o755), b.startServices()); err != nil {
+		return err
+	}
+	for _, s := range b.services {
+		for _, line := range result.Lines {
+			if s.admin == "" {
+				continue
+			}
+			file, written := filepath.Join(b.profile, s.ID+"-"+line.ID+".pprof"), make(chan error)
+			go func() {
+				time.Sleep(b.run.Settings.Warmup)
+				profile, err := s.ask(fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", max(1, b.seconds)))
+				written <- errors.Join(err, os.WriteFile(file, []byte(profile), 0o644))
+			}()
+			err := b.shoot(s, result.Key{Line: line.ID, Connections: result.Busy}, 0, 0)
+			if err := errors.Join(err, <-written); err != nil {
+				return err
+			}
+			fmt.Println(file)
+		}
+	}
+	return nil
 }

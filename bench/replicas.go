@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"petstore/bench/result"
@@ -26,10 +27,8 @@ func (b *bench) measureReplicas() error {
 		if err != nil {
 			return err
 		}
-		for _, line := range result.Replicated {
-			if err := b.inTurn([]*service{balanced}, result.Key{Line: line.ID, Connections: result.Busy}); err != nil {
-				return err
-			}
+		if err := b.inTurn([]*service{balanced}, result.Replicated, result.Busy); err != nil {
+			return err
 		}
 		b.stopServices()
 	}
@@ -39,25 +38,16 @@ func (b *bench) measureReplicas() error {
 // balance starts so many replicas and HAProxy before them, which stands for them all. HAProxy counts as the last of the
 // stores.
 func (b *bench) balance(program, database string, replicas int) (*service, error) {
-	front, err := b.newService(b.subject(result.Postgres), petstoreLines(b.run.Settings.Rows))
-	if err != nil {
-		return nil, err
-	}
-	shipped, err := os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))
-	if err != nil {
-		return nil, err
-	}
+	front := b.newService(b.subject(result.Postgres), petstoreLines(b.run.Settings.Rows))
+	shipped := must(os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg")))
 	var addresses []string
 	for range replicas {
-		s, err := b.newService(front.Subject, front.lines)
-		if err != nil {
-			return nil, err
-		}
+		s := b.newService(front.Subject, front.lines)
 		if err := b.serve(s, b.postgres.url(database)); err != nil {
 			return nil, err
 		}
 		b.services = append(b.services, s)
-		front.replicas, front.admin, front.stores = append(front.replicas, s.Pid), s.admin, s.stores
+		front.replicas, front.stores = append(front.replicas, s.Pid), s.stores
 		addresses = append(addresses, s.address)
 	}
 	file := filepath.Join(front.dir, "haproxy.cfg")
@@ -72,23 +62,14 @@ func (b *bench) balance(program, database string, replicas int) (*service, error
 	return front, nil
 }
 
+// elsewhere are the listeners and replicas that only a deployment has.
+var elsewhere = regexp.MustCompile(`(?m)^ *(bind :\d+|server \S+ [a-z]\S*:\d+)\n`)
+
 // configure gives the shipped configuration other addresses, and no more replicas than there are.
 func configure(shipped, address string, replicas []string) string {
-	var lines []string
-	for line := range strings.Lines(shipped) {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 3 && fields[0] == "server":
-			if len(replicas) == 0 {
-				continue
-			}
-			line, replicas = strings.Replace(line, fields[2], replicas[0], 1), replicas[1:]
-		case len(fields) == 2 && fields[0] == "bind" && address != "":
-			line, address = strings.Replace(line, fields[1], address, 1), ""
-		case len(fields) == 2 && fields[0] == "bind":
-			continue
-		}
-		lines = append(lines, line)
+	shipped = strings.Replace(shipped, "bind :8080", "bind "+address, 1)
+	for i, replica := range replicas {
+		shipped = strings.Replace(shipped, fmt.Sprintf("petstore-%d:8080", i+1), replica, 1)
 	}
-	return strings.Join(lines, "")
+	return elsewhere.ReplaceAllString(shipped, "")
 }

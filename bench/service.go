@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strconv"
+	"strings"
 
 	"petstore/bench/baseline"
-	"petstore/bench/load"
 	"petstore/bench/result"
 )
 
@@ -20,7 +25,7 @@ type service struct {
 	address string
 	admin   string // where petstore's metrics and profiles are
 	stores  []int  // the processes that it works with
-	lines   map[string][]load.Request
+	lines   lines
 	rows    int64 // where growth is measured
 	// replicas are the processes behind a balancer, which is then the process of this service.
 	replicas []int
@@ -38,62 +43,43 @@ func (s *service) pids() []int {
 const apiKey = "pets_bench_0123456789abcdef0123456789"
 
 // newService gives a subject a folder and an address.
-func (b *bench) newService(subject result.Subject, lines map[string][]load.Request) (*service, error) {
-	s := &service{Subject: subject, lines: lines}
-	var err error
-	if s.dir, err = os.MkdirTemp(b.scratch, s.ID+"-"); err != nil {
-		return nil, err
-	}
-	s.address, err = freeAddress()
-	return s, err
+func (b *bench) newService(subject result.Subject, requests lines) *service {
+	return &service{Subject: subject, lines: requests, dir: must(os.MkdirTemp(b.scratch, subject.ID+"-")), address: freeAddress()}
 }
 
-// launch starts the service and waits until it answers any of its lines as it should.
+// launch starts the service and waits until it answers its hot page as it should.
 func (s *service) launch(cmd *exec.Cmd) (err error) {
-	if s.process, err = start(cmd, s.dir, s.answersAny); err != nil {
+	s.process, err = start(cmd, s.dir, func() error {
+		_, _, err := s.lines[result.Hot][0].Ask(s.address, 0)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("%s does not start: %w", s.Name, err)
 	}
 	return nil
 }
 
-func (s *service) answersAny() error {
-	for _, line := range []string{result.Hot, result.Create} {
-		if s.lines[line] != nil {
-			_, _, err := s.lines[line][0].Ask(s.address, 0)
-			return err
-		}
-	}
-	return nil
-}
-
-// again starts this program once more, as one of its commands.
-func (s *service) again(command string, args ...string) error {
-	self, err := os.Executable()
+// checked returns the service unless a check has failed.
+func (s *service) checked(err error) (*service, error) {
 	if err != nil {
-		return err
+		s.stop()
+		return nil, fmt.Errorf("%s does not answer as it should: %w", s.Name, err)
 	}
-	return s.launch(exec.Command(self, append([]string{command, s.address}, args...)...))
+	return s, nil
 }
 
 // petstore starts the shipped program as a user does, with everything on and nothing set but addresses, on a new store with
 // that many animals. It is checked before it is measured.
 func (b *bench) petstore(store, database string, rows int64) (*service, error) {
-	s, err := b.newService(b.subject(store), petstoreLines(rows))
-	if err != nil {
-		return nil, err
-	}
+	s := b.newService(b.subject(store), petstoreLines(rows))
 	url, err := b.seed(s, database, rows)
+	if err == nil {
+		err = b.serve(s, url)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := b.serve(s, url); err != nil {
-		return nil, err
-	}
-	if err := s.checkShipped(); err != nil {
-		s.stop()
-		return nil, fmt.Errorf("%s does not answer as it should: %w", s.Name, err)
-	}
-	return s, nil
+	return s.checked(s.checkShipped())
 }
 
 // subject describes petstore on a store.
@@ -106,10 +92,8 @@ func (b *bench) subject(store string) result.Subject {
 }
 
 // serve starts petstore on a database; one on PostgreSQL has Redis too.
-func (b *bench) serve(s *service, url string) (err error) {
-	if s.admin, err = freeAddress(); err != nil {
-		return err
-	}
+func (b *bench) serve(s *service, url string) error {
+	s.admin = freeAddress()
 	cmd := exec.Command(b.binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", url)
 	if s.ID == result.Postgres {
 		cmd.Args = append(cmd.Args, "--redis", "redis://"+b.redis.address)
@@ -119,12 +103,34 @@ func (b *bench) serve(s *service, url string) (err error) {
 	return s.launch(cmd)
 }
 
-// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
-func (b *bench) bare(petstore *service, subject result.Subject, lines map[string][]load.Request) (*service, error) {
-	s, err := b.newService(subject, lines)
+// ask asks petstore's admin listener.
+func (s *service) ask(path string) (string, error) {
+	answer, err := http.Get("http://" + s.admin + path)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(answer.Status)
+	}
+	return string(body), err
+}
+
+// metrics are the values that the admin listener shows, by name and labels.
+func (s *service) metrics() (map[string]float64, error) {
+	text, err := s.ask("/metrics")
+	values := make(map[string]float64)
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		values[name], _ = strconv.ParseFloat(value, 64)
+	}
+	return values, err
+}
+
+// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
+func (b *bench) bare(petstore *service, subject result.Subject, requests lines) (*service, error) {
+	s := b.newService(subject, requests)
 	answers := baseline.Answers{Bodies: map[string][]byte{}}
 	for _, line := range []string{result.Hot, result.Get, result.Create, result.Inventory} {
 		answer, body, err := petstore.lines[line][0].Ask(petstore.address, b.run.Settings.Rows)
@@ -138,44 +144,7 @@ func (b *bench) bare(petstore *service, subject result.Subject, lines map[string
 			answers.Headers.Del("Content-Length")
 		}
 	}
-	text, err := json.Marshal(answers)
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(s.dir, "answers")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		return nil, err
-	}
-	return s, s.again("bare", file)
-}
-
-// postgresPool is the number of connections of the plain service. It is more than petstore's own pool has, because without
-// shared commits it is the connections that let commits overlap.
-const postgresPool = 32
-
-// plain starts the plain service on a store of its own.
-func (b *bench) plain(id string) (*service, error) {
-	rows := b.run.Settings.Rows
-	subject := result.Subject{ID: id, Name: "plain Go, SQLite", Peer: true,
-		Detail: "net/http by hand with petstore's driver, table and durability; one query a request, every create commits by itself; keys in a map, no limits, log or metrics"}
-	if id == result.PlainPostgres {
-		subject.Name = "plain Go, PostgreSQL"
-		subject.Detail = fmt.Sprintf("the same with pgx on %d connections, with nothing of Redis", postgresPool)
-	}
-	s, err := b.newService(subject, simpleLines(rows))
-	if err != nil {
-		return nil, err
-	}
-	url, err := b.seed(s, "plain", rows)
-	if err != nil {
-		return nil, err
-	}
-	if id == result.PlainPostgres {
-		s.stores = []int{b.postgres.Pid}
-		url = fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool)
-	}
-	if err := s.again("plain", url, apiKey); err != nil {
-		return nil, err
-	}
-	return s, s.checkAnswers()
+	cmd := again(context.Background(), "bare", s.address)
+	cmd.Stdin = bytes.NewReader(must(json.Marshal(answers)))
+	return s, s.launch(cmd)
 }

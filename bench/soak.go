@@ -1,23 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"petstore/bench/load"
-	"petstore/bench/proc"
 	"petstore/bench/result"
 	"petstore/bench/soak"
 )
@@ -35,27 +29,36 @@ func runSoak(args []string) (err error) {
 	flags.StringVar(&o.binary, "binary", "", "a petstore that is already built")
 	flags.Parse(args)
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	b, err := newBench(ctx, o)
+	b, err := newBench(o)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	s, err := b.startSoak(*store)
+	switch *store {
+	case result.SQLite:
+	case result.Postgres:
+		err = b.startStores()
+	default:
+		err = fmt.Errorf("there is no store %q; use sqlite or postgres", *store)
+	}
 	if err != nil {
 		return err
 	}
+	s, err := b.petstore(*store, "soak", b.run.Settings.Rows)
+	if err != nil {
+		return err
+	}
+	b.services = append(b.services, s)
 	job := load.Job{
 		Address: s.address, Connections: result.Busy, Requests: soakMix(b.run.Settings.Rows, "try"), Duration: 10 * time.Second,
 		Seed: 1, Server: []int{s.Pid}, Stores: s.stores,
 	}
 	if *rate == 0 {
-		most, err := drive(ctx, job, nil)
+		most, err := drive(b.ctx, job, nil)
 		if err != nil {
 			return err
 		}
-		*rate = float64(most.Requests) / most.Elapsed.Seconds() / 2
+		*rate = most.Throughput() / 2
 		fmt.Printf("The closed loop reached %.0f requests a second with %d failures %s\n", 2**rate, most.Failed, most.Failure)
 	}
 	job.Rate, job.Every, job.Duration, job.Seed = *rate, *every, *length, 2
@@ -75,25 +78,8 @@ func runSoak(args []string) (err error) {
 	return err
 }
 
-// startSoak starts the shipped program on a store.
-func (b *bench) startSoak(store string) (*service, error) {
-	if store != result.SQLite && store != result.Postgres {
-		return nil, fmt.Errorf("there is no store %q; use sqlite or postgres", store)
-	}
-	if store == result.Postgres {
-		if err := b.startStores(); err != nil {
-			return nil, err
-		}
-	}
-	s, err := b.petstore(store, "soak", b.run.Settings.Rows)
-	if err == nil {
-		b.services = append(b.services, s)
-	}
-	return s, err
-}
-
 // soak takes a sample of every interval.
-func (b *bench) soak(s *service, job load.Job, file *soak.Writer) (load.Result, error) {
+func (b *bench) soak(s *service, job load.Job, file *soak.Run) (load.Result, error) {
 	began, told := time.Now(), time.Time{}
 	var failed int64
 	whole, err := drive(b.ctx, job, func(r load.Result) {
@@ -106,7 +92,7 @@ func (b *bench) soak(s *service, job load.Job, file *soak.Writer) (load.Result, 
 		if time.Since(told) >= time.Minute-job.Every/2 {
 			told = time.Now()
 			fmt.Printf("%6s  %7.0f/s  %d failed  p50 %v  p99 %v  p99.9 %v  slowest %v  %d MiB, heap %.0f MiB, %.0f goroutines, %d files, log %.1f MiB, database %.1f MiB, %.0f animals\n",
-				sample.At.Round(time.Second), float64(r.Requests)/r.Elapsed.Seconds(), failed, r.P50, r.P99, r.P999, r.Max,
+				sample.At.Round(time.Second), r.Throughput(), failed, r.P50, r.P99, r.P999, r.Max,
 				sample.Resident>>20, sample.Heap/(1<<20), sample.Goroutines, sample.Files, float64(sample.Log)/(1<<20), float64(sample.Database)/(1<<20), sample.Animals)
 		}
 	})
@@ -115,7 +101,7 @@ func (b *bench) soak(s *service, job load.Job, file *soak.Writer) (load.Result, 
 
 // sample reads what the server holds.
 func (b *bench) sample(s *service, into *soak.Sample) error {
-	into.Resident = proc.Resident(s.Pid)
+	into.Resident = load.Resident(s.Pid)
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.Pid))
 	if err != nil {
 		return err
@@ -130,8 +116,11 @@ func (b *bench) sample(s *service, into *soak.Sample) error {
 		into.Animals += metrics[`petstore_pets{status="`+status+`"}`]
 	}
 	if s.ID == result.SQLite {
-		file := filepath.Join(s.dir, "petstore.db")
-		into.Database, into.Log = size(file), size(file+"-wal")
+		for name, size := range map[string]*int64{"petstore.db": &into.Database, "petstore.db-wal": &into.Log} {
+			if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+				*size = info.Size()
+			}
+		}
 		return nil
 	}
 	return b.postgres.do("soak", func(ctx context.Context, conn *pgx.Conn) error {
@@ -139,54 +128,28 @@ func (b *bench) sample(s *service, into *soak.Sample) error {
 	})
 }
 
-func size(file string) int64 {
-	info, err := os.Stat(file)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
-
-// metrics are the values that the admin listener shows, by name and labels.
-func (s *service) metrics() (map[string]float64, error) {
-	answer, err := http.Get("http://" + s.admin + "/metrics")
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	values := make(map[string]float64)
-	lines := bufio.NewScanner(answer.Body)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		values[name], _ = strconv.ParseFloat(value, 64)
-	}
-	return values, lines.Err()
-}
-
 // soakMix is every kind of operation, mostly reads. All that is created is deleted again, and what is read and updated
 // is never deleted, so every right answer is known before.
 func soakMix(rows int64, keys string) []load.Request {
-	lines := petstoreLines(rows)
-	get := lines[result.Get][0]
-	remove := load.NewRequest(http.MethodDelete, "/v1/pets/{}", apiKey, "", &load.Numbers{Form: load.Decimal}, http.StatusNoContent)
-	order := load.NewRequest(http.MethodGet, "/v1/orders/{}", apiKey, "", &load.Numbers{Form: load.Decimal}, http.StatusOK)
-	create := lines[result.Create][0]
+	requests := petstoreLines(rows)
+	list, read, create := requests[result.Hot][0], requests[result.Get][0], requests[result.Create][0]
 	once := load.NewRequest(http.MethodPost, "/v1/pets", apiKey+"\r\nIdempotency-Key: "+keys+"-{}", newPet, &load.Numbers{First: 1, Last: 1_000_000_007, Each: true}, http.StatusCreated)
+	remove := load.NewRequest(http.MethodDelete, "/v1/pets/{}", apiKey, "", &load.Numbers{}, http.StatusNoContent)
 	mix := []load.Request{
-		share(700, lines[result.Hot][0]),
-		share(450, lines[result.Distinct][0]),
-		share(100, load.NewRequest(http.MethodGet, "/v1/pets?status=available", apiKey, "", nil, http.StatusOK)),
-		share(550, get),
-		share(50, lines[result.Inventory][0]),
-		share(25, load.NewRequest(http.MethodGet, "/v1/orders", apiKey, "", nil, http.StatusOK)),
+		list.Times(700),
+		requests[result.Distinct][0].Times(450),
+		get("/v1/pets?status=available", nil).Times(100),
+		read.Times(550),
+		requests[result.Inventory][0].Times(50),
+		get("/v1/orders", nil).Times(25),
 		// An animal comes and goes: seen in between, sent twice with one key, ordered and adopted, ordered and cancelled.
-		share(25, after(create, load.Follow("id", get, load.Follow("id", remove, nil)))),
-		share(25, after(once, load.Follow("", once, load.Follow("id", remove, nil)))),
-		share(25, after(create, placed(load.Follow("id", onOrder("complete"), load.Follow("petId", remove, nil))))),
-		share(25, after(create, placed(load.Follow("id", order, load.Follow("id", onOrder("cancel"), load.Follow("petId", remove, nil)))))),
+		create.Then("id", read.Then("id", remove)).Times(25),
+		once.Then("", once.Then("id", remove)).Times(25),
+		create.Then("id", order.Then("id", onOrder("complete").Then("petId", remove))).Times(25),
+		create.Then("id", order.Then("id", get("/v1/orders/{}", &load.Numbers{}).Then("id", onOrder("cancel").Then("petId", remove)))).Times(25),
 	}
-	for _, update := range lines[result.Update] {
-		mix = append(mix, share(2, update))
+	for _, update := range requests[result.Update] {
+		mix = append(mix, update.Times(2))
 	}
 	return mix
 }

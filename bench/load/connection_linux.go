@@ -6,14 +6,20 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // connection is one client: it has at most one request on its way.
 type connection struct {
+	file    *os.File
 	fd      int
+	due     time.Time // when the request was
+	asked   Request
+	number  int64 // that it asks for
 	out     []byte
 	in      []byte
 	read    int // how much of in is filled
@@ -23,27 +29,20 @@ type connection struct {
 }
 
 func dial(address string) (*connection, error) {
-	addr, err := net.ResolveTCPAddr("tcp4", address)
+	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	defer conn.Close()
+	file, err := conn.(*net.TCPConn).File() // a copy, which Go does not wait for by itself
 	if err != nil {
 		return nil, err
 	}
-	to := &syscall.SockaddrInet4{Port: addr.Port, Addr: [4]byte(addr.IP.To4())}
-	err = errors.Join(
-		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1),
-		syscall.Connect(fd, to),
-		syscall.SetNonblock(fd, true))
-	if err != nil {
-		syscall.Close(fd)
-		return nil, err
-	}
-	return &connection{fd: fd, out: make([]byte, 0, 1<<10), in: make([]byte, 64<<10)}, nil
+	c := &connection{file: file, fd: int(file.Fd()), in: make([]byte, 64<<10)}
+	return c, syscall.SetNonblock(c.fd, true)
 }
 
-func (c *connection) close() { syscall.Close(c.fd) }
+func (c *connection) close() { c.file.Close() }
 
 // send sends what is in out. A request is far smaller than what the system takes at once from a client that waits for
 // every answer.

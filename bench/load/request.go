@@ -24,8 +24,8 @@ type Request struct {
 	Numbers    *Numbers
 	// Status is that of the right answer.
 	Status int
-	// Then is what is asked for once this one is answered; nil for nothing.
-	Then *Request
+	// Next is what is asked for once this one is answered; nil for nothing.
+	Next *Request
 	// Field is the field of the answer before that has the number of this request. None is the number of the request before.
 	Field string
 }
@@ -53,10 +53,16 @@ const (
 // grace is how long the last answers may take.
 const grace = 30 * time.Second
 
-// Follow makes a request that follows another one, with the number that this field of its answer has.
-func Follow(field string, r Request, then *Request) *Request {
-	r.Field, r.Then = field, then
-	return &r
+// Times is the request with another share of a mix.
+func (r Request) Times(share int) Request {
+	r.Share = share
+	return r
+}
+
+// Then is the request with one that follows it, with the number that this field of its answer has.
+func (r Request) Then(field string, next Request) Request {
+	next.Field, r.Next = field, &next
+	return r
 }
 
 // NewRequest makes a Request of a path or body in which {} stands for the number.
@@ -146,19 +152,11 @@ type source struct {
 	Request
 	random *rand.Rand
 	at     int64
-	stride int64
 }
 
-func newSource(r Request, random *rand.Rand) *source {
-	s := &source{Request: r, random: random}
-	if r.Numbers != nil {
-		n := r.Numbers.Last - r.Numbers.First + 1
-		s.at = random.Int64N(n)
-		for s.stride = n*618/1000 + 1; gcd(s.stride, n) != 1; s.stride++ {
-		}
-	}
-	return s
-}
+// stride is a prime above every number of different requests, so it has no divisor in common with any: steps of it meet
+// each request once before any again.
+const stride = 2_654_435_761
 
 // next is the number of the next request.
 func (s *source) next() int64 {
@@ -167,16 +165,9 @@ func (s *source) next() int64 {
 	}
 	n := s.Numbers.Last - s.Numbers.First + 1
 	if s.Numbers.Each {
-		s.at = (s.at + s.stride) % n // a stride that has no divisor in common with n meets every number
+		s.at = (s.at + stride) % n
 	} else {
 		s.at = s.random.Int64N(n)
 	}
 	return s.Numbers.First + s.at
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -10,12 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-type client struct {
-	*connection
-	due    time.Time
-	asked  Request
-	number int64
-}
+// Bind has a process end when the one that starts it does, however that ends.
+func Bind(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGINT }
 
 // follower is a request that an answer has made possible.
 type follower struct {
@@ -28,8 +24,8 @@ type generator struct {
 	sources   []*source // as many of each as its share
 	random    *rand.Rand
 	epoll     int
-	clients   map[int32]*client
-	free      []*client // those that wait for no answer
+	clients   map[int32]*connection
+	free      []*connection // those that wait for no answer
 	followers []follower
 
 	from, until, due time.Time // due is when the next request is, at a fixed rate
@@ -39,9 +35,9 @@ type generator struct {
 // Run drives the server. It gives a result after every interval of the job, and returns that of the whole, or why there
 // is none.
 func Run(job Job, each func(Result)) (Result, error) {
-	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*client), meter: newMeter(job)}
+	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection), meter: newMeter(job)}
 	for _, r := range job.Requests {
-		s := newSource(r, g.random)
+		s := &source{Request: r, random: g.random, at: g.random.Int64N(stride)}
 		for range r.Share {
 			g.sources = append(g.sources, s)
 		}
@@ -60,14 +56,13 @@ func Run(job Job, each func(Result)) (Result, error) {
 }
 
 func (g *generator) connect() error {
-	conn, err := dial(g.job.Address)
+	c, err := dial(g.job.Address)
 	if err != nil {
 		return err
 	}
-	c := &client{connection: conn}
-	g.clients[int32(conn.fd)] = c
+	g.clients[int32(c.fd)] = c
 	g.free = append(g.free, c)
-	return syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, conn.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(conn.fd)})
+	return syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, c.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(c.fd)})
 }
 
 func (g *generator) run(each func(Result)) (Result, error) {
@@ -78,21 +73,18 @@ func (g *generator) run(each func(Result)) (Result, error) {
 		return Result{}, err
 	}
 	g.meter.start(g.from)
-	if g.job.Every > 0 {
-		for at := g.from.Add(g.job.Every); at.Before(g.until); at = at.Add(g.job.Every) {
-			if err := g.serveUntil(at); err != nil {
-				return Result{}, err
-			}
-			each(g.meter.interval(at))
+	for at := g.from; at.Before(g.until); {
+		at = at.Add(g.job.Every)
+		if g.job.Every == 0 || at.After(g.until) {
+			at = g.until
+		}
+		if err := g.serveUntil(at); err != nil {
+			return Result{}, err
+		}
+		if r := g.meter.interval(at); g.job.Every > 0 {
+			each(r)
 		}
 	}
-	if err := g.serveUntil(g.until); err != nil {
-		return Result{}, err
-	}
-	if g.job.Every > 0 {
-		each(g.meter.interval(g.until))
-	}
-	end := g.meter.read(g.until)
 	for deadline := g.until.Add(grace); g.owed() > 0 && time.Now().Before(deadline); {
 		if err := g.serve(); err != nil {
 			return Result{}, err
@@ -104,7 +96,7 @@ func (g *generator) run(each func(Result)) (Result, error) {
 	for _, c := range g.clients {
 		c.close()
 	}
-	return g.meter.whole(end), nil
+	return g.meter.whole(), nil
 }
 
 // owed is the number of answers that are still to come, to requests that were sent or only due.
@@ -179,15 +171,12 @@ func (g *generator) askDue(now time.Time) time.Duration {
 }
 
 // ask sends the next request: what follows from an answer comes before anything new.
-func (g *generator) ask(c *client, due time.Time) {
+func (g *generator) ask(c *connection, due time.Time) {
 	if len(g.followers) > 0 {
 		c.asked, c.number = g.followers[0].Request, g.followers[0].number
 		g.followers = g.followers[1:]
 	} else {
-		next := g.sources[0]
-		if len(g.sources) > 1 {
-			next = g.sources[g.random.IntN(len(g.sources))]
-		}
+		next := g.sources[g.random.IntN(len(g.sources))]
 		c.asked, c.number = next.Request, next.next()
 	}
 	c.due = due
@@ -197,18 +186,18 @@ func (g *generator) ask(c *client, due time.Time) {
 	}
 }
 
-func (g *generator) answered(c *client, now time.Time) {
+func (g *generator) answered(c *connection, now time.Time) {
 	if c.status != c.asked.Status {
 		body := string(c.in[:min(c.read, 600)])
 		g.meter.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, body))
 		return
 	}
-	if then := c.asked.Then; then != nil {
+	if next := c.asked.Next; next != nil {
 		number := c.number
-		if then.Field != "" {
-			number = Number(c.in[:c.read], then.Field)
+		if next.Field != "" {
+			number = Number(c.in[:c.read], next.Field)
 		}
-		g.followers = append(g.followers, follower{*then, number})
+		g.followers = append(g.followers, follower{*next, number})
 	}
 	counted := now
 	if g.job.Rate > 0 {
@@ -220,7 +209,7 @@ func (g *generator) answered(c *client, now time.Time) {
 }
 
 // reconnect replaces a connection. A server may close one on which nothing is asked.
-func (g *generator) reconnect(c *client, cause error) error {
+func (g *generator) reconnect(c *connection, cause error) error {
 	if rests := slices.Index(g.free, c); rests >= 0 {
 		g.free = slices.Delete(g.free, rests, rests+1)
 	} else {

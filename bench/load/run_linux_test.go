@@ -14,7 +14,7 @@ import (
 
 func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
 	for _, n := range []int64{1, 2, 10, 618, 1000, 9_980} {
-		s := newSource(NewRequest("GET", "/{}", "", "", &Numbers{First: 21, Last: 20 + n, Each: true}, 200), rand.New(rand.NewPCG(1, 1)))
+		s := source{Request: NewRequest("GET", "/{}", "", "", &Numbers{First: 21, Last: 20 + n, Each: true}, 200), at: 7}
 		seen := make(map[int64]bool)
 		for range n {
 			seen[s.next()] = true
@@ -105,8 +105,7 @@ func TestWhatFollowsHasANumberOfTheAnswer(t *testing.T) {
 	numbers := &Numbers{First: 5, Last: 5, Form: Decimal}
 	first := NewRequest("POST", "/{}", "", `{"a":1}`, numbers, 200)
 	remove := NewRequest("DELETE", "/{}", "", "", numbers, 204)
-	first.Then = Follow("", first, Follow("id", first, Follow("petId", remove, nil)))
-	if result := mustRun(t, server, first); result.Failed != 0 {
+	if result := mustRun(t, server, first.Then("", first.Then("id", first.Then("petId", remove)))); result.Failed != 0 {
 		t.Error(result.Failure)
 	}
 	for _, path := range []string{"POST /5", "POST /7", "DELETE /42"} {

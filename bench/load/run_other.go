@@ -2,7 +2,13 @@
 
 package load
 
-import "errors"
+import (
+	"errors"
+	"syscall"
+)
+
+// Bind can do nothing here.
+func Bind(*syscall.SysProcAttr) {}
 
 // Run needs epoll.
 func Run(Job, func(Result)) (Result, error) {

@@ -12,6 +12,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"petstore/bench/result"
 )
 
@@ -47,18 +48,18 @@ func Write(r *result.Run, docs string) error {
 // formats write figures: the median alone, or with the lowest and the highest of the rounds.
 var formats = template.FuncMap{
 	"rate": func(f result.Figures) string {
-		return spread(f, func(v float64) string { return result.Commas(int64(v)) })
+		return spread(f, func(v float64) string { return humanize.Comma(int64(v)) })
 	},
-	"number":   func(f result.Figures) string { return result.Commas(int64(f.Median())) },
-	"ratio":    func(f result.Figures) string { return spread(f, decimals) },
-	"median":   func(f result.Figures) string { return decimals(f.Median()) },
+	"number":   func(f result.Figures) string { return humanize.Comma(int64(f.Median())) },
+	"ratio":    func(f result.Figures) string { return spread(f, result.Decimals) },
+	"median":   func(f result.Figures) string { return result.Decimals(f.Median()) },
 	"micros":   func(f result.Figures) string { return micros(f.Median()) },
 	"mib":      func(f result.Figures) string { return fmt.Sprintf("%.0f MiB", f.Median()/(1<<20)) },
 	"gib":      func(n int64) string { return fmt.Sprintf("%.0f", float64(n)/(1<<30)) },
 	"percent":  func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) },
-	"decimals": decimals,
+	"decimals": result.Decimals,
 	"count":    result.Count,
-	"commas":   result.Commas,
+	"commas":   humanize.Comma,
 	"day":      func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
 	"duration": func(d time.Duration) string { return d.Round(time.Microsecond).String() },
 	"verdict":  verdict,
@@ -67,16 +68,6 @@ var formats = template.FuncMap{
 
 func spread(f result.Figures, format func(float64) string) string {
 	return fmt.Sprintf("%s (%s–%s)", format(f.Median()), format(f.Min()), format(f.Max()))
-}
-
-func decimals(v float64) string {
-	switch {
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
-	case v > 0 && v < 0.01:
-		return fmt.Sprintf("%.4f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
 }
 
 func micros(v float64) string {
@@ -100,7 +91,7 @@ func verdict(t result.Target) string {
 }
 
 func goal(t result.Target) string {
-	sign, number := "≥", decimals(t.Goal)
+	sign, number := "≥", result.Decimals(t.Goal)
 	if t.Most {
 		sign = "≤"
 	}
@@ -121,50 +112,49 @@ type row struct {
 	Ratio result.Figures // to bare
 }
 
-func (v view) row(rows []row, s result.Subject, key result.Key) []row {
-	key.Subject = s.ID
-	if cell := v.Cell(key); len(cell) > 0 {
-		rows = append(rows, row{s, key, cell, v.OfBare(s.ID, key.Line, key.Connections)})
-	}
-	return rows
-}
-
-// Rows are the table of one line at every number of connections: petstore and bare, and for creates everything.
-func (v view) Rows(line string) (rows []row) {
-	for _, connections := range v.Settings.Connections {
-		for _, s := range v.Subjects {
-			if !s.Peer || line == result.Create {
-				rows = v.row(rows, s, result.Key{Line: line, Connections: connections})
+// rows are what was measured of these subjects and keys.
+func (v view) rows(subjects []result.Subject, keys ...result.Key) (rows []row) {
+	for _, s := range subjects {
+		for _, key := range keys {
+			key.Subject = s.ID
+			if cell := v.Cell(key); len(cell) > 0 {
+				rows = append(rows, row{s, key, cell, v.OfBare(s.ID, key.Line, key.Connections)})
 			}
 		}
 	}
 	return rows
 }
 
-// Beside are petstore and bare with everything that others make, of one line at many connections.
-func (v view) Beside(line string) (rows []row) {
-	for _, s := range append(v.own(), v.Peers()...) {
-		rows = v.row(rows, s, result.Key{Line: line, Connections: result.Busy})
+// Rows are the table of one line at every number of connections: petstore and bare, and for creates everything.
+func (v view) Rows(line string) (rows []row) {
+	subjects := v.pick(func(s result.Subject) bool { return !s.Peer || line == result.Create })
+	for _, connections := range v.Settings.Connections {
+		rows = append(rows, v.rows(subjects, result.Key{Line: line, Connections: connections})...)
 	}
 	return rows
+}
+
+// Beside are petstore and bare with everything that others make, of one line at many connections.
+func (v view) Beside(line string) []row {
+	return v.rows(v.all(), result.Key{Line: line, Connections: result.Busy})
 }
 
 // AtRate are the same at a constant rate.
-func (v view) AtRate(line string) (rows []row) {
-	for _, s := range append(v.own(), v.Peers()...) {
-		for _, share := range v.Settings.Shares {
-			rows = v.row(rows, s, result.Key{Line: line, Connections: result.Busy, Share: share})
-		}
+func (v view) AtRate(line string) []row {
+	var keys []result.Key
+	for _, share := range v.Settings.Shares {
+		keys = append(keys, result.Key{Line: line, Connections: result.Busy, Share: share})
 	}
-	return rows
+	return v.rows(v.all(), keys...)
 }
 
 // Replicated are the rows of a line for each number of replicas.
-func (v view) Replicated(line string) (rows []row) {
+func (v view) Replicated(line string) []row {
+	var keys []result.Key
 	for _, replicas := range v.Settings.Replicas {
-		rows = v.row(rows, v.Subject(result.Postgres), result.Key{Line: line, Connections: result.Busy, Replicas: replicas})
+		keys = append(keys, result.Key{Line: line, Connections: result.Busy, Replicas: replicas})
 	}
-	return rows
+	return v.rows([]result.Subject{v.Subject(result.Postgres)}, keys...)
 }
 
 // need is what many replicas would need, each with a processor of its own that is busy.
@@ -178,16 +168,15 @@ type need struct {
 // poolSize is the number of connections that a replica has to PostgreSQL unless it is told otherwise.
 const poolSize = 8
 
-// Needs computes it from what the most replicas took of the processors for a request.
+// Needs computes it from what the most replicas took of the processors for a request of the mix.
 func (v view) Needs() (needs []need) {
-	key := result.Key{Subject: result.Postgres, Line: result.Mix, Connections: result.Busy, Replicas: slices.Max(v.Settings.Replicas)}
-	cell := v.Cell(key)
-	if len(cell) == 0 {
+	measured := v.Replicated(result.Mix)
+	if len(measured) == 0 {
 		return nil
 	}
-	own := cell.CPU().Median()
+	cell := measured[len(measured)-1].Cell
 	for _, n := range []int{3, 10, 100} {
-		all := float64(n) / own
+		all := float64(n) / cell.CPU().Median()
 		needs = append(needs, need{n, int64(all * 1e6), all * cell.StoreCPU(0).Median(), all * cell.StoreCPU(1).Median(), all * cell.StoreCPU(2).Median(), n * poolSize})
 	}
 	return needs
@@ -219,27 +208,28 @@ func (v view) Grow(subject, line string, rows int64) result.Figures {
 
 // Stores are the stores that petstore was measured on.
 func (v view) Stores() []result.Subject {
-	return slices.DeleteFunc(v.own(), func(s result.Subject) bool { return s.ID == result.Bare })
+	return v.pick(func(s result.Subject) bool { return s.ID == result.SQLite || s.ID == result.Postgres })
 }
 
 // Peers are what others have made, and what petstore would be without its devices.
-func (v view) Peers() (peers []result.Subject) {
-	for _, s := range v.Subjects {
-		if s.Peer {
-			peers = append(peers, s)
-		}
-	}
-	return peers
+func (v view) Peers() []result.Subject {
+	return v.pick(func(s result.Subject) bool { return s.Peer })
 }
 
-// own are bare and petstore.
-func (v view) own() (own []result.Subject) {
-	for _, id := range []string{result.Bare, result.SQLite, result.Postgres} {
-		if s := v.Subject(id); s.ID != "" {
-			own = append(own, s)
+// own are bare and petstore, all these and the peers.
+func (v view) own() []result.Subject {
+	return v.pick(func(s result.Subject) bool { return !s.Peer && s.ID != result.Dressed })
+}
+
+func (v view) all() []result.Subject { return append(v.own(), v.Peers()...) }
+
+func (v view) pick(fits func(result.Subject) bool) (picked []result.Subject) {
+	for _, s := range v.Subjects {
+		if fits(s) {
+			picked = append(picked, s)
 		}
 	}
-	return own
+	return picked
 }
 
 // BareHot is where the load itself costs least to measure.

@@ -10,10 +10,11 @@ import (
 // plots draws everything that the run has measured, by name.
 func (v view) plots() map[string][]byte {
 	svgs := map[string][]byte{
-		"targets":    v.targets(),
-		"throughput": v.byConnections("Requests a second, by connections", false, result.Cell.Throughput),
+		"targets": v.targets(),
+		"throughput": v.byConnections("Requests a second, by connections", false,
+			func(c result.Cell) []result.Figures { return []result.Figures{c.Throughput()} }),
 		"latency": v.byConnections("Latency, by connections: the median, and dashed what 99 of 100 stay below", true,
-			result.Cell.P50, result.Cell.P99),
+			func(c result.Cell) []result.Figures { return []result.Figures{c.P50(), c.P99()} }),
 		"rate": v.atRate(),
 	}
 	if v.HasGrowth() {
@@ -49,99 +50,74 @@ func (v view) targets() []byte {
 			for i, s := range v.own() {
 				for _, t := range v.Targets(s.ID) {
 					if t.Line == line.ID && t.Connections == connections && t.Measured() {
-						group.Bars = append(group.Bars, bar(i, t.Got, t.Goal))
+						group.Bars = append(group.Bars, plot.Bar{Color: i, Got: t.Got, Goal: t.Goal})
 					}
 				}
 			}
-			bars.Groups = append(bars.Groups, group)
+			bars.Add(group)
 		}
 	}
 	return bars.SVG()
-}
-
-func bar(color int, f result.Figures, goal float64) plot.Bar {
-	label := decimals(f.Median())
-	if goal > 0 {
-		label += " of " + decimals(goal)
-	}
-	return plot.Bar{Color: color, Value: f.Median(), Low: f.Min(), High: f.Max(), Goal: goal, Label: label}
 }
 
 // peers are shares of bare of everything that was measured.
 func (v view) peers() []byte {
-	all := append(v.own(), v.Peers()...)
-	bars := plot.Bars{Title: fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", result.Busy), Names: besideBare(all)}
+	bars := plot.Bars{Title: fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", result.Busy), Names: besideBare(v.all())}
 	for _, line := range v.Measured() {
 		group := plot.Group{Name: line.Name}
-		for i, s := range all {
+		for i, s := range v.all() {
 			if f := v.OfBare(s.ID, line.ID, result.Busy); len(f) > 0 && s.ID != result.Bare {
-				group.Bars = append(group.Bars, bar(i, f, 0))
+				group.Bars = append(group.Bars, plot.Bar{Color: i, Got: f})
 			}
 		}
-		bars.Groups = append(bars.Groups, group)
+		bars.Add(group)
 	}
 	return bars.SVG()
 }
 
-// byConnections is a panel for each line with bare and petstore; the second of the figures is dashed.
-func (v view) byConnections(title string, latency bool, figures ...func(result.Cell) result.Figures) []byte {
-	l := plot.Lines{Title: title, Across: "connections", Names: names(v.own()), Latency: latency}
-	for _, line := range v.Measured() {
-		p := plot.Panel{Title: line.Name, Places: texts(v.Settings.Connections)}
-		for i, s := range v.own() {
-			for dashed, figure := range figures {
-				series := plot.Series{Color: i, Dashed: dashed > 0}
-				for _, connections := range v.Settings.Connections {
-					series.Add(figure(v.Cell(result.Key{Subject: s.ID, Line: line.ID, Connections: connections})))
+// panels has one for each line, and in each the subjects at all places. Of their figures the second is dashed.
+func panels[T int | int64 | float64](l plot.Lines, lines []result.Line, subjects []result.Subject, places []T,
+	figures func(key result.Key, place T) []result.Figures) []byte {
+	for _, place := range places {
+		l.Places = append(l.Places, plot.Short(float64(place)))
+	}
+	for _, line := range lines {
+		p := plot.Panel{Title: line.Name}
+		for i, s := range subjects {
+			series := []plot.Series{{Color: i}, {Color: i, Dashed: true}}
+			for _, place := range places {
+				for j, f := range figures(result.Key{Subject: s.ID, Line: line.ID, Connections: result.Busy}, place) {
+					series[j].At = append(series[j].At, f)
 				}
-				p.Series = append(p.Series, series)
 			}
+			p.Series = append(p.Series, series...)
 		}
 		l.Panels = append(l.Panels, p)
 	}
 	return l.SVG()
 }
 
-// atRate is a panel for each line with everything that was measured at a constant rate.
+// byConnections are the lines of bare and petstore.
+func (v view) byConnections(title string, latency bool, figures func(result.Cell) []result.Figures) []byte {
+	l := plot.Lines{Title: title, Across: "connections", Names: names(v.own()), Latency: latency}
+	return panels(l, v.Measured(), v.own(), v.Settings.Connections, func(key result.Key, connections int) []result.Figures {
+		key.Connections = connections
+		return figures(v.Cell(key))
+	})
+}
+
+// atRate is everything that was measured at a constant rate.
 func (v view) atRate() []byte {
-	all := append(v.own(), v.Peers()...)
-	l := plot.Lines{Title: "Latency at a constant rate: what 99 of 100 stay below", Across: "share of the highest throughput", Names: names(all), Latency: true}
-	for _, line := range result.Steady {
-		p := plot.Panel{Title: line.Name, Places: texts(v.Settings.Shares)}
-		for i, s := range all {
-			series := plot.Series{Color: i}
-			for _, share := range v.Settings.Shares {
-				series.Add(v.Cell(result.Key{Subject: s.ID, Line: line.ID, Connections: result.Busy, Share: share}).P99())
-			}
-			p.Series = append(p.Series, series)
-		}
-		l.Panels = append(l.Panels, p)
-	}
-	return l.SVG()
+	l := plot.Lines{Title: "Latency at a constant rate: what 99 of 100 stay below", Across: "share of the highest throughput", Names: names(v.all()), Latency: true}
+	return panels(l, result.Steady, v.all(), v.Settings.Shares, func(key result.Key, share float64) []result.Figures {
+		key.Share = share
+		return []result.Figures{v.Cell(key).P99()}
+	})
 }
 
 func (v view) growth() []byte {
 	l := plot.Lines{Title: fmt.Sprintf("Throughput as rows grow, against %s rows", result.Count(v.Settings.Growth[0])), Across: "rows", Names: besideBare(v.own()), Top: 1.2}
-	for _, line := range result.Growing {
-		p := plot.Panel{Title: line.Name}
-		for _, rows := range v.Settings.Growth {
-			p.Places = append(p.Places, plot.Short(float64(rows)))
-		}
-		for i, s := range v.own() {
-			series := plot.Series{Color: i}
-			for _, rows := range v.Settings.Growth {
-				series.Add(v.Grown(s.ID, line.ID, rows))
-			}
-			p.Series = append(p.Series, series)
-		}
-		l.Panels = append(l.Panels, p)
-	}
-	return l.SVG()
-}
-
-func texts[T any](values []T) (texts []string) {
-	for _, v := range values {
-		texts = append(texts, fmt.Sprint(v))
-	}
-	return texts
+	return panels(l, result.Growing, v.own(), v.Settings.Growth, func(key result.Key, rows int64) []result.Figures {
+		return []result.Figures{v.Grown(key.Subject, key.Line, rows)}
+	})
 }

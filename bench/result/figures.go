@@ -1,38 +1,33 @@
 package result
 
 import (
+	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Figures are what the rounds gave for one thing.
 type Figures []float64
 
 // Median is the middle one, or between the two in the middle; 0 of none.
-func (f Figures) Median() float64 {
-	if len(f) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(f))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
+func (f Figures) Median() float64 { return f.at(0.5) }
 
 // Min is the lowest, 0 of none.
-func (f Figures) Min() float64 {
-	if len(f) == 0 {
-		return 0
-	}
-	return slices.Min(f)
-}
+func (f Figures) Min() float64 { return f.at(0) }
 
 // Max is the highest, 0 of none.
-func (f Figures) Max() float64 {
+func (f Figures) Max() float64 { return f.at(1) }
+
+// at is what that share of the figures stays below.
+func (f Figures) at(share float64) float64 {
 	if len(f) == 0 {
 		return 0
 	}
-	return slices.Max(f)
+	sorted, place := slices.Sorted(slices.Values(f)), share*float64(len(f)-1)
+	return (sorted[int(place)] + sorted[int(math.Ceil(place))]) / 2
 }
 
 // Cell is what the rounds gave for one key.
@@ -57,23 +52,24 @@ func (c Cell) read(what func(Shot) float64) Figures {
 }
 
 // Throughput is in requests a second.
-func (c Cell) Throughput() Figures { return c.read(throughput) }
+func (c Cell) Throughput() Figures { return c.read(func(s Shot) float64 { return s.Throughput() }) }
 
 // P50 is the median latency in µs, P99 and P999 what 99 of 100 and 999 of 1000 stay below.
 func (c Cell) P50() Figures  { return c.read(func(s Shot) float64 { return micros(s.P50) }) }
 func (c Cell) P99() Figures  { return c.read(func(s Shot) float64 { return micros(s.P99) }) }
 func (c Cell) P999() Figures { return c.read(func(s Shot) float64 { return micros(s.P999) }) }
 
-// CPU is what the server takes for a request in µs, StoresCPU what its stores take, and LoadCPU the load.
-func (c Cell) CPU() Figures { return c.perRequest(func(s Shot) time.Duration { return s.ServerCPU }) }
+// CPU is what the server takes for a request in µs, StoresCPU what its stores take, StoreCPU what one of them takes, and
+// LoadCPU the load.
+func (c Cell) CPU() Figures { return c.read(func(s Shot) float64 { return s.PerRequest(s.ServerCPU) }) }
 func (c Cell) StoresCPU() Figures {
-	return c.perRequest(func(s Shot) time.Duration { return s.StoresCPU })
+	return c.read(func(s Shot) float64 { return s.PerRequest(s.StoresCPU) })
 }
-func (c Cell) LoadCPU() Figures { return c.perRequest(func(s Shot) time.Duration { return s.LoadCPU }) }
-
-// StoreCPU is what one of the stores takes for a request in µs.
 func (c Cell) StoreCPU(i int) Figures {
-	return c.perRequest(func(s Shot) time.Duration { return s.EachStore[i] })
+	return c.read(func(s Shot) float64 { return s.PerRequest(s.EachStore[i]) })
+}
+func (c Cell) LoadCPU() Figures {
+	return c.read(func(s Shot) float64 { return s.PerRequest(s.LoadCPU) })
 }
 
 // Resident is the server's memory in bytes.
@@ -84,7 +80,7 @@ func (c Cell) Against(other Cell) (ratios Figures) {
 	for _, s := range c {
 		for _, o := range other {
 			if o.Round == s.Round && o.Requests > 0 {
-				ratios = append(ratios, throughput(s)/throughput(o))
+				ratios = append(ratios, s.Throughput()/o.Throughput())
 			}
 		}
 	}
@@ -104,30 +100,26 @@ func (r *Run) Grown(subject, line string, rows int64) Figures {
 	return r.Cell(many).Against(r.Cell(fewest))
 }
 
-func throughput(s Shot) float64 { return float64(s.Requests) / s.Elapsed.Seconds() }
-
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-func (c Cell) perRequest(of func(Shot) time.Duration) Figures {
-	return c.read(func(s Shot) float64 { return micros(of(s)) / float64(max(1, s.Requests)) })
-}
 
 // Count writes a number of things as people do: 10 thousand, 10 million, else with commas.
 func Count(n int64) string {
 	switch {
 	case n >= 1_000_000 && n%1_000_000 == 0:
-		return strconv.FormatInt(n/1_000_000, 10) + " million"
+		return fmt.Sprint(n/1_000_000, " million")
 	case n >= 1_000 && n%1_000 == 0:
-		return strconv.FormatInt(n/1_000, 10) + " thousand"
+		return fmt.Sprint(n/1_000, " thousand")
 	}
-	return Commas(n)
+	return humanize.Comma(n)
 }
 
-// Commas groups the digits of a number by three.
-func Commas(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
+// Decimals writes a figure with as many digits as it deserves.
+func Decimals(v float64) string {
+	switch {
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case v > 0 && v < 0.01:
+		return fmt.Sprintf("%.4f", v)
 	}
-	return digits
+	return fmt.Sprintf("%.2f", v)
 }

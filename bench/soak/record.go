@@ -2,7 +2,6 @@
 package soak
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,62 +39,39 @@ type Sample struct {
 	Animals    float64 `json:"animals"`
 }
 
-// Run is a file of a soak.
+// Run is a soak, and the file that it is in: every sample is written at once, so that a run which breaks off is worth what
+// it has measured.
 type Run struct {
 	Header
-	Samples  []Sample
-	Verdicts []Verdict
+	Samples []Sample
+	file    *os.File
 }
 
 // line is one of the file, and has one of these.
 type line struct {
-	Soak    *Header  `json:"soak,omitempty"`
-	Sample  *Sample  `json:"sample,omitempty"`
-	Verdict *Verdict `json:"verdict,omitempty"`
-}
-
-// Writer appends to the file of a soak, so that a run which breaks off is worth what it has measured.
-type Writer struct {
-	Run
-	file *os.File
+	Soak   *Header `json:"soak,omitempty"`
+	Sample *Sample `json:"sample,omitempty"`
 }
 
 // Create begins a file.
-func Create(path string, h Header) (*Writer, error) {
+func Create(path string, h Header) (*Run, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{Run: Run{Header: h}, file: file}
-	return w, w.write(line{Soak: &h})
+	return &Run{Header: h, file: file}, json.NewEncoder(file).Encode(line{Soak: &h})
 }
 
 // Add appends a sample.
-func (w *Writer) Add(s Sample) error {
-	w.Samples = append(w.Samples, s)
-	return w.write(line{Sample: &s})
+func (r *Run) Add(s Sample) error {
+	r.Samples = append(r.Samples, s)
+	return json.NewEncoder(r.file).Encode(line{Sample: &s})
 }
 
-// Close appends the verdicts and ends the file.
-func (w *Writer) Close() error {
-	w.Verdicts = w.judge()
-	var errs []error
-	for _, v := range w.Verdicts {
-		errs = append(errs, w.write(line{Verdict: &v}))
-	}
-	return errors.Join(append(errs, w.file.Close())...)
-}
+// Close ends the file.
+func (r *Run) Close() error { return r.file.Close() }
 
-func (w *Writer) write(l line) error {
-	text, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	_, err = w.file.Write(append(text, '\n'))
-	return err
-}
-
-// Load reads a file, also one that broke off; its verdicts are found anew.
+// Load reads a file, also one that broke off.
 func Load(path string) (*Run, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -103,7 +79,7 @@ func Load(path string) (*Run, error) {
 	}
 	defer file.Close()
 	r := &Run{}
-	for in := json.NewDecoder(bufio.NewReader(file)); ; {
+	for in := json.NewDecoder(file); ; {
 		var l line
 		if err := in.Decode(&l); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			break
@@ -120,6 +96,5 @@ func Load(path string) (*Run, error) {
 	if len(r.Samples) == 0 {
 		return nil, fmt.Errorf("%s holds no samples of a soak", path)
 	}
-	r.Verdicts = r.judge()
 	return r, nil
 }

@@ -42,8 +42,8 @@ func TestWhatGrowsIsToldFromWhatOnlyMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range r.Verdicts {
-		if v.Grows != (v.Metric == "Go heap") {
+	for _, v := range r.judge() {
+		if v.grows != (v.name == "Go heap") {
 			t.Errorf("%+v", v)
 		}
 	}

@@ -24,3 +24,18 @@ func TestTheBalancerIsConfiguredAsShippedForTheReplicasThatRun(t *testing.T) {
 		}
 	}
 }
+
+func TestAQuickRunMeasuresAsLongAndAsOftenAsItIsTold(t *testing.T) {
+	for args, want := range map[string]options{
+		"":                              {rounds: 5, seconds: 0.8},
+		"-quick":                        {rounds: 2, seconds: 0.3},
+		"-quick -seconds 1":             {rounds: 2, seconds: 1},
+		"-rounds 5 -seconds=0.8 -quick": {rounds: 5, seconds: 0.8},
+	} {
+		var got options
+		got.parse(strings.Fields(args))
+		if got.rounds != want.rounds || got.seconds != want.seconds {
+			t.Errorf("%s: %d rounds of %v s", args, got.rounds, got.seconds)
+		}
+	}
+}
