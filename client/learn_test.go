@@ -66,9 +66,11 @@ func TestTheGateBelievesTheRightAnswer(t *testing.T) {
 	}
 }
 
-func TestAFailureInFrontOfTheServiceTellsNothingOfLimits(t *testing.T) {
-	res := &http.Response{StatusCode: http.StatusBadGateway}
-	if n := newsOf(res, refusalOf(res, nil), noon); !n.lost || !n.end.IsZero() {
-		t.Errorf("the gate hears %+v", n)
+func TestARefusalInFrontOfTheServiceTellsNothingOfLimits(t *testing.T) {
+	for _, status := range []int{http.StatusFound, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway} {
+		res := &http.Response{StatusCode: status}
+		if n := newsOf(res, refusalOf(res, nil), noon); !n.lost || !n.end.IsZero() {
+			t.Errorf("from a %d the gate hears %+v", status, n)
+		}
 	}
 }
