@@ -115,6 +115,7 @@ func (f *Fallback) begin(ask *petstore.Ask) (wait func() (petstore.Decision, err
 			}
 		}
 		decision, err := f.memory.Take(context.Background(), *ask)
+		decision.Alone = true
 		f.observe(false, time.Since(asked))
 		return decision, err
 	}

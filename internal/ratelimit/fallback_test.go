@@ -146,11 +146,12 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 
 	server.Stop(t)
 	for want := int64(19); want >= 0; want-- {
-		if d := take(t, f, owner); d.Outcome != petstore.Allowed || d.Remaining != want {
+		d := take(t, f, owner)
+		if d.Outcome != petstore.Allowed || d.Remaining != want {
 			t.Fatalf("without Redis a request gets %+v, want %d remaining", d, want)
 		}
-		if !f.Degraded() {
-			t.Fatal("it does not say that it is degraded")
+		if !f.Degraded() || !d.Alone {
+			t.Fatalf("it does not say that it is degraded and decides alone: %+v", d)
 		}
 	}
 	if d := take(t, f, owner); d.Outcome != petstore.Limited {
@@ -159,7 +160,7 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 
 	server.Start(t)
 	becomes(t, f, false)
-	if d := take(t, f, owner); d.Outcome != petstore.Limited {
+	if d := take(t, f, owner); d.Outcome != petstore.Limited || d.Alone {
 		t.Errorf("the 62nd request, when Redis is back and has forgotten everything, gets %+v", d)
 	}
 	if d := take(t, other, owner); d.Outcome != petstore.Limited {
