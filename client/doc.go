@@ -29,7 +29,7 @@
 //
 // # Limits
 //
-// All goroutines of a [Client] share one gate. It learns from every answer how many requests the key has left, and lets no
+// All goroutines of a [Client] share one gate. It learns from the answers how many requests the key has left, and lets no
 // more than that go at once. When the minute is used up, it holds all requests until the next minute. So any number of
 // goroutines may use one Client without being refused, let alone banned. [Client.Limits] says what is left; [WithMeta] says
 // what was left after one call.

@@ -194,7 +194,7 @@ type news struct {
 	window
 	limited bool // the answer named the limits
 	refused bool // because there were too many requests
-	lost    bool // there was no answer, but the request may have been counted
+	lost    bool // nothing was said about the key, but the request may have been counted
 }
 
 // learn updates the window from news. Of all answers in a window, the one with the lowest Remaining is right: every
@@ -221,7 +221,9 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	}
 }
 
-// newsOf reads an answer that arrived now. It measures times by the service's own clock.
+// newsOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401 or 5xx may
+// be those of the client's address, because the service may not know the key. A refusal without a code does not come from
+// the service.
 func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 	n.Limits, n.limited = limitsOf(res.Header)
 	switch {
@@ -229,10 +231,10 @@ func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 		n.refused, n.banned = true, refusal.Code == ErrKeyBanned
 		n.Remaining = 0
 		n.end = now.Add(max(time.Second, refusal.RetryAfter))
+	case refusal != nil && (refusal.Code == "" || refusal.Status == http.StatusUnauthorized || refusal.Status >= 500):
+		n.lost = true
 	case n.limited:
 		n.end = now.Add(n.Reset.Sub(serverTime(res.Header, now)))
-	case res.StatusCode >= 500:
-		n.lost = true
 	default: // the service has no limits
 		n.Remaining = math.MaxInt64
 		n.end = now.Add(time.Minute)

@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"petstore/client"
+	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 )
 
@@ -61,6 +63,49 @@ func TestTwoHundredGoroutinesOnAFreeKeyAreNeverRefused(t *testing.T) {
 		}
 		if took := time.Since(begin); took < 3*time.Minute || took > 3*time.Minute+10*time.Second {
 			t.Errorf("200 requests at 60 a minute took %s, want about 3 minutes", took)
+		}
+	})
+}
+
+// away is a storage that cannot be reached once, when a key is looked up.
+type away struct {
+	petstore.Storage
+	next atomic.Bool
+}
+
+func (a *away) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
+	if a.next.CompareAndSwap(true, false) {
+		return petstore.Key{}, petstore.NotDone(nil)
+	}
+	return a.Storage.FindKey(ctx, hash)
+}
+
+func TestAKeyThatCouldNotBeLookedUpLeadsToNoRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var storage *away
+		s := testService(t, func(c *httpapi.Config) {
+			storage = &away{Storage: c.Storage}
+			c.Storage = storage
+		})
+		counted := count(s)
+		store := through(t, counted, s.keyOf(t, petstore.Free, 0, 0))
+		ask := func(n int) {
+			var group sync.WaitGroup
+			for range n {
+				group.Go(func() {
+					if _, err := store.GetInventory(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+		}
+		ask(50)
+		time.Sleep(5 * time.Second) // now the service looks the key up again
+		storage.next.Store(true)
+		ask(128)
+		if counted.statuses[503] == 0 || counted.statuses[429] > 0 {
+			t.Errorf("the service answered %v, want some 503 and no 429", counted.statuses)
 		}
 	})
 }

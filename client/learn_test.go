@@ -49,6 +49,8 @@ func TestTheGateBelievesTheRightAnswer(t *testing.T) {
 		"a refusal":                             {[]step{minute, {1, 20, told(20, 429, 20, 60, 0, 60)}}, 0, 60},
 		"a refusal by a slower clock":           {[]step{minute, {1, 59, told(59, 429, 55, 60, 0, 60)}}, 0, 64},
 		"a refusal after the end was expected":  {[]step{minute, {1, 61, told(61, 429, 61, 60, 0, 65)}}, 0, 65},
+		"not those of an address, with a 503":   {[]step{minute, {1, 11, told(11, 503, 11, 1000, 1000, 60)}}, 39, 60},
+		"not those of an address, with a 401":   {[]step{minute, {1, 11, told(11, 401, 11, 1000, 999, 60)}}, 39, 60},
 		"that a lost one may have been counted": {[]step{minute, {1, 11, silence(errors.New("reset"))}, {1, 12, news{lost: true}}}, 38, 60},
 		"that an unsent one was not":            {[]step{minute, {1, 11, silence(&net.OpError{Op: "dial"})}}, 40, 60},
 	} {
@@ -64,9 +66,11 @@ func TestTheGateBelievesTheRightAnswer(t *testing.T) {
 	}
 }
 
-func TestAFailureInFrontOfTheServiceTellsNothingOfLimits(t *testing.T) {
-	res := &http.Response{StatusCode: http.StatusBadGateway}
-	if n := newsOf(res, refusalOf(res, nil), noon); !n.lost || !n.end.IsZero() {
-		t.Errorf("the gate hears %+v", n)
+func TestARefusalInFrontOfTheServiceTellsNothingOfLimits(t *testing.T) {
+	for _, status := range []int{http.StatusFound, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway} {
+		res := &http.Response{StatusCode: status}
+		if n := newsOf(res, refusalOf(res, nil), noon); !n.lost || !n.end.IsZero() {
+			t.Errorf("from a %d the gate hears %+v", status, n)
+		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Limits is what an answer says about the key's limits. It describes the minute or the day, whichever has fewer requests
-// left.
+// left. In the Meta of a 401 or 5xx it may be about the caller's address instead.
 type Limits struct {
 	Limit     int64     // how many requests the window allows
 	Remaining int64     // how many of them are left

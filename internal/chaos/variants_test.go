@@ -16,7 +16,7 @@ var bounced = []string{
 	"plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_sort=off", "jit=off",
 }
 
-const ignoredByBouncer = "statement_timeout,idle_in_transaction_session_timeout,plan_cache_mode,enable_seqscan,enable_sort,jit"
+const ignoredByBouncer = "statement_timeout,idle_in_transaction_session_timeout,default_transaction_isolation,plan_cache_mode,enable_seqscan,enable_sort,jit"
 
 func startBouncer(t testing.TB) *system {
 	c := newCluster(t, testservice.StartPostgres(t, bounced...))

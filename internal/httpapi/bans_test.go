@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 	"petstore/internal/ratelimit"
+	"petstore/internal/testservice"
 )
 
 func TestBan(t *testing.T) {
@@ -102,6 +104,43 @@ func TestBanOfAClockThatWasAheadIsLiftedWhenTheClockIsRight(t *testing.T) {
 	stored, err := storage.FindKey(t.Context(), petstore.HashSecret(secret))
 	if err != nil || !stored.BannedUntil.IsZero() {
 		t.Errorf("a ban until %v is stored (%v)", stored.BannedUntil, err)
+	}
+}
+
+func TestReplicaThatNeverReachedRedisLeavesABanThatLiesAheadOfItsClock(t *testing.T) {
+	redis := testservice.StartRedis(t)
+	redis.Stop(t)
+	limiter, err := ratelimit.NewFallback(redis.URL, petstore.Production, slog.New(slog.DiscardHandler), func(bool, time.Duration) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer limiter.Close()
+	storage := openSQLite(t)
+	s := serve(t, on(storage), func(c *httpapi.Config) { c.Limiter, c.Now = limiter, time.Now })
+	secret, key := s.keep(petstore.NewKey("loud", petstore.Enterprise, petstore.Limits{PerMinute: 1, PerDay: 1000}, noon, 0))
+	ban, err := storage.BanOwner(t.Context(), key.Owner, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := request("GET", "/v1/pets", secret)
+	stays := func() bool {
+		t.Helper()
+		stored, err := storage.FindKey(t.Context(), petstore.HashSecret(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored.BannedFrom.Equal(ban.Start)
+	}
+
+	s.repeat(ask, 100) // enough for another ban
+	if !stays() {
+		t.Error("the ban is gone, but the clock of this replica may be slow")
+	}
+	redis.Start(t)
+	for deadline := time.Now().Add(30 * time.Second); stays(); s.send(ask) {
+		if time.Now().After(deadline) {
+			t.Fatal("Redis is back and says that the ban lies ahead, and the ban still stays")
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,7 +100,9 @@ func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	cache := newKeyCache(nil, nil, nil)
 	hash := petstore.HashSecret("a")
-	cache.put(hash, keyEntry{asked: noon}, 0)
+	renewed := new(atomic.Bool)
+	renewed.Store(true) // so nothing is looked up here
+	cache.put(hash, keyEntry{asked: noon, renewed: renewed}, 0)
 	for age, want := range map[time.Duration]bool{0: true, 5*time.Second - 1: true, 5 * time.Second: false, time.Hour: false, -1: false} {
 		if _, known, fresh := cache.cached(hash, noon.Add(age)); !known || fresh != want {
 			t.Errorf("after %v: known %v, fresh %v, want %v", age, known, fresh, want)

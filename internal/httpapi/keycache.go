@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"petstore/internal/batch"
@@ -12,7 +13,10 @@ import (
 )
 
 const (
-	keyTTL     = 5 * time.Second
+	keyTTL = 5 * time.Second
+	// renewAge is how old a key in use gets before it is looked up again in the background. Its requests need not wait if
+	// that takes less than the rest of keyTTL.
+	renewAge   = 4 * time.Second
 	maxKeys    = 65536
 	keyTimeout = 5 * time.Second
 	// maxLookUps is how many look-ups may wait for the storage at once. While the storage hangs, more would only pile up.
@@ -31,8 +35,9 @@ type keyCache struct {
 }
 
 type keyEntry struct {
-	key   *petstore.Key // shared and never changed
-	asked time.Time     // when its query started
+	key     *petstore.Key // shared and never changed
+	asked   time.Time     // when its query started
+	renewed *atomic.Bool  // a request has started the next query already
 }
 
 var errManyLookUps = fmt.Errorf("%d look-ups of keys wait already", maxLookUps)
@@ -53,7 +58,7 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 		key, err := storage.FindKey(ctx, hash)
 		switch {
 		case err == nil:
-			c.put(hash, keyEntry{&key, asked}, bans)
+			c.put(hash, keyEntry{&key, asked, new(atomic.Bool)}, bans)
 			if key.Usable(asked) == nil {
 				uses.note(key, asked)
 			}
@@ -65,7 +70,8 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 	return c
 }
 
-// cached returns a key as it was when it was last looked up, and reports whether that is recent enough to rely on now.
+// cached returns a key as it was when it was last looked up, and reports whether that is recent enough to rely on now. If
+// that will soon be too old, cached starts the next look-up.
 func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstore.Key, known, fresh bool) {
 	c.mu.RLock()
 	e, known := c.entries[hash]
@@ -74,7 +80,11 @@ func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstor
 		return nil, false, false
 	}
 	age := now.Sub(e.asked)
-	return e.key, true, age >= 0 && age < keyTTL
+	fresh = age >= 0 && age < keyTTL
+	if fresh && age >= renewAge && e.renewed.CompareAndSwap(false, true) {
+		go c.lookUp(context.Background(), hash)
+	}
+	return e.key, true, fresh
 }
 
 // lookUp asks the storage. Concurrent look-ups of one key share a query.
@@ -120,7 +130,8 @@ func (c *keyCache) ban(owner string, ban petstore.Ban) {
 		if e.key.Owner == owner {
 			banned := *e.key
 			banned.BannedFrom, banned.BannedUntil = ban.Start, ban.Until
-			c.entries[hash] = keyEntry{&banned, e.asked}
+			e.key = &banned
+			c.entries[hash] = e
 		}
 	}
 }

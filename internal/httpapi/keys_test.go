@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,45 @@ func TestValidKeyCostsOneQueryIn5Seconds(t *testing.T) {
 		if n := storage.count("FindKey"); n != 1 {
 			t.Errorf("%d queries in 5 seconds, want 1", n)
 		}
+	}
+}
+
+func TestKeyInUseIsLookedUpAgainWhileItsRequestsGoOn(t *testing.T) {
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	secret, key := s.keep(petstore.NewKey("busy", petstore.Enterprise, petstore.FirstKeyLimits, noon, 0))
+	s.get(secret, "/v1/pets").has(t, "X-RateLimit-Limit", "100000000")
+	if _, err := storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{PerMinute: new(int64(90_000_000))}, noon); err != nil {
+		t.Fatal(err)
+	}
+	storage.count("FindKey")
+	asked, ask := make(chan struct{}, 10), make(chan struct{})
+	storage.with(func(_ context.Context, call string) error {
+		if call == "FindKey" {
+			asked <- struct{}{}
+			<-ask
+		}
+		return nil
+	})
+	s.clock.step(4 * time.Second)
+	for range 10 {
+		s.get(secret, "/v1/pets").has(t, "X-RateLimit-Limit", "100000000")
+	}
+	select {
+	case <-asked:
+	case <-time.After(30 * time.Second):
+		t.Fatal("nobody looks the key up before its 5 seconds are over")
+	}
+	close(ask)
+	for deadline := time.Now().Add(30 * time.Second); s.get(secret, "/v1/pets").header.Get("X-RateLimit-Limit") != "90000000"; {
+		if time.Now().After(deadline) {
+			t.Fatal("the key that was looked up is not used")
+		}
+	}
+	s.clock.step(4*time.Second - 1)
+	s.get(secret, "/v1/pets").has(t, "X-RateLimit-Limit", "90000000")
+	if n := storage.count("FindKey"); n != 1 {
+		t.Errorf("%d queries in 8 seconds, want 1", n)
 	}
 }
 

@@ -62,9 +62,11 @@ func (a *API) judge(x *exchange, ask petstore.Ask, d petstore.Decision, err erro
 	if err != nil {
 		return err
 	}
-	if d.BanNow && !a.CountOnly {
+	switch ahead := ask.BannedFrom.After(d.Now.Add(petstore.ClockSlack)); {
+	case ahead && d.Alone: // the ban stays, because it may be this clock that is wrong
+	case d.BanNow && !a.CountOnly:
 		d = a.ban(x, ask, d)
-	} else if ask.BannedFrom.After(d.Now.Add(petstore.ClockSlack)) {
+	case ahead:
 		a.lift(x, ask.Subject)
 	}
 	x.tellLimits(d)

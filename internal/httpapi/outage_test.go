@@ -151,7 +151,7 @@ func TestCreateWhoseAnswerTheDatabaseLostCanBeSentAgain(t *testing.T) {
 		lose func(sent string) <-chan struct{}
 	}{{"Broken", proxy.Break}, {"Silent", proxy.Silence}} {
 		body := fmt.Sprintf(`{"name":%q,"categoryId":1}`, way.name)
-		answered := way.lose("commit")
+		answered := way.lose("commit\x00")
 		s.post(key, body, "Idempotency-Key: "+way.name).is(t, 503, petstore.OutcomeUnknown)
 		<-answered
 		a := s.post(key, body, "Idempotency-Key: "+way.name)

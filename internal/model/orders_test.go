@@ -43,7 +43,8 @@ func (s *store) holder(petID int64) *order {
 	return nil
 }
 
-// settle frees an animal whose order has expired. Every write to an animal begins with this.
+// settle frees an animal whose order has expired. Every write to an animal, and every answer that shows that order,
+// begins with this.
 func (s *store) settle(p *pet) {
 	o := s.holder(p.ID)
 	if o == nil || s.counted(o).Status == "open" {
@@ -117,14 +118,25 @@ func (s *store) listOrders(r request, _ int64) answer {
 			found = append(found, o)
 		}
 	}
+	for _, o := range found[:min(len(found), int(limit)+1)] { // the service looks at one more than it shows
+		s.settleHeld(o.ID)
+	}
 	return page(r, found, limit, func(o order) int64 { return o.ID })
+}
+
+// settleHeld settles the animal that an order holds, if it holds one.
+func (s *store) settleHeld(id int64) {
+	if o := s.orders[id-1]; o.Status == "open" {
+		s.settle(s.pets[o.PetID])
+	}
 }
 
 func (s *store) getOrder(_ request, id int64) answer {
 	if id < 1 || id > int64(len(s.orders)) {
 		return notFound
 	}
-	return answer{status: 200, body: s.counted(s.orders[id-1])}
+	s.settleHeld(id)
+	return answer{status: 200, body: *s.orders[id-1]}
 }
 
 // completeOrder sells the animal.

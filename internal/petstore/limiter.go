@@ -58,6 +58,8 @@ type Decision struct {
 	BanNow bool
 	// Now is the limiter's clock when it decided.
 	Now time.Time
+	// Alone means that one of several replicas decided by itself, without the clock that they share.
+	Alone bool
 }
 
 // Ban is the latest ban of an owner. Zero means that the owner was never banned.

@@ -105,7 +105,7 @@ func TestACommitWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
 	}{
 		{"begin", petstore.Unavailable, false},
 		{"UPDATE keys", petstore.Unavailable, false},
-		{"commit", petstore.OutcomeUnknown, true},
+		{"commit\x00", petstore.OutcomeUnknown, true},
 	} {
 		proxy.Break(c.lost)
 		if err := rotate(c.lost); !petstore.IsCode(err, c.code) {
@@ -123,7 +123,7 @@ func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
 	proxy := testservice.StartProxy(t, server.Address)
 	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
 	idempotency := idempotencyNamed("the animal's key")
-	proxy.Break("commit")
+	proxy.Break("commit\x00")
 	if _, _, err := db.CreatePet(t.Context(), rex, idempotency); !petstore.IsCode(err, petstore.OutcomeUnknown) {
 		t.Fatalf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
 	}

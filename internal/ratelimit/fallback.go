@@ -53,7 +53,7 @@ var (
 )
 
 // Observe is called for every decision. It is told whether Redis or this process made the decision, and how long it
-// took.
+// took. What the caller does while Redis decides does not count.
 type Observe func(byRedis bool, took time.Duration)
 
 // NewFallback makes a Fallback on the Redis at that URL. It fails only if the URL cannot be used. If nothing answers
@@ -103,37 +103,39 @@ func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 // begin asks Redis to decide, if it is in reach. If Redis does not decide, this process does so when wait is called.
 func (f *Fallback) begin(ask *petstore.Ask) (wait func() (petstore.Decision, error)) {
 	asked := time.Now()
-	var answer func() (petstore.Decision, counter, error)
+	var answered func() (answer, error)
 	if !f.degraded.Load() {
 		begun, bound := f.redis.Load().begin(ask), f.bound(asked)
-		answer = func() (petstore.Decision, counter, error) { return begun(bound) }
+		answered = func() (answer, error) { return begun(bound) }
 	}
-	return func() (decision petstore.Decision, _ error) {
-		byRedis := false
-		if answer != nil {
-			decision, byRedis = f.hear(ask, asked, answer)
+	return func() (petstore.Decision, error) {
+		if answered != nil {
+			if decision, ok := f.hear(ask, asked, answered); ok {
+				return decision, nil
+			}
 		}
-		if !byRedis {
-			decision, _ = f.memory.Take(context.Background(), *ask)
-		}
-		f.observe(byRedis, time.Since(asked))
-		return decision, nil
+		decision, err := f.memory.Take(context.Background(), *ask)
+		decision.Alone = true
+		f.observe(false, time.Since(asked))
+		return decision, err
 	}
 }
 
-// hear waits for the decision of Redis, and remembers its clock and its counts.
-func (f *Fallback) hear(ask *petstore.Ask, asked time.Time, answer func() (petstore.Decision, counter, error)) (decision petstore.Decision, ok bool) {
-	decision, c, err := answer()
+// hear waits for the decision of Redis, and remembers its clock and its counts. The answer may have come a while ago,
+// because a read was done meanwhile.
+func (f *Fallback) hear(ask *petstore.Ask, asked time.Time, answered func() (answer, error)) (decision petstore.Decision, ok bool) {
+	a, err := answered()
 	if err != nil {
 		f.fail(ask.Subject, err, asked)
 		return petstore.Decision{}, false
 	}
+	f.observe(true, a.came.Sub(asked))
 	f.timeouts.Store(0)
-	f.ahead.Store(int64(decision.Now.Sub(f.now())))
-	if decision.Outcome != petstore.Banned && !ask.Peek { // otherwise nothing was counted
-		f.memory.learn(ask, c, decision.Now.UnixMilli()/millisPerMinute)
+	f.ahead.Store(int64(a.decision.Now.Sub(a.came)))
+	if a.decision.Outcome != petstore.Banned && !ask.Peek { // otherwise nothing was counted
+		f.memory.learn(ask, a.counter, a.decision.Now.UnixMilli()/millisPerMinute)
 	}
-	return decision, true
+	return a.decision, true
 }
 
 // bound returns a context that ends when a request that comes now has waited long enough for Redis. Requests that come
@@ -235,7 +237,7 @@ func (f *Fallback) reach(ctx context.Context, subject string) error {
 		if redis, err = f.connect(); err != nil {
 			return err
 		}
-		redis.known = f.memory.known
+		redis.known, redis.local = f.memory.known, func() time.Time { return f.now() }
 		f.redis.Store(redis)
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)

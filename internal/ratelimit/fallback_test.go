@@ -146,11 +146,12 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 
 	server.Stop(t)
 	for want := int64(19); want >= 0; want-- {
-		if d := take(t, f, owner); d.Outcome != petstore.Allowed || d.Remaining != want {
+		d := take(t, f, owner)
+		if d.Outcome != petstore.Allowed || d.Remaining != want {
 			t.Fatalf("without Redis a request gets %+v, want %d remaining", d, want)
 		}
-		if !f.Degraded() {
-			t.Fatal("it does not say that it is degraded")
+		if !f.Degraded() || !d.Alone {
+			t.Fatalf("it does not say that it is degraded and decides alone: %+v", d)
 		}
 	}
 	if d := take(t, f, owner); d.Outcome != petstore.Limited {
@@ -159,7 +160,7 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 
 	server.Start(t)
 	becomes(t, f, false)
-	if d := take(t, f, owner); d.Outcome != petstore.Limited {
+	if d := take(t, f, owner); d.Outcome != petstore.Limited || d.Alone {
 		t.Errorf("the 62nd request, when Redis is back and has forgotten everything, gets %+v", d)
 	}
 	if d := take(t, other, owner); d.Outcome != petstore.Limited {
@@ -403,6 +404,44 @@ func TestWithoutRedisItGoesOnByTheClockOfRedis(t *testing.T) {
 	server.Stop(t)
 	if d := take(t, f, owner); !d.Now.Equal(morning.Add(time.Hour)) || d.Remaining != 58 {
 		t.Errorf("a request gets %+v, want the time of Redis, which is an hour ahead", d)
+	}
+}
+
+func TestALongReadDoesNotShiftTheClockOfRedis(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, _ := openFallback(t, server.URL, petstore.Production)
+	now := morning
+	f.now = func() time.Time { return now }
+	f.redis.Load().clock = f.now
+	take(t, f, owner)
+	wait := f.Begin(owner)
+	take(t, f, owner) // it is decided after the other
+	now = now.Add(5 * time.Second)
+	if d, err := wait(); err != nil || !d.Now.Equal(morning) {
+		t.Fatalf("Redis decided %+v, %v", d, err)
+	}
+	server.Stop(t)
+	if d := take(t, f, owner); !d.Now.Equal(now) || d.Remaining != 56 {
+		t.Errorf("after a read of 5 s and without Redis a request gets %+v, want the time %v", d, now)
+	}
+}
+
+func TestADecisionIsTimedWithoutTheRead(t *testing.T) {
+	var took time.Duration
+	f, err := newFallback(patient(testservice.Redis(t)), petstore.Environment(rand.Text()), slog.New(slog.DiscardHandler),
+		func(_ bool, d time.Duration) { took = d }, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	take(t, f, owner)
+	begin := time.Now()
+	wait := f.Begin(owner)
+	take(t, f, owner) // it is decided after the other
+	longest := time.Since(begin)
+	time.Sleep(longest + time.Millisecond) // a read that takes longer
+	if _, err := wait(); err != nil || took > longest {
+		t.Errorf("the decision took %v, want at most %v (%v)", took, longest, err)
 	}
 }
 

@@ -26,6 +26,7 @@ type Redis struct {
 	client rueidis.Client
 	prefix string
 	clock  func() time.Time            // nil for the clock of Redis
+	local  func() time.Time            // the clock of this process
 	known  func(*petstore.Ask) counter // what this process knows of a counter; nil if it knows nothing
 	asks   *batch.Grouped[petstore.Ask, state]
 }
@@ -49,7 +50,7 @@ func connect(option rueidis.ClientOption, env petstore.Environment) (*Redis, err
 		}
 		return nil, fmt.Errorf("Redis at %v cannot be reached: %w", option.InitAddress, err)
 	}
-	r := &Redis{client: client, prefix: "petstore:" + string(env) + ":"}
+	r := &Redis{client: client, prefix: "petstore:" + string(env) + ":", local: time.Now}
 	r.asks = batch.NewGrouped(r.decide)
 	return r, nil
 }
@@ -78,22 +79,29 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 
 // Take implements petstore.Limiter. It fails if Redis does not answer before ctx ends.
 func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	decision, _, err := r.begin(&ask)(ctx)
-	return decision, err
+	a, err := r.begin(&ask)(ctx)
+	return a.decision, err
+}
+
+// answer is a decision of Redis, and the counter after it.
+type answer struct {
+	decision petstore.Decision
+	counter  counter
+	came     time.Time // by the clock of this process
 }
 
 // begin asks Redis for a decision, together with the requests of the same kind that come at the same time. The function
-// that it returns waits for the decision, and also returns the counter after it.
-func (r *Redis) begin(ask *petstore.Ask) (wait func(context.Context) (petstore.Decision, counter, error)) {
+// that it returns waits for the answer.
+func (r *Redis) begin(ask *petstore.Ask) (wait func(context.Context) (answer, error)) {
 	begun := r.asks.Begin(*ask)
-	return func(ctx context.Context) (petstore.Decision, counter, error) {
+	return func(ctx context.Context) (answer, error) {
 		found, place, err := begun(ctx)
 		if err != nil {
-			return petstore.Decision{}, counter{}, fmt.Errorf("Redis did not decide: %w", err)
+			return answer{}, fmt.Errorf("Redis did not decide: %w", err)
 		}
 		c := found.counter.after(int64(place), ask, found.now)
 		decision := c.take(ask, found.now)
-		return decision, c, nil
+		return answer{decision, c, found.came}, nil
 	}
 }
 
@@ -101,6 +109,7 @@ func (r *Redis) begin(ask *petstore.Ask) (wait func(context.Context) (petstore.D
 type state struct {
 	now     int64
 	counter counter
+	came    time.Time // by the clock of this process
 }
 
 // groupTimeout bounds a decision for which nobody waits any longer.
@@ -130,14 +139,14 @@ func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (
 		decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banStart(ask)), decimal(banEnd(ask)), peek, now, strconv.Itoa(n),
 		decimal(known.minute), decimal(known.passed), decimal(known.rejected), decimal(known.today),
 	}
-	answer, err := takeLua.Exec(ctx, r.client, []string{key}, args).AsIntSlice()
-	if err == nil && len(answer) != 5 {
-		err = fmt.Errorf("%d numbers instead of 5", len(answer))
+	reply, err := takeLua.Exec(ctx, r.client, []string{key}, args).AsIntSlice()
+	if err == nil && len(reply) != 5 {
+		err = fmt.Errorf("%d numbers instead of 5", len(reply))
 	}
 	if err != nil {
 		return state{}, err
 	}
-	return state{answer[0], counter{minute: answer[1], passed: answer[2], rejected: answer[3], today: answer[4]}}, nil
+	return state{reply[0], counter{minute: reply[1], passed: reply[2], rejected: reply[3], today: reply[4]}, r.local()}, nil
 }
 
 // probe lets Redis make a decision that affects nobody, on the node that decides about the subject.
