@@ -21,6 +21,9 @@ const maxPage = 128
 
 // ListPets returns at most q.Limit animals, newest first.
 func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstore.Pet, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, petstore.NotDone(err)
+	}
 	pets, whole, since := db.newest.list(q)
 	if whole {
 		return pets, nil
@@ -62,6 +65,9 @@ func listPets(stmt *sqlite3.Stmt, q petstore.PetQuery) ([]petstore.Pet, error) {
 
 // GetPet returns one animal.
 func (db *DB) GetPet(ctx context.Context, id int64) (pet petstore.Pet, err error) {
+	if err := ctx.Err(); err != nil {
+		return pet, petstore.NotDone(err)
+	}
 	pet, found, known, since := db.newest.get(id)
 	switch {
 	case found:
