@@ -180,6 +180,21 @@ func TestAnimalsThatAreDeletedLeaveLittleMemoryBehind(t *testing.T) {
 	}
 }
 
+func TestAReadOfMemoryIsRefusedOnceItsCallerHasGivenUp(t *testing.T) {
+	db := openNew(t)
+	pet, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	db.fetch()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := db.GetPet(ended, pet.ID); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("GetPet returns %v", err)
+	}
+	if _, err := db.ListPets(ended, petstore.PetQuery{Limit: 9}); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("ListPets returns %v", err)
+	}
+}
+
 func TestAnimalsWithIdsBelowZeroAreListed(t *testing.T) {
 	var n newest
 	n.init()
