@@ -179,7 +179,7 @@ func TestAVariableThatNoSettingHasIsToldWithTheNearest(t *testing.T) {
 		"PETSTORE_PORT_80_TCP_ADDR=": "",
 		"PETSTORES=1":                "",
 	} {
-		command := program("version")
+		command := program(t, "version")
 		command.Env = append(command.Env, set)
 		var said strings.Builder
 		command.Stderr = &said

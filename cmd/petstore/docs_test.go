@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"petstore/internal/testservice"
 )
 
 func TestTheCommandsOfTheManualWork(t *testing.T) {
@@ -32,7 +34,7 @@ func TestTheCommandsOfTheManualWork(t *testing.T) {
 	const before = "set -e\npetstore() { if [ \"$*\" = login ]; then set -- login --server \"$LIVE\"; fi; \"$PROGRAM\" \"$@\"; }\n"
 	command := exec.Command("sh", "-c", before+script.String())
 	command.Dir, command.Stdin = folder, strings.NewReader(live.Key)
-	command.Env = append(program().Env, "PROGRAM="+os.Args[0], "LIVE="+live.URL, "STAGING="+staging.URL, "XDG_CONFIG_HOME="+folder)
+	command.Env = append(program(t).Env, "PROGRAM="+testservice.Build(t), "LIVE="+live.URL, "STAGING="+staging.URL, "XDG_CONFIG_HOME="+folder)
 	out, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"name": "Biscuit the Great"`) {
 		t.Errorf("%v\n%s", err, out)

@@ -39,7 +39,7 @@ func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer full.Close()
-		command := program("export", "--database", database)
+		command := program(t, "export", "--database", database)
 		var said strings.Builder
 		command.Stdout, command.Stderr = full, &said
 		command.Run()

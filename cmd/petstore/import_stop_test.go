@@ -19,7 +19,7 @@ const journalBegins = int64(len("petstore import 1\n"))
 // killed starts an import as a process, and sends it the signal when its journal has more lines.
 func killed(t *testing.T, signal os.Signal, file string, env []string, args ...string) (stderr string, status int) {
 	t.Helper()
-	command := program(append([]string{"import", file}, args...)...)
+	command := program(t, append([]string{"import", file}, args...)...)
 	command.Env = append(command.Env, env...)
 	var said bytes.Buffer
 	command.Stderr = &said
@@ -112,7 +112,7 @@ func TestAnImportThatIsStoppedSaysHowToGoOn(t *testing.T) {
 func TestAnImportThatWaitsForInputCanBeStopped(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	command := program("import", "-")
+	command := program(t, "import", "-")
 	command.Env = append(command.Env, "PETSTORE_SERVER="+s.URL, "PETSTORE_API_KEY="+s.Key)
 	input, err := command.StdinPipe()
 	if err != nil {

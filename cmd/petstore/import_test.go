@@ -188,7 +188,7 @@ func TestAnImportFromStandardInput(t *testing.T) {
 		{"strictly", named(3), "--strict reads the lines twice, so it needs a file", []string{"--strict"}, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			command := program(append([]string{"import", "-"}, c.args...)...)
+			command := program(t, append([]string{"import", "-"}, c.args...)...)
 			command.Dir = t.TempDir()
 			command.Stdin = strings.NewReader(c.text)
 			if c.args == nil {

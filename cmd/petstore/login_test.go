@@ -10,7 +10,7 @@ import (
 // piped runs the program like a script does, with text as its standard input and only env as its environment.
 func piped(t *testing.T, text string, env map[string]string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	command := program(args...)
+	command := program(t, args...)
 	for name, value := range env {
 		command.Env = append(command.Env, name+"="+value)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 // The files that the program writes hold animals, hashes of keys, or keys. The umask must not decide who can read them.
@@ -22,7 +24,7 @@ func TestWhatTheProgramWritesIsForItsOwnerOnly(t *testing.T) {
 			const database = "sqlite:pets.db"
 			h.write(t, "animals.csv", "name,categoryId\nRex,1\n,2\n")
 
-			s := launch(t, h.program("serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--database", database))
+			s := launch(t, h.program(t, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--database", database))
 			h.check(t, "serve")
 			h.does(t, "keys create", "keys", "create", "--name", "shop", "--database", "sqlite:made.db")
 			if err := os.Symlink("behind.db", filepath.Join(h.folder, "link.db")); err != nil {
@@ -62,11 +64,11 @@ func (h *home) write(t *testing.T, name, text string) {
 
 // program prepares a command. An argument that begins with < is its standard input; one that sets a variable goes into its
 // environment.
-func (h *home) program(args ...string) *exec.Cmd {
-	command := program()
+func (h *home) program(t testing.TB, args ...string) *exec.Cmd {
+	command := program(t)
 	command.Dir = h.folder
 	command.Env = append(command.Env, "HOME="+h.folder, "XDG_CONFIG_HOME="+filepath.Join(h.folder, "config"), "TMPDIR="+h.folder)
-	command.Args = []string{"sh", "-c", "umask " + h.umask + `; exec "$@"`, "sh", os.Args[0]}
+	command.Args = []string{"sh", "-c", "umask " + h.umask + `; exec "$@"`, "sh", testservice.Build(t)}
 	command.Path = "/bin/sh"
 	for _, arg := range args {
 		if input, found := strings.CutPrefix(arg, "<"); found {
@@ -83,7 +85,7 @@ func (h *home) program(args ...string) *exec.Cmd {
 // does runs a command to its end and checks the files.
 func (h *home) does(t *testing.T, what string, args ...string) {
 	t.Helper()
-	command := h.program(args...)
+	command := h.program(t, args...)
 	out, _ := command.CombinedOutput()
 	if status := command.ProcessState.ExitCode(); status != 0 && !strings.Contains(string(out), "says which, and why") {
 		t.Errorf("%s ended with %d:\n%s", what, status, out)
@@ -121,7 +123,7 @@ func (h *home) check(t *testing.T, after string) {
 // demonstrates checks the files of a demo while it serves.
 func (h *home) demonstrates(t *testing.T) {
 	t.Helper()
-	demo, log := h.program("demo", "--listen", "127.0.0.1:0"), &transcript{}
+	demo, log := h.program(t, "demo", "--listen", "127.0.0.1:0"), &transcript{}
 	demo.Stdout, demo.Stderr = log, log
 	if err := demo.Start(); err != nil {
 		t.Fatal(err)

@@ -211,7 +211,7 @@ func TestRequestsAreTracedWhenAnEndpointIsSet(t *testing.T) {
 		}
 	}))
 	defer collector.Close()
-	command := program(serveArgs(t, nil)...)
+	command := program(t, serveArgs(t, nil)...)
 	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_COMPRESSION=none",
 		"OTEL_SERVICE_NAME=shop-window", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=rehearsal,team=animals")
 	s := launch(t, command)
@@ -234,7 +234,7 @@ func TestRequestsAreTracedWhenAnEndpointIsSet(t *testing.T) {
 
 func TestAttributesThatCannotBeReadAreNamed(t *testing.T) {
 	t.Parallel()
-	command := program(serveArgs(t, nil)...)
+	command := program(t, serveArgs(t, nil)...)
 	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "OTEL_RESOURCE_ATTRIBUTES=team")
 	defer time.AfterFunc(time.Minute, func() { command.Process.Kill() }).Stop()
 	if out, err := command.CombinedOutput(); err == nil || command.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "OTEL_RESOURCE_ATTRIBUTES") {

@@ -80,7 +80,7 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 
 func TestTheDemonstrationIsOpenedByItsLinkAlone(t *testing.T) {
 	t.Parallel()
-	s := launch(t, program("demo", "--listen", "127.0.0.1:0"))
+	s := launch(t, program(t, "demo", "--listen", "127.0.0.1:0"))
 	page := testservice.Browser(t)
 	page.Open(printedLink.FindString(s.stdout.String()))
 	page.Wait(`document.querySelectorAll(".card").length === 24 && document.querySelector(".card .meta").innerText.startsWith("Dogs")`)

@@ -70,7 +70,7 @@ func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	key := petstore.NewSecret(petstore.Production)
 	for _, args := range [][]string{{"login", key}, {"pets", key}, {"pets", "show", key}, {"keys", "revoke", key}, {"serve", "--" + key}, {"serve", "--listen", key}, {"login", "--profile", key + "/"}} {
-		command := program(args...)
+		command := program(t, args...)
 		command.Dir = t.TempDir()
 		if out, err := command.CombinedOutput(); err == nil || strings.Contains(string(out), key) {
 			t.Errorf("petstore %s: %v\n%s", args[0], err, out)
@@ -81,7 +81,7 @@ func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
 // When the library that sends traces cannot read a setting, it reports the value of the setting.
 func TestWrongSettingsOfTracesAreToldWithoutTheirValues(t *testing.T) {
 	t.Parallel()
-	command := program(serveArgs(t, nil)...)
+	command := program(t, serveArgs(t, nil)...)
 	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://u:hush-4711/x@127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS=Bearer hush-4711")
 	s := launch(t, command)
 	s.stop(t)

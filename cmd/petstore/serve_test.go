@@ -235,7 +235,7 @@ func TestAKeyNamedByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
 	const secret = "a-key-of-my-own-choice"
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	for start := range 2 {
-		command := program(serveArgs(t, []string{"--database", database})...)
+		command := program(t, serveArgs(t, []string{"--database", database})...)
 		command.Env = append(command.Env, "PETSTORE_API_KEY="+secret)
 		s := launch(t, command)
 		s.Key = secret

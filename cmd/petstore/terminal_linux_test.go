@@ -46,7 +46,7 @@ func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string
 		t.Fatal(err)
 	}
 	defer slave.Close()
-	s := &terminal{master, &transcript{}, program(args...), make(chan struct{})}
+	s := &terminal{master, &transcript{}, program(t, args...), make(chan struct{})}
 	s.command.Env = append(s.command.Env, "TERM=xterm", "NO_COLOR=")
 	for name, value := range env {
 		s.command.Env = append(s.command.Env, name+"="+value)

@@ -41,7 +41,7 @@ func TestUpgrade(t *testing.T) {
 		if _, stderr, status := invoke(t, "keys", "list", "--database", restored); status != 0 {
 			t.Errorf("this version cannot use what the next one backed up and restored: %d %s", status, stderr)
 		}
-		upgraded := launch(t, next.program(serveArgs(t, []string{"--database", restored})...))
+		upgraded := launch(t, next.program(t, serveArgs(t, []string{"--database", restored})...))
 		upgraded.Key = s.Key
 		if pets := upgraded.everyPet(t); len(pets) != 1 || pets[0].Name != "Rex" {
 			t.Errorf("the next version serves %v", pets)
@@ -69,8 +69,8 @@ func buildNextVersion(t *testing.T) nextVersion {
 	return nextVersion(binary)
 }
 
-func (v nextVersion) program(args ...string) *exec.Cmd {
-	command := program(args...)
+func (v nextVersion) program(t testing.TB, args ...string) *exec.Cmd {
+	command := program(t, args...)
 	command.Path = string(v)
 	return command
 }
@@ -78,7 +78,7 @@ func (v nextVersion) program(args ...string) *exec.Cmd {
 // does fails the test unless a command of the next version ends with that status and that text.
 func (v nextVersion) does(t *testing.T, status int, says string, args ...string) {
 	t.Helper()
-	command := v.program(args...)
+	command := v.program(t, args...)
 	out, _ := command.CombinedOutput()
 	if got := command.ProcessState.ExitCode(); got != status || !strings.Contains(string(out), says) {
 		t.Errorf("%s of the next version ended with %d, want %d and %q:\n%s", strings.Join(args, " "), got, status, says, out)
