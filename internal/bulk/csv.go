@@ -115,8 +115,9 @@ func (r *Reader) row() ([][]byte, error) {
 		case err == nil && n == 0:
 			return nil, io.EOF
 		case err == nil:
+			blank := len(fields) == 1 && len(fields[0]) == 0 && r.buf[0] != '"'
 			r.use(n)
-			if len(fields) == 1 && len(fields[0]) == 0 {
+			if blank {
 				return nil, errBlank
 			}
 			return fields, nil

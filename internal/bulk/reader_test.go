@@ -74,6 +74,7 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 		{"quotes and line ends in names", header + "\"Rex \"\"the\"\"\r\ndog,\",7,sold\nTom,8,sold\n", []string{`2: "Rex \"the\"\r\ndog," 7 sold`, `4: "Tom" 8 sold`}},
 		{"other columns in another order", "id,categoryId,color,name\n1,7,red,Rex\n", []string{`2: "Rex" 7 available`}},
 		{"blank lines", "\n" + header + "\n\r\nRex,7,sold\n\n", []string{`5: "Rex" 7 sold`}},
+		{"a line with an empty field in quotation marks", header + "\"\"\nRex,7,sold\n", []string{"2! the line has 1 fields, and the first line of the file names 3 columns.", `3: "Rex" 7 sold`}},
 		{"only a header", header, nil},
 		{"bad rows between good ones", header + ",7,sold\nRex,,lost\nRex,7\nRex,1.5,sold\nTom,8,sold\n", []string{
 			"2! name must not be empty.", "3! categoryId is required; status must be one of available, pending, sold.",
