@@ -25,7 +25,7 @@ type Animals interface {
 // History creates and reads animals at the same time. It returns an error for a read that showed less than was shown or
 // acknowledged before the read began.
 func History(ctx context.Context, animals Animals) error {
-	const creators, readers, each = 4, 6, 100
+	const creators, readers, each = 4, 6, 40
 	h := history{Animals: animals}
 	h.creating.Store(creators)
 	ended := make(chan error)
