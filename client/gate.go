@@ -221,9 +221,9 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	}
 }
 
-// newsOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401 or 5xx may
-// be those of the client's address, because the service may not know the key. A refusal without a code does not come from
-// the service.
+// newsOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401, a 5xx or the
+// refusal of what is not HTTP may be those of the client's address, because the service may not know the key. A refusal
+// without a code does not come from the service.
 func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 	n.Limits, n.limited = limitsOf(res.Header)
 	switch {
@@ -231,7 +231,7 @@ func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 		n.refused, n.banned = true, refusal.Code == ErrKeyBanned
 		n.Remaining = 0
 		n.end = now.Add(max(time.Second, refusal.RetryAfter))
-	case refusal != nil && (refusal.Code == "" || refusal.Status == http.StatusUnauthorized || refusal.Status >= 500):
+	case refusal != nil && (refusal.Code == "" || refusal.Code == ErrBadRequest || refusal.Status == http.StatusUnauthorized || refusal.Status >= 500):
 		n.lost = true
 	case n.limited:
 		n.end = now.Add(n.Reset.Sub(serverTime(res.Header, now)))

@@ -117,7 +117,7 @@ func TestReplicaThatNeverReachedRedisLeavesABanThatLiesAheadOfItsClock(t *testin
 	defer limiter.Close()
 	storage := openSQLite(t)
 	s := serve(t, on(storage), func(c *httpapi.Config) { c.Limiter, c.Now = limiter, time.Now })
-	secret, key := s.keep(petstore.NewKey("loud", petstore.Enterprise, petstore.Limits{PerMinute: 1, PerDay: 1000}, noon, 0))
+	secret, key := s.keep(petstore.NewKey("loud", petstore.Enterprise, petstore.Limits{PerMinute: 1, PerDay: 1000}, noon, petstore.Forever))
 	ban, err := storage.BanOwner(t.Context(), key.Owner, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)

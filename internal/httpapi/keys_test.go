@@ -29,7 +29,7 @@ func TestValidKeyCostsOneQueryIn5Seconds(t *testing.T) {
 func TestKeyInUseIsLookedUpAgainWhileItsRequestsGoOn(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))
-	secret, key := s.keep(petstore.NewKey("busy", petstore.Enterprise, petstore.FirstKeyLimits, noon, 0))
+	secret, key := s.keep(petstore.NewKey("busy", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever))
 	s.get(secret, "/v1/pets").has(t, "X-RateLimit-Limit", "100000000")
 	if _, err := storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{PerMinute: new(int64(90_000_000))}, noon); err != nil {
 		t.Fatal(err)

@@ -16,8 +16,9 @@ type Limiter interface {
 // Distant is implemented by a Limiter whose decisions take a while, because it asks another server.
 type Distant interface {
 	// Begin takes a request without waiting for the decision: wait waits for it, and must be called. Until then, the caller
-	// may do only work for the request that has no effect. Begin does so only if the subject is not banned and had more
-	// than half of its requests left at the last decision here. Otherwise it takes nothing and returns nil.
+	// may do only work for the request that has no effect, but what time alone decides. Begin does so only if the subject
+	// is not banned and had more than half of its requests left at the last decision here. Otherwise it takes nothing and
+	// returns nil.
 	Begin(ask Ask) (wait func() (Decision, error))
 }
 

@@ -69,7 +69,8 @@ type Categories interface {
 // Orders keeps orders. An order and its animal change in one transaction: an order makes its animal pending exactly while
 // the order is stored as open. Orders are returned as they count at the moment of the call, by the storage's clock.
 type Orders interface {
-	// ListOrders returns at most q.Limit orders, newest first.
+	// ListOrders returns at most q.Limit orders, newest first. Like GetOrder it stores that an order has expired before it
+	// shows so: an order that was shown as expired stays so.
 	ListOrders(ctx context.Context, q OrderQuery) ([]Order, error)
 	// GetOrder returns one order, or an Error with the code NotFound.
 	GetOrder(ctx context.Context, id int64) (Order, error)

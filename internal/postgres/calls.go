@@ -17,7 +17,11 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 	if err := ctx.Err(); err != nil {
 		return failure(err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	end := time.Now().Add(patience)
+	if earlier, ok := ctx.Deadline(); ok && earlier.Before(end) {
+		end = earlier
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
 	err = db.try(ctx, work)
 	if lost(err) {

@@ -47,6 +47,8 @@ type DB struct {
 	lanes   [lanes]*batch.Writer[petstore.PetQuery, []petstore.Pet]
 	turn    atomic.Uint32
 	counts  *batch.Shared[struct{}, petstore.Inventory]
+	// expiries gets the animals of orders that have expired.
+	expiries *batch.Writer[[]int64, struct{}]
 }
 
 var (
@@ -115,6 +117,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		db.lanes[i] = batch.NewWriter(maxBatch, db.list)
 	}
 	db.counts = batch.NewShared(db.count)
+	db.expiries = batch.NewWriter(maxChanges, db.expire)
 	return db, nil
 }
 
@@ -163,6 +166,7 @@ func (db *DB) Close() error {
 	db.creates.Close()
 	db.changes.Close()
 	db.gets.Close()
+	db.expiries.Close()
 	for _, lane := range db.lanes {
 		lane.Close()
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +20,7 @@ import (
 const (
 	theTime      = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 	orderColumns = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at"
-	selectOrder  = orderColumns + ", " + theTime + " FROM orders WHERE id = $1"
+	selectOrder  = orderColumns + ", coalesce($2::bigint, " + theTime + ") FROM orders WHERE id = $1"
 	selectHolder = orderColumns + " FROM orders WHERE pet_id = $1 AND status = 1"
 	selectTime   = "SELECT " + theTime
 	lockOnePet   = "SELECT id, name, category_id, status FROM pets WHERE id = $1 FOR UPDATE"
@@ -58,35 +59,37 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	return orders[0], nil
 }
 
-// readOrders returns orders as they count at the time of the database. It stores that an order has expired before it
-// shows so, because a transaction that got its time earlier may still be on its way to complete the order. If the
-// database cannot store anything now, the time alone decides.
-func (db *DB) readOrders(ctx context.Context, sql string, args ...any) (orders []petstore.Order, err error) {
-	for {
-		var late []int64
-		err := db.read(ctx, func(ctx context.Context) (err error) {
-			orders, late, err = queryOrders(ctx, db.pool, sql, args...)
-			return err
-		})
-		if err != nil || len(late) == 0 || db.expire(ctx, late) != nil {
-			return orders, err
-		}
+// readOrders returns orders as they count at the time of the database, of which the last parameter of sql takes the place
+// if it is not NULL. It stores that an order has expired before it shows so, because a transaction that got its time
+// earlier may still be on its way to complete the order.
+func (db *DB) readOrders(ctx context.Context, sql string, args ...any) ([]petstore.Order, error) {
+	orders, late, at, err := db.queryOrders(ctx, sql, append(args, nil)...)
+	if err != nil || len(late) == 0 {
+		return orders, err
 	}
+	if _, err := db.expiries.Do(ctx, late); err != nil {
+		return nil, petstore.NotDone(err)
+	}
+	orders, _, _, err = db.queryOrders(ctx, sql, append(args, at)...)
+	return orders, err
 }
 
-// queryOrders returns orders as they count, and the animals of those that have expired and are stored as open.
-func queryOrders(ctx context.Context, q querier, sql string, args ...any) (orders []petstore.Order, late []int64, err error) {
-	rows, _ := q.Query(ctx, sql, args...)
-	orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) {
-		var at int64
-		stored, err := scanOrder(row, &at)
-		order := stored.At(time.UnixMilli(at))
-		if order.Status != stored.Status {
-			late = append(late, order.PetID)
-		}
-		return order, err
+// queryOrders returns orders as they count, the animals of those that have expired and are stored as open, and the time.
+func (db *DB) queryOrders(ctx context.Context, sql string, args ...any) (orders []petstore.Order, late []int64, at int64, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		late = nil
+		rows, _ := db.pool.Query(ctx, sql, args...)
+		orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) {
+			stored, err := scanOrder(row, &at)
+			order := stored.At(time.UnixMilli(at))
+			if order.Status != stored.Status {
+				late = append(late, order.PetID)
+			}
+			return order, err
+		})
+		return err
 	})
-	return orders, late, err
+	return orders, late, at, err
 }
 
 // querier is a pool or a transaction.
@@ -97,7 +100,7 @@ type querier interface {
 // getOrder returns an order as it is stored, and the time of the database.
 func getOrder(ctx context.Context, q querier, id int64) (order petstore.Order, now time.Time, err error) {
 	var at int64
-	rows, _ := q.Query(ctx, selectOrder, id)
+	rows, _ := q.Query(ctx, selectOrder, id, nil)
 	order, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (petstore.Order, error) { return scanOrder(row, &at) })
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = petstore.NoSuchOrder()
@@ -121,14 +124,17 @@ func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore
 	return db.readOrders(ctx, sql, args...)
 }
 
-// ordersQuery writes the query of a page so that PostgreSQL walks an index from where the page begins.
+// ordersQuery writes the query of a page so that PostgreSQL walks an index from where the page begins. The arguments lack
+// the last one, which is for readOrders.
 func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	args = []any{cmp.Or(q.Before, math.MaxInt64), q.Limit}
-	from := orderColumns + ", " + theTime + " FROM orders WHERE id < $1"
+	where := " FROM orders WHERE id < $1"
 	if q.PetID != nil {
-		from += " AND pet_id = $3"
+		where += " AND pet_id = $3"
 		args = append(args, *q.PetID)
 	}
+	now := fmt.Sprintf("coalesce($%d::bigint, %s)", len(args)+1, theTime)
+	from := orderColumns + ", " + now + where
 	page := " ORDER BY id DESC LIMIT $2"
 	stored := func(status petstore.OrderStatus, and string) string {
 		if q.PetID != nil { // an animal has few orders
@@ -141,9 +147,9 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	case petstore.AnyOrderStatus:
 		return from + page, args
 	case petstore.Open:
-		return stored(petstore.Open, " AND expires_at > "+theTime), args
+		return stored(petstore.Open, " AND expires_at > "+now), args
 	case petstore.Expired: // few orders have expired and are still stored as open
-		late := from + " AND status = 1 AND expires_at <= " + theTime
+		late := from + " AND status = 1 AND expires_at <= " + now
 		return "SELECT * FROM ((" + stored(petstore.Expired, "") + ") UNION ALL (" + late + ")) AS expired" + page, args
 	}
 	return stored(q.Status, ""), args
@@ -151,18 +157,18 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 
 // PlaceOrder holds an animal. It uses a transaction of its own if the order has an idempotency, or if the animal is
 // locked or not available.
-func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (placed petstore.Order, again bool, err error) {
+func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (placed petstore.Order, replayed bool, err error) {
 	done := false
 	if idempotency == nil {
 		placed, done, err = db.tryPlace(ctx, order)
 	}
 	if !done && err == nil {
-		placed, again, err = makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.place(ctx, tx, order) })
+		placed, replayed, err = makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.place(ctx, tx, order) })
 	}
-	if err == nil && !again {
+	if err == nil && !replayed {
 		db.watch.Order(petstore.Open, 1)
 	}
-	return placed, again, err
+	return placed, replayed, err
 }
 
 func (db *DB) place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Order, error) {
@@ -194,13 +200,14 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	if done || err != nil {
 		return closed, err
 	}
+	var refusal error
 	changed := 0
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		order, now, err := getOrder(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if order.Status == petstore.Open { // a closed order cannot change
+		if order.Status == petstore.Open { // only then it can change
 			if _, err := tx.Exec(ctx, lockOnePet, order.PetID); err != nil {
 				return err
 			}
@@ -208,17 +215,22 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 				return err
 			}
 		}
-		if closed, err = order.Close(to, now); err != nil || order.Status != petstore.Open {
-			return err
+		closed, refusal = order.Close(to, now)
+		if order.Status != petstore.Open {
+			return nil
 		}
 		changed = 1
+		if refusal != nil { // it has expired, which is stored before it is told
+			to = petstore.Expired
+			return closeNow(ctx, tx, order.At(now))
+		}
 		return closeNow(ctx, tx, closed)
 	})
 	if err != nil {
 		return petstore.Order{}, err
 	}
 	db.watch.Order(to, changed)
-	return closed, nil
+	return closed, refusal
 }
 
 // lockPet locks an animal. It returns the animal, the open order that holds it, or nil if none does, and the time. It
@@ -296,10 +308,11 @@ func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// expire waits for all changes of those animals that are under way, and closes their orders that have expired.
-func (db *DB) expire(ctx context.Context, pets []int64) error {
-	expired := 0
-	err := db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+// expire closes the orders of those animals that have expired. It first waits for all changes of the animals that are
+// under way. Only one call waits at a time, on one connection.
+func (db *DB) expire(lists [][]int64) ([]struct{}, error) {
+	pets, expired := slices.Concat(lists...), 0
+	err := db.transaction(context.Background(), func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockPets, pets); err != nil {
 			return err
 		}
@@ -310,5 +323,5 @@ func (db *DB) expire(ctx context.Context, pets []int64) error {
 	if err == nil {
 		db.watch.Order(petstore.Expired, expired)
 	}
-	return err
+	return make([]struct{}, len(lists)), err
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +43,8 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 				{petstore.OrderQuery{PetID: &pet, Status: petstore.Completed}, "orders_by_pet on orders"},
 			} {
 				sql, args := ordersQuery(read.query)
-				values := []string{"", "", "(20000, 20)", "(20000, 20, 7)"}[len(args)]
-				plan := explain(t, db, "("+strings.TrimPrefix(strings.Repeat(", bigint", len(args)), ", ")+")", sql, values)
+				values := []string{"", "", "(20000, 20, NULL)", "(20000, 20, 7, NULL)"}[len(args)]
+				plan := explain(t, db, "(bigint"+strings.Repeat(", bigint", len(args))+")", sql, values)
 				if !strings.Contains(plan, "Index Scan Backward using "+read.walk) {
 					t.Errorf("%s\nis planned as\n%s", sql, plan)
 				}
@@ -103,5 +104,88 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 				t.Errorf("shown as %+v, then completed", got)
 			}
 		})
+	}
+}
+
+func TestReadsOfAnExpiredOrderThatSomebodyHoldsTakeOneConnection(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
+	holder, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close(t.Context())
+	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error)
+	for range 2 * maxConns {
+		go func() {
+			got, err := db.GetOrder(t.Context(), order.ID)
+			if err == nil && got.Status != petstore.Expired {
+				err = fmt.Errorf("it is %s", got.Status)
+			}
+			read <- err
+		}()
+	}
+	awaitLockWaits(t, url, 1)
+	mustCreate(t, db)
+	var waits int
+	err = holder.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waits)
+	if err != nil || waits > 1 {
+		t.Errorf("%d connections wait for the animal, %v", waits, err)
+	}
+	if _, err := holder.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * maxConns {
+		if err := <-read; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// If nobody can say whether the order was completed in time, a read says so.
+func TestAReadThatCannotStoreThatAnOrderHasExpiredIsRefused(t *testing.T) {
+	t.Parallel()
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
+	holder, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close(t.Context())
+	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := db.GetOrder(t.Context(), order.ID); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestARefusalToCloseAnExpiredOrderIsStored(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
+	if _, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed); !petstore.IsCode(err, petstore.OrderClosed) {
+		t.Errorf("got %v", err)
+	}
+	var stored petstore.OrderStatus
+	if err := db.pool.QueryRow(t.Context(), "SELECT status FROM orders").Scan(&stored); err != nil || stored != petstore.Expired {
+		t.Errorf("stored is %s, %v", stored, err)
 	}
 }
