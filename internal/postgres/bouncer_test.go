@@ -10,7 +10,6 @@ import (
 
 // docs/scaling.md tells operators of both settings.
 func TestStorageThroughPgBouncerInTransactionMode(t *testing.T) {
-	t.Parallel()
 	ignored := "statement_timeout,idle_in_transaction_session_timeout,default_transaction_isolation,plan_cache_mode,enable_seqscan,enable_sort,jit"
 	bouncer := testservice.StartPgBouncer(t, testservice.StartPostgres(t, "fsync=off", "full_page_writes=off").Address, ignored)
 	url := bouncer.URL + "&default_query_exec_mode=exec"

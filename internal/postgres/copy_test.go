@@ -13,7 +13,6 @@ import (
 
 // The store goes from SQLite to PostgreSQL, and back.
 func TestCopyConforms(t *testing.T) {
-	t.Parallel()
 	emptied := func(url string) func(t *testing.T) petstore.Copyable {
 		return func(t *testing.T) petstore.Copyable { return openEmptied(t, url) }
 	}

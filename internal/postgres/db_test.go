@@ -45,7 +45,6 @@ func openEmptied(t testing.TB, url string) *DB {
 }
 
 func TestStorageConforms(t *testing.T) {
-	t.Parallel()
 	url := testservice.Postgres(t)
 	conformance.Storage(t, func(t *testing.T) petstore.Storage { return openEmptied(t, url) })
 }

@@ -38,7 +38,6 @@ func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback
 func unobserved(bool, time.Duration) {}
 
 func TestFallbackConforms(t *testing.T) {
-	t.Parallel()
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
 		f.now, f.redis.Load().clock = now, now
@@ -57,7 +56,6 @@ func (a ahead) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, e
 }
 
 func TestFallbackConformsWithRequestsThatAreBegun(t *testing.T) {
-	t.Parallel()
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
 		f.now, f.redis.Load().clock = now, now
@@ -99,7 +97,6 @@ func TestOnlyWhoHasPlentyLeftIsBegunAhead(t *testing.T) {
 }
 
 func TestFallbackConformsWithoutRedis(t *testing.T) {
-	t.Parallel()
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, "redis://"+refusing(t), petstore.Production)
 		f.now = now

@@ -35,7 +35,6 @@ func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
 }
 
 func TestRedisConforms(t *testing.T) {
-	t.Parallel()
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		return openRedis(t, testservice.Redis(t), now)
 	})
