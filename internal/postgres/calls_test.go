@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -18,14 +16,7 @@ func TestAReaderThatGivesUpBreaksNoConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holder, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close(t.Context())
-	if _, err := holder.Exec(t.Context(), "BEGIN; LOCK TABLE orders"); err != nil {
-		t.Fatal(err)
-	}
+	holder := hold(t, url, "LOCK TABLE orders")
 	before := db.pool.Stat().TotalConns()
 	impatient, giveUp := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -137,6 +137,11 @@ func lockName(ctx context.Context, tx pgx.Tx, name string) (*petstore.Category, 
 	return findCategory(ctx, tx, selectCategoryByName, name)
 }
 
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
 func findCategory(ctx context.Context, q querier, sql string, arg any) (*petstore.Category, error) {
 	rows, _ := q.Query(ctx, sql, arg)
 	category, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[petstore.Category])

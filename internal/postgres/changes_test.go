@@ -15,14 +15,7 @@ func TestAChangeThatWaitsKeepsNoOtherUp(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	locked := mustCreate(t, db)
-	holder, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close(t.Context())
-	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	holder := hold(t, url, "SELECT FROM pets FOR UPDATE")
 	sold := petstore.PetPatch{Status: new(petstore.Sold)}
 	waited := make(chan error, 1)
 	go func() {

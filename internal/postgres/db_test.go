@@ -37,6 +37,20 @@ func execute(t testing.TB, url, sql string) {
 	}
 }
 
+// hold begins a transaction on a connection of its own, with the locks that sql takes, and ends it with the test.
+func hold(t testing.TB, url, sql string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err == nil {
+		t.Cleanup(func() { conn.Close(context.Background()) })
+		_, err = conn.Exec(t.Context(), "BEGIN; "+sql)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
 // openEmptied opens a database that it has emptied, which is ten times as fast as to make a new one.
 func openEmptied(t testing.TB, url string) *DB {
 	t.Helper()

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -19,14 +17,7 @@ func TestTwoChangesOfAnOwnerDoNotBlockEachOther(t *testing.T) {
 	if err := db.CreateKey(t.Context(), first, petstore.HashSecret("first")); err != nil {
 		t.Fatal(err)
 	}
-	holder, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close(t.Context())
-	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM keys FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	holder := hold(t, url, "SELECT FROM keys FOR UPDATE")
 	changed := make(chan error, 2)
 	change := func(plan petstore.Plan) {
 		_, err := db.UpdateKey(t.Context(), first.ID, petstore.KeyChange{Plan: &plan}, time.Now())

@@ -92,15 +92,10 @@ func (db *DB) queryOrders(ctx context.Context, sql string, args ...any) (orders 
 	return orders, late, at, err
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // getOrder returns an order as it is stored, and the time of the database.
-func getOrder(ctx context.Context, q querier, id int64) (order petstore.Order, now time.Time, err error) {
+func getOrder(ctx context.Context, tx pgx.Tx, id int64) (order petstore.Order, now time.Time, err error) {
 	var at int64
-	rows, _ := q.Query(ctx, selectOrder, id, nil)
+	rows, _ := tx.Query(ctx, selectOrder, id, nil)
 	order, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (petstore.Order, error) { return scanOrder(row, &at) })
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = petstore.NoSuchOrder()

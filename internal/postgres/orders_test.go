@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -75,19 +73,8 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := testservice.Postgres(t)
 			db := open(t, url)
-			order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
-			slow, err := pgx.Connect(t.Context(), url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer slow.Close(t.Context())
-			if _, err := slow.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at"); err != nil {
-				t.Fatal(err)
-			}
+			order := placeExpired(t, db, url)
+			slow := hold(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at")
 			shown := make(chan petstore.Order, 1)
 			go func() {
 				got, err := read(db)
@@ -110,19 +97,8 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 func TestReadsOfAnExpiredOrderThatSomebodyHoldsTakeOneConnection(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
-	holder, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close(t.Context())
-	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	order := placeExpired(t, db, url)
+	holder := hold(t, url, "SELECT FROM pets FOR UPDATE")
 	read := make(chan error)
 	for range 2 * maxConns {
 		go func() {
@@ -136,7 +112,7 @@ func TestReadsOfAnExpiredOrderThatSomebodyHoldsTakeOneConnection(t *testing.T) {
 	awaitLockWaits(t, url, 1)
 	mustCreate(t, db)
 	var waits int
-	err = holder.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waits)
+	err := holder.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waits)
 	if err != nil || waits > 1 {
 		t.Errorf("%d connections wait for the animal, %v", waits, err)
 	}
@@ -155,19 +131,8 @@ func TestAReadThatCannotStoreThatAnOrderHasExpiredIsRefused(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
-	holder, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close(t.Context())
-	if _, err := holder.Exec(t.Context(), "BEGIN; SELECT FROM pets FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	order := placeExpired(t, db, url)
+	hold(t, url, "SELECT FROM pets FOR UPDATE")
 	if got, err := db.GetOrder(t.Context(), order.ID); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -176,11 +141,7 @@ func TestAReadThatCannotStoreThatAnOrderHasExpiredIsRefused(t *testing.T) {
 func TestARefusalToCloseAnExpiredOrderIsStored(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
+	order := placeExpired(t, db, url)
 	if _, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed); !petstore.IsCode(err, petstore.OrderClosed) {
 		t.Errorf("got %v", err)
 	}
@@ -188,4 +149,15 @@ func TestARefusalToCloseAnExpiredOrderIsStored(t *testing.T) {
 	if err := db.pool.QueryRow(t.Context(), "SELECT status FROM orders").Scan(&stored); err != nil || stored != petstore.Expired {
 		t.Errorf("stored is %s, %v", stored, err)
 	}
+}
+
+// placeExpired places an order that has expired and is stored as open.
+func placeExpired(t *testing.T, db *DB, url string) petstore.Order {
+	t.Helper()
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
+	return order
 }

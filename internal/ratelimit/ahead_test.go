@@ -1,0 +1,102 @@
+package ratelimit
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"testing"
+	"time"
+
+	"petstore/internal/conformance"
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// ahead is a Fallback that takes requests with Begin where it can.
+type ahead struct{ *Fallback }
+
+func (a ahead) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+	if wait := a.Begin(ask); wait != nil {
+		return wait()
+	}
+	return a.Fallback.Take(ctx, ask)
+}
+
+func TestFallbackConformsWithRequestsThatAreBegun(t *testing.T) {
+	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
+		f.now, f.redis.Load().clock = now, now
+		return ahead{f}
+	})
+}
+
+func TestOnlyWhoHasPlentyLeftIsBegunAhead(t *testing.T) {
+	f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
+	ask := petstore.Ask{Subject: "ann", Limits: petstore.Limits{PerMinute: 5, PerDay: 100}}
+	if f.Begin(ask) != nil {
+		t.Error("of this owner nothing is known")
+	}
+	for passed := int64(1); passed <= 5; passed++ {
+		wait := f.Begin(ask)
+		if wait == nil {
+			wait = func() (petstore.Decision, error) { return f.Take(t.Context(), ask) }
+		}
+		if roomy := passed == 2 || passed == 3; roomy != (f.memory.known(&ask).roomy(&ask, morning.UnixMilli())) {
+			t.Errorf("before request %d there should be room: %v", passed, roomy)
+		}
+		if d, err := wait(); err != nil || d.Outcome != petstore.Allowed || d.Remaining != 5-passed {
+			t.Errorf("request %d: %+v, %v", passed, d, err)
+		}
+	}
+	banned := petstore.Ask{Subject: "bob", Limits: ask.Limits}
+	if _, err := f.Take(t.Context(), banned); err != nil {
+		t.Fatal(err)
+	}
+	banned.BannedFrom, banned.BannedUntil = morning, morning.Add(time.Minute)
+	if f.Begin(banned) != nil {
+		t.Error("this owner is banned")
+	}
+	banned.BannedUntil = time.Time{}
+	f.degraded.Store(true)
+	if f.Begin(banned) != nil {
+		t.Error("Redis is out of reach")
+	}
+}
+
+func TestALongReadDoesNotShiftTheClockOfRedis(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, _ := openFallback(t, server.URL, petstore.Production)
+	now := morning
+	f.now = func() time.Time { return now }
+	f.redis.Load().clock = f.now
+	take(t, f, owner)
+	wait := f.Begin(owner)
+	take(t, f, owner) // it is decided after the other
+	now = now.Add(5 * time.Second)
+	if d, err := wait(); err != nil || !d.Now.Equal(morning) {
+		t.Fatalf("Redis decided %+v, %v", d, err)
+	}
+	server.Stop(t)
+	if d := take(t, f, owner); !d.Now.Equal(now) || d.Remaining != 56 {
+		t.Errorf("after a read of 5 s and without Redis a request gets %+v, want the time %v", d, now)
+	}
+}
+
+func TestADecisionIsTimedWithoutTheRead(t *testing.T) {
+	var took time.Duration
+	f, err := newFallback(patient(testservice.Redis(t)), petstore.Environment(rand.Text()), slog.New(slog.DiscardHandler),
+		func(_ bool, d time.Duration) { took = d }, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	take(t, f, owner)
+	begin := time.Now()
+	wait := f.Begin(owner)
+	take(t, f, owner) // it is decided after the other
+	longest := time.Since(begin)
+	time.Sleep(longest + time.Millisecond) // a read that takes longer
+	if _, err := wait(); err != nil || took > longest {
+		t.Errorf("the decision took %v, want at most %v (%v)", took, longest, err)
+	}
+}
