@@ -181,7 +181,7 @@ func TestTheInventoryIsExactAfterAStormOnThreeReplicas(t *testing.T) {
 	for _, db := range dbs {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				if _, err := db.ExpireOrders(ctx); err != nil && ctx.Err() == nil {
+				if _, err := db.ExpireOrders(t.Context()); err != nil {
 					t.Error(err)
 					return
 				}
