@@ -43,7 +43,7 @@ func (s *testServer) orders(t *testing.T) []order {
 
 func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "pending"), animal("Biscuit", "available"))
 	page := openAt(t, s, "?status=pending")
 	page.Wait(showsExactly("Olive"))
@@ -69,9 +69,27 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(`animal.innerText.includes("There is no animal 7")`)
 }
 
+// The list behind an animal comes with its answer, and with it the focus on that animal.
+func TestWhoAlreadyTypesKeepsTheFocus(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.add(t, animal("Olive", "pending"))
+	page := openAt(t, s, "")
+	page.Click(`[data-animal="1"]`)
+	page.Wait(`document.activeElement.id === "animal-name"`)
+	testservice.Eval[bool](page, `(window.answer = new Promise((resolve) => { window.letAnswer = resolve; }),
+		window.fetch = new Proxy(fetch, {apply: async (f, self, args) => (await answer, f(...args))}), true)`)
+	page.Back()
+	page.Fill("#number", "7")
+	testservice.Eval[bool](page, `(letAnswer(), true)`)
+	page.Wait(`!animals.ariaBusy`)
+	page.Press(enter)
+	page.Wait(`animal.innerText.includes("There is no animal 7")`)
+}
+
 func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("reserve"))
@@ -94,7 +112,7 @@ func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 
 func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("reserve"))
@@ -116,7 +134,7 @@ func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 
 func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("edit"))
@@ -143,7 +161,7 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 
 func TestTheStatusOfAReservedAnimalCannotBeEdited(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	s.ask(t, http.MethodPost, "/v1/orders", `{"petId":1}`)
 	page := openAt(t, s, "?animal=1")
@@ -159,7 +177,7 @@ func TestTheStatusOfAReservedAnimalCannotBeEdited(t *testing.T) {
 
 func TestCategoriesArePickedByNameAndMadeOnTheWay(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	s.ask(t, http.MethodPut, "/v1/categories/2", `{"name":"Cats"}`)
 	page := openAt(t, s, "?animal=1")
@@ -204,7 +222,7 @@ func TestCategoriesArePickedByNameAndMadeOnTheWay(t *testing.T) {
 
 func TestAnAnimalIsDeletedAfterAQuestion(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
 	page := openAt(t, s, "")
 	page.Click(`[data-animal="1"]`)
@@ -222,7 +240,7 @@ func TestAnAnimalIsDeletedAfterAQuestion(t *testing.T) {
 
 func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
 	page := openAt(t, s, "")
 	page.Click(`[data-animal="1"]`)
@@ -257,7 +275,7 @@ func hide(page *testservice.Page, hidden bool) {
 
 func TestAChangeIsShownAtOnceAndTakenBackWhenNoAnswerComes(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))

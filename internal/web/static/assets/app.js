@@ -31,13 +31,14 @@ async function open() {
   if (!asked) unlock();
   turnTo(animal ? animalView : listView);
   view.prepare();
+  const focused = document.activeElement;
   notice.clear();
   try {
     await patiently(() => look(signal), (refusal, seconds) => notice.count(refusal, seconds, signal));
     if (signal.aborted) return;
     unlock();
     if (asked) byId(animal ? "animal-name" : "title").focus();
-    else if (from) view.focus(from === animalView && wasOpen);
+    else if (from && (document.activeElement === focused || isNowhere(document.activeElement))) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
     await learnAccess(view.first());
     if (!signal.aborted) watch(refresh);
@@ -49,6 +50,9 @@ async function open() {
     explain(error, error.status === 400 ? goFirst : open); // an address can be wrong: the first page is not
   }
 }
+
+// A browser may notice late that the element with the focus is hidden.
+const isNowhere = (element) => element === document.body || !element.checkVisibility();
 
 function stop() {
   opening.abort();
