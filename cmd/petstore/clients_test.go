@@ -21,7 +21,7 @@ import (
 func TestIdleConnectionsGiveWayWhenFilesRunShort(t *testing.T) {
 	t.Parallel()
 	command := program(t, serveArgs(t, nil)...)
-	limited := exec.Command("sh", append([]string{"-c", `ulimit -n 128 && exec "$0" "$@"`, os.Args[0]}, command.Args[1:]...)...)
+	limited := exec.Command("sh", append([]string{"-c", `ulimit -n 128 && exec "$@"`, "sh", command.Path}, command.Args[1:]...)...)
 	limited.Env = command.Env
 	s := launch(t, limited)
 	for i := range 200 {

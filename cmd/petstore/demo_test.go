@@ -9,7 +9,7 @@ import (
 
 func TestTheDemonstrationHasNamedCategoriesAndOpenOrders(t *testing.T) {
 	t.Parallel()
-	s := launch(t, program(t, "demo", "--listen", "127.0.0.1:0"))
+	s := launch(t, raced(t, "demo", "--listen", "127.0.0.1:0"))
 	names, counts := map[int64]string{}, map[string]int{}
 	for _, category := range decode[[]petstore.Category](t, s.ask(t, "GET", "/v1/categories", "").body) {
 		names[category.ID] = category.Name

@@ -35,7 +35,7 @@ func TestASignalToStopBreaksNoRequestOfClientsThatKeepTheirConnections(t *testin
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := startServer(t, append(c.args, "--drain-delay", "1h")...)
+			s := startRaced(t, append(c.args, "--drain-delay", "1h")...)
 			var opened atomic.Int64
 			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 				opened.Add(1)
@@ -64,7 +64,7 @@ func TestASignalToStopBreaksNoRequestOfClientsThatKeepTheirConnections(t *testin
 				})
 			}
 			more := func() {
-				goal := answered.Load() + 200
+				goal := answered.Load() + 50
 				eventually(t, "the load goes on", time.Minute, func() bool { return answered.Load() >= goal || t.Failed() })
 			}
 			more()

@@ -51,7 +51,7 @@ func TestTheAnimalOfAnExpiredOrderIsFreeWithinSeconds(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-		s := startServer(t, "--database", database)
+		s := startRaced(t, "--database", database)
 		order := placeBriefly(t, database, s.create(t, "Rex").ID)
 		s.expectFreed(t, 1, order)
 	})

@@ -90,7 +90,7 @@ func cutOff(t *testing.T, framer *http2.Framer) {
 func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
 	t.Parallel()
 	args, trusting := certified(t)
-	s := startPlain(t, args...)
+	s := startServer(t, args...)
 	do := func(method, path, body string, status int) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))

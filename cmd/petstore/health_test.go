@@ -63,7 +63,7 @@ func TestProbesShareOneCheckAndNobodyWaitsLong(t *testing.T) {
 func TestAHungDatabaseIsToldOnceAndItsReturnToo(t *testing.T) {
 	t.Parallel()
 	postgres := testservice.StartPostgres(t)
-	s := startServer(t, "--database", postgres.URL)
+	s := startRaced(t, "--database", postgres.URL)
 	postgres.Pause(t)
 	var probes sync.WaitGroup
 	start := time.Now()

@@ -19,7 +19,7 @@ const journalBegins = int64(len("petstore import 1\n"))
 // killed starts an import as a process, and sends it the signal when its journal has more lines.
 func killed(t *testing.T, signal os.Signal, file string, env []string, args ...string) (stderr string, status int) {
 	t.Helper()
-	command := program(t, append([]string{"import", file}, args...)...)
+	command := raced(t, append([]string{"import", file}, args...)...)
 	command.Env = append(command.Env, env...)
 	var said bytes.Buffer
 	command.Stderr = &said
@@ -94,7 +94,7 @@ func TestAKilledImportThroughTheAPIGoesOnAndAddsNothingTwice(t *testing.T) {
 
 func TestAnImportThatIsStoppedSaysHowToGoOn(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startRaced(t)
 	const lines = 20_000
 	file := written(t, "pets.csv", named(lines))
 	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}

@@ -205,7 +205,7 @@ func TestAKeyWhoseMakingWasBrokenOffCanBeLookedFor(t *testing.T) {
 func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startServer(t, "--database", database)
+	s := startRaced(t, "--database", database)
 	status := func(key string) int {
 		got, err := request(s.URL, key, "GET", "/v1/pets", "")
 		if err != nil {

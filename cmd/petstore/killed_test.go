@@ -146,7 +146,7 @@ func survivesKills(t *testing.T, database string, meanwhile func(s *testServer, 
 		keepers[i] = &keeper{}
 	}
 	for range rounds {
-		s := startServer(t, "--database", database)
+		s := startRaced(t, "--database", database)
 		s.Key = key
 		var acknowledged atomic.Int64
 		var stop atomic.Bool

@@ -60,19 +60,21 @@ type testServer struct {
 	ended   chan struct{}
 }
 
-// concurrent are the commands with goroutines of their own.
-var concurrent = []string{"serve", "demo", "import", "copy"}
-
-// program prepares a process of the program, with an environment of its own. It is under the race detector if this test is
-// and the command is concurrent; others would only take 0.4 seconds longer to start.
+// program prepares a process of the program as users have it, with an environment of its own.
 func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	path := os.Args[0]
-	if len(args) > 0 && !slices.Contains(concurrent, args[0]) {
-		path = testservice.Build(t)
-	}
-	command := exec.Command(path, args...)
-	command.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETSTORE_") }), asProgram+"=1")
+	command := exec.Command(testservice.Build(t), args...)
+	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETSTORE_") })
+	return command
+}
+
+// raced is program under the race detector, if this test is. It is for tests in which goroutines of one process meet; it takes
+// 0.4 seconds more to start.
+func raced(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	command := program(t, args...)
+	command.Path = os.Args[0]
+	command.Env = append(command.Env, asProgram+"=1")
 	return command
 }
 
@@ -82,13 +84,10 @@ func startServer(t *testing.T, args ...string) *testServer {
 	return launch(t, program(t, serveArgs(t, args)...))
 }
 
-// startPlain is startServer with the program as users have it. It is for tests of the pages and of floods, which the race
-// detector would only slow down.
-func startPlain(t *testing.T, args ...string) *testServer {
+// startRaced is startServer under the race detector, if this test is.
+func startRaced(t *testing.T, args ...string) *testServer {
 	t.Helper()
-	command := program(t, serveArgs(t, args)...)
-	command.Path = testservice.Build(t)
-	return launch(t, command)
+	return launch(t, raced(t, serveArgs(t, args)...))
 }
 
 func serveArgs(t *testing.T, args []string) []string {

@@ -31,7 +31,7 @@ func TestMetricsTellHowTheStoreIsDoing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			admin := freeAddress(t)
-			s := startServer(t, "--admin-listen", admin, "--database", database(t))
+			s := startRaced(t, "--admin-listen", admin, "--database", database(t))
 			placed := func() int64 {
 				t.Helper()
 				animal := decode[pet](t, s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`).body)

@@ -136,7 +136,7 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	pool := writeCertificate(t, certFile, keyFile, 1)
-	s := startServer(t, "--tls-cert", certFile, "--tls-key", keyFile)
+	s := startRaced(t, "--tls-cert", certFile, "--tls-key", keyFile)
 	if !strings.HasPrefix(s.URL, "https://") || !strings.Contains(s.stdout.String(), "--cacert "+certFile) {
 		t.Errorf("the first start printed\n%s", s.stdout)
 	}

@@ -19,7 +19,7 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := startPlain(t, "--environment", "staging")
+			s := startServer(t, "--environment", "staging")
 			page := testservice.Browser(t)
 			page.Media("screen", c.feature, c.value, "prefers-reduced-motion", "reduce")
 			page.Open(s.URL + "/")

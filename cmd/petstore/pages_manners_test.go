@@ -10,7 +10,7 @@ import (
 
 func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "pending"), animal("Biscuit", "available"))
 	page := testservice.Browser(t)
 	page.Open(s.URL + "/")
@@ -90,7 +90,7 @@ const contrast = `(() => {
 
 func TestLightAndDarkAreBothEasyToRead(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "pending"), animal("Biscuit", "available"), animal("Duke", "sold"))
 	page := testservice.Browser(t)
 	ground := make(map[string]string)
@@ -131,7 +131,7 @@ const clipped = `[...document.querySelectorAll("button, a, label")].find((e) => 
 
 func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal(strings.Repeat("W", 1000), "available"), animal("Olive", "pending"), animal(strings.Repeat("لمى ", 200), "sold"))
 	page := testservice.Browser(t)
 	fits := func(where string) {

@@ -33,7 +33,7 @@ const kept = `JSON.stringify([sessionStorage.length, localStorage.length])`
 
 func TestTheKeyIsRememberedOnlyByChoice(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	page := storeFront(t, s, s.Key)
 	page.Wait(showsExactly("Olive") + ` && ` + kept + ` === "[1,0]"`)
@@ -56,7 +56,7 @@ func TestTheKeyIsRememberedOnlyByChoice(t *testing.T) {
 
 func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	link := printedLink.FindString(s.stdout.String())
 	if link != s.URL+"/#key="+s.Key {
@@ -91,11 +91,11 @@ func TestTheDemonstrationIsOpenedByItsLinkAlone(t *testing.T) {
 func TestStagingHasABadge(t *testing.T) {
 	t.Parallel()
 	const badge = `document.querySelector(".staging").checkVisibility()`
-	staging := startPlain(t, "--environment", "staging", "--api-key", "a-key-without-a-prefix")
+	staging := startServer(t, "--environment", "staging", "--api-key", "a-key-without-a-prefix")
 	page := testservice.Browser(t)
 	page.Open(staging.URL + "/")
 	page.Wait(badge)
-	production := startPlain(t)
+	production := startServer(t)
 	page.Open(production.URL + "/")
 	page.Wait(`document.activeElement.id === "key" && !` + badge)
 }
@@ -103,7 +103,7 @@ func TestStagingHasABadge(t *testing.T) {
 func TestAKeyThatMayOnlyReadIsOfferedNothingElse(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startPlain(t, "--database", database)
+	s := startServer(t, "--database", database)
 	reader := newReader(t, database)
 	const readOnly = `document.querySelector(".reads").checkVisibility()`
 	page := storeFront(t, s, reader)
@@ -128,7 +128,7 @@ func TestAKeyThatMayOnlyReadIsOfferedNothingElse(t *testing.T) {
 func TestAKeyThatMayNoLongerWriteIsTold(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startPlain(t, "--database", database)
+	s := startServer(t, "--database", database)
 	reader := newReader(t, database)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")

@@ -10,7 +10,7 @@ import (
 
 func TestTwoPeopleAtWorkSeeEachOthersChanges(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
 	mine, theirs, list := openAt(t, s, "?animal=1"), openAt(t, s, "?animal=1"), openAt(t, s, "")
 	list.Wait(showsExactly("Biscuit", "Olive"))
@@ -44,7 +44,7 @@ func TestTwoPeopleAtWorkSeeEachOthersChanges(t *testing.T) {
 
 func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	pages := []*testservice.Page{openAt(t, s, "?animal=1"), openAt(t, s, "?animal=1")}
 	for i, page := range pages {
@@ -71,7 +71,7 @@ func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
 
 func TestAPageThatNobodySeesAsksForNothing(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "")
 	page.Wait(showsExactly("Olive"))
@@ -93,12 +93,12 @@ func TestAPageThatNobodySeesAsksForNothing(t *testing.T) {
 func TestAServerThatComesBackIsNoticed(t *testing.T) {
 	t.Parallel()
 	database, address := "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), freeAddress(t)
-	s := startPlain(t, "--database", database, "--listen", address)
+	s := startServer(t, "--database", database, "--listen", address)
 	page := openAt(t, s, "")
 	page.Wait(`empty.checkVisibility()`)
 	s.kill()
 	page.Wait(`notice.innerText.includes("This page goes on trying")`)
-	again := startPlain(t, "--database", database, "--listen", address)
+	again := startServer(t, "--database", database, "--listen", address)
 	again.Key = s.Key
 	again.add(t, animal("Olive", "available"))
 	page.Wait(showsExactly("Olive") + ` && notice.innerText === ""`)
@@ -107,7 +107,7 @@ func TestAServerThatComesBackIsNoticed(t *testing.T) {
 // Looks use at most half of the requests that are left in the day and in the minute.
 func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	t.Parallel()
-	s := startPlain(t)
+	s := startServer(t)
 	page := openAt(t, s, "")
 	testservice.Eval[bool](page, `(import("./assets/watch.js").then((module) => window.watching = module), true)`)
 	page.Wait(`window.watching`)
@@ -136,7 +136,7 @@ func TestTenThousandAnimalsStayUsable(t *testing.T) {
 	t.Parallel()
 	database := newDatabase(t)
 	importing(t, nil, 0, "Added 10,000 animals.", written(t, "pets.csv", named(10_000)), "--database", database)
-	s := startPlain(t, "--database", database)
+	s := startServer(t, "--database", database)
 	page := openAt(t, s, "")
 	page.Wait(`place.innerText === "Page 1 of 417" && summary.innerText === "24 of 10,000 animals"`)
 	for number := 2; number <= 20; number++ {

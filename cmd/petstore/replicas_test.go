@@ -21,7 +21,7 @@ func startReplicas(t *testing.T, n int, database string, args ...string) []*test
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
 	replicas := make([]*testServer, n)
 	for i := range replicas {
-		replicas[i] = startServer(t, append([]string{"--database", database}, args...)...)
+		replicas[i] = startRaced(t, append([]string{"--database", database}, args...)...)
 		replicas[i].Key = key
 	}
 	return replicas

@@ -22,7 +22,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	database, redis := testservice.Postgres(t), testservice.Redis(t)
 	addresses := []string{stableAddress(t), stableAddress(t), stableAddress(t)}
 	serve := func(address string) *testServer {
-		return startServer(t, "--listen", address, "--database", database, "--redis", redis, "--drain-delay", "2s")
+		return startRaced(t, "--listen", address, "--database", database, "--redis", redis, "--drain-delay", "2s")
 	}
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
 	replicas := make([]*testServer, len(addresses))
@@ -36,7 +36,10 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	var answered, created atomic.Int64
 	for worker := range 8 {
 		working.Go(func() {
+			pace := time.NewTicker(40 * time.Millisecond) // leaves time for the restarts, on which the balancer waits
+			defer pace.Stop()
 			for i := 0; !stop.Load(); i++ {
+				<-pace.C
 				method, path, body, want := "GET", "/v1/pets?limit=5", "", http.StatusOK
 				if (worker+i)%2 == 0 {
 					method, path, body, want = "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`, http.StatusCreated

@@ -72,7 +72,7 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 	acknowledged := map[int64]string{}
 	key := ""
 	for round := range 6 {
-		s := startServer(t, "--database", database)
+		s := startRaced(t, "--database", database)
 		if round == 0 {
 			key = s.Key
 		}
@@ -128,7 +128,7 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 
 func TestAGracefulStopFinishesWhatWasAccepted(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startRaced(t)
 	body, send := io.Pipe()
 	r, _ := http.NewRequest("POST", s.URL+"/v1/pets", body)
 	r.Header.Set("Authorization", "Bearer "+s.Key)

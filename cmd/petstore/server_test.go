@@ -18,7 +18,7 @@ import (
 
 func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := startRaced(t)
 	get := func(size int) (answer, error) {
 		return request(s.URL, strings.Repeat("k", size), "GET", "/v1/pets", "")
 	}

@@ -42,7 +42,7 @@ func fullPipe(t *testing.T) (reader, writer *os.File) {
 func startUnread(t *testing.T, stdout, stderr *os.File) (s *testServer, admin string) {
 	t.Helper()
 	listen, admin := freeAddress(t), freeAddress(t)
-	command := program(t, serveArgs(t, []string{"--listen", listen, "--admin-listen", admin})...)
+	command := raced(t, serveArgs(t, []string{"--listen", listen, "--admin-listen", admin})...)
 	command.Env = append(command.Env, "PETSTORE_API_KEY=a-key-of-my-own-choice")
 	command.Stdout, command.Stderr = stdout, stderr
 	s = &testServer{URL: "http://" + listen, Key: "a-key-of-my-own-choice", command: command, stderr: &transcript{}, ended: make(chan struct{})}

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	length     = flag.Duration("for", 30*time.Second, "how long there is load, over all scenarios")
+	length     = flag.Duration("for", 20*time.Second, "how long there is load, over all scenarios")
 	seed       = flag.Uint64("seed", 0, "the seed of the plan, to repeat one; 0 chooses one")
 	reportFile = flag.String("report", "", "where the report goes besides, as Markdown")
 )

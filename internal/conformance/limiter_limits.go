@@ -114,7 +114,9 @@ var refusalCases = []limiterCase{
 // sleepsAndPasses uses up a limit at several times of the minute and of the day. A request after the sleep must pass,
 // whether the client slept after its last request that passed or after a refusal.
 func (t limiterTest) sleepsAndPasses(sleep func(petstore.Decision)) {
-	asks := []petstore.Ask{free, limited(7, 7), limited(5, 12), address}
+	few := address
+	few.Limits.PerMinute = 6
+	asks := []petstore.Ask{limited(6, 100), limited(7, 7), limited(5, 12), few}
 	starts := []time.Time{epoch, minuteEnd.Add(-millisecond), midnight.Add(-millisecond), midnight}
 	for i, start := range starts {
 		for _, ask := range asks {

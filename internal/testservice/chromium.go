@@ -13,7 +13,8 @@ import (
 // pagePatience bounds a test in the browser. Only a broken page takes that long.
 const pagePatience = 5 * time.Minute
 
-var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+// chromiumNames begins with the one that takes the least time.
+var chromiumNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
 // Browser opens a window of a headless Chromium for the test, with storage, cookies and cache of its own. All tests of
 // a process share one Chromium.

@@ -158,10 +158,12 @@ func (p *Page) Press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// Wait returns as soon as a JavaScript expression is true.
+// Wait returns soon after a JavaScript expression became true. It looks less and less often, because a look lays out the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); !Eval[bool](p, "Boolean("+expression+")"); time.Sleep(10 * time.Millisecond) {
+	pause := 5 * time.Millisecond
+	for deadline := time.Now().Add(patience); !Eval[bool](p, "Boolean("+expression+")"); time.Sleep(pause) {
+		pause = min(2*pause, 160*time.Millisecond)
 		if time.Now().After(deadline) {
 			p.t.Fatalf("after %v this is still not so: %s\nThe page says:\n%s", patience, expression, Eval[string](p, "document.body.innerText"))
 		}

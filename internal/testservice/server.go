@@ -45,11 +45,20 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "petstore")
-	if out, err := exec.Command("go", "build", "-o", path, "petstore/cmd/petstore").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("petstore cannot be built: %w\n%s", err, out)
-	}
-	return path, nil
+	return path, build("-o", path)
 })
+
+// packageDir is the folder of the test's package. A test may have changed its folder before the program is built.
+var packageDir, _ = os.Getwd()
+
+func build(args ...string) error {
+	command := exec.Command("go", slices.Concat([]string{"build", "-ldflags=-s -w"}, args, []string{"petstore/cmd/petstore"})...)
+	command.Dir = packageDir
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("petstore cannot be built: %w\n%s", err, out)
+	}
+	return nil
+}
 
 // BuildOverlaid makes the program with other texts for some of the files, by their absolute paths. Files that are not there
 // are added.
@@ -74,10 +83,7 @@ func BuildOverlaid(files map[string]string) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(dir, "petstore")
-	if out, err := exec.Command("go", "build", "-overlay", list, "-o", path, "petstore/cmd/petstore").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("petstore cannot be built: %w\n%s", err, out)
-	}
-	return path, nil
+	return path, build("-overlay", list, "-o", path)
 }
 
 // NewServer prepares a server of that binary on its own ports, which stay the same over all its starts. The arguments
