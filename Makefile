@@ -21,7 +21,7 @@ build: ## a static binary in bin/
 # A program under the race detector would wait a second before it ends.
 test: export GORACE = atexit_sleep_ms=0
 test: export TMPDIR := $(shell scripts/test-folder.sh)
-test: ## everything, under the race detector, on real databases and a real browser
+test: ## everything, on real databases and in a real browser, with the race detector
 	scripts/test-services.sh
 	go test $(RACE) -parallel 4 -timeout 30m $(filter-out $(OUTSIDE),$(shell go list ./...))
 	go test -parallel 4 -timeout 30m $(OUTSIDE)

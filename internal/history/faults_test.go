@@ -39,11 +39,9 @@ func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatc
 }
 
 func TestALostWriteIsFound(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
-		s := serve(t, &losing{storage, turns{every: 5}}, ratelimit.NewMemory(time.Now), generous)
-		s.run(1000)
-		s.finds(Lost)
-	})
+	s := serve(t, &losing{openSQLite(t), turns{every: 5}}, ratelimit.NewMemory(time.Now), generous)
+	s.run(1000)
+	s.finds(Lost)
 }
 
 // forgetful shows some readers an animal as it was several changes ago.
@@ -74,11 +72,9 @@ func (f *forgetful) GetPet(ctx context.Context, id int64) (petstore.Pet, error) 
 }
 
 func TestAStaleReadIsFound(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
-		s := serve(t, &forgetful{Storage: storage, turns: turns{every: 20}, shown: make(map[int64][]petstore.Pet)}, ratelimit.NewMemory(time.Now), generous)
-		s.run(1200)
-		s.finds(Stale)
-	})
+	s := serve(t, &forgetful{Storage: openSQLite(t), turns: turns{every: 20}, shown: make(map[int64][]petstore.Pet)}, ratelimit.NewMemory(time.Now), generous)
+	s.run(1200)
+	s.finds(Stale)
 }
 
 // doubling makes some animals twice.
@@ -97,11 +93,9 @@ func (d *doubling) CreatePet(ctx context.Context, pet petstore.NewPet, idempoten
 }
 
 func TestADoubledCreateIsFound(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
-		s := serve(t, &doubling{storage, turns{every: 10}}, ratelimit.NewMemory(time.Now), generous)
-		s.run(1000)
-		s.finds(Doubled)
-	})
+	s := serve(t, &doubling{openSQLite(t), turns{every: 10}}, ratelimit.NewMemory(time.Now), generous)
+	s.run(1000)
+	s.finds(Doubled)
 }
 
 // lenient lets one more request pass than the minute allows.
@@ -120,11 +114,9 @@ func (l lenient) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision,
 }
 
 func TestALimitThatIsOffByOneIsFound(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
-		s := serve(t, storage, lenient{ratelimit.NewMemory(time.Now)}, petstore.Limits{PerMinute: 60, PerDay: 100_000})
-		s.run(1000)
-		s.finds(OverLimit)
-	})
+	s := serve(t, openSQLite(t), lenient{ratelimit.NewMemory(time.Now)}, petstore.Limits{PerMinute: 60, PerDay: 100_000})
+	s.run(1000)
+	s.finds(OverLimit)
 }
 
 func TestALimitThatIsKeptIsNoFault(t *testing.T) {
@@ -151,25 +143,23 @@ func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder
 }
 
 func TestTwoOpenOrdersAreFound(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
-		wrong := &generousOrders{Storage: storage}
-		s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
-		s.run(500)
-		wrong.on.Store(true)
-		s.together(func(w *worker) {
-			made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
-			var all sync.WaitGroup
-			for i := range 2 {
-				other := s.worker(100+10*w.id+i, s.history, w.known)
-				all.Go(func() {
-					other.send(t.Context(), http.MethodPost, "/v1/orders", "", marshal(fields{"petId": idOf(made), "reference": other.name("order")}))
-				})
-			}
-			all.Wait()
-		})
-		s.readBack()
-		s.finds(TwoOpenOrders)
+	wrong := &generousOrders{Storage: openSQLite(t)}
+	s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
+	s.run(500)
+	wrong.on.Store(true)
+	s.together(func(w *worker) {
+		made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
+		var all sync.WaitGroup
+		for i := range 2 {
+			other := s.worker(100+10*w.id+i, s.history, w.known)
+			all.Go(func() {
+				other.send(t.Context(), http.MethodPost, "/v1/orders", "", marshal(fields{"petId": idOf(made), "reference": other.name("order")}))
+			})
+		}
+		all.Wait()
 	})
+	s.readBack()
+	s.finds(TwoOpenOrders)
 }
 
 // hasty, as soon as it is told to, acknowledges changes at once and makes them only after the animal was read once more.
@@ -208,21 +198,19 @@ func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 }
 
 func TestAnEarlyAcknowledgementIsFound(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
-		wrong := &hasty{Storage: storage, later: make(map[int64]petstore.PetPatch)}
-		s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
-		s.run(500)
-		wrong.on.Store(true)
-		s.together(func(w *worker) {
-			made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
-			path := fmt.Sprintf("/v1/pets/%d", idOf(made))
-			w.send(t.Context(), http.MethodPatch, path, "", marshal(fields{"name": w.name("pet")}))
-			w.get(t.Context(), path)
-			w.get(t.Context(), path)
-		})
-		s.readBack()
-		s.finds(Early)
+	wrong := &hasty{Storage: openSQLite(t), later: make(map[int64]petstore.PetPatch)}
+	s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
+	s.run(500)
+	wrong.on.Store(true)
+	s.together(func(w *worker) {
+		made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
+		path := fmt.Sprintf("/v1/pets/%d", idOf(made))
+		w.send(t.Context(), http.MethodPatch, path, "", marshal(fields{"name": w.name("pet")}))
+		w.get(t.Context(), path)
+		w.get(t.Context(), path)
 	})
+	s.readBack()
+	s.finds(Early)
 }
 
 // together lets a few workers do something at the same time.

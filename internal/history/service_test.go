@@ -21,16 +21,20 @@ import (
 	"petstore/internal/testservice"
 )
 
-// onEveryStorage runs a check with a new, empty storage of each kind.
+// onEveryStorage runs a check with a new, empty storage of each kind. It is for what must be so on each; a fault that a test
+// plants looks the same on all.
 func onEveryStorage(t *testing.T, check func(t *testing.T, storage petstore.Storage)) {
-	t.Run("sqlite", func(t *testing.T) {
-		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
-		check(t, closedWith(t, db, err))
-	})
+	t.Run("sqlite", func(t *testing.T) { check(t, openSQLite(t)) })
 	t.Run("postgres", func(t *testing.T) {
 		db, err := postgres.Open(t.Context(), postgres.Config{URL: testservice.Postgres(t), Environment: petstore.Production, Create: true})
 		check(t, closedWith(t, db, err))
 	})
+}
+
+func openSQLite(t *testing.T) petstore.Storage {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	return closedWith(t, db, err)
 }
 
 func closedWith(t *testing.T, storage petstore.Storage, err error) petstore.Storage {

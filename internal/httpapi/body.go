@@ -99,7 +99,7 @@ func (a *API) growBody(x *exchange) error {
 	}
 	if more := room - freeBytes - x.held; more > 0 {
 		if !a.bodies.take(x.key.Owner, more) {
-			return &petstore.Error{Code: petstore.Unavailable, Message: "Too many large bodies are arriving at once. Nothing was stored; try again shortly, or send fewer at a time.", Cause: errNoRoom}
+			return &petstore.Error{Code: petstore.Unavailable, Message: "Too many large bodies are arriving at once. Nothing was changed; try again shortly, or send fewer at a time.", Cause: errNoRoom}
 		}
 		x.held += more
 	}

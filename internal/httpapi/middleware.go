@@ -192,7 +192,7 @@ func (a *API) admitted(next handler) handler {
 	return func(x *exchange) error {
 		defer a.working.Add(-1)
 		if a.working.Add(1) > a.MaxWorking && a.MaxWorking > 0 {
-			return petstore.Errorf(petstore.Unavailable, "The service has more to do than it can right now. Nothing was stored; try again shortly.")
+			return petstore.Errorf(petstore.Unavailable, "The service has more to do than it can right now. Nothing was changed; try again shortly.")
 		}
 		return next(x)
 	}
