@@ -20,7 +20,7 @@ import (
 // client would have to wait until they had been idle for two minutes.
 func TestIdleConnectionsGiveWayWhenFilesRunShort(t *testing.T) {
 	t.Parallel()
-	command := program(t, serveArgs(t, nil)...)
+	command := raced(t, serveArgs(t, nil)...)
 	limited := exec.Command("sh", append([]string{"-c", `ulimit -n 128 && exec "$@"`, "sh", command.Path}, command.Args[1:]...)...)
 	limited.Env = command.Env
 	s := launch(t, limited)

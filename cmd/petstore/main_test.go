@@ -68,8 +68,7 @@ func program(t testing.TB, args ...string) *exec.Cmd {
 	return command
 }
 
-// raced is program under the race detector, if this test is. It is for tests in which goroutines of one process meet; it takes
-// 0.4 seconds more to start.
+// raced is program under the race detector, if this test is. It is for tests in which goroutines of one process meet.
 func raced(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	command := program(t, args...)
