@@ -75,8 +75,8 @@ func (c *Client) String() string { return "petstore client of " + c.base }
 // GoString is String, so that no verb of package fmt shows the fields.
 func (c *Client) GoString() string { return c.String() }
 
-// Limits says what the Client knows about the key's limits: of the answers in the current window, the lowest Remaining
-// counts. It is zero before the first answer.
+// Limits returns what the Client knows about the key's limits: those of the answer with the lowest Remaining in the
+// current window. They are zero before the first answer.
 func (c *Client) Limits() Limits { return c.gate.limits() }
 
 // request is a call of one operation. All its tries send the same bytes.

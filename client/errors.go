@@ -69,10 +69,10 @@ const (
 	ErrKeyBanned            Code = "key_banned"
 	ErrInternalError        Code = "internal_error"
 	ErrUnavailable          Code = "unavailable"     // nothing was changed
-	ErrOutcomeUnknown       Code = "outcome_unknown" // it may have been done
+	ErrOutcomeUnknown       Code = "outcome_unknown" // the change may have been made
 )
 
-// refusalOf reads the refusal in an answer. It returns nil if the answer is no refusal.
+// refusalOf reads the refusal in an answer. It returns nil if the answer is not a refusal.
 func refusalOf(res *http.Response, body []byte) *Error {
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return nil

@@ -78,7 +78,7 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	}
 }
 
-// held says how long a waiter has to wait for the next window, and why. The error is nil if it does not have to.
+// held says how long a waiter has to wait for the next window, and why. The error is nil if the waiter need not wait.
 func (g *gate) held(w *waiter, now time.Time) (time.Duration, error) {
 	if g.window.Remaining > 0 || !now.Before(g.window.end) || !slices.Contains(g.queue, w) {
 		return 0, nil
@@ -221,9 +221,9 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	}
 }
 
-// newsOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401, a 5xx or the
-// refusal of what is not HTTP may be those of the client's address, because the service may not know the key. A refusal
-// without a code does not come from the service.
+// newsOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401, a 5xx or
+// a refusal of bytes that are not HTTP may be those of the client's address, because the service may not know the key.
+// A refusal without a code does not come from the service.
 func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 	n.Limits, n.limited = limitsOf(res.Header)
 	switch {

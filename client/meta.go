@@ -30,8 +30,8 @@ func (m *Meta) read(res *http.Response) {
 	m.Replayed = res.Header.Get("Idempotency-Replayed") == "true"
 }
 
-// limitsOf reads the limits of an answer and reports whether they are there. A Remaining below zero, as a proxy may send
-// it, counts as zero.
+// limitsOf reads the limits of an answer and reports whether they are there. A Remaining below zero, which a proxy may
+// send, counts as zero.
 func limitsOf(h http.Header) (Limits, bool) {
 	limit, err1 := strconv.ParseInt(h.Get("X-RateLimit-Limit"), 10, 64)
 	remaining, err2 := strconv.ParseInt(h.Get("X-RateLimit-Remaining"), 10, 64)

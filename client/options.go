@@ -52,7 +52,7 @@ func WithRetries(attempts int, budget time.Duration) Option {
 	return func(s *settings) { s.attempts, s.budget = attempts, budget }
 }
 
-// WithoutRetries makes one try of every call. When the limit is used up, a call fails at once with ErrRateLimited.
+// WithoutRetries tries every call only once. When the limit is used up, a call fails at once with ErrRateLimited.
 func WithoutRetries() Option { return WithRetries(1, 0) }
 
 // WithUserAgent sets the User-Agent header.

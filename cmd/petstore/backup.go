@@ -42,8 +42,8 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// printBackup makes the backup in a file beside the database and prints that file. If any disk has room for one more
-// copy, it is that one.
+// printBackup makes the backup in a file beside the database and prints that file. The disk of the database is the one
+// most likely to have room for another copy.
 func (con *console) printBackup(ctx context.Context, cfg sqlite.Config) error {
 	if isTerminal(con.stdout) {
 		return wrongUsage("standard output is a terminal, and a backup is not text; send it to a file or a program, such as petstore backup - > FILE")

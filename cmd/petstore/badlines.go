@@ -18,7 +18,7 @@ type badLines struct {
 	file *os.File
 }
 
-// begin removes the bad-lines file of an earlier import. It refuses if that is the file to import.
+// begin removes the bad-lines file of an earlier import. It refuses to remove the file to import.
 func (b *badLines) begin(read *bulk.Steady) error {
 	info, err := os.Lstat(b.name)
 	if err != nil || !info.Mode().IsRegular() {

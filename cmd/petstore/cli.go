@@ -128,7 +128,7 @@ func asMeant(app *kong.Application, args []string) []string {
 	return args
 }
 
-// outcome adds to a command's error what became of its work, where the error alone does not say that.
+// outcome adds to a command's error what became of the command's work, unless the error already says so.
 func outcome(ctx context.Context, command *kong.Context, err error) error {
 	name, _, _ := strings.Cut(command.Command(), " ")
 	if left, ok := leftBehind[name]; ok && err != nil && ctx.Err() != nil {
@@ -152,8 +152,8 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 
 type exit int
 
-// leftBehind says what becomes of a command's work when a signal ends it, or when its connection to the database breaks.
-// The server is not listed: it logs itself that a signal ends it.
+// leftBehind says what becomes of a command's work when a signal ends it, or when its connection to the database
+// breaks. The server is not listed, because its own log says that a signal ends it.
 var leftBehind = map[string]string{
 	"backup":  "no backup was made",
 	"restore": "nothing was written",

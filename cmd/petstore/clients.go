@@ -21,8 +21,8 @@ const (
 	farewell = 500 * time.Millisecond
 )
 
-// clients is a listener that keeps track of its connections. It has at most that many at once; to accept one more, it
-// closes a quiet one. It does not close connections of trusted proxies, because many clients share them.
+// clients is a listener that keeps track of its connections. It bounds their number: to accept one more, it closes a
+// quiet one. It never closes connections of trusted proxies, because many clients share them.
 type clients struct {
 	net.Listener
 	most    int
@@ -35,9 +35,9 @@ type clients struct {
 	of         map[netip.Addr]int // the number of connections of each address
 	requests   int                // the number of HTTP/2 requests in their handlers
 	requestsOf map[netip.Addr]int // the number of these requests of each address
-	left       chan struct{}      // says that a connection has gone
+	left       chan struct{}      // signals that a connection has closed
 	closed     chan struct{}
-	close      func() error // works once
+	close      func() error // closes the listener; later calls do nothing
 }
 
 func newClients(inner net.Listener, most int, trusted []netip.Prefix, refusal func(string, int, string) []byte) *clients {
@@ -81,8 +81,8 @@ func (l *clients) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// stop ends accepting. First it accepts the clients that already wait, until ctx ends: when the listener closes, the
-// system breaks off their connections.
+// stop ends accepting. Before that it waits, at most until ctx ends, for the clients in the queue to be accepted: when
+// the listener closes, the system breaks off their connections.
 func (l *clients) stop(ctx context.Context) {
 	if door, ok := l.Listener.(syscall.Conn); ok {
 		turnAway(ctx, door)
@@ -90,7 +90,7 @@ func (l *clients) stop(ctx context.Context) {
 	l.Close()
 }
 
-// Close ends accepting. The connections stay open. The server closes the listener once more, which is no error.
+// Close ends accepting. Accepted connections stay open. The server may call Close again, which does nothing.
 func (l *clients) Close() error { return l.close() }
 
 func (l *clients) add(c *clientConn) bool {
@@ -138,9 +138,9 @@ func (l *clients) quietest(now time.Time) (found *clientConn) {
 	return found
 }
 
-// finish waits until every HTTP/1 connection is closed and every HTTP/2 connection has been quiet for a farewell, or
-// until ctx ends. HTTP/1 connections in use close after their answer. http.Server.Shutdown closes those of HTTP/2: it
-// tells their clients first.
+// finish waits until every HTTP/1 connection is closed and every HTTP/2 connection has been quiet for as long as
+// farewell, or until ctx ends. HTTP/1 connections in use close after their answer. http.Server.Shutdown closes HTTP/2
+// connections, after it has told their clients.
 func (l *clients) finish(ctx context.Context, since time.Time) {
 	every := time.NewTicker(farewell / 20)
 	defer every.Stop()
@@ -153,8 +153,8 @@ func (l *clients) finish(ctx context.Context, since time.Time) {
 	}
 }
 
-// letGo closes the HTTP/1 connections that have been quiet for a farewell since then. It returns how many connections
-// have not been quiet for that long.
+// letGo closes the HTTP/1 connections that have been quiet for as long as farewell, counted from since at the earliest.
+// It returns how many connections have not been quiet for that long.
 func (l *clients) letGo(since, now time.Time) (left int) {
 	l.mu.Lock()
 	var quiet []*clientConn

@@ -15,14 +15,14 @@ func (c *completionCmd) Run(command *kong.Context, con *console) error {
 	return completions.ExecuteTemplate(con.stdout, c.Shell, stepsFrom(command.Model.Node, "", ""))
 }
 
-// step is a command line as far as it is typed, and what may follow.
+// step is a command line that is typed up to some word, and the words that may follow.
 type step struct {
 	Path  string // such as "keys create"
 	Typed string // the path before its last word, a space, and that word
 	Words []word
 }
 
-// word is a command, an argument or a flag. A flag with few possible values has them here.
+// word is a command, an argument or a flag. A flag with few possible values lists them.
 type word struct {
 	Text, Help  string
 	Flag, Alone bool

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// thriftyListener makes the deadlines of its connections cheap. For every request net/http moves them eight times, nearly
-// always to a later time and while no call waits, and each time the runtime would move a timer. That was 6 % of the processor
-// time of a hot page.
+// thriftyListener makes the deadlines of its connections cheap. For every request net/http moves the deadlines eight
+// times, nearly always to a later time and while no call waits. Each time, the runtime would move a timer, which took
+// 6% of the processor time of a hot page.
 type thriftyListener struct {
 	*net.TCPListener
-	// horizon is how far ahead a timer is set at most. Moving a deadline beyond it costs nothing.
+	// horizon is the furthest ahead that a timer is set. Moving a deadline beyond it costs nothing.
 	horizon time.Duration
 }
 

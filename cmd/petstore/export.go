@@ -177,7 +177,8 @@ func whole(name string, write func(io.Writer) error) (err error) {
 	return os.Rename(part, name)
 }
 
-// ordinary follows links and returns the name of the file, if it is one that may be replaced.
+// ordinary follows links and returns the name of the file that they lead to. It refuses anything but a regular file,
+// because only that may be replaced.
 func ordinary(name string) (string, error) {
 	target, err := filepath.EvalSymlinks(name)
 	if errors.Is(err, fs.ErrNotExist) {

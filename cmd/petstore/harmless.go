@@ -13,7 +13,7 @@ func harmful(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
-// harmless makes a text of strangers safe to print: it writes harmful characters as \x1b or \u202e.
+// harmless makes text from strangers safe to print: it writes harmful characters as \x1b or \u202e.
 func harmless(text string) string {
 	return escaped(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }

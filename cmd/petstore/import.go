@@ -29,8 +29,8 @@ type importCmd struct {
 	Label       string `placeholder:"TEXT" help:"Import lines again that were imported without a label, or with another one. Lines are imported once for each label."`
 }
 
-// importGCPercent keeps the heap close to the size of what is remembered about the lines, instead of twice that size.
-// Frequent collections cost little, because there are no pointers to follow.
+// importGCPercent keeps the heap close to the size of the data that the import keeps about the lines, instead of twice
+// that size. Frequent collections cost little, because that data has no pointers to follow.
 const importGCPercent = 25
 
 // Run checks the lines, if asked to, and adds them.

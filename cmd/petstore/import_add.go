@@ -256,8 +256,8 @@ func (im *importer) compare(ctx context.Context, storage petstore.Copyable) erro
 	return err
 }
 
-// confirmIn asks a store whether a block was stored. The question uses the idempotency key of the block, so a block that
-// was not stored by then never will be.
+// confirmIn asks a store whether a block was stored. The question uses up the idempotency key of the block, so a block
+// that is not stored yet never will be.
 func confirmIn(ctx context.Context, storage petstore.Storage) func(bulk.Block) (bool, error) {
 	return func(block bulk.Block) (bool, error) { return storage.AddPets(ctx, nil, onceFor(block)) }
 }

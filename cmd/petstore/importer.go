@@ -17,7 +17,7 @@ type importer struct {
 	label   string
 	reader  *bulk.Reader
 	ledger  *bulk.Ledger
-	journal *bulk.Journal // nil without a file to keep it beside
+	journal *bulk.Journal // nil if there is no file to keep it beside
 	bad     badLines
 
 	journaled    int64        // the number of lines in the journal at the start

@@ -35,7 +35,7 @@ func newLimiter(redis string, environment petstore.Environment, registry *promet
 	return limiter, stop, nil
 }
 
-// timeDecisions measures how long a decision takes, whether Redis makes it or this process in its place.
+// timeDecisions measures how long a decision takes, whether Redis or this process makes it.
 func timeDecisions(registry *prometheus.Registry) ratelimit.Observe {
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "petstore_limiter_duration_seconds",

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// logs holds where the server logs what it does.
+// logs holds the destinations of the server's log.
 type logs struct {
 	*slog.Logger
 	// access gets a line of JSON for every request. If it is nil, the Logger logs requests.
@@ -14,7 +14,8 @@ type logs struct {
 	queue  *logQueue
 }
 
-// newLogs writes text for a person at a terminal and JSON otherwise, through a queue that nothing waits for.
+// newLogs makes logs that are text on a terminal and JSON elsewhere. They go through a queue, so that no code waits for
+// a reader.
 func newLogs(out io.Writer, level slog.Level, format string) logs {
 	text := format == "text" || format == "auto" && isTerminal(out)
 	handler := func(w io.Writer) slog.Handler {

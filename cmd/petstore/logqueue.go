@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	flushEvery = 100 * time.Millisecond // how long a line waits at most while the log is read
-	flushSize  = 64 << 10               // how many waiting bytes are written sooner
+	flushEvery = 100 * time.Millisecond // the longest that a line waits while somebody reads the log
+	flushSize  = 64 << 10               // this many waiting bytes are written without further delay
 	queueSize  = 4 << 20                // how many bytes may wait for a reader; lines beyond them are dropped
 	lastWords  = time.Second            // how long the program waits for a reader before it goes on without one
 )

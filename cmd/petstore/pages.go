@@ -8,7 +8,8 @@ import (
 	"petstore/internal/web"
 )
 
-// pages are what the public listener serves without a key, besides the API. Base is --base-url without the version.
+// pages returns what the public listener serves without a key, besides the API. The address base is --base-url without
+// the version.
 func pages(base string, environment petstore.Environment) map[string]http.Handler {
 	pages := web.Pages(base)
 	if environment == petstore.Staging {
@@ -19,7 +20,7 @@ func pages(base string, environment petstore.Environment) map[string]http.Handle
 	return pages
 }
 
-// probes are what load balancers ask on the public listener.
+// probes returns the handlers that load balancers call on the public listener.
 func probes(health *health) map[string]http.Handler {
 	return map[string]http.Handler{"/healthz": http.HandlerFunc(health.alive), "/readyz": http.HandlerFunc(health.ready)}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// If a request is not HTTP, net/http refuses it before any handler runs, with a plain text that it writes in one piece.
-// These are its words. A test compares them with what net/http writes.
+// If a request is not HTTP, net/http refuses it before any handler runs. It writes the refusal as plain text, in one
+// piece. These are parts of such refusals; a test compares them with what net/http writes.
 const (
 	refusalHeaders   = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	refusalOverPlain = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
@@ -17,8 +17,8 @@ const (
 )
 
 // refusedByServer recognizes such a refusal among the writes of a connection, and says what to tell the client instead.
-// For all other writes the status is 0: answers of handlers have other headers, TLS looks entirely different, and a part
-// of a body that reads like a refusal lacks the ends of lines, which JSON and the pages never hold.
+// For all other writes the status is 0: answers of handlers have other headers, TLS looks entirely different, and a
+// part of a body that reads like a refusal has no CRLF, because JSON and the pages never contain one.
 func refusedByServer(b []byte) (status int, message string) {
 	const code = len("HTTP/1.1 ")
 	if len(b) < code+3 || b[code] < '4' || !bytes.HasPrefix(b, []byte("HTTP/1.")) {

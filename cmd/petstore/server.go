@@ -117,8 +117,8 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// closing makes an answer close its connection if a proxy may see the end of the request elsewhere, and makes every answer
-// do so while the server drains. Over HTTP/2, net/http turns the header into GOAWAY.
+// closing makes an answer close its connection if a proxy may disagree on where the request ends. While the server
+// drains, every answer closes its connection. Over HTTP/2, net/http turns the header into GOAWAY.
 func closing(next http.Handler, draining *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if draining.Load() || endsInDoubt(r) {
@@ -160,7 +160,7 @@ func (c *serveCmd) serveUntil(ctx context.Context, server *http.Server, clients 
 	deadline, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
 	defer cancel()
 	clients.stop(deadline)
-	<-ended                            // the server has got all accepted connections
+	<-ended                            // the server now has all accepted connections
 	clients.finish(deadline, draining) // Shutdown alone would drop requests that are just arriving
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()

@@ -52,7 +52,7 @@ func (s *service) run(ctx context.Context) error {
 	return s.serveClients(ctx)
 }
 
-// atStop notes what ends a part.
+// atStop registers the function that stops a part.
 func (s *service) atStop(stop func()) { s.stops = append(s.stops, stop) }
 
 func (s *service) stop() {

@@ -90,7 +90,7 @@ var (
 	serviceVariables = regexp.MustCompile(`^PETSTORE_(\w+_)?(SERVICE_(HOST|PORT\w*)=|PORT_\d+_|PORT=\w+://)`)
 )
 
-// strangers warns of each variable that looks like a setting but is none, and names the most similar setting.
+// strangers warns of each variable that looks like a setting but is not one, and names the most similar setting.
 func strangers(app *kong.Application, environ []string) (warnings []string) {
 	known := map[string]bool{}
 	for _, command := range app.Leaves(false) {

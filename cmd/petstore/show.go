@@ -15,7 +15,7 @@ import (
 type shape[T any] struct {
 	titles []string
 	row    func(T) []string
-	object func(T) any // the thing as the API writes it; nil if a T is written like that
+	object func(T) any // returns the thing in the form of the API; nil if T has that form
 }
 
 func (s shape[T]) rows(things []T) (rows [][]string) {
@@ -82,7 +82,7 @@ func (c *count) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// most is how many things to list at most.
+// most is the largest number of things to list.
 func (f listFlags) most(con *console) int64 {
 	switch {
 	case f.Limit != nil:

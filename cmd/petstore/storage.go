@@ -97,7 +97,7 @@ func (f storeFlags) database() (kind, path string, err error) {
 func torn(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
-		return false // whoever opens the URL refuses it
+		return false // the code that opens the URL refuses it
 	}
 	parameter, _, _ := strings.Cut(u.RawQuery, "=")
 	return u.Fragment != "" || strings.Contains(u.Path+parameter, "@")

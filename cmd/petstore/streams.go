@@ -8,9 +8,9 @@ import (
 	"runtime"
 )
 
-// maxRequests is how many HTTP/2 requests of all connections together may be in their handlers at once. As many more may
-// have left their handlers and wait until clients read their short answers. A request costs the server about 20 kB, and
-// its client next to nothing.
+// maxRequests is how many HTTP/2 requests of all connections together may be in their handlers at once. As many again
+// may have left their handlers and be waiting until clients read their short answers. A request costs the server about
+// 20 kB, and its client next to nothing.
 const maxRequests = 2 * maxWorking
 
 // connKey is the key of a request's connection in its context.
@@ -56,8 +56,9 @@ func (l *clients) crowded() bool {
 	return n > 3*len(l.conns)
 }
 
-// begin counts a request. If there are too many, it returns a connection to close: of the address with the most requests,
-// the connection with the most. Only closing it frees all that its requests keep, even if the client does not read.
+// begin counts a request. If there are too many, it returns a connection to close. It takes the address with the most
+// requests, and of its connections the one with the most. Only closing the connection frees all that its requests keep,
+// even if the client does not read.
 func (l *clients) begin(c *clientConn) (victim *clientConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

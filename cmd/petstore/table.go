@@ -20,10 +20,10 @@ type table struct {
 	widths   []int // the widths of the columns so far
 }
 
-// stretches has the titles of the columns that are cut if a row is wider than the terminal.
+// stretches holds the titles of the columns that may be cut when a row is wider than the terminal.
 var stretches = map[string]bool{"NAME": true, "REFERENCE": true}
 
-// leastWidth is how wide a column stays when it is cut.
+// leastWidth is the least width to which a column is cut.
 const leastWidth = 8
 
 func (con *console) table(titles ...string) *table {

@@ -20,8 +20,8 @@ func purgeIdempotency(storage petstore.Storage, log *slog.Logger) (stop func()) 
 // expireEvery is how often expired orders are closed, and so how late their animals may become available.
 const expireEvery = time.Second
 
-// expireOrders closes expired orders and frees their animals, now and every second, on every replica. It logs once that
-// this fails, and once that it works again.
+// expireOrders closes expired orders and frees their animals, now and every second, on every replica. It logs once when
+// this begins to fail, and once when it works again.
 func expireOrders(storage petstore.Storage, log *slog.Logger) (stop func()) {
 	failing := false
 	return repeat(expireEvery, func(ctx context.Context) {

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// version is set by the build. Without it, the version of the module counts.
+// version is set by the build. If the build does not set it, the version of the module is used.
 var version = ""
 
 type versionCmd struct{}
