@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// It updates an existing record in order to lock it, so that the second of two concurrent bans sees the first.
+	// The statement updates an existing record in order to lock it, so that the second of two concurrent bans sees the
+	// first.
 	lockBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, 0, 0, 0)
 		ON CONFLICT (owner) DO UPDATE SET streak = bans.streak

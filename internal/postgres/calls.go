@@ -10,8 +10,8 @@ import (
 )
 
 // read does work that changes nothing. If the connection breaks, as idle connections do when the server restarts, read
-// does the work once more on a new connection. Once the work has begun, it goes on even if the caller gives up: to stop it
-// would break the connection.
+// does the work once more on a new connection. Once the work has begun, it goes on even if the caller gives up, because
+// stopping it would break the connection.
 func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
@@ -30,9 +30,9 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 	return failure(err)
 }
 
-// write does work that is a transaction by itself, such as one statement, on a connection of its own. Once it has begun,
-// it goes on even if the caller gives up, as read does. It is never repeated, because it may have happened when its
-// connection breaks.
+// write does work that is a transaction by itself, such as one statement, on a connection of its own. Once it has
+// begun, it goes on even if the caller gives up, as read does. It is never repeated, because it may have taken effect
+// even though its connection broke.
 func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	if err := ctx.Err(); err != nil {

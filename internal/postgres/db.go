@@ -20,9 +20,9 @@ import (
 
 // Config says which database to open, and for what.
 type Config struct {
-	// URL is written postgres://user:password@host:port/name. Several hosts, host:port,host:port, are tried in their
-	// order, and the one that is primary is used: a failover needs no restart. What pgx reads in a URL may be given,
-	// such as sslmode, pool_max_conns and statement_timeout.
+	// URL has the form postgres://user:password@host:port/name. It may name several hosts, as host:port,host:port. They
+	// are tried in that order, and the primary is used, so a failover needs no restart. The URL may set all that pgx
+	// reads from it, such as sslmode, pool_max_conns and statement_timeout.
 	URL         string
 	Environment petstore.Environment
 	// Create fills an empty database. Without Create, Open refuses it.
@@ -93,8 +93,8 @@ var session = map[string]string{
 	"jit":             "off",
 }
 
-// Open connects to the database, which then has the schema of this program. If Open refuses the database, it leaves the
-// database as it was, and the error says what to do.
+// Open connects to the database and makes sure that it has the schema of this program. If Open refuses the database, it
+// leaves the database as it was, and the error says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	config, err := poolConfig(cfg.URL)
 	if err != nil {

@@ -39,8 +39,8 @@ func sqlState(err error) string {
 // constraints, wrong SQL, exceeded limits.
 var faults = []string{"0A", "22", "23", "42", "54"}
 
-// failure turns an error of the driver into one that callers of a Storage know. Unless it is a fault of this program, it
-// means that nothing was changed.
+// failure turns an error of the driver into one that callers of a Storage know. Unless it is a fault of this program,
+// the new error says that nothing was changed.
 func failure(err error) error {
 	var refused *petstore.Error
 	if err == nil || errors.As(err, &refused) {
@@ -52,8 +52,8 @@ func failure(err error) error {
 	return petstore.NotDone(err)
 }
 
-// outcome is failure for a write that may have reached the server. Such a write has certainly not happened only if the
-// server says that it has undone it, or if nothing was sent.
+// outcome is failure for a write that may have reached the server. It is certain that such a write has not happened
+// only if the server says that it has undone the write, or if nothing was sent.
 func outcome(err error) error {
 	var refused *petstore.Error
 	switch {
@@ -65,8 +65,8 @@ func outcome(err error) error {
 	return petstore.MaybeDone(err)
 }
 
-// unsent reports whether nothing reached the server. The driver also says so for a closed connection, but that one may
-// have broken after a COMMIT was sent.
+// unsent reports whether nothing reached the server. The driver also says so for a closed connection, but that
+// connection may have broken after a COMMIT was sent.
 func unsent(err error) bool {
 	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }

@@ -54,8 +54,8 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	return pool.Acquire(ctx)
 }
 
-// Check returns the schema of a database, or 0 if the database is empty, and the schema that this program would give it.
-// It refuses what an Open that may create and migrate refuses. It changes nothing.
+// Check returns the schema of a database, or 0 if the database is empty, and the schema that this program would give
+// it. It refuses a database that Open would refuse even with Create and Migrate. It changes nothing.
 func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	config, err := poolConfig(cfg.URL)
 	if err != nil {

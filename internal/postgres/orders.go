@@ -14,8 +14,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// A transaction that changes an order holds the lock on its animal. Whether an order has expired is decided by the clock
-// of the database. A statement that begins after the lock was taken reads that clock, so it sees everything that was
+// A transaction that changes an order holds the lock on its animal. The clock of the database decides whether an order
+// has expired. A statement that begins after the lock was taken reads that clock, so it sees everything that was
 // decided before. The time stands still within a statement, so that an index can be searched for it.
 const (
 	theTime      = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
@@ -59,9 +59,9 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	return orders[0], nil
 }
 
-// readOrders returns orders as they count at the time of the database, of which the last parameter of sql takes the place
-// if it is not NULL. It stores that an order has expired before it shows so, because a transaction that got its time
-// earlier may still be on its way to complete the order.
+// readOrders returns orders as they count at the time of the database. If the last parameter of sql is not NULL, it
+// replaces that time. readOrders stores that an order has expired before it shows the order as expired, because a
+// transaction that read the clock earlier may still complete the order.
 func (db *DB) readOrders(ctx context.Context, sql string, args ...any) ([]petstore.Order, error) {
 	orders, late, at, err := db.queryOrders(ctx, sql, append(args, nil)...)
 	if err != nil || len(late) == 0 {
@@ -202,7 +202,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		if err != nil {
 			return err
 		}
-		if order.Status == petstore.Open { // only then it can change
+		if order.Status == petstore.Open { // only an open order can change
 			if _, err := tx.Exec(ctx, lockOnePet, order.PetID); err != nil {
 				return err
 			}
@@ -215,7 +215,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 			return nil
 		}
 		changed = 1
-		if refusal != nil { // it has expired, which is stored before it is told
+		if refusal != nil { // the order has expired; store that before the caller learns it
 			to = petstore.Expired
 			return closeNow(ctx, tx, order.At(now))
 		}
@@ -303,8 +303,8 @@ func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// expire closes the orders of those animals that have expired. It first waits for all changes of the animals that are
-// under way. Only one call waits at a time, on one connection.
+// expire closes the expired orders of those animals. It first waits for all changes to the animals that are under way.
+// Only one call waits at a time, on one connection.
 func (db *DB) expire(lists [][]int64) ([]struct{}, error) {
 	pets, expired := slices.Concat(lists...), 0
 	err := db.transaction(context.Background(), func(ctx context.Context, tx pgx.Tx) error {

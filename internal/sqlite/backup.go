@@ -15,8 +15,7 @@ import (
 // Progress is told how much of a long piece of work is done, in bytes.
 type Progress func(done, total int64)
 
-// Backup writes the database, with its schema, as it is at this moment to a new file. Others may go on using the
-// database.
+// Backup writes the present state of the database, with its schema, to a new file. Others may go on using the database.
 func Backup(ctx context.Context, cfg Config, target string, progress Progress) error {
 	if _, err := os.Stat(target); err == nil {
 		return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
@@ -163,7 +162,7 @@ func uncopied(source, target string, err error) error {
 	return refusal(source, err)
 }
 
-// watchSize reports every second how large the file is, and how large the database is that is copied into it.
+// watchSize reports every second how large the file is so far, and how large the database is.
 func watchSize(conn *sqlite3.Conn, file string, progress Progress) (stop func()) {
 	var total int64
 	query(conn, func(row *sqlite3.Stmt) { total = row.ColumnInt64(0) }, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")

@@ -10,8 +10,8 @@ import (
 )
 
 // Check returns the schema of a database, or 0 if the database is empty or missing, and the schema that this program
-// would give it. It refuses what an Open that may create and migrate refuses, but a server may use the file meanwhile.
-// It changes nothing.
+// would give it. It refuses a database that Open would refuse even with Create and Migrate, but a server may use the
+// file meanwhile. It changes nothing.
 func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {

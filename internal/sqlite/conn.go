@@ -62,13 +62,13 @@ func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 	}
 }
 
-// transaction does work in one transaction, during which nobody else writes. If it fails, nothing of the work is stored,
-// unless the error is an uncommitted one.
+// transaction does work in one transaction, during which nobody else writes. If it fails, none of the work is stored,
+// unless the error is of type uncommitted.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
 	return transactionTo(ctx, conn, work, func() error { return run(conn, "COMMIT") })
 }
 
-// transactionTo is a transaction that commit ends.
+// transactionTo is like transaction, but calls commit to end the transaction.
 func transactionTo(ctx context.Context, conn *sqlite3.Conn, work, commit func() error) error {
 	if err := patiently(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
 		return err
@@ -92,7 +92,7 @@ func run(conn *sqlite3.Conn, query string, args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args})
 }
 
-// setting executes a PRAGMA and returns the value that is in force afterwards.
+// setting executes a PRAGMA and returns the value that is then in force.
 func setting(conn *sqlite3.Conn, pragma string) (value string, err error) {
 	err = query(conn, func(row *sqlite3.Stmt) { value = row.ColumnText(0) }, pragma)
 	return value, err

@@ -13,8 +13,8 @@ const (
 	deletePet  = "DELETE FROM pets WHERE id = ?1"
 )
 
-// maxRows is how many animals one statement stores at most. A statement costs as much as half a row, besides its rows,
-// so that more rows would save little.
+// maxRows is the most animals that one statement stores. Besides its rows, a statement costs only as much as half a
+// row, so more rows would save little.
 const maxRows = 16
 
 // CreatePet stores an animal in the next commit, together with those that others create at the same time.
@@ -118,7 +118,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 	})
 }
 
-// replace stores what an animal has changed to.
+// replace stores an animal that has changed.
 func (w *writer) replace(before, after petstore.Pet) error {
 	if after == before {
 		return nil

@@ -73,8 +73,8 @@ var (
 // maxBatch bounds a commit, so that the first change in a long queue does not wait for the whole queue.
 const maxBatch = 512
 
-// Open opens the database, which then has the schema of this program. If Open refuses the database, it leaves the
-// database as it was, and the error says what to do.
+// Open opens the database and makes sure that it has the schema of this program. If Open refuses the database, it
+// leaves the database as it was, and the error says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := new(DB)
 	db.newest.init()

@@ -9,8 +9,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// failure turns an error of SQLite into one that callers of a Storage know. Unless the WAL may hold what failed, it means
-// that nothing was changed.
+// failure turns an error of SQLite into one that callers of a Storage know. Unless the WAL may hold the failed
+// transaction, the new error says that nothing was changed.
 func failure(err error) error {
 	var refused *petstore.Error
 	var commit uncommitted

@@ -10,8 +10,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// locate returns the absolute path of the database, in which SQLite sees no special meaning, or says why no database can
-// be there.
+// locate returns the absolute path of the database, or says why no database can be there. SQLite sees no special
+// meaning in an absolute path.
 func locate(cfg Config) (string, error) {
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
@@ -77,8 +77,8 @@ func makePrivate(path string) {
 	}
 }
 
-// lock takes the server's lock. The path has no symbolic links, so that the lock is the same by whatever link a server
-// reaches the database. The lock file stays when the lock is released: if it were removed, two servers could hold two
+// lock takes the server's lock. The path has no symbolic links, so servers that reach the database through different
+// links share one lock. The lock file stays when the lock is released: if it were removed, two servers could hold two
 // locks.
 func lock(path, name string) (*flock.Flock, error) {
 	lock := flock.New(path + ".lock")

@@ -17,8 +17,8 @@ import (
 type newest struct {
 	version atomic.Uint64
 	mu      sync.RWMutex
-	// from is the id from which on newest holds every animal: math.MinInt64 if it holds all, math.MaxInt64 if it holds
-	// none.
+	// from is the lower bound of newest, which holds every animal with this id or a higher one. It is math.MinInt64 if
+	// newest holds all animals, and math.MaxInt64 if it holds none.
 	from int64
 	// older is the version at which the animals with ids below from last changed.
 	older  uint64
@@ -41,9 +41,9 @@ type block struct {
 
 const (
 	blockSize = 256
-	// maxNewest is how many bytes newest holds at most, and half as much again if deletions have left blocks half empty.
-	// Animals fetched from the file take up to three quarters of it. The rest, which is more than any block takes, is for
-	// new animals.
+	// maxNewest is the most bytes that newest holds. It may hold half as much again if deletions have left blocks half
+	// empty. Animals fetched from the file take up to three quarters of maxNewest. The rest, which is more than any
+	// block takes, is for new animals.
 	maxNewest = 32 << 20
 	// petSize is how many bytes an animal takes besides its name.
 	petSize = 64
@@ -110,7 +110,7 @@ func (n *newest) find(id int64) (i, j int, found bool) {
 	return i, j, j < len(pets) && pets[j].ID == id
 }
 
-// count adds an animal of a block to the counts, or with by -1 takes it out.
+// count adds an animal of a block to the counts or, if by is -1, takes it out.
 func (n *newest) count(b *block, pet petstore.Pet, by int) {
 	b.of[pet.Status] += uint16(by)
 	n.bytes += by * sizeOf(pet)
@@ -172,7 +172,7 @@ func (n *newest) forget() {
 	n.clear()
 }
 
-// extend adds the next animals below from, newest first. Fewer than blockSize mean that there are no others.
+// extend adds the next animals below from, newest first. If there are fewer than blockSize, no older ones exist.
 func (n *newest) extend(pets []petstore.Pet) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -197,8 +197,8 @@ func (n *newest) room() (from int64, ok bool) {
 	return n.from, n.from != math.MinInt64 && n.bytes < n.most/4*3
 }
 
-// get returns an animal if it is in memory. If it is not found but known, there is no such animal. Otherwise a reader of
-// the version since shows whether there is one.
+// get returns an animal if it is in memory. If it is not found but known, there is no such animal. Otherwise a reader
+// that shows the version since, or a later one, knows whether there is one.
 func (n *newest) get(id int64) (pet petstore.Pet, found, known bool, since uint64) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -209,7 +209,8 @@ func (n *newest) get(id int64) (pet petstore.Pet, found, known bool, since uint6
 	return pet, found, id >= n.from, n.older
 }
 
-// list returns a page if the whole page is in memory. Otherwise a reader of the version since shows it.
+// list returns a page if the whole page is in memory. Otherwise a reader that shows the version since, or a later one,
+// has the page.
 func (n *newest) list(q petstore.PetQuery) (pets []petstore.Pet, whole bool, since uint64) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

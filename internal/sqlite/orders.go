@@ -36,10 +36,10 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	return orders[0], nil
 }
 
-// readOrders returns orders as they count at that time, which comes from a look at the clock before the read: otherwise
-// an order that is completed after the read might count as expired. It stores that an order has expired before it shows
-// so, because a change that got its time earlier may still be on its way to complete the order. If that cannot be stored,
-// no such change is on its way any more either.
+// readOrders returns orders as they count at that time. The caller must read the clock before the call: otherwise an
+// order that is completed after the read might count as expired. readOrders stores that an order has expired before it
+// shows the order as expired, because a change that read the clock earlier may still complete the order. If it cannot
+// store that, no such change is under way any more either.
 func (db *DB) readOrders(ctx context.Context, now time.Time, sql string, args ...any) (orders []petstore.Order, err error) {
 	late, err := db.tryOrders(ctx, now, &orders, sql, args)
 	if err == nil && len(late) > 0 {

@@ -21,8 +21,8 @@ func (db *DB) noteOriginal(path string) error {
 	return nil
 }
 
-// checkOriginals returns an error if a file is no longer in its place, and tells onLoss once when that changes. What is
-// written to a file that was deleted or replaced is lost when the process ends.
+// checkOriginals returns an error if a file is no longer in its place, and calls onLoss once when that changes. Data
+// that is written to a deleted or replaced file is lost when the process ends.
 func (db *DB) checkOriginals() error {
 	err := db.displaced()
 	if lost := err != nil; db.lost.Swap(lost) != lost && db.onLoss != nil {

@@ -16,7 +16,7 @@ const (
 	selectPet          = "SELECT id, category_id, status, name FROM pets WHERE id = ?1"
 )
 
-// maxPage is more than any page has. A list makes room for no more than that beforehand.
+// maxPage is more than the number of animals on any page. A list allocates room for at most this many in advance.
 const maxPage = 128
 
 // ListPets returns at most q.Limit animals, newest first.

@@ -52,9 +52,9 @@ func (db *DB) readSince(ctx context.Context, version uint64, work func(*reader) 
 	return failure(work(r))
 }
 
-// refresh makes the reader show this version or a later one. A reader keeps its transaction open as long as it can: to
-// begin and end one costs nearly as much as to find an animal, and empties SQLite's cache of the file. That is right
-// only because this process is the only writer of animals.
+// refresh makes the reader show this version or a later one. A reader keeps its transaction open as long as it can:
+// beginning and ending one costs nearly as much as finding an animal, and empties SQLite's cache of the file. That is
+// right only because this process is the only writer of animals.
 func (db *DB) refresh(r *reader, version uint64) error {
 	if r.holds() && r.version >= version {
 		return nil
@@ -79,7 +79,7 @@ func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
 // letGo ends the transaction that the reader holds, if any. Such a transaction hides what others write, and keeps the WAL
 // from being emptied.
 func (r *reader) letGo() error {
-	r.version = 0 // so that it is not relied on, even if it does not end
+	r.version = 0 // so that nothing relies on the transaction, even if it does not end
 	if !r.holds() {
 		return nil
 	}
