@@ -18,7 +18,7 @@ type Grouped[K comparable, V any] struct {
 }
 
 type flight[V any] struct {
-	next *group[V] // those that came while the call runs; nil if there are none
+	next *group[V] // the requests that came while the call runs; nil if there are none
 }
 
 type group[V any] struct {
@@ -40,7 +40,8 @@ func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err 
 	return g.Begin(key)(ctx)
 }
 
-// Begin is Do without the wait, which is what it returns. An answer that is there is returned even if ctx has ended.
+// Begin is like Do, but does not wait. It returns the function that waits. That function returns an answer that has
+// already come even if ctx has ended.
 func (g *Grouped[K, V]) Begin(key K) (wait func(ctx context.Context) (value V, place int, err error)) {
 	mine, place := g.join(key)
 	return func(ctx context.Context) (value V, _ int, err error) {

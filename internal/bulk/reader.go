@@ -1,9 +1,10 @@
 // Package bulk reads and writes files of animals, as CSV and as JSON Lines, and keeps track of which lines of a file are
 // in a store. It needs only a few bytes of memory for each line.
 //
-// A [Reader] returns the lines of a file one by one. The [Ledger] gives each line an [ID], whatever its place in the file,
-// and says whether the line is stored already. The [Journal] keeps that on disk, so that an import that was broken off
-// goes on where it was. A [Steady] notices that the file has changed meanwhile. A [Writer] writes such a file.
+// A [Reader] returns the lines of a file one by one. The [Ledger] gives each line an [ID], whatever its place in the
+// file, and says whether the line is stored already. The [Journal] keeps that on disk, so that an import that was
+// broken off continues where it stopped. A [Steady] notices that the file has changed meanwhile. A [Writer] writes such
+// a file.
 package bulk
 
 import (

@@ -64,17 +64,18 @@ type Config struct {
 	OrderHold time.Duration
 	// KeepDeprecated serves getPet beyond its sunset.
 	KeepDeprecated bool
-	// MaxWorking is how many requests the API works on at once. It refuses more of them early. Zero means any number.
+	// MaxWorking is how many requests the API works on at once. It refuses further requests early. Zero means any
+	// number.
 	MaxWorking int64
 	// BodyBudget is how many bytes of bodies the API holds at once, not counting the first 4 KiB of each. An owner may have
 	// an eighth of it. Bodies beyond it are refused. Zero means any number.
 	BodyBudget int64
 	Log        *slog.Logger
-	// Access gets a line of JSON for every request whose level is enabled in Log, one Write for each line. If it is nil,
-	// Log gets them.
+	// Access gets a line of JSON for every request whose level is enabled in Log, one Write for each line. If it is
+	// nil, Log gets the lines.
 	Access  io.Writer
 	Metrics prometheus.Registerer
-	// Tracer makes a span of every request; nil makes none.
+	// Tracer makes a span for every request; nil makes none.
 	Tracer trace.Tracer
 	Now    func() time.Time
 }

@@ -13,7 +13,7 @@ import (
 // maxBody is how many bytes a body may have.
 const maxBody = 1 << 20
 
-// bodyKind is what an operation makes of a body.
+// bodyKind says which kind of body an operation takes.
 type bodyKind uint8
 
 const (
@@ -122,8 +122,8 @@ func tooLarge() error {
 	return petstore.Errorf(petstore.PayloadTooLarge, "The body is larger than 1 MiB. Send less.")
 }
 
-// discardLimit is how many bytes of the body of a refused request are read. A client that sends its whole body before it
-// reads gets its answer that way.
+// discardLimit is how many bytes of a refused request's body are read and thrown away. Without that, a client that
+// sends its whole body before it reads might not get its answer.
 const discardLimit = 16 << 20
 
 func (x *exchange) discardBody() {

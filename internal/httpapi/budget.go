@@ -5,7 +5,7 @@ import "sync"
 const (
 	// freeBytes of every body and answer do not count: the connection costs as much anyway.
 	freeBytes = 4 << 10
-	// shares is into how many parts a budget is divided; an owner may have one.
+	// shares is the number of parts that a budget is divided into; an owner may have one part.
 	shares = 8
 )
 

@@ -210,7 +210,7 @@ func parseWhole(number []byte) (int64, bool) {
 	return 0, false
 }
 
-// parseExponent reads an exponent. It is exact as far as a body of maxBody bytes can need.
+// parseExponent reads an exponent. It is exact for every exponent that can matter in a body of maxBody bytes.
 func parseExponent(digits []byte) int {
 	const beyond = 1 << 30
 	sign := 1

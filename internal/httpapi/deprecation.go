@@ -7,7 +7,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write it.
+// When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write these times.
 var (
 	sunsetTime  = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
 	deprecation = []string{"@1794700800"}

@@ -35,7 +35,7 @@ type exchange struct {
 	made       answer
 	madeStatus int
 
-	status int // the status that was sent; zero before
+	status int // the status that was sent; zero until then
 	size   int
 	cut    bool  // the answer broke off
 	cause  error // for the log
@@ -88,8 +88,8 @@ func (x *exchange) share(name string, values []string) { x.w.Header()[name] = va
 
 var jsonType = []string{"application/json"}
 
-// measured is the size up to which net/http adds the Content-Length of a body by itself. That is cheaper than to set the
-// header.
+// measured is the size up to which net/http adds the Content-Length of a body by itself. That is cheaper than setting
+// the header.
 const measured = 2 << 10
 
 // respond makes the answer from an encoded JSON body. The answer is sent when the work for the request is done.

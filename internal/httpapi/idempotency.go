@@ -20,8 +20,8 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 }
 
 // fingerprint tells requests apart by their operation and the bytes of their body. For createPet it is a hash of the
-// body only, because stored records have that from the time when nothing else could be created. No valid body begins
-// with the name of an operation, so the two kinds never collide.
+// body only, because the records from the time when nothing else could be created hold such a hash. No valid body
+// begins with the name of an operation, so the two kinds never collide.
 func fingerprint(x *exchange) [sha256.Size]byte {
 	if x.operation.name == "createPet" {
 		return sha256.Sum256(x.body)

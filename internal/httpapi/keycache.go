@@ -14,8 +14,8 @@ import (
 
 const (
 	keyTTL = 5 * time.Second
-	// renewAge is how old a key in use gets before it is looked up again in the background. Its requests need not wait if
-	// that takes less than the rest of keyTTL.
+	// renewAge is how old a key in use gets before it is looked up again in the background. Requests with the key need
+	// not wait if the look-up takes less than the rest of keyTTL.
 	renewAge   = 4 * time.Second
 	maxKeys    = 65536
 	keyTimeout = 5 * time.Second
@@ -70,8 +70,8 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 	return c
 }
 
-// cached returns a key as it was when it was last looked up, and reports whether that is recent enough to rely on now. If
-// that will soon be too old, cached starts the next look-up.
+// cached returns a key as it was when it was last looked up, and reports whether that look-up is recent enough to rely
+// on now. If it will soon be too old, cached starts the next one.
 func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstore.Key, known, fresh bool) {
 	c.mu.RLock()
 	e, known := c.entries[hash]

@@ -30,7 +30,7 @@ func newKeyUses(storage petstore.Storage, log *slog.Logger) *keyUses {
 	return &keyUses{storage: storage, log: log, waiting: make(map[string]time.Time)}
 }
 
-// note makes the use of a key wait to be noted, unless the storage has noted this hour already.
+// note queues the use of a key to be noted, unless the storage has noted this hour already.
 func (u *keyUses) note(key petstore.Key, now time.Time) {
 	hour := now.UTC().Truncate(time.Hour)
 	if !key.LastUsedAt.Before(hour) {

@@ -136,7 +136,8 @@ func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.D
 	return banned
 }
 
-// lift ends a ban that a clock gave while it was ahead. The ban must not take effect when the time of its start comes.
+// lift ends a ban that a clock gave while it was ahead, so the ban begins in the future. Otherwise the ban would take
+// effect when its start comes.
 func (a *API) lift(x *exchange, owner string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
 	defer cancel()

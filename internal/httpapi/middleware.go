@@ -113,7 +113,7 @@ func (a *API) matched(next handler) handler {
 	}
 }
 
-// routed refuses a path or a method that does not exist, and what was removed.
+// routed refuses a path or a method that does not exist, and an operation that was removed.
 func (a *API) routed(next handler) handler {
 	return func(x *exchange) error {
 		switch {
@@ -130,7 +130,7 @@ func (a *API) routed(next handler) handler {
 	}
 }
 
-// permitted refuses what the key may not do.
+// permitted refuses an operation that the key does not permit.
 func (a *API) permitted(next handler) handler {
 	return func(x *exchange) error {
 		if x.key.Access == petstore.ReadOnly && x.operation.writes() {
@@ -153,8 +153,8 @@ func (a *API) addressed(next handler) handler {
 	}
 }
 
-// sent sends the answer that the later steps have made. Those steps are done by then, so a client that does not read
-// keeps nobody else waiting. The outbox bounds how many bytes wait for such clients.
+// sent sends the answer that the later steps have made. Because those steps are done before it sends, a client that
+// does not read keeps nobody else waiting. The outbox bounds how many bytes wait for such clients.
 func (a *API) sent(next handler) handler {
 	return func(x *exchange) error {
 		if err := next(x); err != nil {
@@ -208,8 +208,8 @@ func (a *API) options(x *exchange) error {
 	return nil
 }
 
-// requestID takes the id that the client gave the request if it is safe to repeat, which an API key is not. Otherwise it
-// makes one.
+// requestID returns the id that the client gave the request, if that id is safe to repeat; an API key is not. Otherwise
+// it makes an id.
 func requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && petstore.Redact(ids[0]) == ids[0] {
 		return ids[0]

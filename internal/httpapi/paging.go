@@ -138,8 +138,8 @@ func parseInt64(s string) (int64, bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
-// pageOf makes a page of items, which were queried with a limit one higher than that of the page. If there is one item
-// more, another page follows, and next makes the link to it from the last item of this page.
+// pageOf makes a page of items, which were queried with a limit one higher than that of the page. If there is one more
+// item, another page follows, and next makes the link to it from the last item of this page.
 func pageOf[T any](items []T, limit int, appendOne func([]byte, T) []byte, next func(last T) string) (page answer) {
 	if len(items) > limit {
 		items = items[:limit]

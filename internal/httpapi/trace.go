@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traced makes a span of the request. The span is part of the caller's trace if the request names one. Without a tracer,
-// traced adds nothing to the chain.
+// traced makes a span for the request. The span is part of the caller's trace if the request names one. Without a
+// tracer, traced adds nothing to the chain.
 func (a *API) traced(next handler) handler {
 	if a.Tracer == nil {
 		return next

@@ -103,9 +103,9 @@ type StoredIdempotency struct {
 	MadeAt      time.Time
 }
 
-// Copy makes the content of to equal to that of from, and returns what it changed. A key that only to has stays there.
-// Copy calls progress with the number of animals compared so far and the number of all animals. It copies the animals
-// last: if an animal is created during the copy, its idempotency record never arrives without it.
+// Copy makes the content of to equal to that of from, and returns what it changed. Keys that only the target has stay
+// there. Copy calls progress with the number of animals compared so far and the total number of animals. It copies the
+// animals last: if an animal is created during the copy, its idempotency record never arrives without it.
 func Copy(ctx context.Context, from, to Copyable, progress func(done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {

@@ -15,10 +15,10 @@ type Limiter interface {
 
 // Distant is implemented by a Limiter whose decisions take a while, because it asks another server.
 type Distant interface {
-	// Begin takes a request without waiting for the decision: wait waits for it, and must be called. Until then, the caller
-	// may do only work for the request that has no effect, but what time alone decides. Begin does so only if the subject
-	// is not banned and had more than half of its requests left at the last decision here. Otherwise it takes nothing and
-	// returns nil.
+	// Begin takes a request without waiting for the decision. The caller must call wait, which returns the decision.
+	// Until then, the caller may work on the request only if that changes nothing, except what time alone decides, such
+	// as that an order expires. Begin takes the request only if the subject is not banned and had more than half of its
+	// requests left at the last decision here. Otherwise it takes nothing and returns nil.
 	Begin(ask Ask) (wait func() (Decision, error))
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // Storage keeps everything that outlives a request. Every method is safe for concurrent use. When a writing method
-// returns nil, its write is durable, and every read that starts afterwards sees it, in this process and in every other
-// one on the same database. No read shows less than a read that ended before it began. A method that cannot do its work
+// returns nil, its write is durable, and every read that starts later sees it, in this process and in every other one
+// on the same database. No read shows less than a read that ended before it began. A method that cannot do its work
 // returns an Error with the code Unavailable and has changed nothing. A write that was broken off, but may have been
 // done, returns an Error with the code OutcomeUnknown: it was done as a whole or not at all, and nobody can say which.
 // The Storage never tries such a write again.
@@ -69,8 +69,8 @@ type Categories interface {
 // Orders keeps orders. An order and its animal change in one transaction: an order makes its animal pending exactly while
 // the order is stored as open. Orders are returned as they count at the moment of the call, by the storage's clock.
 type Orders interface {
-	// ListOrders returns at most q.Limit orders, newest first. Like GetOrder it stores that an order has expired before it
-	// shows so: an order that was shown as expired stays so.
+	// ListOrders returns at most q.Limit orders, newest first. Like GetOrder, it stores that an order has expired
+	// before it shows the order as expired. So an order that was shown as expired stays expired.
 	ListOrders(ctx context.Context, q OrderQuery) ([]Order, error)
 	// GetOrder returns one order, or an Error with the code NotFound.
 	GetOrder(ctx context.Context, id int64) (Order, error)
@@ -105,15 +105,15 @@ type Keys interface {
 	FindKey(ctx context.Context, hash SecretHash) (Key, error)
 	// Keys returns every key, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
-	// UseKey notes that a key was used in the hour that begins then. It raises LastUsedAt, never lowers it, and writes
-	// nothing if there is nothing to raise.
+	// UseKey notes that a key was used in the hour that begins at that time. It raises LastUsedAt, never lowers it, and
+	// writes nothing if there is nothing to raise.
 	UseKey(ctx context.Context, id string, hour time.Time) error
 
 	// How a key changes and ends:
 
-	// RotateKey replaces a key by its Successor with that hash, and lets the old key live for the overlap. It returns an
-	// Error with the code NotFound if there is no such key, or Unauthorized if the key is no longer usable or was already
-	// rotated.
+	// RotateKey replaces a key with its Successor, which has that hash, and lets the old key live for the overlap. It
+	// returns an Error with the code NotFound if there is no such key, or Unauthorized if the key is no longer usable
+	// or was already rotated.
 	RotateKey(ctx context.Context, id string, hash SecretHash, now time.Time, overlap time.Duration) (Key, error)
 	// UpdateKey makes a Change to a key and returns the key. A change of plan or limits goes to every key of the same
 	// owner. UpdateKey returns an Error with the code NotFound if there is no such key, or the refusal of Change.
@@ -134,9 +134,9 @@ type Keys interface {
 
 // Versioned is implemented by a Storage that can be the only writer of its animals.
 type Versioned interface {
-	// Version changes with every write of animals, before the write is acknowledged and before any read shows it. So the
-	// answer of a read may be used again as long as the version is the same as before that read. It is not ok if another
-	// process may write animals: then the version says nothing.
+	// Version changes with every write of animals, before the write is acknowledged and before any read shows it. So
+	// the answer of a read may be used again as long as the version is the same as before that read. If another process
+	// may write animals, ok is false and the version says nothing.
 	Version() (version uint64, ok bool)
 }
 

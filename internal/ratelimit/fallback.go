@@ -53,7 +53,7 @@ var (
 )
 
 // Observe is called for every decision. It is told whether Redis or this process made the decision, and how long it
-// took. What the caller does while Redis decides does not count.
+// took. The time does not include other work that the caller does while Redis decides.
 type Observe func(byRedis bool, took time.Duration)
 
 // NewFallback makes a Fallback on the Redis at that URL. It fails only if the URL cannot be used. If nothing answers

@@ -22,7 +22,7 @@ const (
 )
 
 // Memory is a Limiter that counts in this process. It deletes counters whose windows are over. The number of counters
-// without a daily limit, which are those of addresses, is bounded: when there are too many, any one of them is deleted
+// without a daily limit, which are those of addresses, is bounded: when there are too many, an arbitrary one is deleted
 // to make room for the next.
 type Memory struct {
 	now    func() time.Time

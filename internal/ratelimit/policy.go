@@ -111,7 +111,7 @@ func (c *counter) count(outcome petstore.Outcome) {
 	}
 }
 
-// describe is the decision about a request that had that outcome and after which the counter is c.
+// describe returns the decision about a request that had that outcome. The counter c is the one after the request.
 func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64) petstore.Decision {
 	w := c.shown(ask.Limits)
 	if outcome == petstore.Banned && (w.left > 0 || w.reset <= banEnd(ask)) {

@@ -17,7 +17,7 @@ type code struct {
 	Advice   template.HTML
 }
 
-// advice says what to do about each code. A test holds that no code of the document is left out.
+// advice says what to do about each code. A test makes sure that no code of the document is left out.
 var advice = map[petstore.Code]string{
 	petstore.BadRequest:           "The request is not HTTP as it should be. Check how its path is encoded, and its headers.",
 	petstore.InvalidJSON:          "Send one JSON object, each field once, nothing after it. Do not retry the same body.",
