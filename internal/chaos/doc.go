@@ -1,4 +1,4 @@
-// Package chaos breaks a running service in every way that a seeded plan holds, under load, and checks that nothing that
+// Package chaos breaks a running service in every way that a seeded plan lists, under load. It checks that nothing that
 // was acknowledged is lost, done twice or seen out of order. It has tests only: make chaos runs them for as long as you
 // like, and go test for a minute. They need Linux.
 //

@@ -43,7 +43,7 @@ func isText(s string, max int) bool {
 
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
-// wholeNumber reads a whole number. It gives big.Rat no exponent so large that it would fill the memory.
+// wholeNumber reads a whole number. It never gives big.Rat an exponent so large that the number would fill the memory.
 func wholeNumber(number string) (int64, bool) {
 	if number == "" || !strings.ContainsRune("-0123456789", rune(number[0])) {
 		return 0, false

@@ -54,7 +54,8 @@ func (s *subject) withoutUnseen() (without *subject, some bool) {
 	return &copied, some
 }
 
-// late returns the events, in which a write may now be done after its answer, until it was seen.
+// late returns the events with longer spans for the writes: each write may now happen after its answer, until somebody
+// saw it.
 func (s *subject) late() (events []*event) {
 	for _, e := range s.events {
 		if !e.looks() {

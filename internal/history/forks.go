@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// age is what is certain about a name that was given only once: by which time the name was there, and at which time it
-// was still there.
+// age is what is certain about a name that was given only once: it was there by the time begun, and was not gone before
+// the time still.
 type age struct{ begun, still time.Duration }
 
 // before reports whether a name certainly came before another one. A name that was given only once is there without a
@@ -35,7 +35,7 @@ func ages(names []fact[string]) map[string]age {
 }
 
 // checkForks looks for two overlapping lists, each of which shows something older than the other does: whichever came
-// first, the other went back. Lists that do not overlap cannot do that, as checkLists has found.
+// first, the other went back. checkLists has ruled this out for lists that do not overlap.
 func (c *checker) checkForks(rows map[*call][]row, lives map[*subject]*life) {
 	var open []*call
 	shows := make(map[*call]map[*subject]string)

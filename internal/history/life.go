@@ -66,7 +66,7 @@ func (s *subject) live() *life {
 	return l
 }
 
-// floatFacts are the values that a change gave, if the change was made.
+// floatFacts adds the values that a change gave, if the change was made.
 func (s *subject) floatFacts(f float, returned time.Duration, names *[]fact[string], numbers *[]fact[int64], statuses *[]fact[string]) {
 	when := span{f.from, returned}
 	if f.Name != nil {
@@ -106,7 +106,7 @@ func (s *subject) liveOrder(h *holding) map[string]spells {
 	return when
 }
 
-// when is the time at which what an event shows can have been true.
+// when returns the part of moments during which the event can have been true.
 func (l *life) when(e *event, moments spells) spells {
 	switch e.kind {
 	case shown:

@@ -106,8 +106,8 @@ func (c *checker) conflicts(refused *call, variants [][]*call) bool {
 	return false
 }
 
-// madeBy is what equal requests with one key, or a single request without a key, made. It is nil if they cannot have made
-// anything.
+// madeBy returns what was made by equal requests with one key, or by a single request without a key. It returns nil if
+// they cannot have made anything.
 func (c *checker) madeBy(calls []*call) *made {
 	m := &made{span: span{never, never}}
 	var first *call // the call whose answer is not marked as a replay

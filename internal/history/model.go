@@ -53,7 +53,7 @@ type subject struct {
 	// floats are changes whose outcome is unknown. Each may have happened at any time after its call. The model applies one
 	// only if nothing else explains what was seen, so they never multiply the search.
 	floats []float
-	// gone is the time from which on the animal may have been deleted without a trace.
+	// gone is the earliest time at which the animal may have been deleted without a trace.
 	gone time.Duration
 	// until is when the animal was certainly deleted.
 	until  time.Duration
@@ -61,7 +61,8 @@ type subject struct {
 }
 
 // holding is the part of an order that is the same in all answers. Its hold ends between mayExpire and mustExpire, in
-// the time of the history. From the other two times on, the order may have been closed without a trace.
+// the time of the history. The times completed and cancelled are the earliest at which the order may have been closed
+// without a trace.
 type holding struct {
 	order
 	span

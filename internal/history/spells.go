@@ -45,9 +45,9 @@ type fact[V comparable] struct {
 	maybe bool
 }
 
-// possible is when something can have had each of its values. A value begins with a write of it, not before the call of
-// that write. It has ended when another value was certain after the write. So of the facts with another value that were
-// called after the write was done, the first one to be over ends it.
+// possible returns when something can have had each of its values. A value begins with a write of it, not before the
+// call of that write. It ends when another value is certain after the write: of the facts with another value that were
+// called after the write returned, the first one to be over ends it.
 func possible[V comparable](facts []fact[V]) map[V]spells {
 	certain := slices.DeleteFunc(slices.Clone(facts), func(f fact[V]) bool { return f.maybe })
 	slices.SortFunc(certain, func(a, b fact[V]) int { return cmp.Compare(a.called, b.called) })
@@ -72,8 +72,8 @@ func possible[V comparable](facts []fact[V]) map[V]spells {
 	return when
 }
 
-// soonest finds, for each fact, which of it and the facts after it is over first, and when the first fact with a
-// different value than that one is over.
+// soonest looks, for each fact, at that fact and all later ones. It finds the fact that is over first, and when the
+// first fact with a different value from that one is over.
 func soonest[V comparable](facts []fact[V]) (first []fact[V], second []time.Duration) {
 	first, second = make([]fact[V], len(facts)), make([]time.Duration, len(facts))
 	best, other := fact[V]{span: span{never, never}}, never

@@ -99,7 +99,7 @@ func (w *worker) get(ctx context.Context, path string) Exchange {
 	return w.send(ctx, http.MethodGet, path, "", nil)
 }
 
-// change sends a write without a body until it is answered. To repeat such a write does no harm.
+// change sends a write without a body until it is answered. Repeating such a write does no harm.
 func (w *worker) change(ctx context.Context, method, path string) Exchange {
 	return w.insist(ctx, method, path, "", nil)
 }

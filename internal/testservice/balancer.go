@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Balancer is an HAProxy before the replicas of a test.
+// Balancer is an HAProxy in front of the replicas of a test.
 type Balancer struct {
 	// URL leads to the replicas.
 	URL string
@@ -20,8 +20,8 @@ type Balancer struct {
 	process *process
 }
 
-// StartBalancer starts HAProxy as deploy/haproxy.cfg, the file of that path, configures it, with other addresses and
-// faster checks and more patience, before three replicas that are named by host and port.
+// StartBalancer starts HAProxy in front of three replicas, which are named by host and port. The argument config is the
+// path of deploy/haproxy.cfg; HAProxy gets a copy of it with other addresses, faster checks and more patience.
 func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	t.Helper()
 	b := &Balancer{program: Program(t, "haproxy", "install the package haproxy"), dir: folder(t, "haproxy")}
@@ -50,7 +50,7 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 
 func (b *Balancer) config() string { return filepath.Join(b.dir, "haproxy.cfg") }
 
-// Start starts the balancer, again after Kill, and returns when it leads to a replica that is ready.
+// Start starts the balancer, also after Kill, and returns when it leads to a replica that is ready.
 func (b *Balancer) Start(t testing.TB) {
 	t.Helper()
 	p, err := start(exec.Command(b.program, "-f", b.config()), b.dir)

@@ -13,7 +13,7 @@ import (
 // pagePatience bounds a test in the browser. Only a broken page takes that long.
 const pagePatience = 5 * time.Minute
 
-// chromiumNames begins with the one that takes the least time.
+// chromiumNames are the programs to look for. The first one takes the least time.
 var chromiumNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
 // Browser opens a window of a headless Chromium for the test, with storage, cookies and cache of its own. All tests of

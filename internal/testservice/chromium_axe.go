@@ -26,7 +26,8 @@ func (p *Page) Accessible(view string) {
 	p.axe(view, everyRule)
 }
 
-// Legible is Accessible with the rules about colors only, for a view that is known to keep the others in other colors.
+// Legible is Accessible with only the rules about colors. It is for a view that is known to keep the other rules,
+// because it was checked in other colors.
 func (p *Page) Legible(view string) {
 	p.t.Helper()
 	p.axe(view, colorRules)

@@ -56,7 +56,7 @@ func (d *Disk) Fill(t testing.TB) {
 	}
 }
 
-// Free gives the room back that Fill took.
+// Free gives back the room that Fill took.
 func (d *Disk) Free(t testing.TB) {
 	t.Helper()
 	if err := os.Remove(d.filler()); err != nil {
@@ -64,7 +64,7 @@ func (d *Disk) Free(t testing.TB) {
 	}
 }
 
-// ReadOnly lets nobody write any more. No file may be open for writing.
+// ReadOnly makes the disk read-only. No file on it may be open for writing.
 func (d *Disk) ReadOnly(t testing.TB) { d.remount(t, syscall.MS_RDONLY) }
 
 // Writable ends ReadOnly.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Link is the network between a server and its clients. What happens to networks may be done to it; Mend ends that.
+// Link is the network between a server and its clients. A test can make it fail as networks fail; Mend ends the fault.
 type Link struct {
 	// Address is the host and port to use instead of the server's.
 	Address string
@@ -38,8 +38,8 @@ func StartLink(t testing.TB, server string) *Link {
 	return l
 }
 
-// accept gives every connection to a new address to join. When the test ends, it calls stop, which must end every join,
-// and waits for them.
+// accept listens on a new address and calls join with every connection. When the test ends, accept calls stop, which
+// must end every join, and waits until they have ended.
 func accept(t testing.TB, join func(net.Conn), stop func()) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -87,7 +87,7 @@ func (l *Link) Cut() { l.set(cut, 0) }
 // Halve breaks each connection after half of the next bytes that are sent on it.
 func (l *Link) Halve() { l.set(halving, 0) }
 
-// Silence lets nothing through. What was sent meanwhile arrives after Mend, as TCP has it.
+// Silence lets nothing through. Bytes that are sent meanwhile arrive after Mend, as over TCP.
 func (l *Link) Silence() { l.set(silent, 0) }
 
 // Mend makes the link whole.
@@ -96,7 +96,7 @@ func (l *Link) Mend() { l.set(whole, 0) }
 func (l *Link) set(fault linkFault, delay time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.mended) // what was held up looks again
+	close(l.mended) // wakes the goroutines that wait in await
 	l.fault, l.delay, l.mended = fault, delay, make(chan struct{})
 	if fault == cut {
 		for conn := range l.conns {
@@ -176,7 +176,7 @@ func (l *Link) pass(to, from net.Conn) {
 	}
 }
 
-// await returns when something may be sent, and the fault that it meets.
+// await waits until something may be sent, and returns the fault that applies to it.
 func (l *Link) await() linkFault {
 	for {
 		l.mu.Lock()

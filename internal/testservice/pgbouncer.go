@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PgBouncer is a pooler in transaction mode before a PostgreSQL of a test.
+// PgBouncer is a pooler in transaction mode, in front of the PostgreSQL of a test.
 type PgBouncer struct {
 	// URL leads to the database postgres of that server.
 	URL string
@@ -38,7 +38,8 @@ server_login_retry = 0.1
 ignore_startup_parameters = %s
 `
 
-// StartPgBouncer starts a pooler before the PostgreSQL at that host and port, which ignores these settings of sessions.
+// StartPgBouncer starts a pooler in front of the PostgreSQL at that host and port. The pooler ignores these session
+// settings.
 func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 	t.Helper()
 	b := &PgBouncer{program: Program(t, "pgbouncer", "install the package pgbouncer"), dir: folder(t, "pgbouncer")}
@@ -67,7 +68,7 @@ func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 
 func (b *PgBouncer) config() string { return filepath.Join(b.dir, "pgbouncer.ini") }
 
-// Start starts the pooler, again after Kill, and returns when it leads to its PostgreSQL.
+// Start starts the pooler, also after Kill, and returns when it leads to its PostgreSQL.
 func (b *PgBouncer) Start(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command(b.program, b.config())

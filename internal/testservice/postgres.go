@@ -214,8 +214,8 @@ func (s *PostgresServer) Stop(t testing.TB) {
 	}
 }
 
-// Exhaust has the server write its WAL until it can write no more, as on a full disk. It crashes then, and ends if it finds
-// no room for its recovery either.
+// Exhaust makes the server write its WAL until it can write no more, as on a full disk. The server then crashes, and
+// ends if it has no room for its recovery either.
 func (s *PostgresServer) Exhaust(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -60,8 +60,8 @@ func build(args ...string) error {
 	return nil
 }
 
-// BuildOverlaid makes the program with other texts for some of the files, by their absolute paths. Files that are not there
-// are added.
+// BuildOverlaid builds the program with other contents for some files, which are named by absolute paths. It adds files
+// that do not exist.
 func BuildOverlaid(files map[string]string) (path string, err error) {
 	parent, err := scratch()
 	if err != nil {
@@ -86,7 +86,7 @@ func BuildOverlaid(files map[string]string) (path string, err error) {
 	return path, build("-overlay", list, "-o", path)
 }
 
-// NewServer prepares a server of that binary on its own ports, which stay the same over all its starts. The arguments
+// NewServer prepares a server of that binary on its own ports, which stay the same each time it starts. The arguments
 // follow "serve". If --tls-cert is among them, the URL begins with https.
 func NewServer(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
@@ -130,7 +130,7 @@ var trusting = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Con
 
 func (s *Server) ready() error { return ready(s.URL) }
 
-// ready says why a server, or what leads to it, is not ready.
+// ready says why a server, or the balancer in front of it, is not ready.
 func ready(url string) error {
 	answer, err := trusting.Get(url + "/readyz")
 	if err != nil {
