@@ -3,10 +3,10 @@ FUZZTIME ?= 20s
 CHAOS ?= 5m
 SEED ?= 0
 # The race detector leaves out the engine of SQLite, which is translated C, shares no memory with goroutines, and takes six
-# times as long under it. Leave out no package with generic code: its copies of that code would be seen as races. What else
-# was translated is not checked for pointer arithmetic, which C consists of.
+# times as long under it. Leave out no package with generic code: the detector would report races in its copies of that code.
+# The other translated packages are not checked for pointer arithmetic, because C is full of it.
 RACE := -race -gcflags=modernc.org/...=-d=checkptr=0 -gcflags=modernc.org/sqlite/lib=-race=false
-# These packages have no code of the product in their process: they start it, and break and attack it.
+# The tests of these packages run no product code in their own process: they start the program, and break and attack it.
 OUTSIDE := petstore/internal/chaos petstore/internal/hostile
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
@@ -18,7 +18,7 @@ run: ## serve on ./petstore.db
 build: ## a static binary in bin/
 	$(BUILD) -o bin/petstore ./cmd/petstore
 
-# A program under the race detector would wait a second before it ends.
+# Without this, a program under the race detector waits a second before it ends.
 test: export GORACE = atexit_sleep_ms=0
 test: export TMPDIR := $(shell scripts/test-folder.sh)
 test: ## everything, on real databases and in a real browser, with the race detector

@@ -29,7 +29,7 @@ for try in $(seq 100); do
 done
 [ -n "$link" ] || { echo "petstore demo does not start:" >&2; cat "$scratch/log" >&2; exit 1; }
 
-# shot NAME WIDTH HEIGHT light|dark QUERY shows what that query opens, five seconds after it was opened.
+# shot NAME WIDTH HEIGHT light|dark QUERY takes a picture of the page that the query opens, after five seconds.
 shot() {
 	case $4 in light) scheme=1 ;; dark) scheme=0 ;; esac
 	"$browser" --headless $sandbox --disable-gpu --hide-scrollbars --force-prefers-reduced-motion --lang=en \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes clients from api/openapi.yaml with tools that others use, compiles them strictly and uses each of them against a
-# server of its own. What cannot be had here (Node.js, or a tool that is not cached when there is no network) is skipped;
-# with CI=true nothing may be skipped.
+# server of its own. Skips what it cannot get here (Node.js, or a tool that is not cached when there is no network); with
+# CI=true nothing may be skipped.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -37,7 +37,7 @@ until SERVER=$(sed -n 's/^Petstore serves at //p' "$work/stdout") && [ -n "$SERV
 done
 export SERVER
 
-# part NAME COMMAND... runs a command in silence, and shows what it said if it failed.
+# part NAME COMMAND... runs a command silently, and shows its output if it fails.
 part() {
 	name=$1
 	shift
@@ -48,7 +48,7 @@ part() {
 	fi
 }
 
-# without REASON ends the script, in peace unless nothing may be skipped.
+# without REASON ends the script: with success, unless nothing may be skipped.
 without() {
 	echo "skipped the rest: $1" >&2
 	[ "${CI:-}" != true ]

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes sure that the programs are here with which tests start services of their own, and installs what is missing where
-# it can: as root, or with a sudo that asks for no password, from Debian packages. What finds accessibility faults comes from
-# npm, into the user's cache folder. Otherwise it says what will be skipped; with CI=true nothing may be skipped, and it fails.
+# Makes sure that the programs with which tests start their own services are here. Installs missing ones where it can: from
+# Debian packages, as root or with a sudo that asks for no password. The accessibility checker comes from npm, into the user's
+# cache folder. Otherwise the script says what will be skipped; with CI=true nothing may be skipped, and the script fails.
 set -eu
 axe_version=4.14.0
 case $(uname) in Darwin) cache=$HOME/Library/Caches ;; *) cache=${XDG_CACHE_HOME:-$HOME/.cache} ;; esac
