@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 folder=$(cd "${1:-docs/img}" && pwd)
 
 browser=
-for name in chromium chromium-browser google-chrome google-chrome-stable; do
+for name in chromium chromium-browser google-chrome google-chrome-stable chromium-headless-shell; do
 	command -v "$name" >/dev/null && browser=$name && break
 done
 [ -n "$browser" ] || { echo "Chromium is not here: install the package chromium, or Google Chrome." >&2; exit 1; }
