@@ -6,8 +6,8 @@ SEED ?= 0
 # times as long under it. Leave out no package with generic code: the detector would report races in its copies of that code.
 # The other translated packages are not checked for pointer arithmetic, because C is full of it.
 RACE := -race -gcflags=modernc.org/...=-d=checkptr=0 -gcflags=modernc.org/sqlite/lib=-race=false
-# The tests of these packages run no product code in their own process: they start the program, and break and attack it.
-OUTSIDE := petstore/internal/chaos petstore/internal/hostile
+# The tests of these packages start the program. Where goroutines of one server meet, they start it with the race detector.
+OUTSIDE := petstore/cmd/petstore petstore/internal/chaos petstore/internal/hostile
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .PHONY: run build test test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
@@ -20,6 +20,7 @@ build: ## a static binary in bin/
 
 # Without this, a program under the race detector waits a second before it ends.
 test: export GORACE = atexit_sleep_ms=0
+test: export PETSTORE_TEST_RACE = $(RACE)
 test: export TMPDIR := $(shell scripts/test-folder.sh)
 test: ## everything, on real databases and in a real browser, with the race detector
 	scripts/test-services.sh

@@ -1,10 +1,13 @@
 #!/bin/sh
 # Makes clients from api/openapi.yaml with tools that others use, compiles them strictly and uses each of them against a
 # server of its own. Skips what it cannot get here (Node.js, or a tool that is not cached when there is no network); with
-# CI=true nothing may be skipped.
+# CI=true nothing may be skipped. The clients stay in the user's cache folder, so that the next run compiles and installs only
+# what is new; so a user runs it once at a time.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+case $(uname) in Darwin) cache=$HOME/Library/Caches ;; *) cache=${XDG_CACHE_HOME:-$HOME/.cache} ;; esac
+clients=$cache/petstore-test/clients
 work=$(mktemp -d)
 server=
 finish() {
@@ -14,14 +17,15 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-cp -R "$root/scripts/clients/." "$work"
-cp "$root/api/openapi.yaml" "$work/go"
-cp "$root/api/openapi.yaml" "$work/typescript"
+mkdir -p "$clients"
+cp -R "$root/scripts/clients/." "$clients"
+cp "$root/api/openapi.yaml" "$clients/go"
+cp "$root/api/openapi.yaml" "$clients/typescript"
 
 KEY=clients-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 export KEY
 : >"$work/stdout"
-go -C "$root" build -o "$work/petstore" ./cmd/petstore
+go -C "$root" run -ldflags='-s -w' -exec=cp ./cmd/petstore "$work/petstore" # as the tests build it
 PETSTORE_API_KEY=$KEY "$work/petstore" serve --listen 127.0.0.1:0 --admin-listen "" --database "sqlite:$work/petstore.db" \
 	>"$work/stdout" 2>"$work/stderr" &
 server=$!
@@ -55,9 +59,9 @@ without() {
 	exit
 }
 
-cd "$work/go"
+cd "$clients/go"
 go mod download 2>"$work/said" || without "the Go modules cannot be had: $(tail -1 "$work/said")"
-mkdir petstore
+mkdir -p petstore
 part "oapi-codegen, making the client," go tool oapi-codegen -generate types,client -package petstore -o petstore/client.go openapi.yaml
 part "oapi-codegen, compiling the client," go vet ./...
 part "oapi-codegen, using the client," go run .
@@ -66,11 +70,15 @@ echo "ok  oapi-codegen (Go)"
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
 	without "Node.js is not here"
 fi
-cd "$work/typescript"
-npm ci --prefer-offline --no-audit --no-fund --ignore-scripts >"$work/said" 2>&1 || without "the packages cannot be had: $(grep -m 1 error "$work/said")"
-part "openapi-typescript, making the types," npx --no-install openapi-typescript openapi.yaml -o schema.d.ts
-part "@hey-api/openapi-ts, making the client," npx --no-install openapi-ts -f openapi-ts.config.mjs
-part "TypeScript, compiling the clients," npx --no-install tsc
+cd "$clients/typescript"
+if ! cmp -s package-lock.json node_modules/installed; then
+	npm ci --prefer-offline --no-audit --no-fund --ignore-scripts >"$work/said" 2>&1 || without "the packages cannot be had: $(grep -m 1 error "$work/said")"
+	cp package-lock.json node_modules/installed
+fi
+rm -rf generated out
+part "openapi-typescript, making the types," node_modules/.bin/openapi-typescript openapi.yaml -o schema.ts
+part "@hey-api/openapi-ts, making the client," node_modules/.bin/openapi-ts -f openapi-ts.config.mjs
+part "TypeScript, compiling the clients," node_modules/.bin/tsc
 part "openapi-typescript, using the client," node out/fetch.js
 echo "ok  openapi-typescript with openapi-fetch (TypeScript)"
 part "@hey-api/openapi-ts, using the client," node out/zod.js

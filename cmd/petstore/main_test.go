@@ -21,17 +21,6 @@ import (
 	"petstore/internal/testservice"
 )
 
-// asProgram turns the test binary into the program, so that tests can start, signal and kill real processes.
-const asProgram = "PETSTORE_TEST_AS_PROGRAM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		os.Unsetenv(asProgram)
-		main()
-	}
-	os.Exit(m.Run())
-}
-
 // invoke runs a command in this process and returns what it printed and the status it would end with.
 func invoke(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
@@ -63,17 +52,18 @@ type testServer struct {
 // program prepares a process of the program as users have it, with an environment of its own.
 func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.Command(testservice.Build(t), args...)
-	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETSTORE_") })
-	return command
+	return process(testservice.Build(t), args)
 }
 
-// raced is program under the race detector, if this test is. It is for tests in which goroutines of one process meet.
+// raced is program under the race detector. It is for tests in which goroutines of one process meet.
 func raced(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	command := program(t, args...)
-	command.Path = os.Args[0]
-	command.Env = append(command.Env, asProgram+"=1")
+	return process(testservice.BuildRaced(t), args)
+}
+
+func process(binary string, args []string) *exec.Cmd {
+	command := exec.Command(binary, args...)
+	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETSTORE_") })
 	return command
 }
 
@@ -83,7 +73,7 @@ func startServer(t *testing.T, args ...string) *testServer {
 	return launch(t, program(t, serveArgs(t, args)...))
 }
 
-// startRaced is startServer under the race detector, if this test is.
+// startRaced is startServer under the race detector.
 func startRaced(t *testing.T, args ...string) *testServer {
 	t.Helper()
 	return launch(t, raced(t, serveArgs(t, args)...))

@@ -1,6 +1,7 @@
 package testservice
 
 import (
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -30,29 +31,43 @@ type Server struct {
 }
 
 // Build builds the program once for all tests of this process and returns its path.
-func Build(t testing.TB) string {
+func Build(t testing.TB) string { return have(t, plain) }
+
+// BuildRaced is Build with the race detector. PETSTORE_TEST_RACE may hold other flags for it, separated by spaces.
+func BuildRaced(t testing.TB) string { return have(t, raced) }
+
+var (
+	plain = once("petstore")
+	raced = once("petstore-raced", strings.Fields(cmp.Or(os.Getenv("PETSTORE_TEST_RACE"), "-race"))...)
+)
+
+func have(t testing.TB, program func() (string, error)) string {
 	t.Helper()
-	path, err := built()
+	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := scratch()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "petstore")
-	return path, build("-o", path)
-})
+// once returns a function that builds the program at its first call.
+func once(name string, flags ...string) func() (path string, err error) {
+	return sync.OnceValues(func() (string, error) {
+		dir, err := scratch()
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, name)
+		return path, build(path, flags...)
+	})
+}
 
 // packageDir is the folder of the test's package. A test may have changed its folder before the program is built.
 var packageDir, _ = os.Getwd()
 
-func build(args ...string) error {
-	command := exec.Command("go", slices.Concat([]string{"build", "-ldflags=-s -w"}, args, []string{"petstore/cmd/petstore"})...)
+// build puts the program at that path. Unlike go build, go run keeps what it has linked for the next time.
+func build(path string, flags ...string) error {
+	command := exec.Command("go", slices.Concat([]string{"run", "-ldflags=-s -w", "-exec=cp"}, flags, []string{"petstore/cmd/petstore", path})...)
 	command.Dir = packageDir
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("petstore cannot be built: %w\n%s", err, out)
@@ -83,7 +98,7 @@ func BuildOverlaid(files map[string]string) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(dir, "petstore")
-	return path, build("-overlay", list, "-o", path)
+	return path, build(path, "-overlay", list)
 }
 
 // NewServer prepares a server of that binary on its own ports, which stay the same each time it starts. The arguments
