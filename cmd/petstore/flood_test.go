@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"petstore/internal/testservice"
 )
 
 // certified returns the arguments for TLS with a new certificate, and a client that trusts it.
@@ -22,7 +24,7 @@ func certified(t *testing.T) (args []string, trusting *http.Client) {
 	t.Helper()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: writeCertificate(t, certFile, keyFile, 1)}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: testservice.WriteCertificate(t, certFile, keyFile, 1)}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, &http.Client{Timeout: time.Minute, Transport: transport}
 }
@@ -128,7 +130,7 @@ func TestAnHTTP2ClientThatTakesNothingIsSentAway(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	cert, err := newCertificate(certFile, keyFile)
 	if err != nil {
 		t.Fatal(err)

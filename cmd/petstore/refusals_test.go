@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 // notHTTP lists texts that net/http refuses by itself, with the status of each refusal.
@@ -99,7 +101,7 @@ func TestWhatIsNotHTTPIsRefusedLikeEverythingElse(t *testing.T) {
 func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	s := startServer(t, "--tls-cert", certFile, "--tls-key", keyFile)
 	raw := sendRaw(t, strings.TrimPrefix(s.URL, "https://"), "GET /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n")
 	checkRefusal(t, raw, http.StatusBadRequest)
@@ -169,7 +171,7 @@ func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
 	}
 
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	cert, err := newCertificate(certFile, keyFile)
 	if err != nil {
 		t.Fatal(err)
