@@ -1,10 +1,12 @@
 package server
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -112,6 +114,29 @@ func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
 	if status, writes := refused(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusBadRequest || len(writes) != 1 {
 		t.Errorf("over TLS net/http writes %q, which is taken for %d", writes, status)
 	}
+}
+
+func TestWhatNetHTTPRefusesIsAnsweredByRefusal(t *testing.T) {
+	t.Parallel()
+	refusal := func(peer string, status int, message string) []byte {
+		if _, err := netip.ParseAddrPort(peer); err != nil || message == "" {
+			t.Errorf("the refusal is for the peer %q and says %q", peer, message)
+		}
+		return fmt.Appendf(nil, "refused with %d", status)
+	}
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s is handled", r.URL) })
+	plain, _ := start(t, &Server{Handler: handler, Refusal: refusal})
+	secure, _ := start(t, &Server{Handler: handler, Refusal: refusal, Certificate: testCertificate(t)})
+	expect := func(address, sends string, status int) {
+		t.Helper()
+		if got, want := sendRaw(t, address, sends), fmt.Sprintf("refused with %d", status); got != want {
+			t.Errorf("%.100q gets %q, want %q", sends, got, want)
+		}
+	}
+	for _, c := range notHTTP {
+		expect(plain, c.sends, c.status)
+	}
+	expect(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusBadRequest)
 }
 
 // TestWhatAnAnswerHoldsIsNeverTakenForARefusal has long answers in which each write begins at another place of the text.

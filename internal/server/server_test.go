@@ -233,3 +233,53 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A request that has arrived before the stop is answered, and the stop waits for it.
+func TestAStopWaitsForAnswers(t *testing.T) {
+	t.Parallel()
+	s := &Server{Handler: http.HandlerFunc(readBody)}
+	address, stop := start(t, s)
+	conn := dial(t, address)
+	io.WriteString(conn, waiting)
+	if !answers(conn, time.Minute) {
+		t.Fatal("the server does not ask for the body")
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	for deadline := time.Now().Add(time.Minute); !s.Draining.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server does not say that it drains")
+		}
+	}
+	io.WriteString(conn, "x")
+	conn.SetReadDeadline(time.Now().Add(time.Minute))
+	if got, err := io.ReadAll(conn); err != nil || !strings.Contains(string(got), "HTTP/1.1 200 OK\r\n") {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStopCutsOffWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), ShutdownTimeout: time.Millisecond})
+	conn := dial(t, address)
+	io.WriteString(conn, waiting)
+	if !answers(conn, time.Minute) {
+		t.Fatal("the server does not ask for the body")
+	}
+	if err := stop(); !errors.Is(err, ErrCutOff) {
+		t.Errorf("the server stopped with %v", err)
+	}
+}
+
+func TestALostListenerIsReported(t *testing.T) {
+	t.Parallel()
+	listener := listen(t)
+	listener.Close()
+	s := &Server{Handler: http.NotFoundHandler(), MaxConns: 1, Draining: new(atomic.Bool), Log: slog.New(slog.DiscardHandler)}
+	if err := s.Serve(t.Context(), listener); !errors.Is(err, net.ErrClosed) || s.Draining.Load() {
+		t.Errorf("the server stopped with %v", err)
+	}
+}
