@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"petstore/internal/petstore"
+	"petstore/internal/server"
 )
 
 // serveAdmin serves metrics, health and profiles to operators, on a listener of its own.
@@ -34,10 +35,10 @@ func (c *serveCmd) serveAdmin(registry *prometheus.Registry, health *health, log
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := newServer(mux, nil, log)
-	server.WriteTimeout = 0 // a profile takes as long as it is asked to
-	go server.Serve(listener)
-	return func() { server.Close() }, nil
+	admin := server.NewHTTP(mux, log)
+	admin.WriteTimeout = 0 // a profile takes as long as it is asked to
+	go admin.Serve(listener)
+	return func() { admin.Close() }, nil
 }
 
 // health answers the probes of load balancers and orchestrators.

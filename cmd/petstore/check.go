@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"petstore/internal/postgres"
@@ -15,11 +16,12 @@ import (
 func (c *serveCmd) check(ctx context.Context, con *console, s settings) error {
 	fmt.Fprintf(con.stdout, "settings: valid, for the %s environment\n", c.Environment)
 	if s.tls != nil {
-		end := s.tls.loaded.Leaf.NotAfter.UTC().Format(time.RFC3339)
-		if s.tls.loaded.Leaf.NotAfter.Before(time.Now()) {
-			return fmt.Errorf("the certificate in --tls-cert %s expired on %s; renew it", c.TLSCert, end)
+		end := s.tls.Expires(slog.New(slog.DiscardHandler))
+		text := end.UTC().Format(time.RFC3339)
+		if end.Before(time.Now()) {
+			return fmt.Errorf("the certificate in --tls-cert %s expired on %s; renew it", c.TLSCert, text)
 		}
-		fmt.Fprintf(con.stdout, "certificate: %s is valid until %s\n", c.TLSCert, end)
+		fmt.Fprintf(con.stdout, "certificate: %s is valid until %s\n", c.TLSCert, text)
 	}
 	schema, known, err := c.schema(ctx)
 	if err != nil {

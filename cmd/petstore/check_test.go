@@ -50,9 +50,9 @@ func TestACheckOfServeLooksAtRedisAndTheCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writeCertificate(t, cert, key, 1)
+	testservice.WriteCertificate(t, cert, key, 1)
 	expired, expiredKey := filepath.Join(dir, "expired.pem"), filepath.Join(dir, "expired-key.pem")
-	writeCertificateUntil(t, expired, expiredKey, 2, time.Now().Add(-time.Minute))
+	testservice.WriteCertificateUntil(t, expired, expiredKey, 2, time.Now().Add(-time.Minute))
 	nobody := freeAddress(t)
 	redis := testservice.Redis(t)
 	for _, c := range []struct {

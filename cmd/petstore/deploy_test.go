@@ -170,7 +170,7 @@ func exposed(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
 	certFile, keyFile, database := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), "sqlite:"+filepath.Join(dir, "pets.db")
-	writeCertificate(t, certFile, keyFile, 1)
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	shared, embedded := freeAddress(t), freeAddress(t)
 	s := startServer(t, "--admin-listen", shared, "--database", testservice.Postgres(t), "--redis", testservice.Redis(t))
 	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)

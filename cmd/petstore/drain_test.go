@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 // While the server drains, every answer closes its connection. So a client that keeps its connection open never sends a
@@ -22,7 +24,7 @@ import (
 func TestASignalToStopBreaksNoRequestOfClientsThatKeepTheirConnections(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	pool := writeCertificate(t, certFile, keyFile, 1)
+	pool := testservice.WriteCertificate(t, certFile, keyFile, 1)
 	secure := []string{"--tls-cert", certFile, "--tls-key", keyFile}
 	for _, c := range []struct {
 		name  string

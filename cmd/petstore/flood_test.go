@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"crypto/tls"
 	"io"
-	"log/slog"
-	"math"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -15,6 +12,9 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"petstore/internal/server"
+	"petstore/internal/testservice"
 )
 
 // certified returns the arguments for TLS with a new certificate, and a client that trusts it.
@@ -22,13 +22,13 @@ func certified(t *testing.T) (args []string, trusting *http.Client) {
 	t.Helper()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: writeCertificate(t, certFile, keyFile, 1)}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: testservice.WriteCertificate(t, certFile, keyFile, 1)}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, &http.Client{Timeout: time.Minute, Transport: transport}
 }
 
-// openStreams requests a path on many streams of one connection. Each answer has a flow-control window of that size.
-func openStreams(t *testing.T, address, path, key string, streams int, room uint32) (net.Conn, *http2.Framer) {
+// openStreams requests a path on many streams of one connection, and gives the answers no flow-control window.
+func openStreams(t *testing.T, address, path, key string, streams int) *http2.Framer {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	if err != nil {
@@ -38,10 +38,7 @@ func openStreams(t *testing.T, address, path, key string, streams int, room uint
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(conn, http2.ClientPreface)
 	framer := http2.NewFramer(conn, conn)
-	framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: room})
-	if room > 0 {
-		framer.WriteWindowUpdate(0, room-65535)
-	}
+	framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	var block bytes.Buffer
 	header := hpack.NewEncoder(&block)
 	for i := range streams {
@@ -53,7 +50,7 @@ func openStreams(t *testing.T, address, path, key string, streams int, room uint
 			t.Fatal(err)
 		}
 	}
-	return conn, framer
+	return framer
 }
 
 // begun reads until every stream has the headers of its answer or was cut off.
@@ -112,48 +109,14 @@ func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
 		do("POST", "/v1/pets", pet, http.StatusCreated)
 	}
 	const longPage = "/v1/pets?limit=100"
+	const maxStreams = 100 // on one connection
 	var framers []*http2.Framer
-	for streams := 0; streams < maxWorking+maxStreams; streams += maxStreams {
-		_, framer := openStreams(t, strings.TrimPrefix(s.URL, "https://"), longPage, s.Key, maxStreams, 0)
+	for streams := 0; streams < server.MaxWorking+maxStreams; streams += maxStreams {
+		framer := openStreams(t, strings.TrimPrefix(s.URL, "https://"), longPage, s.Key, maxStreams)
 		framers = append(framers, framer)
 		begun(t, framer, maxStreams)
 		do("GET", longPage, "", http.StatusOK)
 		do("POST", "/v1/pets", pet, http.StatusCreated)
 	}
 	cutOff(t, framers[len(framers)/2]) // the oldest connections may have timed out
-}
-
-// If the client reads nothing, the server cannot tell it that a stream has ended.
-func TestAnHTTP2ClientThatTakesNothingIsSentAway(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
-	cert, err := newCertificate(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for {
-			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
-				ended <- err
-				return
-			}
-		}
-	}), cert, slog.New(slog.DiscardHandler))
-	server.WriteTimeout /= 100
-	server.HTTP2.WriteByteTimeout /= 100
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go server.ServeTLS(thriftyListener{listener.(*net.TCPListener), headerTimeout / 100}, "", "")
-	t.Cleanup(func() { server.Close() })
-	openStreams(t, listener.Addr().String(), "/", "", 1, math.MaxInt32)
-	select {
-	case <-ended:
-	case <-time.After(time.Minute):
-		t.Error("the answer waits without end")
-	}
 }

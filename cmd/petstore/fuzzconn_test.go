@@ -20,6 +20,7 @@ import (
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 	"petstore/internal/ratelimit"
+	"petstore/internal/server"
 	"petstore/internal/sqlite"
 )
 
@@ -93,11 +94,10 @@ func serveFuzzed(f *testing.F) (address string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	clients := newClients(thriftyListener{listener, headerTimeout}, mostConns(openFiles()), nil, api.Refusal)
-	server := newServer(closing(api, &health.draining), nil, log)
-	server.ConnState = clients.note
-	go server.Serve(clients)
-	f.Cleanup(func() { server.Close() })
+	clients := &server.Server{Handler: api, Refusal: api.Refusal, MaxConns: server.MostConns(openFiles()), Draining: &health.draining, Log: log}
+	ctx, ended := f.Context(), make(chan error)
+	go func() { ended <- clients.Serve(ctx, listener) }()
+	f.Cleanup(func() { <-ended })
 	return listener.Addr().String()
 }
 

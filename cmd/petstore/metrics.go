@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"petstore/internal/petstore"
+	"petstore/internal/server"
 )
 
 // newRegistry makes a registry with the metrics of the process. The parts of the program add their own.
@@ -45,12 +46,12 @@ func countDroppedLines(registry *prometheus.Registry, queue *logQueue) {
 }
 
 // showCertificate shows until when the certificate is valid, if there is one.
-func showCertificate(registry *prometheus.Registry, cert *certificate, log *slog.Logger) {
+func showCertificate(registry *prometheus.Registry, cert *server.Certificate, log *slog.Logger) {
 	if cert == nil {
 		return
 	}
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "petstore_certificate_expiry_timestamp_seconds",
 		Help: "When the certificate in use expires, in seconds since 1970.",
-	}, func() float64 { return float64(cert.current(log).Leaf.NotAfter.Unix()) }))
+	}, func() float64 { return float64(cert.Expires(log).Unix()) }))
 }

@@ -93,7 +93,7 @@ func TestMetricsTellOfTheLastBackupAndTheCertificate(t *testing.T) {
 	t.Parallel()
 	dir, admin := t.TempDir(), freeAddress(t)
 	database, certFile, keyFile := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	startServer(t, "--admin-listen", admin, "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
 	const lastBackup = "petstore_last_backup_timestamp_seconds"
 	before := scrape(t, admin)

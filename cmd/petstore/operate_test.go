@@ -1,14 +1,8 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 func freeAddress(t *testing.T) string {
@@ -100,42 +96,11 @@ func TestARequestThatTakesTooLongIsCutOff(t *testing.T) {
 	}
 }
 
-// writeCertificate makes a certificate for 127.0.0.1 with that serial number.
-func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) *x509.CertPool {
-	t.Helper()
-	return writeCertificateUntil(t, certFile, keyFile, serial, time.Now().Add(time.Hour))
-}
-
-func writeCertificateUntil(t *testing.T, certFile, keyFile string, serial int64, end time.Time) *x509.CertPool {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: end, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: keyDER}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	return pool
-}
-
 func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	pool := writeCertificate(t, certFile, keyFile, 1)
+	pool := testservice.WriteCertificate(t, certFile, keyFile, 1)
 	s := startRaced(t, "--tls-cert", certFile, "--tls-key", keyFile)
 	if !strings.HasPrefix(s.URL, "https://") || !strings.Contains(s.stdout.String(), "--cacert "+certFile) {
 		t.Errorf("the first start printed\n%s", s.stdout)
@@ -166,7 +131,7 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 		}
 		return strings.Contains(s.stderr.String(), "the old one stays in use")
 	})
-	renewed := writeCertificate(t, certFile, keyFile, 2)
+	renewed := testservice.WriteCertificate(t, certFile, keyFile, 2)
 	eventually(t, "the renewed certificate is used", 10*time.Second, func() bool {
 		response, err := get(&tls.Config{RootCAs: renewed})
 		return err == nil && response.TLS.PeerCertificates[0].SerialNumber.Int64() == 2
@@ -176,7 +141,7 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 func TestAHangupReadsTheCertificateAgainAndEndsNothing(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	secure, plain := startServer(t, "--tls-cert", certFile, "--tls-key", keyFile), startServer(t)
 	hangUp := func(s *testServer, says string) {
 		t.Helper()
@@ -186,7 +151,7 @@ func TestAHangupReadsTheCertificateAgainAndEndsNothing(t *testing.T) {
 	hangUp(plain, "SIGHUP")
 	plain.ask(t, "GET", "/v1/pets", "")
 
-	writeCertificate(t, certFile, keyFile, 2)
+	testservice.WriteCertificate(t, certFile, keyFile, 2)
 	hangUp(secure, `"a newly read certificate is in use"`)
 	if !strings.Contains(secure.stderr.String(), `"expires":"`) {
 		t.Errorf("the log does not say when it expires:\n%s", secure.stderr)

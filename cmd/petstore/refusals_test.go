@@ -4,14 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 // notHTTP lists texts that net/http refuses by itself, with the status of each refusal.
@@ -99,7 +99,7 @@ func TestWhatIsNotHTTPIsRefusedLikeEverythingElse(t *testing.T) {
 func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	s := startServer(t, "--tls-cert", certFile, "--tls-key", keyFile)
 	raw := sendRaw(t, strings.TrimPrefix(s.URL, "https://"), "GET /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n")
 	checkRefusal(t, raw, http.StatusBadRequest)
@@ -108,98 +108,17 @@ func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {
 	}
 }
 
-// recorder keeps each Write of its connections.
-type recorder struct {
-	net.Listener
-	mu     *sync.Mutex
-	writes *[]string
-}
-
-type recordedConn struct {
-	net.Conn
-	of recorder
-}
-
-func (l recorder) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	return recordedConn{conn, l}, err
-}
-
-func (c recordedConn) Write(b []byte) (int, error) {
-	c.of.mu.Lock()
-	defer c.of.mu.Unlock()
-	*c.of.writes = append(*c.of.writes, string(b))
-	return c.Conn.Write(b)
-}
-
-func record(t *testing.T) recorder {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return recorder{listener, new(sync.Mutex), new([]string)}
-}
-
-// A new version of net/http may choose other words. Then this test fails, and refusedByServer has to learn them.
-func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
+func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusBadRequest) })
-	plain, secure := record(t), record(t)
-	server := newServer(handler, nil, slog.New(slog.DiscardHandler))
-	defer server.Close()
-	go server.Serve(plain)
-	refused := func(l recorder, sends string) (status int, writes []string) {
-		*l.writes = nil
-		sendRaw(t, l.Addr().String(), sends)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, written := range *l.writes {
-			status, _ = refusedByServer([]byte(written))
-		}
-		return status, *l.writes
+	const most = 128 << 10
+	s := startRaced(t)
+	get := func(size int) (answer, error) {
+		return request(s.URL, strings.Repeat("k", size), "GET", "/v1/pets", "")
 	}
-	for _, c := range notHTTP {
-		if status, writes := refused(plain, c.sends); status != c.status || len(writes) != 1 {
-			t.Errorf("%s: net/http writes %q, which is taken for %d", c.name, writes, status)
-		}
+	if got, err := get(most - 1024); err != nil || got.status != http.StatusUnauthorized {
+		t.Errorf("an oversized key gets %d, %v", got.status, err)
 	}
-	if status, writes := refused(plain, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); status != 0 || len(writes) != 1 {
-		t.Errorf("a handler's answer %q is taken for a refusal with %d", writes, status)
-	}
-
-	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	writeCertificate(t, certFile, keyFile, 1)
-	cert, err := newCertificate(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secureServer := newServer(handler, cert, slog.New(slog.DiscardHandler))
-	defer secureServer.Close()
-	go secureServer.ServeTLS(secure, "", "")
-	if status, writes := refused(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusBadRequest || len(writes) != 1 {
-		t.Errorf("over TLS net/http writes %q, which is taken for %d", writes, status)
-	}
-}
-
-// TestWhatAnAnswerHoldsIsNeverTakenForARefusal has long answers in which each write begins at another place of the text.
-func TestWhatAnAnswerHoldsIsNeverTakenForARefusal(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"HTTP/1.1 417", "HTTP/1.1 417 Expectation Failed", "HTTP/1.0 400 Bad Request", "HTTP/1.1 431 x" + strings.ReplaceAll(refusalHeaders, "\r\n", `\r\n`)} {
-		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, r.URL.Path+strings.Repeat(text, 10_000/len(text)))
-		})
-		plain := record(t)
-		server := newServer(handler, nil, slog.New(slog.DiscardHandler))
-		defer server.Close()
-		go server.Serve(plain)
-		for i := range text {
-			sendRaw(t, plain.Addr().String(), "GET /"+strings.Repeat("a", i)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-		}
-		for _, written := range *plain.writes {
-			if status, _ := refusedByServer([]byte(written)); status != 0 {
-				t.Errorf("%.50q… is taken for a refusal with %d", written, status)
-			}
-		}
+	if got, err := get(most + 16<<10); err == nil && got.status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("headers beyond the limit get %d", got.status)
 	}
 }

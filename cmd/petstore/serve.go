@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 	"petstore/internal/ratelimit"
+	"petstore/internal/server"
 )
 
 type serveCmd struct {
@@ -35,16 +37,13 @@ type serveCmd struct {
 	ShutdownTimeout time.Duration `default:"30s" help:"How long requests may take to finish when the server stops."`
 	DrainDelay      time.Duration `default:"0s" help:"How long to report unready but keep serving before a stop, so that load balancers notice."`
 	Check           bool          `help:"Check the settings, the certificate, the database and Redis, print the results, and exit. It opens no port and changes nothing."`
-
-	// conns bounds the number of connections; tests set it below mostConns.
-	conns int
 }
 
 // settings are the flags in the form in which they are used.
 type settings struct {
 	baseURL string
 	proxies []netip.Prefix
-	tls     *certificate
+	tls     *server.Certificate
 }
 
 func (c *serveCmd) settings() (s settings, err error) {
@@ -80,13 +79,19 @@ func (c *serveCmd) settings() (s settings, err error) {
 		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")
 	}
 	if c.TLSCert != "" {
-		s.tls, err = newCertificate(c.TLSCert, c.TLSKey)
+		if s.tls, err = server.NewCertificate(c.TLSCert, c.TLSKey); err != nil {
+			return s, fmt.Errorf("the certificate in --tls-cert %s and --tls-key %s cannot be used: %w", c.TLSCert, c.TLSKey, err)
+		}
 	}
-	return s, err
+	return s, nil
 }
 
 // servesAdmin reports whether there is a listener for operators.
 func (c *serveCmd) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
+
+// gcPercent lets the heap grow further than Go's default before it is collected: the heap is small, and most of it is the
+// garbage of requests. GOGC in the environment wins.
+const gcPercent = 400
 
 // Run checks the settings, sets up the log, and serves.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
@@ -118,7 +123,7 @@ func (c *serveCmd) config(s settings) httpapi.Config {
 		CountOnly:      c.RateLimits == "off",
 		OrderHold:      time.Duration(c.OrderHold),
 		KeepDeprecated: c.KeepDeprecated,
-		MaxWorking:     maxWorking,
+		MaxWorking:     server.MaxWorking,
 		BodyBudget:     int64(c.BodyBudget),
 		Now:            time.Now,
 	}

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
+	"petstore/internal/server"
 )
 
 // service is a server and its parts. Each step of run starts one part and notes how to stop it.
@@ -140,9 +142,21 @@ func (s *service) startUpkeep(context.Context) error {
 
 func (s *service) serveClients(ctx context.Context) error {
 	s.log.Info("petstore "+versionName(), "environment", s.Environment, "database", s.describeDatabase(), "limiter", s.describeLimiter())
-	conns := cmp.Or(s.conns, mostConns(openFiles()))
+	conns := server.MostConns(openFiles())
 	s.log.Info("serving", "address", publicURL(s.listener, s.set.tls != nil), "admin", s.AdminListen, "connections", conns)
-	clients := newClients(thriftyListener{s.listener, headerTimeout}, conns, s.set.proxies, s.api.Refusal)
-	server := newServer(clients.bounded(closing(s.api, &s.health.draining)), s.set.tls, s.log.Logger)
-	return s.serveUntil(ctx, server, clients, s.health, s.log.Logger)
+	err := (&server.Server{
+		Handler:         s.api,
+		Refusal:         s.api.Refusal,
+		Certificate:     s.set.tls,
+		TrustedProxies:  s.set.proxies,
+		MaxConns:        conns,
+		Draining:        &s.health.draining,
+		DrainDelay:      s.DrainDelay,
+		ShutdownTimeout: s.ShutdownTimeout,
+		Log:             s.log.Logger,
+	}).Serve(ctx, s.listener)
+	if errors.Is(err, server.ErrCutOff) {
+		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", s.ShutdownTimeout)
+	}
+	return err
 }

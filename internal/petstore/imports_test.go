@@ -81,7 +81,7 @@ func TestSiblingsImportLeavesOnly(t *testing.T) {
 }
 
 func TestOnlyTheProgramImportsEverySibling(t *testing.T) {
-	for _, sibling := range []string{"bulk", "httpapi", "sqlite", "postgres", "ratelimit", "web"} {
+	for _, sibling := range []string{"bulk", "httpapi", "sqlite", "postgres", "ratelimit", "server", "web"} {
 		var importers []string
 		for path, p := range parts(t) {
 			if slices.Contains(p.Imports, internal+sibling) {

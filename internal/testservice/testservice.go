@@ -2,8 +2,9 @@
 // and a temporary folder, and end with the test process, however that ends. Only tests import the package.
 //
 // [Postgres], [Redis] and [Browser] are shared by the tests of a process. A test that breaks a server starts its own, with
-// [StartPostgres] or [StartRedis]. [Build] and [NewServer] run the program itself. If a program is missing on the machine,
-// the test is skipped, or fails if CI is "true" in the environment; see [Missing].
+// [StartPostgres] or [StartRedis]. [Build] and [NewServer] run the program itself, and [WriteCertificate] makes what it needs
+// for TLS. If a program is missing on the machine, the test is skipped, or fails if CI is "true" in the environment; see
+// [Missing].
 package testservice
 
 import (

@@ -1,18 +1,16 @@
-package main
+package server
 
 import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 )
 
-// certificate is read from two files, and read again when they change.
-type certificate struct {
+// Certificate is read from two files, and read again when they change.
+type Certificate struct {
 	certFile, keyFile string
 
 	mu      sync.Mutex
@@ -25,20 +23,24 @@ type certificate struct {
 // certificateCheck is the shortest time between two looks at the files.
 const certificateCheck = time.Second
 
-func newCertificate(certFile, keyFile string) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile}
+// NewCertificate reads a certificate chain and its private key, both in PEM.
+func NewCertificate(certFile, keyFile string) (*Certificate, error) {
+	c := &Certificate{certFile: certFile, keyFile: keyFile}
 	stamp, err := c.stampNow()
 	if err == nil {
 		err = c.load(stamp)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the certificate in --tls-cert %s and --tls-key %s cannot be used: %w", certFile, keyFile, err)
+		return nil, err
 	}
 	return c, nil
 }
 
+// Expires returns when the certificate in use expires, after a look at the files. It logs if they have changed.
+func (c *Certificate) Expires(log *slog.Logger) time.Time { return c.current(log).Leaf.NotAfter }
+
 // current returns the certificate. While new files are incomplete or wrong, the old certificate stays in use.
-func (c *certificate) current(log *slog.Logger) *tls.Certificate {
+func (c *Certificate) current(log *slog.Logger) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := time.Now(); now.Sub(c.checked) >= certificateCheck {
@@ -51,7 +53,7 @@ func (c *certificate) current(log *slog.Logger) *tls.Certificate {
 }
 
 // renew reads new files. If they cannot be used, it logs that once, and tries them again at the next look.
-func (c *certificate) renew(stamp string, log *slog.Logger) {
+func (c *Certificate) renew(stamp string, log *slog.Logger) {
 	switch err := c.load(stamp); {
 	case err == nil:
 		log.Info("a newly read certificate is in use", "file", c.certFile, "expires", c.loaded.Leaf.NotAfter)
@@ -61,12 +63,12 @@ func (c *certificate) renew(stamp string, log *slog.Logger) {
 	}
 }
 
-func (c *certificate) refuse(err error, log *slog.Logger) {
+func (c *Certificate) refuse(err error, log *slog.Logger) {
 	log.Warn("the new certificate cannot be used, so the old one stays in use", "file", c.certFile, "cause", err.Error())
 }
 
-// reread reads the files again, even if they have not changed, and logs the result.
-func (c *certificate) reread(log *slog.Logger) {
+// Reread reads the files again, even if they have not changed, and logs the result.
+func (c *Certificate) Reread(log *slog.Logger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	stamp, err := c.stampNow()
@@ -78,26 +80,7 @@ func (c *certificate) reread(log *slog.Logger) {
 	c.renew(stamp, log)
 }
 
-// rereadOnHangup keeps SIGHUP from ending the server. Instead, the server reads its certificate again, if it has one.
-func rereadOnHangup(c *certificate, log *slog.Logger) (stop func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		for range hangups {
-			if c == nil {
-				log.Info("SIGHUP does nothing here: there is no certificate to read again")
-				continue
-			}
-			c.reread(log)
-		}
-	}()
-	return func() {
-		signal.Stop(hangups)
-		close(hangups)
-	}
-}
-
-func (c *certificate) load(stamp string) error {
+func (c *Certificate) load(stamp string) error {
 	loaded, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err == nil {
 		c.loaded, c.stamp = &loaded, stamp
@@ -105,7 +88,7 @@ func (c *certificate) load(stamp string) error {
 	return err
 }
 
-func (c *certificate) stampNow() (string, error) {
+func (c *Certificate) stampNow() (string, error) {
 	stamp := ""
 	for _, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // maxRequests is how many HTTP/2 requests of all connections together may be in their handlers at once. As many again
 // may have left their handlers and be waiting until clients read their short answers. A request costs the server about
 // 20 kB, and its client next to nothing.
-const maxRequests = 2 * maxWorking
+const maxRequests = 2 * MaxWorking
 
 // connKey is the key of a request's connection in its context.
 type connKey struct{}

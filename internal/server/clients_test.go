@@ -1,46 +1,18 @@
-package main
+package server
 
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
-
-// All connections stay open; most have been used once, some never. If the server did not close them for others, a new
-// client would have to wait until they had been idle for two minutes.
-func TestIdleConnectionsGiveWayWhenFilesRunShort(t *testing.T) {
-	t.Parallel()
-	command := raced(t, serveArgs(t, nil)...)
-	limited := exec.Command("sh", append([]string{"-c", `ulimit -n 128 && exec "$@"`, "sh", command.Path}, command.Args[1:]...)...)
-	limited.Env = command.Env
-	s := launch(t, limited)
-	for i := range 200 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		if i%4 != 0 {
-			io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-		}
-	}
-	if got := s.ask(t, "GET", "/v1/pets", ""); got.status != http.StatusOK {
-		t.Errorf("a new client gets %d", got.status)
-	}
-	if log := s.stderr.String(); strings.Contains(log, "too many open files") {
-		t.Errorf("files ran out:\n%s", log)
-	}
-}
 
 // crowd makes a listener with connections of these addresses and states, each quiet for that long.
 func crowd(now time.Time, conns ...quietConn) *clients {
@@ -135,7 +107,7 @@ func TestAListenerMayBeClosedTwice(t *testing.T) {
 
 func TestConnectionsLeaveFilesForTheRest(t *testing.T) {
 	for files, want := range map[int]int{1: 1, 2: 1, 100: 50, 128: 64, 256: 192, 1024: 960, 16448: 16384, 1 << 20: maxConns} {
-		if got := mostConns(files); got != want {
+		if got := MostConns(files); got != want {
 			t.Errorf("with %d files there may be %d connections, want %d", files, got, want)
 		}
 	}
@@ -157,7 +129,7 @@ func (l *exhausted) Accept() (net.Conn, error) {
 func TestAConnectionThatCannotBeAcceptedIsLoggedWhereOperatorsLook(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	server := newServer(http.NotFoundHandler(), nil, slog.New(slog.NewTextHandler(&log, nil)))
+	server := NewHTTP(http.NotFoundHandler(), slog.New(slog.NewTextHandler(&log, nil)))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

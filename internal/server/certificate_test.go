@@ -1,0 +1,62 @@
+package server
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	first := time.Now().Truncate(time.Second).Add(time.Hour)
+	second := first.Add(time.Hour)
+	testservice.WriteCertificateUntil(t, certFile, keyFile, 1, first)
+	c, err := NewCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&logged, nil))
+	expect := func(when string, want time.Time, says string) {
+		t.Helper()
+		c.checked = time.Time{} // as if the last look was long ago
+		got := c.Expires(log)
+		if !got.Equal(want) || !strings.Contains(logged.String(), says) || (says == "") != (logged.Len() == 0) {
+			t.Errorf("%s: the certificate expires at %s, want %s; the log has %q, want %q", when, got, want, &logged, says)
+		}
+		logged.Reset()
+	}
+	const kept, renewed = "the old one stays in use", "a newly read certificate is in use"
+	expect("unchanged", first, "")
+	if err := os.WriteFile(certFile, []byte("half written"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expect("half written", first, kept)
+	expect("still half written", first, "")
+
+	testservice.WriteCertificateUntil(t, certFile, keyFile, 2, second)
+	if err := os.Chtimes(certFile, first, first); err != nil { // the system's clock may be too coarse to show the change
+		t.Fatal(err)
+	}
+	expect("renewed", second, renewed)
+	c.Reread(log)
+	expect("read again, though unchanged", second, renewed)
+
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	expect("without its key", second, "")
+	c.Reread(log)
+	expect("read again without its key", second, kept)
+	if _, err := NewCertificate(certFile, keyFile); !os.IsNotExist(err) {
+		t.Errorf("a certificate without a key: %v", err)
+	}
+}

@@ -1,0 +1,162 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// notHTTP lists texts that net/http refuses by itself, with the status of each refusal.
+var notHTTP = []struct {
+	name, sends string
+	status      int
+}{
+	{"a path that is wrongly encoded", "GET /v1/pets/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+	{"something else", "HELO example.com\r\n\r\n", 400},
+	{"no host", "GET /v1/pets HTTP/1.1\r\n\r\n", 400},
+	{"two hosts", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
+	{"a control character in a header", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: \x01\r\n\r\n", 400},
+	{"an unknown expectation", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: foo\r\n\r\n", 417},
+	{"an unknown expectation over HTTP/1.0", "GET /v1/pets HTTP/1.0\r\nHost: x\r\nExpect: foo\r\n\r\n", 417},
+	{"headers without end", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 1_200_000) + "\r\n\r\n", 431},
+	{"an unknown transfer coding", "POST /v1/pets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
+	{"an unknown version", "GET /v1/pets HTTP/3.0\r\nHost: x\r\n\r\n", 505},
+}
+
+// sendRaw writes as much of a request as the server accepts, and returns everything that comes back until the server hangs
+// up.
+func sendRaw(t *testing.T, address, text string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	go io.WriteString(conn, text)
+	got, err := io.ReadAll(conn)
+	if err != nil && len(got) == 0 {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
+// recorder keeps each Write of its connections.
+type recorder struct {
+	net.Listener
+	mu     *sync.Mutex
+	writes *[]string
+}
+
+type recordedConn struct {
+	net.Conn
+	of recorder
+}
+
+func (l recorder) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return recordedConn{conn, l}, err
+}
+
+func (c recordedConn) Write(b []byte) (int, error) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	*c.of.writes = append(*c.of.writes, string(b))
+	return c.Conn.Write(b)
+}
+
+func record(t *testing.T) recorder {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorder{listener, new(sync.Mutex), new([]string)}
+}
+
+// A new version of net/http may choose other words. Then this test fails, and refusedByServer has to learn them.
+func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusBadRequest) })
+	plain, secure := record(t), record(t)
+	server := NewHTTP(handler, slog.New(slog.DiscardHandler))
+	defer server.Close()
+	go server.Serve(plain)
+	refused := func(l recorder, sends string) (status int, writes []string) {
+		*l.writes = nil
+		sendRaw(t, l.Addr().String(), sends)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, written := range *l.writes {
+			status, _ = refusedByServer([]byte(written))
+		}
+		return status, *l.writes
+	}
+	for _, c := range notHTTP {
+		if status, writes := refused(plain, c.sends); status != c.status || len(writes) != 1 {
+			t.Errorf("%s: net/http writes %q, which is taken for %d", c.name, writes, status)
+		}
+	}
+	if status, writes := refused(plain, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); status != 0 || len(writes) != 1 {
+		t.Errorf("a handler's answer %q is taken for a refusal with %d", writes, status)
+	}
+
+	secureServer := newSecure(t, handler)
+	defer secureServer.Close()
+	go secureServer.ServeTLS(secure, "", "")
+	if status, writes := refused(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusBadRequest || len(writes) != 1 {
+		t.Errorf("over TLS net/http writes %q, which is taken for %d", writes, status)
+	}
+}
+
+func TestWhatNetHTTPRefusesIsAnsweredByRefusal(t *testing.T) {
+	t.Parallel()
+	refusal := func(peer string, status int, message string) []byte {
+		if _, err := netip.ParseAddrPort(peer); err != nil || message == "" {
+			t.Errorf("the refusal is for the peer %q and says %q", peer, message)
+		}
+		return fmt.Appendf(nil, "refused with %d", status)
+	}
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s is handled", r.URL) })
+	plain, _ := start(t, &Server{Handler: handler, Refusal: refusal})
+	secure, _ := start(t, &Server{Handler: handler, Refusal: refusal, Certificate: testCertificate(t)})
+	expect := func(address, sends string, status int) {
+		t.Helper()
+		if got, want := sendRaw(t, address, sends), fmt.Sprintf("refused with %d", status); got != want {
+			t.Errorf("%.100q gets %q, want %q", sends, got, want)
+		}
+	}
+	for _, c := range notHTTP {
+		expect(plain, c.sends, c.status)
+	}
+	expect(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusBadRequest)
+}
+
+// TestWhatAnAnswerHoldsIsNeverTakenForARefusal has long answers in which each write begins at another place of the text.
+func TestWhatAnAnswerHoldsIsNeverTakenForARefusal(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"HTTP/1.1 417", "HTTP/1.1 417 Expectation Failed", "HTTP/1.0 400 Bad Request", "HTTP/1.1 431 x" + strings.ReplaceAll(refusalHeaders, "\r\n", `\r\n`)} {
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, r.URL.Path+strings.Repeat(text, 10_000/len(text)))
+		})
+		plain := record(t)
+		server := NewHTTP(handler, slog.New(slog.DiscardHandler))
+		defer server.Close()
+		go server.Serve(plain)
+		for i := range text {
+			sendRaw(t, plain.Addr().String(), "GET /"+strings.Repeat("a", i)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		}
+		for _, written := range *plain.writes {
+			if status, _ := refusedByServer([]byte(written)); status != 0 {
+				t.Errorf("%.50q… is taken for a refusal with %d", written, status)
+			}
+		}
+	}
+}

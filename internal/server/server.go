@@ -1,0 +1,173 @@
+// Package server serves HTTP to clients within bounds. It limits connections and HTTP/2 requests, closes quiet connections
+// when room is needed, makes deadlines cheap, words net/http's own refusals as the API does, reloads the certificate, and
+// drains when it stops.
+//
+// [Server.Serve] puts the parts together. Each part has a file: clients.go is the listener that knows every connection,
+// streams.go bounds the HTTP/2 requests, deadlines.go makes deadlines cheap, refusals.go recognizes what net/http refuses,
+// certificate.go reads the certificate, and door_linux.go lets waiting clients in before the listener closes.
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+)
+
+// The bounds for one client, and for all clients together.
+const (
+	maxHeader     = 128 << 10
+	headerTimeout = 10 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 60 * time.Second
+	stallTimeout  = 10 * time.Second // how long the next byte of an HTTP/2 answer may take
+	idleTimeout   = 2 * time.Minute
+	maxConns      = 16384
+	maxStreams    = 100 // on one connection
+	streamBuffer  = 64 << 10
+	connBuffer    = 128 << 10 // bytes that have arrived but are not read yet, of all streams of a connection
+	ownFiles      = 64        // open files that are not connections of clients: those of the store, Redis and operators
+)
+
+// MaxWorking is how many requests a handler should work on at once; it does not count those whose body is still arriving or
+// whose answer is being sent. Only the handler can tell them apart, so the handler enforces it.
+const MaxWorking = 1024
+
+// MostConns is how many connections fit into the files that may be open.
+func MostConns(files int) int { return max(1, min(maxConns, files-min(ownFiles, files/2))) }
+
+// Server serves HTTP, or HTTPS with HTTP/2, to clients that may be slow, many or hostile. Certificate, TrustedProxies and
+// DrainDelay may be left out.
+type Server struct {
+	Handler http.Handler
+	// Refusal makes the complete HTTP/1 answer to bytes that net/http refuses before there is a request to handle.
+	Refusal func(peer string, status int, message string) []byte
+	// Certificate is nil to serve without TLS.
+	Certificate *Certificate
+	// TrustedProxies are the networks whose connections are never closed to make room, because many clients share them.
+	TrustedProxies []netip.Prefix
+	// MaxConns is how many connections may be open at once; see MostConns.
+	MaxConns int
+	// Draining becomes true when the server begins to stop.
+	Draining *atomic.Bool
+	// DrainDelay is how long the server then still accepts connections, so that load balancers turn away.
+	DrainDelay time.Duration
+	// ShutdownTimeout is how long requests may take to finish after the delay.
+	ShutdownTimeout time.Duration
+	Log             *slog.Logger
+}
+
+// ErrCutOff means that Serve cut off requests because they took longer than the shutdown timeout.
+var ErrCutOff = errors.New("requests were cut off because they took longer than the shutdown timeout")
+
+// Serve serves until ctx ends. Then it sets Draining and keeps serving for the drain delay, so that load balancers turn away.
+// After that it accepts no more connections and finishes the accepted requests. It returns nil if they were all answered,
+// and ErrCutOff if some were not. It closes the listener.
+func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
+	clients := newClients(thriftyListener{listener, headerTimeout}, s.MaxConns, s.TrustedProxies, s.Refusal)
+	server := NewHTTP(clients.bounded(closing(s.Handler, s.Draining)), s.Log)
+	if s.Certificate != nil {
+		secure(server, s.Certificate, s.Log)
+	}
+	server.ConnState, server.ConnContext = clients.note, clients.context
+	ended := make(chan error, 1)
+	go func() {
+		if server.TLSConfig != nil {
+			ended <- server.ServeTLS(clients, "", "")
+		} else {
+			ended <- server.Serve(clients)
+		}
+	}()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("the server stopped by itself: %w", err)
+	case <-ctx.Done():
+	}
+	s.Log.Info("stopping")
+	s.Draining.Store(true)
+	draining := time.Now()
+	time.Sleep(s.DrainDelay)
+	deadline, cancel := context.WithTimeout(context.Background(), s.ShutdownTimeout)
+	defer cancel()
+	clients.stop(deadline)
+	<-ended                            // the server now has all accepted connections
+	clients.finish(deadline, draining) // Shutdown alone would drop requests that are just arriving
+	if err := server.Shutdown(deadline); err != nil {
+		server.Close()
+		return ErrCutOff
+	}
+	s.Log.Info("stopped")
+	return nil
+}
+
+// NewHTTP returns a server of net/http with the bounds for one client, but none for all clients together. That is enough
+// where only trusted clients come.
+func NewHTTP(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:                      handler,
+		MaxHeaderBytes:               maxHeader,
+		ReadHeaderTimeout:            headerTimeout,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		DisableGeneralOptionsHandler: true, // the API answers OPTIONS * too
+		ErrorLog:                     log.New(serverLog{logger}, "", 0),
+	}
+}
+
+// secure prepares a server for TLS and HTTP/2.
+func secure(server *http.Server, cert *Certificate, log *slog.Logger) {
+	server.HTTP2 = &http.HTTP2Config{
+		MaxConcurrentStreams:          maxStreams,
+		MaxReceiveBufferPerStream:     streamBuffer,
+		MaxReceiveBufferPerConnection: connBuffer,
+		WriteByteTimeout:              stallTimeout, // WriteTimeout cannot end a stream if the client reads nothing
+	}
+	server.TLSConfig = &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert.current(log), nil },
+	}
+}
+
+// serverLog logs the messages of net/http: those that operators must know as warnings and errors, and the noise that
+// clients cause at debug level.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) Write(line []byte) (int, error) {
+	level := slog.LevelDebug
+	switch {
+	case bytes.HasPrefix(line, []byte("http: Accept error")):
+		level = slog.LevelWarn
+	case bytes.HasPrefix(line, []byte("http: panic")):
+		level = slog.LevelError
+	}
+	l.log.Log(context.Background(), level, string(bytes.TrimSpace(line)))
+	return len(line), nil
+}
+
+// closing makes an answer close its connection if a proxy may disagree on where the request ends. While the server
+// drains, every answer closes its connection. Over HTTP/2, net/http turns the header into GOAWAY.
+func closing(next http.Handler, draining *atomic.Bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if draining.Load() || endsInDoubt(r) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// endsInDoubt reports whether a proxy and this server may disagree on where a request ends. Then one of them takes the same
+// bytes for this request's body, and the other for another client's request, so the connection must not be used again
+// (RFC 9112, section 6.1). They may disagree if a chunked request also has a length, or if an HTTP/1.0 request is chunked.
+// net/http removes the header that would show this, so all chunked requests and all HTTP/1.0 requests count.
+func endsInDoubt(r *http.Request) bool {
+	return r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
+}

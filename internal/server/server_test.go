@@ -1,0 +1,285 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"petstore/internal/testservice"
+)
+
+func listen(t *testing.T) *net.TCPListener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	return listener.(*net.TCPListener)
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// start runs a Server until the test calls stop, which returns what Serve returned. What the test leaves out gets a value that
+// changes nothing.
+func start(t *testing.T, s *Server) (address string, stop func() error) {
+	t.Helper()
+	s.Draining = new(atomic.Bool)
+	s.MaxConns = cmp.Or(s.MaxConns, maxConns)
+	s.ShutdownTimeout = cmp.Or(s.ShutdownTimeout, time.Minute)
+	s.Log = slog.New(slog.DiscardHandler)
+	listener := listen(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, listener) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { stop() })
+	return listener.Addr().String(), stop
+}
+
+// testCertificate reads a certificate that is made for the test.
+func testCertificate(t *testing.T) *Certificate {
+	t.Helper()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
+	cert, err := NewCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+// newSecure is NewHTTP with a certificate.
+func newSecure(t *testing.T, handler http.Handler) *http.Server {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	server := NewHTTP(handler, log)
+	secure(server, testCertificate(t), log)
+	return server
+}
+
+// serveHastily serves on connections like those of Serve, whose timers run for a hundredth of the time. The caller makes the
+// timeouts of the server shorter.
+func serveHastily(t *testing.T, server *http.Server) (address string) {
+	t.Helper()
+	listener := listen(t)
+	hasty := thriftyListener{listener, headerTimeout / 100}
+	if server.TLSConfig != nil {
+		go server.ServeTLS(hasty, "", "")
+	} else {
+		go server.Serve(hasty)
+	}
+	t.Cleanup(func() { server.Close() })
+	return listener.Addr().String()
+}
+
+// The timeouts are a hundredth of the real ones. If one were not set, the connection would stay open forever.
+func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
+	t.Parallel()
+	server := NewHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}), slog.New(slog.DiscardHandler))
+	server.ReadHeaderTimeout /= 100
+	server.ReadTimeout /= 100
+	server.IdleTimeout /= 100
+	address := serveHastily(t, server)
+	for _, c := range []struct{ when, sends, gets string }{
+		{"before its first byte", "", ""},
+		{"within its headers", "GET / HTTP/1.1\r\nHost: x\r\n", ""},
+		{"within its body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", "HTTP/1.1 400 "},
+		{"after an answer", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 "},
+	} {
+		t.Run(c.when, func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, address)
+			conn.SetDeadline(time.Now().Add(time.Minute))
+			fmt.Fprint(conn, c.sends)
+			if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), c.gets) {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// endless returns a handler whose answer never ends, and the error that breaks it off.
+func endless() (handler http.HandlerFunc, broken <-chan error) {
+	ended := make(chan error, 1)
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}, ended
+}
+
+// The answer never ends, so only the server's timeout ends the connection.
+func TestAClientThatTakesNothingIsSentAway(t *testing.T) {
+	t.Parallel()
+	handler, broken := endless()
+	server := NewHTTP(handler, slog.New(slog.DiscardHandler))
+	server.WriteTimeout /= 100
+	fmt.Fprint(dial(t, serveHastily(t, server)), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if err := <-broken; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// If the client reads nothing, the server cannot tell it that a stream has ended. The flow-control windows are as wide as
+// they can be, so only the connection keeps the answer from being sent.
+func TestAnHTTP2ClientThatTakesNothingIsSentAway(t *testing.T) {
+	t.Parallel()
+	handler, broken := endless()
+	server := newSecure(t, handler)
+	server.WriteTimeout /= 100
+	server.HTTP2.WriteByteTimeout /= 100
+	conn, err := tls.Dial("tcp", serveHastily(t, server), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var block bytes.Buffer
+	header := hpack.NewEncoder(&block)
+	for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "x"}, {":path", "/"}} {
+		header.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+	}
+	io.WriteString(conn, http2.ClientPreface)
+	framer := http2.NewFramer(conn, nil)
+	framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: math.MaxInt32})
+	framer.WriteWindowUpdate(0, math.MaxInt32-65535)
+	if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-broken:
+	case <-time.After(time.Minute):
+		t.Error("the answer waits without end")
+	}
+}
+
+// waiting is the head of a request that counts as in use once the server has asked for its body.
+const waiting = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
+
+// answers reports whether the server sends anything within that time.
+func answers(conn net.Conn, within time.Duration) bool {
+	conn.SetReadDeadline(time.Now().Add(within))
+	n, _ := conn.Read(make([]byte, 1))
+	return n == 1
+}
+
+func readBody(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }
+
+// Connections beyond the bound wait while all others are in use. When one closes, the next gets its place.
+func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	const bound = 3
+	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), MaxConns: bound})
+	open := func() net.Conn {
+		conn := dial(t, address)
+		io.WriteString(conn, waiting)
+		return conn
+	}
+	var within []net.Conn
+	for i := range bound {
+		if within = append(within, open()); !answers(within[i], time.Minute) {
+			t.Fatal("a connection within the bound gets no answer")
+		}
+	}
+	beyond := open()
+	if answers(beyond, 200*time.Millisecond) {
+		t.Error("a connection beyond the bound gets an answer")
+	}
+	within[0].Close()
+	if !answers(beyond, time.Minute) {
+		t.Error("the connection beyond the bound gets no answer when another goes")
+	}
+	for _, conn := range append(within, beyond) {
+		conn.Close()
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A request that has arrived before the stop is answered, and the stop waits for it.
+func TestAStopWaitsForAnswers(t *testing.T) {
+	t.Parallel()
+	s := &Server{Handler: http.HandlerFunc(readBody)}
+	address, stop := start(t, s)
+	conn := dial(t, address)
+	io.WriteString(conn, waiting)
+	if !answers(conn, time.Minute) {
+		t.Fatal("the server does not ask for the body")
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	for deadline := time.Now().Add(time.Minute); !s.Draining.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server does not say that it drains")
+		}
+	}
+	io.WriteString(conn, "x")
+	conn.SetReadDeadline(time.Now().Add(time.Minute))
+	if got, err := io.ReadAll(conn); err != nil || !strings.Contains(string(got), "HTTP/1.1 200 OK\r\n") {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStopCutsOffWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), ShutdownTimeout: time.Millisecond})
+	conn := dial(t, address)
+	io.WriteString(conn, waiting)
+	if !answers(conn, time.Minute) {
+		t.Fatal("the server does not ask for the body")
+	}
+	if err := stop(); !errors.Is(err, ErrCutOff) {
+		t.Errorf("the server stopped with %v", err)
+	}
+}
+
+func TestALostListenerIsReported(t *testing.T) {
+	t.Parallel()
+	listener := listen(t)
+	listener.Close()
+	s := &Server{Handler: http.NotFoundHandler(), MaxConns: 1, Draining: new(atomic.Bool), Log: slog.New(slog.DiscardHandler)}
+	if err := s.Serve(t.Context(), listener); !errors.Is(err, net.ErrClosed) || s.Draining.Load() {
+		t.Errorf("the server stopped with %v", err)
+	}
+}
