@@ -10,7 +10,7 @@ RACE := -race -gcflags=modernc.org/...=-d=checkptr=0 -gcflags=modernc.org/sqlite
 OUTSIDE := petstore/cmd/petstore petstore/internal/chaos petstore/internal/hostile
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
+.PHONY: run build test test-inside test-outside test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
 
 run: ## serve on ./petstore.db
 	go run ./cmd/petstore serve
@@ -24,10 +24,15 @@ test: export PETSTORE_TEST_RACE = $(RACE)
 test: export TMPDIR := $(shell scripts/test-folder.sh)
 test: ## everything, on real databases and in a real browser, with the race detector
 	scripts/test-services.sh
-	go test $(RACE) -parallel 4 -timeout 30m $(filter-out $(OUTSIDE),$(shell go list ./...))
-	go test -parallel 4 -timeout 30m $(OUTSIDE)
+	$(MAKE) --jobs=2 test-inside test-outside
 	go -C bench test ./...
 	scripts/test-clients.sh
+
+test-inside:
+	go test $(RACE) -p 2 -parallel 4 -timeout 30m $(filter-out $(OUTSIDE),$(shell go list ./...))
+
+test-outside:
+	go test -p 1 -parallel 4 -timeout 30m $(OUTSIDE)
 
 test-clients: ## clients that other tools make from api/openapi.yaml, compiled and used
 	scripts/test-clients.sh

@@ -74,6 +74,7 @@ type checker struct {
 	orders   map[int64]*holding
 	owners   map[int64]*subject // by order
 	making   map[*call]bool     // the calls that made an animal or an order
+	unseen   []*made            // creates without an answer that may have made an animal which no answer shows
 	names    *register
 
 	mu     sync.Mutex

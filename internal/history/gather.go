@@ -63,6 +63,7 @@ func (c *checker) findPets(makings []*made) {
 	for _, id := range slices.Sorted(maps.Keys(nameless)) {
 		c.orphan(id, nameless[id], makings, asked)
 	}
+	c.unseen = slices.DeleteFunc(makings, func(m *made) bool { return m.answered || m.taken })
 }
 
 // parent is the request without an answer that asked for an animal with a name that this animal had.

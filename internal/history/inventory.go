@@ -20,7 +20,7 @@ type census struct {
 // checkInventories looks for a moment at which each inventory can have been right.
 func (c *checker) checkInventories(lives map[*subject]*life) {
 	censuses := takeCensus(lives)
-	uncertain := int64(len(c.subjects) - len(lives)) // animals with a fault of their own may have had any status
+	faulty := len(c.subjects) - len(lives) // animals with a fault of their own may have had any status
 	for _, call := range c.calls {
 		if call.op != "getInventory" || call.outcome != done {
 			continue
@@ -30,10 +30,11 @@ func (c *checker) checkInventories(lives map[*subject]*life) {
 			got[i] = call.inventory[status]
 			got[3] += got[i]
 		}
+		unseen := sort.Search(len(c.unseen), func(i int) bool { return c.unseen[i].called > call.Returned })
 		right := false
 		begin := sort.Search(len(censuses), func(i int) bool { return censuses[i].from > call.Called }) - 1
 		for i := max(0, begin); i < len(censuses) && censuses[i].from <= call.Returned; i++ {
-			right = right || censuses[i].allows(got, uncertain)
+			right = right || censuses[i].allows(got, int64(faulty+unseen))
 		}
 		if !right && len(censuses) > 0 {
 			at := censuses[max(0, begin)]

@@ -214,6 +214,13 @@ var rules = []struct {
 		2 3 GET pets?limit=1 = 200 more [pet(2 Max available)]`, `
 		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
 		2 3 GET pets?limit=1 = 200 more [pet(1 Rex available)]`, OutOfOrder},
+	{"An inventory may count an animal that nobody saw, if somebody asked for it before", `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		2 3 POST pets {"name":"Max","categoryId":1} = lost
+		4 5 GET inventory = 200 {"available":2,"pending":0,"sold":0}`, `
+		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
+		4 5 GET inventory = 200 {"available":2,"pending":0,"sold":0}
+		6 7 POST pets {"name":"Max","categoryId":1} = lost`, OutOfOrder},
 	{"An inventory is exact at one moment", `
 		0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)
 		2 4 PATCH pets/1 {"status":"sold"} = 200 pet(1 Rex sold)

@@ -32,7 +32,7 @@ type happening struct {
 // checkWorld searches for one order of all events of a small history that explains all answers. It leaves out the
 // categories, because no answer shows them together with animals: an order of their own is enough.
 func (c *checker) checkWorld() {
-	w := &world{number: make(map[*subject]int)}
+	w := &world{number: make(map[*subject]int), floats: len(c.unseen) > 0}
 	events := 0
 	for _, s := range c.subjects {
 		if s.faulty {

@@ -37,7 +37,8 @@ var habits = []habit{
 	{method: "GET", path: "/v1/inventory", every: 25 * time.Millisecond, fresh: true},
 }
 
-// neighbor runs a well-behaved client while during runs.
+// neighbor runs a well-behaved client while during runs. It has a key of its own: hostile clients with the same key may take
+// the share of its owner.
 func (s *target) neighbor(during func()) *manners {
 	m := &manners{}
 	ctx, stop := context.WithCancel(context.Background())
@@ -88,7 +89,7 @@ func (h habit) ask(s *target, client *http.Client) (problem string) {
 	if err != nil {
 		return err.Error()
 	}
-	request.Header.Set("Authorization", "Bearer "+key)
+	request.Header.Set("Authorization", "Bearer "+s.own)
 	response, err := client.Do(request)
 	if err != nil {
 		return err.Error()

@@ -24,7 +24,7 @@ import (
 // patience bounds every wait for the server. Only a broken one takes that long.
 const patience = time.Minute
 
-// key is the key of all clients. Hostile clients have keys too.
+// key is the key of all hostile clients.
 const key = "a-key-of-my-own-choice"
 
 // target is a server under attack.
@@ -32,6 +32,7 @@ type target struct {
 	*testservice.Server
 	address string
 	tls     *tls.Config // trusts the target; nil without TLS
+	own     string      // the key of the client that behaves well
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -41,7 +42,9 @@ type target struct {
 func start(t *testing.T, a attack) *target {
 	t.Helper()
 	s, binary := &target{}, testservice.Build(t)
-	args := []string{"--database", "sqlite:" + filepath.Join(t.TempDir(), "pets.db"), "--api-key", key, "--rate-limits", "off"}
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s.own = testservice.NewKey(t, binary, database)
+	args := []string{"--database", database, "--api-key", key, "--rate-limits", "off"}
 	if a.tls {
 		args = append(args, s.certify(t)...)
 	}
