@@ -74,11 +74,10 @@ var (
 func (s *service) repeat(raw string, times int) (last string) {
 	s.Helper()
 	for range times {
-		a := s.send(raw)
-		last = strings.ReplaceAll(date.ReplaceAllString(a.raw, ""), "\r\n", "\n")
-		last = timeOf.ReplaceAllString(last, "{time}")
+		last = s.send(raw).raw
 	}
-	return strings.TrimRight(last, "\n") + "\n"
+	last = strings.ReplaceAll(date.ReplaceAllString(last, ""), "\r\n", "\n")
+	return strings.TrimRight(timeOf.ReplaceAllString(last, "{time}"), "\n") + "\n"
 }
 
 // turn is one exchange of a talk.
