@@ -2,7 +2,7 @@
 # Makes clients from api/openapi.yaml with tools that others use, compiles them strictly and uses each of them against a
 # server of its own. Skips what it cannot get here (Node.js, or a tool that is not cached when there is no network); with
 # CI=true nothing may be skipped. The clients stay in the user's cache folder, so that the next run compiles and installs only
-# what is new; so a user runs it once at a time.
+# what is new. A user can run the script once at a time.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,6 +17,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
+rm -rf "$clients/go" "$clients/typescript/generated" "$clients/typescript/out"
 mkdir -p "$clients"
 cp -R "$root/scripts/clients/." "$clients"
 cp "$root/api/openapi.yaml" "$clients/go"
@@ -61,7 +62,7 @@ without() {
 
 cd "$clients/go"
 go mod download 2>"$work/said" || without "the Go modules cannot be had: $(tail -1 "$work/said")"
-mkdir -p petstore
+mkdir petstore
 part "oapi-codegen, making the client," go tool oapi-codegen -generate types,client -package petstore -o petstore/client.go openapi.yaml
 part "oapi-codegen, compiling the client," go vet ./...
 part "oapi-codegen, using the client," go run .
@@ -75,7 +76,6 @@ if ! cmp -s package-lock.json node_modules/installed; then
 	npm ci --prefer-offline --no-audit --no-fund --ignore-scripts >"$work/said" 2>&1 || without "the packages cannot be had: $(grep -m 1 error "$work/said")"
 	cp package-lock.json node_modules/installed
 fi
-rm -rf generated out
 part "openapi-typescript, making the types," node_modules/.bin/openapi-typescript openapi.yaml -o schema.ts
 part "@hey-api/openapi-ts, making the client," node_modules/.bin/openapi-ts -f openapi-ts.config.mjs
 part "TypeScript, compiling the clients," node_modules/.bin/tsc

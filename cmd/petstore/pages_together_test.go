@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"petstore/internal/testservice"
 )
@@ -54,18 +55,16 @@ func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
 	for _, page := range pages {
 		page.Click("#send-reserve")
 	}
-	for _, page := range pages {
-		page.Wait(`order.innerText.includes("For number ")`)
-	}
+	eventually(t, "an order is placed", time.Minute, func() bool { return len(s.orders(t)) > 0 })
 	placed := s.orders(t)
-	if len(placed) != 1 {
-		t.Fatalf("the store has %+v", placed)
-	}
 	for i, page := range pages {
 		page.Wait(fmt.Sprintf(`order.innerText.includes("For %s")`, placed[0].Reference))
 		if fmt.Sprint("number ", i) != placed[0].Reference {
 			page.Wait(`notice.innerText.includes("This animal is pending, not available")`)
 		}
+	}
+	if placed := s.orders(t); len(placed) != 1 {
+		t.Errorf("the store has %+v", placed)
 	}
 }
 
