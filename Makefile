@@ -7,7 +7,8 @@ SEED ?= 0
 RACE := -race -gcflags=modernc.org/...=-race=false
 # These packages run without the race detector. The first three start the program, and where goroutines of one server meet,
 # they start it with the race detector. The others have no goroutines, or look for other faults than races.
-PLAIN := petstore/cmd/petstore petstore/internal/chaos petstore/internal/hostile petstore/internal/history petstore/internal/web petstore/api
+PLAIN := petstore/cmd/petstore petstore/internal/chaos petstore/internal/hostile petstore/internal/history petstore/internal/bulk \
+	petstore/internal/web petstore/api
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .PHONY: run build test test-raced test-plain test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
@@ -39,7 +40,7 @@ test-clients: ## clients that other tools make from api/openapi.yaml, compiled a
 
 chaos: ## a service that is broken in every way under load, for CHAOS; SEED repeats a plan, REPORT names a file for the figures
 	scripts/test-services.sh
-	go test ./internal/chaos -count=1 -v -parallel 1 -timeout 0 -args -for $(CHAOS) -seed $(SEED) -report "$(abspath $(REPORT))"
+	go test ./internal/chaos -count=1 -v -parallel 1 -timeout 0 -args -for $(CHAOS) -pause 10ms -seed $(SEED) -report "$(abspath $(REPORT))"
 
 lint: ## gofmt, vet and staticcheck, on every module
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files; run gofmt -w ."; exit 1; }

@@ -111,7 +111,7 @@ func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {
 func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	const most = 128 << 10
-	s := startRaced(t)
+	s := startServer(t)
 	get := func(size int) (answer, error) {
 		return request(s.URL, strings.Repeat("k", size), "GET", "/v1/pets", "")
 	}

@@ -22,7 +22,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	database, redis := testservice.Postgres(t), testservice.Redis(t)
 	addresses := []string{stableAddress(t), stableAddress(t), stableAddress(t)}
 	serve := func(address string) *testServer {
-		return startRaced(t, "--listen", address, "--database", database, "--redis", redis, "--drain-delay", "2s")
+		return startServer(t, "--listen", address, "--database", database, "--redis", redis, "--drain-delay", "2s")
 	}
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
 	replicas := make([]*testServer, len(addresses))

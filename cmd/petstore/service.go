@@ -93,6 +93,7 @@ func reportLoss(log *slog.Logger, problem error) {
 	}
 	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
 }
+
 func (s *service) startLimiter(context.Context) error {
 	limiter, stop, err := newLimiter(s.Redis, s.Environment, s.registry, s.log.Logger)
 	if err != nil {

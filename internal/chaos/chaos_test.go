@@ -13,6 +13,7 @@ import (
 
 var (
 	length     = flag.Duration("for", 20*time.Second, "how long there is load, over all scenarios")
+	pause      = flag.Duration("pause", 25*time.Millisecond, "how long each of the clients waits between two requests")
 	seed       = flag.Uint64("seed", 0, "the seed of the plan, to repeat one; 0 chooses one")
 	reportFile = flag.String("report", "", "where the report goes besides, as Markdown")
 )

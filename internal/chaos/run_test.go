@@ -57,7 +57,6 @@ type run struct {
 
 const (
 	workers = 12
-	pause   = 10 * time.Millisecond
 	// recovery bounds every wait for a system; only a broken one needs it.
 	recovery = time.Minute
 )
@@ -68,7 +67,7 @@ func (r *run) play(t *testing.T, length time.Duration) {
 	s.whole(t)
 	h := history.New()
 	s.count.next = &http.Transport{MaxIdleConnsPerHost: workers}
-	load := history.Load{Base: s.base, Keys: s.keys, Client: &http.Client{Transport: &s.count}, Seed: r.seed, Workers: workers, Pause: pause}
+	load := history.Load{Base: s.base, Keys: s.keys, Client: &http.Client{Transport: &s.count}, Seed: r.seed, Workers: workers, Pause: *pause}
 	ctx, stop := context.WithCancel(context.Background())
 	var loading sync.WaitGroup
 	loading.Go(func() { load.Run(ctx, h) })
