@@ -113,21 +113,21 @@ func (s *service) readBack() {
 	s.Load.ReadBack(ctx, s.history)
 }
 
-// finds checks the history and wants faults of that kind only, or none at all.
+// finds checks that the history has faults of these kinds, or that it has none. A planted fault may be seen in several ways, so
+// other kinds may be found too; TestEveryRuleIsHeld tells the kinds apart.
 func (s *service) finds(want ...Kind) {
 	s.Helper()
-	faults := Check(s.history.Exchanges(), s.rules)
 	var found []Kind
-	for _, f := range faults {
-		if !slices.Contains(found, f.Kind) {
-			found = append(found, f.Kind)
-		}
-		if !slices.Contains(want, f.Kind) {
+	for _, f := range Check(s.history.Exchanges(), s.rules) {
+		found = append(found, f.Kind)
+		if len(want) == 0 {
 			s.Error(f)
 		}
 	}
-	if !slices.Equal(found, want) {
-		s.Errorf("found faults of the kinds %q, want %q", found, want)
+	for _, kind := range want {
+		if !slices.Contains(found, kind) {
+			s.Errorf("found faults of the kinds %q, want %q", found, kind)
+		}
 	}
 }
 
