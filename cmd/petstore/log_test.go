@@ -67,10 +67,12 @@ func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
 			}
 		}
 		for range 3 {
+			write(flushSize/len(long) + 1)
+			synctest.Wait() // these lines are being written
 			write(3 * queueSize / len(long))
 			for range 2 { // one for what was being written, one for what waited meanwhile
-				time.Sleep(flushEvery)
 				out.read <- struct{}{}
+				synctest.Wait()
 			}
 		}
 		close(out.read)
