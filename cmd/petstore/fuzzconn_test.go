@@ -22,6 +22,7 @@ import (
 	"petstore/internal/ratelimit"
 	"petstore/internal/server"
 	"petstore/internal/sqlite"
+	"petstore/internal/testservice"
 )
 
 // fuzzKey is the key that the seeds use.
@@ -31,8 +32,8 @@ const fuzzKey = "a-key-that-seeds-know"
 // gets one answer, in order, until the server hangs up. Bytes that are not a request get the server's refusal or nothing.
 // Every answer is as the document describes it.
 func FuzzConnection(f *testing.F) {
-	for _, c := range notHTTP[:7] {
-		f.Add([]byte(c.sends))
+	for _, c := range testservice.NotHTTP[:7] {
+		f.Add([]byte(c.Sends))
 	}
 	const head = " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + fuzzKey + "\r\n"
 	for _, seed := range []string{

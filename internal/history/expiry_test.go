@@ -49,7 +49,7 @@ func TestOrdersThatExpireAreNoFault(t *testing.T) {
 		exchanges[i].Called *= faster
 		exchanges[i].Returned *= faster
 	}
-	s.finds()
+	s.findsNothing()
 }
 
 // showsExpired says whether an answer holds an order whose time ran out.

@@ -59,6 +59,6 @@ func TestUnknownOutcomesAreNoFault(t *testing.T) {
 		s.Client = &http.Client{Transport: broken}
 		s.run(1000)
 		broken.late.Wait()
-		s.finds()
+		s.findsNothing()
 	})
 }

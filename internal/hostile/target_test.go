@@ -3,14 +3,11 @@ package hostile
 import (
 	"bufio"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,21 +58,8 @@ func start(t *testing.T, a attack) *target {
 // certify writes a certificate and returns the arguments with which the server uses it.
 func (s *target) certify(t *testing.T) (args []string) {
 	t.Helper()
-	lender := httptest.NewTLSServer(nil)
-	defer lender.Close()
-	cert := lender.TLS.Certificates[0]
-	private, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.tls = &tls.Config{RootCAs: x509.NewCertPool()}
-	s.tls.RootCAs.AddCert(lender.Certificate())
+	s.tls = &tls.Config{RootCAs: testservice.WriteCertificate(t, certFile, keyFile, 1)}
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
 }
 

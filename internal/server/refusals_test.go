@@ -10,43 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"petstore/internal/testservice"
 )
-
-// notHTTP lists texts that net/http refuses by itself, with the status of each refusal.
-var notHTTP = []struct {
-	name, sends string
-	status      int
-}{
-	{"a path that is wrongly encoded", "GET /v1/pets/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-	{"something else", "HELO example.com\r\n\r\n", 400},
-	{"no host", "GET /v1/pets HTTP/1.1\r\n\r\n", 400},
-	{"two hosts", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
-	{"a control character in a header", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: \x01\r\n\r\n", 400},
-	{"an unknown expectation", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: foo\r\n\r\n", 417},
-	{"an unknown expectation over HTTP/1.0", "GET /v1/pets HTTP/1.0\r\nHost: x\r\nExpect: foo\r\n\r\n", 417},
-	{"headers without end", "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 1_200_000) + "\r\n\r\n", 431},
-	{"an unknown transfer coding", "POST /v1/pets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
-	{"an unknown version", "GET /v1/pets HTTP/3.0\r\nHost: x\r\n\r\n", 505},
-}
-
-// sendRaw writes as much of a request as the server accepts, and returns everything that comes back until the server hangs
-// up.
-func sendRaw(t *testing.T, address, text string) string {
-	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(time.Minute))
-	go io.WriteString(conn, text)
-	got, err := io.ReadAll(conn)
-	if err != nil && len(got) == 0 {
-		t.Fatal(err)
-	}
-	return string(got)
-}
 
 // recorder keeps each Write of its connections.
 type recorder struct {
@@ -91,7 +57,7 @@ func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
 	go server.Serve(plain)
 	refused := func(l recorder, sends string) (status int, writes []string) {
 		*l.writes = nil
-		sendRaw(t, l.Addr().String(), sends)
+		testservice.SendRaw(t, l.Addr().String(), sends)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, written := range *l.writes {
@@ -99,9 +65,9 @@ func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
 		}
 		return status, *l.writes
 	}
-	for _, c := range notHTTP {
-		if status, writes := refused(plain, c.sends); status != c.status || len(writes) != 1 {
-			t.Errorf("%s: net/http writes %q, which is taken for %d", c.name, writes, status)
+	for _, c := range testservice.NotHTTP {
+		if status, writes := refused(plain, c.Sends); status != c.Status || len(writes) != 1 {
+			t.Errorf("%s: net/http writes %q, which is taken for %d", c.Name, writes, status)
 		}
 	}
 	if status, writes := refused(plain, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); status != 0 || len(writes) != 1 {
@@ -129,12 +95,12 @@ func TestWhatNetHTTPRefusesIsAnsweredByRefusal(t *testing.T) {
 	secure, _ := start(t, &Server{Handler: handler, Refusal: refusal, Certificate: testCertificate(t)})
 	expect := func(address, sends string, status int) {
 		t.Helper()
-		if got, want := sendRaw(t, address, sends), fmt.Sprintf("refused with %d", status); got != want {
+		if got, want := testservice.SendRaw(t, address, sends), fmt.Sprintf("refused with %d", status); got != want {
 			t.Errorf("%.100q gets %q, want %q", sends, got, want)
 		}
 	}
-	for _, c := range notHTTP {
-		expect(plain, c.sends, c.status)
+	for _, c := range testservice.NotHTTP {
+		expect(plain, c.Sends, c.Status)
 	}
 	expect(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusBadRequest)
 }
@@ -151,7 +117,7 @@ func TestWhatAnAnswerHoldsIsNeverTakenForARefusal(t *testing.T) {
 		defer server.Close()
 		go server.Serve(plain)
 		for i := range text {
-			sendRaw(t, plain.Addr().String(), "GET /"+strings.Repeat("a", i)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			testservice.SendRaw(t, plain.Addr().String(), "GET /"+strings.Repeat("a", i)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		}
 		for _, written := range *plain.writes {
 			if status, _ := refusedByServer([]byte(written)); status != 0 {
