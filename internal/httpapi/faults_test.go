@@ -23,7 +23,12 @@ import (
 var errSecret = errors.New("disk /var/lib/secret is on fire")
 
 func TestStorageThatFailsIsAnsweredWithoutInternalText(t *testing.T) {
-	panics := func(context.Context, string) error { panic(errSecret) }
+	panics := func(_ context.Context, call string) error {
+		if call == "UseKey" { // is written beside the requests, perhaps only now for the first of them
+			return nil
+		}
+		panic(errSecret)
+	}
 	fails := func(context.Context, string) error { return errSecret }
 	out := func(context.Context, string) error { return petstore.NotDone(errSecret) }
 	late := func(context.Context, string) error { return fmt.Errorf("query: %w", context.DeadlineExceeded) }
