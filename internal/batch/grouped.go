@@ -12,13 +12,10 @@ import (
 type Grouped[K comparable, V any] struct {
 	call func(key K, n int) (V, error)
 
-	mu      sync.Mutex
-	flights map[K]*flight[V]
-	joined  atomic.Int64
-}
-
-type flight[V any] struct {
-	next *group[V] // the requests that came while the call runs; nil if there are none
+	mu sync.Mutex
+	// next has, for each key for which a call runs, the group that came meanwhile; nil if none came.
+	next   map[K]*group[V]
+	joined atomic.Int64
 }
 
 type group[V any] struct {
@@ -31,68 +28,85 @@ type group[V any] struct {
 // NewGrouped makes a Grouped. The function call learns how many requests it answers. It belongs to none of them, so it
 // sets its own deadline. All of them get the same value, so none may change it.
 func NewGrouped[K comparable, V any](call func(key K, n int) (V, error)) *Grouped[K, V] {
-	return &Grouped[K, V]{call: call, flights: make(map[K]*flight[V])}
+	return &Grouped[K, V]{call: call, next: make(map[K]*group[V])}
 }
 
 // Do returns the answer of a call for key that started after Do was called, and the caller's place among the requests
-// that share the call, counted from 0. If ctx ends first, the call still happens.
+// that share the call, counted from 0. A caller that finds no call running makes one itself, without waiting for
+// another goroutine. If ctx ends while another goroutine calls, the call still happens and only the answer is lost.
 func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err error) {
-	return g.Begin(key)(ctx)
+	mine, place, first := g.join(key)
+	if first {
+		if next := g.answer(key, mine); next != nil {
+			go g.run(key, next)
+		}
+	}
+	return mine.wait(ctx, place)
 }
 
-// Begin is like Do, but does not wait. It returns the function that waits. That function returns an answer that has
-// already come even if ctx has ended.
+// Begin is like Do, but does not wait: another goroutine calls. It returns the function that waits. That function
+// returns an answer that has already come even if ctx has ended.
 func (g *Grouped[K, V]) Begin(key K) (wait func(ctx context.Context) (value V, place int, err error)) {
-	mine, place := g.join(key)
-	return func(ctx context.Context) (value V, _ int, err error) {
+	mine, place, first := g.join(key)
+	if first {
+		go g.run(key, mine)
+	}
+	return func(ctx context.Context) (V, int, error) { return mine.wait(ctx, place) }
+}
+
+func (mine *group[V]) wait(ctx context.Context, place int) (value V, _ int, err error) {
+	select {
+	case <-mine.done:
+	case <-ctx.Done():
 		select {
 		case <-mine.done:
-		case <-ctx.Done():
-			select {
-			case <-mine.done:
-			default:
-				return value, place, ctx.Err()
-			}
+		default:
+			return value, place, ctx.Err()
 		}
-		return mine.value, place, mine.err
 	}
+	return mine.value, place, mine.err
 }
 
-func (g *Grouped[K, V]) join(key K) (mine *group[V], place int) {
+// join returns the group that a request for key belongs to. The first one must be answered by whoever joined it.
+func (g *Grouped[K, V]) join(key K) (mine *group[V], place int, first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f, running := g.flights[key]
-	if !running {
-		f, mine = &flight[V]{}, newGroup[V]()
-		g.flights[key] = f
-		go g.run(key, f, mine)
-		return mine, 0
+	mine, running := g.next[key]
+	if mine != nil {
+		g.joined.Add(1)
+		mine.members++
+		return mine, mine.members - 1, false
 	}
-	if f.next == nil {
-		f.next = newGroup[V]()
-		return f.next, 0
+	mine = &group[V]{members: 1, done: make(chan struct{})}
+	g.next[key] = nil
+	if running {
+		g.next[key] = mine
 	}
-	g.joined.Add(1)
-	f.next.members++
-	return f.next, f.next.members - 1
+	return mine, 0, !running
 }
-
-func newGroup[V any]() *group[V] { return &group[V]{members: 1, done: make(chan struct{})} }
 
 // Joined is how many requests so far needed no call of their own.
 func (g *Grouped[K, V]) Joined() int64 { return g.joined.Load() }
 
-func (g *Grouped[K, V]) run(key K, f *flight[V], now *group[V]) {
+func (g *Grouped[K, V]) run(key K, now *group[V]) {
 	for now != nil {
-		now.value, now.err = guard(func() (V, error) { return g.call(key, now.members) })
-		close(now.done)
-		runtime.Gosched() // let others that are about to ask join the next group
-
-		g.mu.Lock()
-		now, f.next = f.next, nil
-		if now == nil {
-			delete(g.flights, key)
-		}
-		g.mu.Unlock()
+		now = g.answer(key, now)
 	}
+}
+
+// answer makes the call for a group, and returns the group that came meanwhile, or nil.
+func (g *Grouped[K, V]) answer(key K, now *group[V]) (next *group[V]) {
+	now.value, now.err = guard(func() (V, error) { return g.call(key, now.members) })
+	close(now.done)
+	if now.members > 1 {
+		runtime.Gosched() // let others that are about to ask join the next group
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	next = g.next[key]
+	g.next[key] = nil
+	if next == nil {
+		delete(g.next, key)
+	}
+	return next
 }

@@ -28,6 +28,7 @@ type Writer[In, Out any] struct {
 	mu      sync.Mutex
 	waiting []*call[In, Out]
 	running bool
+	crowded bool // the last commit had several writes; only the goroutine that commits uses it
 	closed  bool
 	idle    sync.Cond
 }
@@ -92,8 +93,11 @@ func (w *Writer[In, Out]) run() {
 
 // next commits the waiting writes and reports whether more came meanwhile.
 func (w *Writer[In, Out]) next() (more bool) {
-	runtime.Gosched() // let others that are about to write join this commit
+	if w.crowded {
+		runtime.Gosched() // let others that are about to write join this commit
+	}
 	batch := w.take()
+	w.crowded = len(batch) > 1
 	ins := make([]In, len(batch))
 	for i, c := range batch {
 		ins[i] = c.in
