@@ -3,7 +3,8 @@
 //   - [Writer] makes one call for operations that differ, such as creates, and also reads of several animals by their ids.
 //     Each caller gets an answer of its own.
 //   - [Shared] makes one query for reads that are equal. All callers get the same answer.
-//   - [Grouped] is like Shared, and also tells callers their place among those that share a call. Rate limits need that.
+//   - [Grouped] is like Shared, and also tells callers their place among those that share a call, as rate limits need.
+//     With it, a caller can do something else meanwhile, or stop waiting.
 package batch
 
 import (

@@ -26,7 +26,7 @@ const (
 // keyCache remembers keys that were found, so that they cost no query. It relies on a key for keyTTL, so a revoked key
 // works no longer than that.
 type keyCache struct {
-	lookup *batch.Shared[petstore.SecretHash, *petstore.Key]
+	lookup *batch.Grouped[petstore.SecretHash, *petstore.Key]
 	places chan struct{} // has a value for each look-up that waits
 
 	mu      sync.RWMutex
@@ -45,7 +45,7 @@ var errManyLookUps = fmt.Errorf("%d look-ups of keys wait already", maxLookUps)
 func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Time) *keyCache {
 	uses := newKeyUses(storage, log)
 	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), places: make(chan struct{}, maxLookUps)}
-	c.lookup = batch.NewShared(func(hash petstore.SecretHash) (*petstore.Key, error) {
+	c.lookup = batch.NewGrouped(func(hash petstore.SecretHash, _ int) (*petstore.Key, error) {
 		select {
 		case c.places <- struct{}{}:
 			defer func() { <-c.places }()
@@ -87,9 +87,10 @@ func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstor
 	return e.key, true, fresh
 }
 
-// lookUp asks the storage. Concurrent look-ups of one key share a query.
+// lookUp asks the storage. Concurrent look-ups of one key share a query. If ctx ends, lookUp does not wait for the query.
 func (c *keyCache) lookUp(ctx context.Context, hash petstore.SecretHash) (*petstore.Key, error) {
-	return c.lookup.Do(ctx, hash)
+	key, _, err := c.lookup.Begin(hash)(ctx)
+	return key, err
 }
 
 // put keeps a key that was found. It does not keep the key if a ban was given after the query started, because the key
