@@ -5,10 +5,11 @@ import (
 	"net/http"
 
 	"petstore/bench/load"
-	"petstore/bench/result"
+	"petstore/bench/report"
 )
 
 const (
+	rows     = int64(100_000) // that a store has unless growth is measured
 	pageSize = 20
 	newPet   = `{"name":"Pet number 100001","categoryId":17,"status":"available"}`
 )
@@ -20,26 +21,26 @@ type lines map[string][]load.Request
 func petstoreLines(rows int64) lines {
 	all := newLines(get("/v1/pets", nil), get("/v1/pets?cursor={}&limit=20", each(pageSize+1, rows, load.Cursor)), get("/v1/pets/{}", random(rows, load.Decimal)),
 		post("/v1/pets", newPet, nil, http.StatusCreated))
-	all[result.Update] = updates(rows)
-	all[result.Adoption] = []load.Request{all[result.Create][0].Then("id", order.Then("id", onOrder("complete")))}
-	all[result.Inventory] = []load.Request{get("/v1/inventory", nil)}
+	all[report.Update] = updates(rows)
+	all[report.Adoption] = []load.Request{all[report.Create][0].Then("id", order.Then("id", onOrder("complete")))}
+	all[report.Inventory] = []load.Request{get("/v1/inventory", nil)}
 	return all
 }
 
 // simpleLines are those to a service that takes a plain number for a cursor.
-func simpleLines(rows int64) lines {
+func simpleLines() lines {
 	shared := petstoreLines(rows)
-	return newLines(shared[result.Hot][0], get("/v1/pets?cursor={}&limit=20", each(pageSize+1, rows, load.Decimal)), shared[result.Get][0], shared[result.Create][0])
+	return newLines(shared[report.Hot][0], get("/v1/pets?cursor={}&limit=20", each(pageSize+1, rows, load.Decimal)), shared[report.Get][0], shared[report.Create][0])
 }
 
 // newLines are the lines that every store has; the mix is 95 lists for 5 creates.
 func newLines(list, distinct, get, create load.Request) lines {
 	return lines{
-		result.Hot:      {list},
-		result.Distinct: {distinct},
-		result.Get:      {get},
-		result.Create:   {create},
-		result.Mix:      {list.Times(95), create.Times(5)},
+		report.Hot:      {list},
+		report.Distinct: {distinct},
+		report.Get:      {get},
+		report.Create:   {create},
+		report.Mix:      {list.Times(95), create.Times(5)},
 	}
 }
 

@@ -3,17 +3,22 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
-	"petstore/bench/page"
-	"petstore/bench/result"
+	"petstore/bench/report"
 )
 
 // root is the folder of petstore's module, seen from that of the bench.
@@ -41,101 +46,182 @@ func main() {
 	}
 }
 
-// options are what a user may set.
-type options struct {
-	quick, peers           bool
-	rounds                 int
-	seconds                float64
-	skip, dir, binary      string
-	from, profile, command string
-}
-
-// parse exits if the flags are not right.
-func (o *options) parse(args []string) {
-	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	flags.BoolVar(&o.quick, "quick", false, "2 rounds of 0.3 s unless told otherwise, to see that everything works; writes into bench/results/quick")
-	flags.BoolVar(&o.peers, "peers", false, "measure other services too, from the package registries")
-	flags.IntVar(&o.rounds, "rounds", 5, "how often everything is measured")
-	flags.Float64Var(&o.seconds, "seconds", 0.8, "how long one measurement takes")
-	flags.StringVar(&o.skip, "skip", "", "what not to measure, with commas: rates, growth, replicas, starts")
-	flags.StringVar(&o.dir, "dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
-	flags.StringVar(&o.from, "page", "", "measure nothing, and write the page of this file of results anew")
-	flags.StringVar(&o.profile, "profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
-	flags.Parse(args)
-	if o.quick {
-		o.rounds, o.seconds = 2, 0.3
-		flags.Parse(args) // what is given wins
-	}
-	o.command = "go -C bench run ."
-	flags.Visit(func(f *flag.Flag) {
-		if f.Name != "dir" { // folders are nobody else's business
-			o.command += fmt.Sprintf(" -%s=%s", f.Name, f.Value)
-		}
-	})
-	o.command = strings.ReplaceAll(o.command, "=true", "")
+// bench is one run: what it has started, and what it has measured.
+type bench struct {
+	ctx             context.Context // ends when the user interrupts the run
+	scratch         string          // a folder of its own, gone afterwards
+	binary          string          // petstore
+	profiles        string          // the folder for profiles, if they are wanted
+	postgres, redis *service        // nil unless both run
+	services        []*service      // that are measured now
+	run             report.Run
 }
 
 func run(args []string) error {
-	var o options
-	o.parse(args)
-	if o.from != "" {
-		r, err := result.Load(o.from)
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	quick := flags.Bool("quick", false, "2 rounds of 0.3 s unless told otherwise, to see that everything works; writes into bench/results/quick")
+	peers := flags.Bool("peers", false, "measure other services too, from the package registries")
+	rounds := flags.Int("rounds", 5, "how often everything is measured")
+	seconds := flags.Float64("seconds", 0.8, "how long one measurement takes")
+	skip := flags.String("skip", "", "what not to measure, with commas: rates, growth, replicas, starts")
+	dir := flags.String("dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
+	from := flags.String("page", "", "measure nothing, and write the page of this file of results anew")
+	profiles := flags.String("profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
+	flags.Parse(args)
+	results, docs := "results", filepath.Join(root, "docs")
+	if *from != "" {
+		r, err := report.Load[report.Run](*from)
 		if err != nil {
 			return err
 		}
-		return page.Write(r, filepath.Join(root, "docs"))
+		return r.Write(docs)
 	}
-	b, err := newBench(o)
+	if *quick {
+		*rounds, *seconds, results = 2, 0.3, filepath.Join(results, "quick")
+		docs = results
+		flags.Parse(args) // what is given wins
+	}
+	b, err := newBench(*dir, *rounds, time.Duration(*seconds*float64(time.Second)))
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	if o.profile != "" {
-		return b.profileLines()
+	b.profiles, b.run.Command = *profiles, "go -C bench run ."
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name != "dir" { // folders are nobody else's business
+			b.run.Command += strings.TrimSuffix(fmt.Sprintf(" -%s=%s", f.Name, f.Value), "=true")
+		}
+	})
+	if *quick {
+		b.run.Settings.Growth = b.run.Settings.Growth[:2]
 	}
-	if err := b.measure(); err != nil {
+	if err := b.startServices(*peers); err != nil {
 		return err
 	}
-	return b.publish()
-}
-
-// publish writes the results and the page that follows from them, and fails if any answer was wrong.
-func (b *bench) publish() error {
-	results, docs := "results", filepath.Join(root, "docs")
-	if b.quick {
-		results = filepath.Join(results, "quick")
-		docs = results
+	if b.profiles != "" {
+		return b.profileLines()
 	}
-	if err := os.MkdirAll(results, 0o755); err != nil {
+	if err := errors.Join(b.measure(strings.Split(*skip, ",")), os.MkdirAll(results, 0o755)); err != nil {
 		return err
 	}
 	file := filepath.Join(results, "latest.json")
-	if err := errors.Join(b.run.Save(file), page.Write(b.run, docs)); err != nil {
+	if err := errors.Join(report.Save(file, b.run), b.run.Write(docs)); err != nil {
 		return err
 	}
-	fmt.Printf("\n%s and %s are written, after %v.\n", file, filepath.Join(docs, page.Name), time.Since(b.run.Date).Round(time.Second))
+	fmt.Printf("\n%s and %s are written, after %v.\n", file, filepath.Join(docs, report.Page), time.Since(b.run.Date).Round(time.Second))
 	if wrong := b.run.Wrong(false); wrong.Answers > 0 {
 		return fmt.Errorf("%d answers were not the right ones; the first: %s", wrong.Answers, wrong.First)
 	}
 	return nil
 }
 
-// settings are how this run measures.
-func (o options) settings() result.Settings {
-	duration := time.Duration(o.seconds * float64(time.Second))
-	s := result.Settings{
-		Rounds:      o.rounds,
-		Duration:    duration,
-		Warmup:      duration / 4,
-		Steady:      3 * duration,
-		Connections: []int{1, 16, result.Busy},
-		Rows:        100_000,
-		Growth:      []int64{10_000, 100_000, 1_000_000, 10_000_000},
-		Shares:      []float64{0.25, 0.5, 0.75},
-		Replicas:    []int{1, 2, 3},
+// newBench makes a run ready: petstore is built.
+func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
+	scratch, err := os.MkdirTemp(dir, "petstore-bench-")
+	if err != nil {
+		return nil, err
 	}
-	if o.quick {
-		s.Growth = s.Growth[:2]
+	b := &bench{scratch: scratch, binary: filepath.Join(scratch, "petstore")}
+	b.ctx, _ = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	sync, err := measureSync(b.scratch)
+	kilobytes, _ := strconv.ParseUint(output("awk", "/^MemTotal/ {print $2}", "/proc/meminfo"), 10, 64)
+	_, fileSystem, _ := strings.Cut(output("df", "--output=fstype", b.scratch), "\n")
+	b.run = report.Run{
+		Date:     time.Now().UTC().Truncate(time.Second),
+		Revision: output("git", "-C", root, "describe", "--tags", "--always", "--dirty"),
+		LeftOut:  []string{},
+		Machine: report.Machine{
+			Processor:  output("awk", "-F: ", "/^model name/ {print $2; exit}", "/proc/cpuinfo"),
+			Processors: runtime.NumCPU(), Memory: kilobytes << 10, System: output("uname", "-srm"),
+			Go: strings.TrimPrefix(runtime.Version(), "go"), FileSystem: fileSystem, Sync: sync,
+		},
+		Settings: report.Settings{
+			Rounds: rounds, Duration: duration, Warmup: duration / 4, Steady: 3 * duration,
+			Connections: []int{1, 16, report.Busy}, Replicas: []int{1, 2, 3}, Shares: []float64{0.25, 0.5, 0.75},
+			Rows: rows, Growth: []int64{10_000, 100_000, 1_000_000, 10_000_000},
+		},
 	}
-	return s
+	err = errors.Join(err, os.Chmod(b.scratch, 0o711), // PostgreSQL may be another user
+		build(root, "./cmd/petstore", b.binary, "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision))
+	if err != nil {
+		b.close()
+		return nil, err
+	}
+	b.run.Binary = must(os.Stat(b.binary)).Size()
+	return b, nil
+}
+
+// build makes a program of a package; petstore without cgo, as it is shipped.
+func build(dir, pkg, program string, flags ...string) error {
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", program}, flags, []string{pkg})...)
+	cmd.Dir = dir
+	if dir == root {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s does not build: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+// leaveOut notes that something cannot be measured, and why.
+func (b *bench) leaveOut(what string, err error) {
+	sentence := fmt.Sprintf("%s is left out: %s", what, strings.ReplaceAll(err.Error(), "\n", " "))
+	fmt.Println(sentence)
+	b.run.LeftOut = append(b.run.LeftOut, sentence)
+}
+
+// stopServices ends what is measured; the stores go on.
+func (b *bench) stopServices() {
+	for _, s := range b.services {
+		s.stop()
+	}
+	b.services = nil
+}
+
+func (b *bench) close() {
+	b.stopServices()
+	if b.redis != nil {
+		b.redis.stop()
+		b.postgres.stop()
+	}
+	os.RemoveAll(b.scratch)
+}
+
+// output is what a command says, "unknown" if it cannot.
+func output(name string, args ...string) string {
+	text, err := exec.Command(name, args...).Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// measureSync is how long it takes, most often, to make 4 kB durable: what every commit must wait for.
+func measureSync(dir string) (time.Duration, error) {
+	file, err := os.Create(filepath.Join(dir, "sync"))
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	times := make([]time.Duration, 200)
+	for i := range times {
+		start := time.Now()
+		_, err := file.Write(make([]byte, 4096))
+		if err := errors.Join(err, file.Sync()); err != nil {
+			return 0, err
+		}
+		times[i] = time.Since(start)
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
+}
+
+// must is for what fails only on a machine that can measure nothing, such as one without a free port.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -6,30 +6,31 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"petstore/bench/load"
-	"petstore/bench/result"
+	"petstore/bench/report"
 )
 
 // measure does the whole run.
-func (b *bench) measure() error {
-	if err := b.startServices(); err != nil {
-		return err
+func (b *bench) measure(skip []string) error {
+	var byConnections, byShare []report.Key
+	for _, n := range b.run.Settings.Connections {
+		byConnections = append(byConnections, report.Key{Connections: n})
 	}
-	steps := []struct {
+	for _, share := range b.run.Settings.Shares {
+		byShare = append(byShare, report.Key{Connections: report.Busy, Share: share})
+	}
+	for _, step := range []struct {
 		name    string
 		measure func() error
 	}{
-		{"lines", b.measureLines}, {"rates", b.measureRates}, {"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts},
-	}
-	for _, step := range steps {
-		if slices.Contains(strings.Split(b.skip, ","), step.name) {
+		{"lines", func() error { return b.inTurn(b.services, report.Lines, b.run.Settings.Rounds, byConnections...) }},
+		{"rates", func() error { return b.inTurn(b.services, report.Steady, 1, byShare...) }},
+		{"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts},
+	} {
+		if slices.Contains(skip, step.name) {
 			continue
-		}
-		if step.name == "growth" || step.name == "replicas" {
-			b.stopServices()
 		}
 		if err := step.measure(); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
@@ -38,76 +39,18 @@ func (b *bench) measure() error {
 	return nil
 }
 
-// startServices starts everything that the lines are measured on. What cannot be started is left out, except for the one
-// that all are compared with.
-func (b *bench) startServices() error {
-	sqlite, err := b.petstore(result.SQLite, "", b.run.Settings.Rows)
-	if err != nil {
-		return err
-	}
-	bare, err := b.bare(sqlite, result.Subject{ID: result.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, sqlite.lines)
-	if err != nil {
-		sqlite.stop()
-		return err
-	}
-	b.add(bare)
-	b.try("bare with headers", func() (*service, error) {
-		return b.bare(sqlite, result.Subject{ID: result.Dressed, Name: "bare, with petstore's headers",
-			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, lines{result.Hot: sqlite.lines[result.Hot]})
-	})
-	b.add(sqlite)
-	b.try("petstore on PostgreSQL and Redis", func() (*service, error) {
-		if err := b.startStores(); err != nil {
-			return nil, err
-		}
-		return b.petstore(result.Postgres, "lines", b.run.Settings.Rows)
-	})
-	b.try("plain Go on SQLite", b.plainSQLite)
-	if b.redis != nil {
-		b.try("plain Go on PostgreSQL", b.plainPostgres)
-	}
-	if b.peers {
-		b.try("Gin", b.gin)
-		b.try("PocketBase", b.pocketBase)
-		b.try("json-server", b.jsonServer)
-		b.try("Prism", b.prism)
-	}
-	return nil
-}
-
-// add takes a service into the run.
-func (b *bench) add(s *service) {
-	b.services = append(b.services, s)
-	b.run.Subjects = append(b.run.Subjects, s.Subject)
-}
-
-// try adds a service, or notes why it is left out.
-func (b *bench) try(name string, open func() (*service, error)) {
-	s, err := open()
-	if err != nil {
-		b.leaveOut(name, err)
-		return
-	}
-	b.add(s)
-}
-
-// measureLines measures every line at every number of connections.
-func (b *bench) measureLines() error {
-	return b.inTurn(b.services, result.Lines, b.run.Settings.Connections...)
-}
-
 // inTurn measures lines on services, round by round and each time in another order, so that whatever else happens on the
 // machine happens to all. Of peers only creates are measured at few connections.
-func (b *bench) inTurn(services []*service, what []result.Line, connections ...int) error {
+func (b *bench) inTurn(services []*service, what []report.Line, rounds int, keys ...report.Key) error {
 	for _, line := range what {
-		for _, n := range connections {
-			key := result.Key{Line: line.ID, Connections: n}
+		for _, key := range keys {
+			key.Line = line.ID
 			measured := slices.DeleteFunc(slices.Clone(services), func(s *service) bool {
-				return s.lines[line.ID] == nil || s.Peer && n != result.Busy && line.ID != result.Create
+				return s.lines[line.ID] == nil || s.Peer && key.Connections != report.Busy && line.ID != report.Create
 			})
-			for round := range b.run.Settings.Rounds {
+			for round := range rounds {
 				for i := range measured {
-					if err := b.shoot(measured[(i+round)%len(measured)], key, round, 0); err != nil {
+					if err := b.shoot(measured[(i+round)%len(measured)], key, round); err != nil {
 						return err
 					}
 				}
@@ -121,112 +64,29 @@ func (b *bench) inTurn(services []*service, what []result.Line, connections ...i
 }
 
 // key makes a key this service's.
-func (s *service) key(key result.Key) result.Key {
+func (s *service) key(key report.Key) report.Key {
 	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, len(s.replicas)
 	return key
 }
 
-// measureRates measures latencies at constant rates, which are shares of the highest throughput of each service.
-func (b *bench) measureRates() error {
-	for _, line := range result.Steady {
-		for _, share := range b.run.Settings.Shares {
-			for _, s := range b.services {
-				key := s.key(result.Key{Line: line.ID, Connections: result.Busy})
-				most := b.run.Cell(key).Throughput().Median()
-				if most == 0 {
-					continue
-				}
-				key.Share = share
-				if err := b.shoot(s, key, 0, share*most); err != nil {
-					return err
-				}
-				b.print(key, s.Name)
-			}
-		}
-	}
-	return nil
-}
-
-// measureGrowth measures, on each store, what must not depend on the number of rows.
-func (b *bench) measureGrowth() error {
-	for _, store := range b.stores() {
-		for _, rows := range b.run.Settings.Growth {
-			began := time.Now()
-			s, err := b.petstore(store, fmt.Sprint("growth_", rows), rows)
-			if err != nil {
-				return err
-			}
-			s.rows, s.lines[result.Get][0].Numbers.Each = rows, true
-			b.services = append(b.services, s)
-			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, result.Count(rows), time.Since(began).Seconds())
-		}
-		if err := b.inTurn(b.services, result.Growing, result.Busy); err != nil {
-			return err
-		}
-		b.stopServices()
-	}
-	return nil
-}
-
-// stores are those that petstore is measured on.
-func (b *bench) stores() []string {
-	if b.redis == nil {
-		return []string{result.SQLite}
-	}
-	return []string{result.SQLite, result.Postgres}
-}
-
-// rest is how long a server has been left alone when its memory is read.
-const rest = time.Second
-
-// measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
-// filled one, and what it holds at rest.
-func (b *bench) measureStarts() error {
-	filled := result.Count(b.run.Settings.Rows) + " animals"
-	for _, r := range []result.Start{{Subject: result.SQLite, State: "new database"}, {Subject: result.SQLite, State: filled}, {Subject: result.Postgres, State: filled}} {
-		if !slices.Contains(b.stores(), r.Subject) {
-			continue
-		}
-		s, url := b.newService(b.subject(r.Subject), petstoreLines(b.run.Settings.Rows)), ""
-		if r.State == filled {
-			var err error
-			if url, err = b.seed(s, "starts", b.run.Settings.Rows); err != nil {
-				return err
-			}
-		}
-		for i := range 2 * b.run.Settings.Rounds {
-			if r.State != filled {
-				url = fmt.Sprintf("sqlite:%s/new-%d.db", s.dir, i)
-			}
-			began := time.Now()
-			if err := b.serve(s, url); err != nil {
-				return err
-			}
-			r.Times = append(r.Times, time.Since(began))
-			time.Sleep(rest)
-			r.Resident = max(r.Resident, load.Resident(s.Pid))
-			s.stop()
-		}
-		b.run.Starts = append(b.run.Starts, r)
-		fmt.Printf("start, %s, %s: %v, %d MiB at rest\n", r.Subject, r.State, r.Times, r.Resident>>20)
-	}
-	return nil
-}
-
-// shoot takes one measurement, at a constant rate unless that is 0.
-func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (err error) {
+// shoot takes one measurement. One at a constant rate takes a share of the service's highest throughput.
+func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 	if b.ctx.Err() != nil {
 		return errors.New("interrupted")
 	}
 	job := load.Job{
-		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Rate: rate,
-		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Seed: uint64(round + 1), Server: s.pids(), Stores: s.stores,
+		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Seed: uint64(round + 1),
+		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Server: s.pids(), Stores: s.stores,
 	}
-	if rate > 0 {
-		job.Duration = b.run.Settings.Steady
+	if key.Share > 0 {
+		most := b.run.Cell(s.key(report.Key{Line: key.Line, Connections: key.Connections})).Of("throughput").Median()
+		job.Rate, job.Duration = key.Share*most, b.run.Settings.Steady
+		if most == 0 {
+			return nil
+		}
 	}
-	shot := result.Shot{Key: s.key(key), Round: round}
-	if shot.Result, err = drive(b.ctx, job, nil); err != nil {
+	shot := report.Shot{Key: s.key(key), Round: round}
+	if shot.Result, err = b.drive(job, nil); err != nil {
 		return err
 	}
 	if shot.Failed > 0 {
@@ -241,41 +101,125 @@ func (b *bench) shoot(s *service, key result.Key, round int, rate float64) (err 
 	return err
 }
 
-// print tells what was measured of one key.
-func (b *bench) print(key result.Key, name string) {
-	cell := b.run.Cell(key)
-	rate, ratio := cell.Throughput(), b.run.OfBare(key.Subject, key.Line, key.Connections)
-	what := fmt.Sprint(key.Connections)
-	switch {
-	case key.Rows > 0:
-		what, ratio = fmt.Sprint(key.Rows, " rows"), b.run.Grown(key.Subject, key.Line, key.Rows)
-	case key.Share > 0:
-		what, ratio = fmt.Sprintf("%.0f %%", 100*key.Share), nil
-	case key.Replicas > 0:
-		what, ratio = fmt.Sprint(key.Replicas, " replicas"), nil
+// print tells what was measured of one key; a ratio is to bare, or to the fewest rows.
+func (b *bench) print(key report.Key, name string) {
+	cell, ratio := b.run.Cell(key), b.run.OfBare(key)
+	if key.Rows > 0 {
+		ratio = b.run.Grown(key)
 	}
-	fmt.Printf("%-10s %-13s %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f µs  p99 %6.0f µs  p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n", key.Line, what, name,
-		rate.Median(), rate.Min(), rate.Max(), ratio.Median(), ratio.Min(), ratio.Max(), cell.P50().Median(), cell.P99().Median(), cell.P999().Median(),
-		cell.CPU().Median(), cell.StoresCPU().Median())
+	rate, of := cell.Of("throughput"), func(measure string) float64 { return cell.Of(measure).Median() }
+	fmt.Printf("%-10s %2d %8d rows %d replicas %3.0f %%  %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f p99 %6.0f p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n",
+		key.Line, key.Connections, key.Rows, key.Replicas, 100*key.Share, name, rate.Median(), rate.Min(), rate.Max(),
+		ratio.Median(), ratio.Min(), ratio.Max(), of("p50"), of("p99"), of("p99.9"), of("cpu"), of("stores"))
+}
+
+// measureGrowth measures, on each store, what must not depend on the number of rows.
+func (b *bench) measureGrowth() error {
+	b.stopServices()
+	for _, store := range b.stores() {
+		for _, rows := range b.run.Settings.Growth {
+			began := time.Now()
+			s, err := b.petstore(store, fmt.Sprint("growth_", rows), rows)
+			if err != nil {
+				return err
+			}
+			s.rows, s.lines[report.Get][0].Numbers.Each = rows, true
+			b.services = append(b.services, s)
+			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, report.Count(rows), time.Since(began).Seconds())
+		}
+		if err := b.inTurn(b.services, report.Growing, b.run.Settings.Rounds, report.Key{Connections: report.Busy}); err != nil {
+			return err
+		}
+		b.stopServices()
+	}
+	return nil
+}
+
+// measureReplicas measures petstore on ever more replicas behind HAProxy, which share PostgreSQL and Redis.
+func (b *bench) measureReplicas() error {
+	b.stopServices()
+	if b.redis == nil || len(versionOf("haproxy", "-v")) == 0 {
+		b.leaveOut("Replicas", errors.New("they need PostgreSQL, Redis and HAProxy (Debian: apt-get install haproxy)"))
+		return nil
+	}
+	if err := b.seedPostgres("replicas", rows); err != nil {
+		return err
+	}
+	for _, n := range b.run.Settings.Replicas {
+		balanced, err := b.balance("replicas", n)
+		if err == nil {
+			err = b.inTurn([]*service{balanced}, report.Replicated, b.run.Settings.Rounds, report.Key{Connections: report.Busy})
+		}
+		if err != nil {
+			return err
+		}
+		b.stopServices()
+	}
+	return nil
+}
+
+// stores are those that petstore is measured on.
+func (b *bench) stores() []string {
+	if b.redis == nil {
+		return []string{report.SQLite}
+	}
+	return []string{report.SQLite, report.Postgres}
+}
+
+// rest is how long a server has been left alone when its memory is read.
+const rest = time.Second
+
+// measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
+// filled one, and what it holds at rest.
+func (b *bench) measureStarts() error {
+	filled := report.Count(rows) + " animals"
+	for _, r := range []report.Start{{Subject: report.SQLite, State: "new database"}, {Subject: report.SQLite, State: filled}, {Subject: report.Postgres, State: filled}} {
+		if !slices.Contains(b.stores(), r.Subject) {
+			continue
+		}
+		s, url := b.newService(b.subject(r.Subject), petstoreLines(rows)), ""
+		if r.State == filled {
+			var err error
+			if url, err = b.seed(s, "starts", rows); err != nil {
+				return err
+			}
+		}
+		for i := range 2 * b.run.Settings.Rounds {
+			if r.State != filled {
+				url = fmt.Sprintf("sqlite:%s/new-%d.db", s.dir, i)
+			}
+			began := time.Now()
+			if err := s.launch(b.serve(s, url)); err != nil {
+				return err
+			}
+			r.Times = append(r.Times, time.Since(began))
+			time.Sleep(rest)
+			r.Resident = max(r.Resident, load.Resident(s.Pid))
+			s.stop()
+		}
+		b.run.Starts = append(b.run.Starts, r)
+		fmt.Printf("start, %s, %s: %v, %d MiB at rest\n", r.Subject, r.State, r.Times, r.Resident>>20)
+	}
+	return nil
 }
 
 // profileLines writes, for every line at many connections, what petstore spends its processor time on under load.
 func (b *bench) profileLines() error {
-	if err := errors.Join(os.MkdirAll(b.profile, 0o755), b.startServices()); err != nil {
+	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
 		return err
 	}
 	for _, s := range b.services {
-		for _, line := range result.Lines {
+		for _, line := range report.Lines {
 			if s.admin == "" {
 				continue
 			}
-			file, written := filepath.Join(b.profile, s.ID+"-"+line.ID+".pprof"), make(chan error)
+			file, written := filepath.Join(b.profiles, s.ID+"-"+line.ID+".pprof"), make(chan error)
 			go func() {
 				time.Sleep(b.run.Settings.Warmup)
-				profile, err := s.ask(fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", max(1, b.seconds)))
+				profile, err := s.ask(fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", max(1, b.run.Settings.Duration.Seconds())))
 				written <- errors.Join(err, os.WriteFile(file, []byte(profile), 0o644))
 			}()
-			err := b.shoot(s, result.Key{Line: line.ID, Connections: result.Busy}, 0, 0)
+			err := b.shoot(s, report.Key{Line: line.ID, Connections: report.Busy}, 0)
 			if err := errors.Join(err, <-written); err != nil {
 				return err
 			}

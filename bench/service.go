@@ -2,34 +2,117 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
-	"petstore/bench/baseline"
-	"petstore/bench/result"
+	"petstore/bench/load"
+	"petstore/bench/report"
 )
 
-// service is a subject that runs.
+// service is a process that the bench has started, and that ends with it at the latest: a subject, or a store of one.
 type service struct {
-	result.Subject
-	*process
-	dir     string
-	address string
-	admin   string // where petstore's metrics and profiles are
-	stores  []int  // the processes that it works with
-	lines   lines
-	rows    int64 // where growth is measured
-	// replicas are the processes behind a balancer, which is then the process of this service.
-	replicas []int
+	report.Subject
+	*os.Process
+	dir, address, port string
+	admin              string   // where petstore's metrics and profiles are
+	log                *os.File // what it writes on both outputs
+	exited             chan struct{}
+	stores             []int // the processes that it works with
+	lines              lines
+	rows               int64 // where growth is measured
+	replicas           []int // the processes behind a balancer, which is then the process of this service
 }
+
+// newService gives a subject a folder, and an address that nothing listens on.
+func (b *bench) newService(subject report.Subject, requests lines) *service {
+	s := &service{Subject: subject, lines: requests, dir: must(os.MkdirTemp(b.scratch, subject.ID+"-")), address: freeAddress()}
+	_, s.port, _ = net.SplitHostPort(s.address)
+	return s
+}
+
+func freeAddress() string {
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start runs a command in the service's folder, where its log is too, and returns when it is ready.
+func (s *service) start(cmd *exec.Cmd, ready func() error) (err error) {
+	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600); err != nil {
+		return err
+	}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, s.log, s.log
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+	load.Bind(cmd.SysProcAttr)
+	if err = cmd.Start(); err == nil {
+		s.Process, s.exited = cmd.Process, make(chan struct{})
+		go func() {
+			_ = cmd.Wait() // how it ended is in its log
+			close(s.exited)
+		}()
+		if err = s.wait(ready); err != nil {
+			s.stop()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s does not start: %w", s.Name, err)
+	}
+	return nil
+}
+
+// patience bounds every wait for a service; only a broken one needs it.
+const patience = 60 * time.Second
+
+func (s *service) wait(ready func() error) error {
+	for deadline := time.Now().Add(patience); ; {
+		err := ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.exited:
+			return errors.New("it ended: " + s.lastWords())
+		case <-time.After(time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it was not ready after %v: %w; %s", patience, err, s.lastWords())
+		}
+	}
+}
+
+func (s *service) lastWords() string {
+	text, _ := os.ReadFile(s.log.Name())
+	return string(text[max(0, len(text)-1000):])
+}
+
+// stop ends the process as an operator does.
+func (s *service) stop() {
+	s.Signal(syscall.SIGINT)
+	select {
+	case <-s.exited:
+	case <-time.After(patience):
+		s.Kill()
+		<-s.exited
+	}
+	s.log.Close()
+}
+
+// emptyLog forgets what was logged, so that a long run does not fill the disk, nor a later measurement wait for it.
+func (s *service) emptyLog() error { return s.log.Truncate(0) }
 
 // pids are the processes that are measured.
 func (s *service) pids() []int {
@@ -39,28 +122,25 @@ func (s *service) pids() []int {
 	return []int{s.Pid}
 }
 
-// apiKey is the operator's own: its limits are those of the key that the first start makes, high enough for any load.
-const apiKey = "pets_bench_0123456789abcdef0123456789"
-
-// newService gives a subject a folder and an address.
-func (b *bench) newService(subject result.Subject, requests lines) *service {
-	return &service{Subject: subject, lines: requests, dir: must(os.MkdirTemp(b.scratch, subject.ID+"-")), address: freeAddress()}
-}
-
 // launch starts the service and waits until it answers its hot page as it should.
-func (s *service) launch(cmd *exec.Cmd) (err error) {
-	s.process, err = start(cmd, s.dir, func() error {
-		_, _, err := s.lines[result.Hot][0].Ask(s.address, 0)
+func (s *service) launch(cmd *exec.Cmd) error {
+	return s.start(cmd, func() error {
+		_, _, err := s.lines[report.Hot][0].Ask(s.address, 0)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("%s does not start: %w", s.Name, err)
-	}
-	return nil
 }
 
-// checked returns the service unless a check has failed.
-func (s *service) checked(err error) (*service, error) {
+// begin launches the service unless it could not be made ready, and checks it before it is measured.
+func (s *service) begin(cmd *exec.Cmd, err error) (*service, error) {
+	if err == nil {
+		err = s.launch(cmd)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = s.checkAnswers(); err == nil && s.admin != "" {
+		err = errors.Join(s.checkList(), s.checkObserved())
+	}
 	if err != nil {
 		s.stop()
 		return nil, fmt.Errorf("%s does not answer as it should: %w", s.Name, err)
@@ -68,39 +148,70 @@ func (s *service) checked(err error) (*service, error) {
 	return s, nil
 }
 
-// petstore starts the shipped program as a user does, with everything on and nothing set but addresses, on a new store with
-// that many animals. It is checked before it is measured.
-func (b *bench) petstore(store, database string, rows int64) (*service, error) {
-	s := b.newService(b.subject(store), petstoreLines(rows))
-	url, err := b.seed(s, database, rows)
-	if err == nil {
-		err = b.serve(s, url)
+// checkAnswers makes sure, before anything is timed, that each line is answered with what it asks for, and different
+// numbers differently.
+func (s *service) checkAnswers() error {
+	for line, requests := range s.lines {
+		r, numbers := requests[0], load.Numbers{}
+		if r.Numbers != nil {
+			numbers = *r.Numbers
+		}
+		_, first, err1 := r.Ask(s.address, numbers.First)
+		_, last, err2 := r.Ask(s.address, numbers.Last)
+		err := errors.Join(err1, err2)
+		if err == nil && numbers.First != numbers.Last && bytes.Equal(first, last) {
+			err = fmt.Errorf("it answers the same for %d and %d: %s", numbers.First, numbers.Last, first)
+		}
+		if err == nil && line != report.Inventory && !bytes.Contains(first, []byte(`"name"`)) {
+			err = fmt.Errorf("there is no animal in %s", first)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", line, err)
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.checked(s.checkShipped())
+	return nil
 }
 
-// subject describes petstore on a store.
-func (b *bench) subject(store string) result.Subject {
-	if store == result.SQLite {
-		return result.Subject{ID: store, Name: "petstore, SQLite", Detail: "as shipped; WAL, synchronous=FULL: a create is on the disk when it is acknowledged"}
+// checkList looks for a new animal at once at the head of petstore's list, and compares the server's cursor with those
+// that the load will make.
+func (s *service) checkList() error {
+	_, created, err1 := s.lines[report.Create][0].Ask(s.address, 0)
+	list, body, err2 := s.lines[report.Hot][0].Ask(s.address, 0)
+	var pets []json.RawMessage
+	if err := errors.Join(err1, err2, json.Unmarshal(body, &pets)); err != nil {
+		return err
 	}
-	return result.Subject{ID: store, Name: "petstore, PostgreSQL + Redis", Detail: fmt.Sprintf(
-		"as shipped; PostgreSQL %s with its own settings (fsync and synchronous_commit on) and Redis %s on the same machine", b.postgres.version, b.redis.version)}
+	if len(pets) != pageSize || !bytes.Equal(pets[0], bytes.TrimSpace(created)) {
+		return fmt.Errorf("%s was created, and a list of %d is %s", created, len(pets), body)
+	}
+	cursor := load.Cursor.Text(load.Number(pets[pageSize-1], "id"))
+	if link := list.Header.Get("Link"); !strings.Contains(link, "cursor="+cursor+"&") {
+		return fmt.Errorf("the next page is at %q, and the load would ask for the cursor %s", link, cursor)
+	}
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"} {
+		if list.Header.Get(name) == "" {
+			return fmt.Errorf("the answer has no %s", name)
+		}
+	}
+	return nil
 }
 
-// serve starts petstore on a database; one on PostgreSQL has Redis too.
-func (b *bench) serve(s *service, url string) error {
-	s.admin = freeAddress()
-	cmd := exec.Command(b.binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", url)
-	if s.ID == result.Postgres {
-		cmd.Args = append(cmd.Args, "--redis", "redis://"+b.redis.address)
-		s.stores = []int{b.postgres.Pid, b.redis.Pid}
+// checkObserved asks without a key, and looks for what was asked in the metrics and in the log.
+func (s *service) checkObserved() error {
+	if _, _, err := load.NewRequest(http.MethodGet, "/v1/pets", "", "", nil, http.StatusUnauthorized).Ask(s.address, 0); err != nil {
+		return fmt.Errorf("without a key: %w", err)
 	}
-	cmd.Env = cleanEnvironment("PETSTORE_API_KEY=" + apiKey)
-	return s.launch(cmd)
+	metrics, err := s.metrics()
+	if err != nil || metrics[`petstore_requests_total{route="createPet",status="201"}`] == 0 {
+		return errors.Join(err, errors.New("metrics: the create was not counted"))
+	}
+	return s.wait(func() error {
+		log, err := os.ReadFile(s.log.Name())
+		if err == nil && !bytes.Contains(log, []byte("createPet")) {
+			err = errors.New("log: the create is not in it")
+		}
+		return err
+	})
 }
 
 // ask asks petstore's admin listener.
@@ -128,23 +239,50 @@ func (s *service) metrics() (map[string]float64, error) {
 	return values, err
 }
 
-// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
-func (b *bench) bare(petstore *service, subject result.Subject, requests lines) (*service, error) {
-	s := b.newService(subject, requests)
-	answers := baseline.Answers{Bodies: map[string][]byte{}}
-	for _, line := range []string{result.Hot, result.Get, result.Create, result.Inventory} {
-		answer, body, err := petstore.lines[line][0].Ask(petstore.address, b.run.Settings.Rows)
-		if err != nil {
-			return nil, err
+// message is what a load tells the bench: the result of an interval, or that of the whole.
+type message struct {
+	load.Result
+	Whole bool
+}
+
+// runLoad reads a job and writes its results, that of the whole last.
+func runLoad([]string) error {
+	var job load.Job
+	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	whole, err := load.Run(job, func(r load.Result) { _ = out.Encode(message{Result: r}) })
+	if err != nil {
+		return err
+	}
+	return out.Encode(message{whole, true})
+}
+
+// drive runs one job in a process of its own, on one processor at a time. It passes on the result of every interval and
+// returns that of the whole.
+func (b *bench) drive(job load.Job, each func(load.Result)) (whole load.Result, err error) {
+	cmd := exec.CommandContext(b.ctx, must(os.Executable()), "load")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, &syscall.SysProcAttr{}
+	load.Bind(cmd.SysProcAttr)
+	results := json.NewDecoder(must(cmd.StdoutPipe()))
+	if err := cmd.Start(); err != nil {
+		return whole, err
+	}
+	for {
+		var m message
+		if results.Decode(&m) != nil {
+			break
 		}
-		answers.Bodies[line] = body
-		if line == result.Hot && s.ID == result.Dressed {
-			answers.Headers = answer.Header
-			answers.Headers.Del("Date") // net/http adds both by itself
-			answers.Headers.Del("Content-Length")
+		if m.Whole {
+			whole = m.Result
+		} else {
+			each(m.Result)
 		}
 	}
-	cmd := again(context.Background(), "bare", s.address)
-	cmd.Stdin = bytes.NewReader(must(json.Marshal(answers)))
-	return s, s.launch(cmd)
+	if err := cmd.Wait(); err != nil {
+		return whole, fmt.Errorf("the load on %s: %w", job.Address, err)
+	}
+	return whole, nil
 }

@@ -15,107 +15,51 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
-	"petstore/bench/result"
+	"petstore/bench/report"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// store is a PostgreSQL or a Redis that runs.
-type store struct {
-	*process
-	address, version string
-}
-
 // startStores starts PostgreSQL and Redis, with the settings that they come with.
 func (b *bench) startStores() error {
-	postgres, err := startPostgres(b.scratch)
+	postgres, err := b.startPostgres()
 	if err != nil {
-		return fmt.Errorf("it needs PostgreSQL: %w", err)
+		return fmt.Errorf("it needs PostgreSQL (Debian: apt-get install postgresql): %w", err)
 	}
-	redis, err := startRedis(b.scratch)
+	redis, err := b.startRedis()
 	if err != nil {
 		postgres.stop()
-		return fmt.Errorf("its limits need Redis: %w", err)
+		return fmt.Errorf("its limits need Redis or Valkey (Debian: apt-get install redis-server): %w", err)
 	}
 	b.postgres, b.redis = postgres, redis
 	return nil
 }
 
-func startPostgres(scratch string) (*store, error) {
-	programs, err := postgresPrograms()
+func (b *bench) startPostgres() (*service, error) {
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // where Debian has it
+		os.Setenv("PATH", os.Getenv("PATH")+":"+slices.Max(found))
+	}
+	s := b.newService(report.Subject{ID: "store", Name: "PostgreSQL", Detail: versionOf("postgres", "--version")}, nil)
+	attr, err := ordinaryUser(s.dir)
 	if err != nil {
 		return nil, err
 	}
-	dir := must(os.MkdirTemp(scratch, "postgres-"))
-	attr, err := ordinaryUser(dir)
-	if err != nil {
-		return nil, err
-	}
-	initdb := exec.Command(filepath.Join(programs, "initdb"), "--pgdata", "data", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
-	initdb.Dir, initdb.SysProcAttr = dir, attr
+	initdb := exec.Command("initdb", "--pgdata", "data", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
+	initdb.Dir, initdb.SysProcAttr = s.dir, attr
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	s := &store{address: freeAddress()}
-	_, port, _ := net.SplitHostPort(s.address)
-	server := exec.Command(filepath.Join(programs, "postgres"), "-D", "data", "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
+	server := exec.Command("postgres", "-D", "data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
 	server.SysProcAttr = attr
-	s.process, err = start(server, dir, func() error {
-		return s.do("postgres", func(ctx context.Context, conn *pgx.Conn) error {
-			return conn.QueryRow(ctx, "SELECT split_part(version(), ' ', 2)").Scan(&s.version)
-		})
-	})
-	return s, err
-}
-
-// url leads to a database of this server.
-func (s *store) url(database string) string {
-	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
-}
-
-// do works on a database.
-func (s *store) do(database string, work func(context.Context, *pgx.Conn) error) error {
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, s.url(database))
-	if err != nil {
-		return err
-	}
-	return errors.Join(work(ctx, conn), conn.Close(ctx))
-}
-
-// exec runs statements on a database.
-func (s *store) exec(database string, statements ...string) error {
-	return s.do(database, func(ctx context.Context, conn *pgx.Conn) error {
-		for _, statement := range statements {
-			if _, err := conn.Exec(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func postgresPrograms() (string, error) {
-	if path, err := exec.LookPath("initdb"); err == nil {
-		path, err = filepath.EvalSymlinks(path)
-		return filepath.Dir(path), err
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	if len(found) == 0 {
-		return "", errors.New("initdb is not on the PATH; install PostgreSQL (Debian: apt-get install postgresql)")
-	}
-	return slices.Max(found), nil
+	return s, s.start(server, func() error { return s.sql("postgres") })
 }
 
 // ordinaryUser is whom PostgreSQL runs as, since it refuses to be root; the folder becomes this user's.
 func ordinaryUser(dir string) (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
-		return &syscall.SysProcAttr{}, nil
+		return nil, nil
 	}
 	who, err := user.Lookup("postgres")
-	if err != nil {
-		who, err = user.Lookup("nobody")
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,29 +68,43 @@ func ordinaryUser(dir string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(dir, uid, gid)
 }
 
-// startRedis starts a Redis or Valkey.
-func startRedis(scratch string) (*store, error) {
-	program, err := exec.LookPath("redis-server")
+// url leads to a database of this PostgreSQL.
+func (s *service) url(database string) string {
+	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
+}
+
+// sql runs statements on a database of this PostgreSQL.
+func (s *service) sql(database string, statements ...string) error {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, s.url(database))
 	if err != nil {
-		program, err = exec.LookPath("valkey-server")
+		return err
 	}
-	if err != nil {
-		return nil, errors.New("redis-server is not on the PATH; install Redis or Valkey (Debian: apt-get install redis-server)")
+	for _, statement := range statements {
+		if err == nil {
+			_, err = conn.Exec(ctx, statement)
+		}
 	}
-	s := &store{address: freeAddress(), version: versionIn(program, "--version")}
-	_, port, _ := net.SplitHostPort(s.address)
-	s.process, err = start(exec.Command(program, "--port", port, "--bind", "127.0.0.1"), must(os.MkdirTemp(scratch, "redis-")), func() error {
+	return errors.Join(err, conn.Close(ctx))
+}
+
+func (b *bench) startRedis() (*service, error) {
+	program := "redis-server"
+	if _, err := exec.LookPath(program); err != nil {
+		program = "valkey-server"
+	}
+	s := b.newService(report.Subject{ID: "limits", Name: "Redis", Detail: versionOf(program, "--version")}, nil)
+	return s, s.start(exec.Command(program, "--port", s.port, "--bind", "127.0.0.1"), func() error {
 		conn, err := net.Dial("tcp", s.address)
 		if err == nil {
 			conn.Close()
 		}
 		return err
 	})
-	return s, err
 }
 
-// versionIn is the first number with points in it of what a program says of itself.
-func versionIn(program string, args ...string) string {
+// versionOf is the first number with points in it of what a program says of itself, and empty if there is no such program.
+func versionOf(program string, args ...string) string {
 	out, _ := exec.Command(program, args...).CombinedOutput()
 	for _, field := range strings.Fields(string(out)) {
 		field = strings.TrimPrefix(strings.TrimPrefix(field, "v="), "v")
@@ -154,7 +112,7 @@ func versionIn(program string, args ...string) string {
 			return field
 		}
 	}
-	return "of unknown version"
+	return ""
 }
 
 // A page of 20 of these animals is about 1.6 kB of JSON.
@@ -162,7 +120,7 @@ const animal = "SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM "
 
 // seed makes the database of a service with that many animals, and returns its URL.
 func (b *bench) seed(s *service, database string, rows int64) (url string, err error) {
-	if s.ID == result.SQLite || s.ID == result.PlainSQLite {
+	if s.ID == report.SQLite || s.ID == report.PlainSQLite {
 		path := filepath.Join(s.dir, "petstore.db")
 		return "sqlite:" + path, b.seedSQLite(path, rows)
 	}
@@ -194,13 +152,13 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 
 // seedPostgres leaves the database in the state in which the server's own upkeep would.
 func (b *bench) seedPostgres(database string, rows int64) error {
-	if err := b.postgres.exec("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"); err != nil {
+	if err := b.postgres.sql("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"); err != nil {
 		return err
 	}
 	if err := b.migrate(b.postgres.url(database)); err != nil {
 		return err
 	}
-	return b.postgres.exec(database,
+	return b.postgres.sql(database,
 		fmt.Sprintf("INSERT INTO pets (name, category_id, status) %s generate_series(1, %d::bigint) i ORDER BY i", animal, rows), "VACUUM ANALYZE pets", "CHECKPOINT")
 }
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"petstore/bench/result"
+	"petstore/bench/report"
 )
 
 // Answers are some of petstore: the bodies by line, byte for byte, and headers that all have.
@@ -18,7 +18,7 @@ type Answers struct {
 
 // Bare writes those bytes and does nothing else: no key, no limit, no log, no store. It is as much as net/http can do.
 func Bare(a Answers) http.Handler {
-	list, get, created, inventory := a.Bodies[result.Hot], a.Bodies[result.Get], a.Bodies[result.Create], a.Bodies[result.Inventory]
+	list, get, created, inventory := a.Bodies[report.Hot], a.Bodies[report.Get], a.Bodies[report.Create], a.Bodies[report.Inventory]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), a.Headers)
 		w.Header().Set("Content-Type", "application/json")

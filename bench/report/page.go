@@ -1,0 +1,188 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/template"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Page is the page's file name.
+const Page = "performance.md"
+
+//go:embed *.tmpl
+var templates embed.FS
+
+// Write writes the page into the folder docs, and its plots into img/performance in it.
+func (r *Run) Write(docs string) error {
+	if err := r.draw(filepath.Join(docs, "img", "performance")); err != nil {
+		return err
+	}
+	text, err := render(Page, r)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(docs, Page), text, 0o644)
+}
+
+func render(name string, of any) ([]byte, error) {
+	t, err := template.New(name+".tmpl").Funcs(formats).ParseFS(templates, name+".tmpl")
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, of)
+	return b.Bytes(), err
+}
+
+// formats write figures: the median alone, or with the lowest and the highest of the rounds.
+var formats = template.FuncMap{
+	"busy":     func() int { return Busy },
+	"bytes":    humanize.IBytes,
+	"commas":   humanize.Comma,
+	"count":    Count,
+	"day":      func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
+	"decimals": decimals,
+	"duration": func(d time.Duration) string { return d.Round(time.Microsecond).String() },
+	"median":   func(f Figures) string { return decimals(f.Median()) },
+	"mib":      func(f Figures) string { return fmt.Sprintf("%.0f MiB", f.Median()/(1<<20)) },
+	"micros":   func(f Figures) string { return micros(f.Median()) },
+	"number":   func(f Figures) string { return humanize.Comma(int64(f.Median())) },
+	"percent":  func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) },
+	"rate":     func(f Figures) string { return spread(f, func(v float64) string { return humanize.Comma(int64(v)) }) },
+	"ratio":    func(f Figures) string { return spread(f, decimals) },
+	"short":    short,
+	"signed":   func(v float64) string { return map[bool]string{true: "−", false: "+"}[v < 0] + short(math.Abs(v)) },
+}
+
+func spread(f Figures, format func(float64) string) string {
+	return fmt.Sprintf("%s (%s–%s)", format(f.Median()), format(f.Min()), format(f.Max()))
+}
+
+func micros(v float64) string {
+	switch {
+	case v >= 10_000:
+		return fmt.Sprintf("%.0f ms", v/1000)
+	case v >= 1000:
+		return fmt.Sprintf("%.1f ms", v/1000)
+	}
+	return fmt.Sprintf("%.0f µs", v)
+}
+
+// decimals writes a figure with as many digits as it deserves.
+func decimals(v float64) string {
+	switch {
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case v > 0 && v < 0.01:
+		return fmt.Sprintf("%.4f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func short(v float64) string {
+	switch {
+	case v >= 1000:
+		return humanize.Comma(int64(v))
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// Count writes a number of things as people do: 10 thousand, 10 million, else with commas.
+func Count(n int64) string {
+	switch {
+	case n >= 1_000_000 && n%1_000_000 == 0:
+		return fmt.Sprint(n/1_000_000, " million")
+	case n >= 1_000 && n%1_000 == 0:
+		return fmt.Sprint(n/1_000, " thousand")
+	}
+	return humanize.Comma(n)
+}
+
+// tables say what belongs to which table or plot.
+var tables = map[string]func(Cell) bool{
+	"line":     func(c Cell) bool { return c.closed() && (!c.Peer || c.Line == Create) },
+	"own":      func(c Cell) bool { return c.closed() && !c.Peer && c.ID != Dressed },
+	"beside":   func(c Cell) bool { return c.closed() && c.Connections == Busy && c.ID != Dressed },
+	"rate":     func(c Cell) bool { return c.Share > 0 },
+	"rows":     func(c Cell) bool { return c.Rows > 0 },
+	"replicas": func(c Cell) bool { return c.Replicas > 0 },
+}
+
+// closed reports whether the cell is of the closed loop on the usual rows.
+func (c Cell) closed() bool { return c.Share == 0 && c.Rows == 0 && c.Replicas == 0 }
+
+// Table are the cells of a table that belong to a line.
+func (r *Run) Table(name, line string) []Cell {
+	cells := r.cells(func(c Cell) bool { return c.Line == line && tables[name](c) })
+	if name == "rate" { // they are measured in turn, and shown one after the other
+		slices.SortStableFunc(cells, func(a, b Cell) int { return r.place(a.ID) - r.place(b.ID) })
+	}
+	return cells
+}
+
+func (r *Run) place(subject string) int {
+	return slices.IndexFunc(r.Subjects, func(s Subject) bool { return s.ID == subject })
+}
+
+// Lines are those that a table has, in the order in which they were measured.
+func (r *Run) Lines(table string) (lines []Line) {
+	for _, c := range r.cells(tables[table]) {
+		line := Lines[slices.IndexFunc(Lines, func(l Line) bool { return l.ID == c.Line })]
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Stores are the stores that petstore was measured on.
+func (r *Run) Stores() []Subject {
+	return r.pick(func(s Subject) bool { return s.ID == SQLite || s.ID == Postgres })
+}
+
+// Peers are what others have made, and what petstore would be without its devices.
+func (r *Run) Peers() []Subject { return r.pick(func(s Subject) bool { return s.Peer }) }
+
+// Requests counts all that were measured.
+func (r *Run) Requests() (n int64) {
+	for _, s := range r.Shots {
+		n += s.Requests
+	}
+	return n
+}
+
+// need is what many replicas would need, each with a processor of its own that is busy.
+type need struct {
+	Replicas                  int
+	Throughput                int64
+	Postgres, Redis, Balancer float64 // processors
+	Connections               int
+}
+
+// poolSize is the number of connections that a replica has to PostgreSQL unless it is told otherwise.
+const poolSize = 8
+
+// Needs computes it from what the most replicas took of the processors for a request of the mix.
+func (r *Run) Needs() (needs []need) {
+	measured := r.Table("replicas", Mix)
+	if len(measured) == 0 {
+		return nil
+	}
+	most := measured[len(measured)-1]
+	of := func(part string) float64 { return most.Of(part).Median() }
+	for _, n := range []int{3, 10, 100} {
+		all := float64(n) / of("cpu") // requests in a µs
+		needs = append(needs, need{n, int64(all * 1e6), all * of("postgres"), all * of("redis"), all * of("haproxy"), n * poolSize})
+	}
+	return needs
+}

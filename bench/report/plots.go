@@ -1,0 +1,262 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// colors are those of the subjects, in their order.
+var colors = []color.NRGBA{
+	{110, 119, 129, 255}, {31, 35, 40, 255}, {9, 105, 218, 255}, {26, 127, 55, 255}, {188, 76, 0, 255},
+	{130, 80, 223, 255}, {191, 57, 137, 255}, {154, 103, 0, 255}, {27, 124, 131, 255}, {207, 34, 46, 255},
+}
+
+// picture is some panels with a title above them, and beside them the names of what is drawn.
+type picture struct {
+	title         string
+	columns       int
+	width, height vg.Length // of a panel
+	panels        []*plot.Plot
+	names         []string
+	legend        plot.Legend
+}
+
+func newPicture(title string, columns int, width, height vg.Length) *picture {
+	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
+	pic := &picture{title: title, columns: columns, width: width, height: height, legend: plot.NewLegend()}
+	pic.legend.TextStyle.Font.Size, pic.legend.Left, pic.legend.Top, pic.legend.Padding = 10, true, true, 4
+	return pic
+}
+
+// add appends a panel.
+func (pic *picture) add(title, across string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Title.Padding = title, across, 6
+	p.Title.TextStyle.Font.Size, p.X.Label.TextStyle.Font.Size, p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 11, 9, 9, 9
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{230}, color.Gray{230}
+	p.Add(grid)
+	pic.panels = append(pic.panels, p)
+	return p
+}
+
+// color is that of a subject, which is then among the names.
+func (pic *picture) color(r *Run, s Subject) color.NRGBA {
+	c := colors[max(0, r.place(s.ID))%len(colors)]
+	if !slices.Contains(pic.names, s.Name) {
+		pic.names = append(pic.names, s.Name)
+		pic.legend.Add(s.Name, &plotter.Line{LineStyle: draw.LineStyle{Color: c, Width: 5}})
+	}
+	return c
+}
+
+// write draws the picture on white, so that it can be read on light and dark pages.
+func (pic *picture) write(path string) error {
+	const margin, head = 12, 36
+	rows, side := (len(pic.panels)+pic.columns-1)/pic.columns, vg.Length(0)
+	if len(pic.names) > 0 {
+		side = 180
+	}
+	canvas := vgsvg.New(pic.width*vg.Length(pic.columns)+side+2*margin, pic.height*vg.Length(rows)+head+margin)
+	whole := draw.New(canvas)
+	whole.SetColor(color.White)
+	whole.Fill(whole.Path())
+	title := pic.legend.TextStyle
+	title.Font.Size, title.Color = 14, color.Black
+	whole.FillText(title, vg.Point{X: margin, Y: whole.Max.Y - 22}, pic.title)
+	tiles, inner := draw.Tiles{Rows: rows, Cols: pic.columns, PadX: 12, PadY: 12}, draw.Crop(whole, margin, -margin-side, margin, -head)
+	for i, p := range pic.panels {
+		p.Draw(tiles.At(inner, i%pic.columns, i/pic.columns))
+	}
+	pic.legend.Draw(draw.Crop(whole, whole.Max.X-side, 0, 0, -head))
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	// Not every viewer has the font that the texts are measured with.
+	text := bytes.ReplaceAll(svg.Bytes(), []byte("family:Liberation Sans"), []byte("family:Liberation Sans,Arial,sans-serif"))
+	return os.WriteFile(path, text, 0o644)
+}
+
+// draw draws everything that the run has measured, into a folder.
+func (r *Run) draw(folder string) error {
+	byConnections := func(k Key) string { return fmt.Sprint(k.Connections) }
+	pictures := map[string]*picture{
+		"targets": r.targetBars(),
+		"peers":   r.peerBars(),
+		"throughput": r.lines("own", "Requests a second, by connections", "connections", byConnections, false,
+			func(c Cell) []Figures { return []Figures{c.Of("throughput")} }),
+		"latency": r.lines("own", "Latency, by connections: the median, and dashed what 99 of 100 stay below", "connections", byConnections, true,
+			func(c Cell) []Figures { return []Figures{c.Of("p50"), c.Of("p99")} }),
+		"rate": r.lines("rate", "Latency at a constant rate: what 99 of 100 stay below", "share of the highest throughput",
+			func(k Key) string { return fmt.Sprintf("%.0f %%", 100*k.Share) }, true, func(c Cell) []Figures { return []Figures{c.Of("p99")} }),
+		"growth": r.lines("rows", fmt.Sprintf("Throughput as rows grow, as a share of that on %s rows", Count(r.Settings.Growth[0])), "rows",
+			func(k Key) string { return Count(k.Rows) }, false, func(c Cell) []Figures { return []Figures{r.Grown(c.Key)} }),
+	}
+	err := os.MkdirAll(folder, 0o755)
+	for name, pic := range pictures {
+		if err == nil && len(pic.panels) > 0 {
+			err = pic.write(filepath.Join(folder, name+".svg"))
+		}
+	}
+	return err
+}
+
+// lines has a panel for each line of a table, and in it the figures of each subject by their places. The second of the
+// figures is dashed.
+func (r *Run) lines(table, title, across string, place func(Key) string, latency bool, figures func(Cell) []Figures) *picture {
+	pic := newPicture(title, min(3, len(r.Lines(table))), 235, 190)
+	for _, line := range r.Lines(table) {
+		p, cells := pic.add(line.Name, across), r.Table(table, line.ID)
+		var places []string
+		for _, c := range cells {
+			if !slices.Contains(places, place(c.Key)) {
+				places = append(places, place(c.Key))
+			}
+		}
+		p.NominalX(places...)
+		p.Y.Tick.Marker = written{plot.DefaultTicks{}, short}
+		if p.Y.Min = 0; latency {
+			p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = math.Inf(1), plot.LogScale{}, written{plot.LogTicks{Prec: -1}, micros}
+		}
+		for _, s := range r.Subjects {
+			series := [2][]Figures{}
+			for _, c := range cells {
+				if c.ID == s.ID {
+					for i, f := range figures(c) {
+						series[i] = append(series[i], f)
+					}
+				}
+			}
+			for i := range series {
+				if len(series[i]) > 0 {
+					addSeries(p, pic.color(r, s), i == 1, series[i])
+				}
+			}
+		}
+	}
+	return pic
+}
+
+// written writes the numbers of an axis as the tables do.
+type written struct {
+	plot.Ticker
+	format func(float64) string
+}
+
+// Ticks are those of the ticker.
+func (w written) Ticks(low, high float64) []plot.Tick {
+	ticks := w.Ticker.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = w.format(ticks[i].Value)
+		}
+	}
+	return ticks
+}
+
+// addSeries draws a line through the medians at places of equal distance, with the spread around it unless it is dashed.
+func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
+	line := &plotter.Line{LineStyle: draw.LineStyle{Color: c, Width: 1.5}}
+	var above, below plotter.XYs
+	for i, f := range at {
+		x := float64(i)
+		line.XYs, above, below = append(line.XYs, plotter.XY{X: x, Y: f.Median()}), append(above, plotter.XY{X: x, Y: f.Max()}), append(below, plotter.XY{X: x, Y: f.Min()})
+	}
+	if dashed {
+		line.Dashes = []vg.Length{4, 3}
+	} else {
+		slices.Reverse(below)
+		c.A = 40
+		p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(above, below...)}, Color: c})
+	}
+	p.Add(line)
+}
+
+// bar is a value with its spread, and the goal that it was to reach, if it had one. Bars of one group are side by side.
+type bar struct {
+	group   string
+	subject Subject
+	got     Figures
+	goal    float64
+}
+
+func (r *Run) bars(title string, bars []bar) *picture {
+	if len(bars) == 0 {
+		return &picture{}
+	}
+	pic := newPicture(title, 1, 560, vg.Length(60+16*len(bars)))
+	p, y := pic.add("", "share of bare net/http"), 0.0
+	stroke := func(c color.Color, width vg.Length, x1, y1, x2, y2 float64) {
+		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x1, Y: y1}, {X: x2, Y: y2}}, LineStyle: draw.LineStyle{Color: c, Width: width}})
+	}
+	var groups []plot.Tick
+	labels := plotter.XYLabels{}
+	for i, b := range bars {
+		if i > 0 && bars[i-1].group == b.group {
+			groups[len(groups)-1].Value -= 0.5 // the middle of its bars
+		} else {
+			y -= 0.7
+			groups = append(groups, plot.Tick{Value: y, Label: b.group})
+		}
+		stroke(pic.color(r, b.subject), 9, 0, y, b.got.Median(), y)
+		stroke(color.Gray{90}, 1, b.got.Min(), y, b.got.Max(), y)
+		label := decimals(b.got.Median())
+		if b.goal > 0 {
+			label += " of " + decimals(b.goal)
+			stroke(color.Black, 2, b.goal, y-0.45, b.goal, y+0.45)
+		}
+		labels.XYs, labels.Labels = append(labels.XYs, plotter.XY{X: max(b.got.Max(), b.goal), Y: y}), append(labels.Labels, label)
+		y--
+	}
+	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width = plot.ConstantTicks(groups), 0, 0
+	texts, _ := plotter.NewLabels(labels)
+	texts.Offset.X = 5
+	for i := range texts.TextStyle {
+		texts.TextStyle[i].Font.Size, texts.TextStyle[i].YAlign = 8, draw.YCenter
+	}
+	p.Add(texts)
+	return pic
+}
+
+// targetBars are shares of bare beside what they were to be.
+func (r *Run) targetBars() *picture {
+	var all []bar
+	for _, connections := range []int{1, Busy} {
+		for _, line := range Lines {
+			for _, store := range r.Stores() {
+				for _, t := range r.Targets(store.ID) {
+					if t.key.Line == line.ID && t.key.Connections == connections && len(t.Got) > 0 {
+						all = append(all, bar{fmt.Sprintf("%s, %d", line.Name, connections), store, t.Got, t.goal})
+					}
+				}
+			}
+		}
+	}
+	return r.bars("Throughput as a share of bare net/http, by connections; the marks are the targets", all)
+}
+
+// peerBars are shares of bare of everything that was measured.
+func (r *Run) peerBars() *picture {
+	var all []bar
+	for _, line := range r.Lines("beside") {
+		for _, c := range r.Table("beside", line.ID) {
+			if c.ID != Bare && len(r.Peers()) > 0 {
+				all = append(all, bar{line.Name, c.Subject, r.OfBare(c.Key), 0})
+			}
+		}
+	}
+	return r.bars(fmt.Sprintf("Peers: throughput as a share of bare net/http, %d connections", Busy), all)
+}

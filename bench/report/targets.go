@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"time"
+)
+
+// Target is something that was to be reached, and what was.
+type Target struct {
+	Name, Unit string
+	goal       float64
+	most       bool // the goal must not be exceeded, rather than reached
+	Got        Figures
+	key        Key // of a share of bare
+}
+
+func (t Target) reached() bool {
+	if t.most {
+		return t.Got.Median() <= t.goal
+	}
+	return t.Got.Median() >= t.goal
+}
+
+// Goal says what was to be reached.
+func (t Target) Goal() string {
+	sign, number := "≥", decimals(t.goal)
+	if t.most {
+		sign = "≤"
+	}
+	if t.goal == float64(int(t.goal)) {
+		number = fmt.Sprint(t.goal)
+	}
+	return fmt.Sprintf("%s %s %s", sign, number, t.Unit)
+}
+
+// Verdict says whether the median is on the right side.
+func (t Target) Verdict() string {
+	switch {
+	case len(t.Got) == 0:
+		return "not measured in this run"
+	case t.reached():
+		return "reached"
+	}
+	return "**missed**"
+}
+
+// shares are the goals of the lines, as shares of bare's throughput.
+var shares = []struct {
+	store       string
+	connections int
+	goals       map[string]float64
+}{
+	{SQLite, Busy, map[string]float64{Hot: 0.78, Distinct: 0.60, Get: 0.74, Create: 0.46, Mix: 0.65}},
+	{Postgres, 1, map[string]float64{Hot: 0.20, Get: 0.25}},
+	{Postgres, Busy, map[string]float64{Hot: 0.40, Distinct: 0.25, Get: 0.50, Create: 0.33, Mix: 0.30}},
+}
+
+// gains are the goals of shared commits, as multiples of what commits every create by itself.
+var gains = map[string]struct {
+	against string
+	goal    float64
+}{
+	SQLite:   {PlainSQLite, 3},
+	Postgres: {PlainPostgres, 2},
+}
+
+// Targets are all of a store's.
+func (r *Run) Targets(store string) (targets []Target) {
+	for _, s := range shares {
+		for _, line := range Lines {
+			goal, key := s.goals[line.ID], Key{Subject: store, Line: line.ID, Connections: s.connections}
+			if goal == 0 || s.store != store {
+				continue
+			}
+			t := Target{Name: line.Name, Unit: "of bare", goal: goal, Got: r.OfBare(key), key: key}
+			if s.connections != Busy {
+				t.Name += fmt.Sprintf(", at %d connection", s.connections)
+			}
+			targets = append(targets, t)
+		}
+	}
+	alone := r.AtBusy(gains[store].against, Create)
+	targets = append(targets, Target{Name: "create, against one commit each", Unit: "times", goal: gains[store].goal,
+		Got: r.against(r.AtBusy(store, Create), alone)})
+	rows := r.Settings.Growth
+	for _, line := range Growing {
+		key := r.AtBusy(store, line.ID)
+		key.Rows = rows[len(rows)-1]
+		targets = append(targets, Target{Name: line.Name + ", on " + Count(key.Rows) + " rows", Unit: "of " + Count(rows[0]), goal: 0.85, Got: r.Grown(key)})
+	}
+	for _, s := range r.Starts {
+		if s.Subject != store {
+			continue
+		}
+		var times Figures
+		for _, t := range s.Times {
+			times = append(times, float64(t)/float64(time.Millisecond))
+		}
+		targets = append(targets,
+			Target{Name: "start to first answer, " + s.State, Unit: "ms", goal: 100, Got: times, most: true},
+			Target{Name: "memory at rest, " + s.State, Unit: "MiB", goal: 64, Got: Figures{float64(s.Resident) / (1 << 20)}, most: true})
+	}
+	return targets
+}
+
+// BinaryTarget is that of the program's size.
+func (r *Run) BinaryTarget() Target {
+	return Target{Unit: "MB", goal: 40, Got: Figures{float64(r.Binary) / 1e6}, most: true}
+}
+
+// Score counts the targets that were measured.
+func (r *Run) Score() (score struct{ Reached, All int }) {
+	targets := []Target{r.BinaryTarget()}
+	for _, store := range r.Stores() {
+		targets = append(targets, r.Targets(store.ID)...)
+	}
+	for _, t := range targets {
+		if len(t.Got) > 0 {
+			score.All++
+		}
+		if len(t.Got) > 0 && t.reached() {
+			score.Reached++
+		}
+	}
+	return score
+}

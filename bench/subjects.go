@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"petstore/bench/baseline"
+	"petstore/bench/load"
+	"petstore/bench/report"
+)
+
+// apiKey is the operator's own: its limits are those of the key that the first start makes, high enough for any load.
+const apiKey = "pets_bench_0123456789abcdef0123456789"
+
+// startServices starts everything that the lines are measured on. What cannot be started is left out, except for the one
+// that all are compared with.
+func (b *bench) startServices(peers bool) error {
+	sqlite, err := b.petstore(report.SQLite, "", rows)
+	if err != nil {
+		return err
+	}
+	bare, err := b.bare(sqlite, report.Subject{ID: report.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, sqlite.lines)
+	if err != nil {
+		sqlite.stop()
+		return err
+	}
+	b.add(bare)
+	b.try("bare with headers", func() (*service, error) {
+		return b.bare(sqlite, report.Subject{ID: report.Dressed, Name: "bare, with petstore's headers",
+			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, lines{report.Hot: sqlite.lines[report.Hot]})
+	})
+	b.add(sqlite)
+	b.try("petstore on PostgreSQL and Redis", func() (*service, error) {
+		if err := b.startStores(); err != nil {
+			return nil, err
+		}
+		return b.petstore(report.Postgres, "lines", rows)
+	})
+	b.try("plain Go on SQLite", b.plainSQLite)
+	if b.redis != nil {
+		b.try("plain Go on PostgreSQL", b.plainPostgres)
+	}
+	if peers {
+		b.try("Gin", b.gin)
+		b.try("PocketBase", b.pocketBase)
+		b.try("json-server", b.jsonServer)
+		b.try("Prism", b.prism)
+	}
+	return nil
+}
+
+// add takes a service into the run.
+func (b *bench) add(s *service) {
+	b.services = append(b.services, s)
+	b.run.Subjects = append(b.run.Subjects, s.Subject)
+}
+
+// try adds a service, or notes why it is left out.
+func (b *bench) try(name string, open func() (*service, error)) {
+	if s, err := open(); err == nil {
+		b.add(s)
+	} else {
+		b.leaveOut(name, err)
+	}
+}
+
+// petstore starts the shipped program as a user does, with everything on and nothing set but addresses, on a new store with
+// that many animals.
+func (b *bench) petstore(store, database string, rows int64) (*service, error) {
+	s := b.newService(b.subject(store), petstoreLines(rows))
+	url, err := b.seed(s, database, rows)
+	return s.begin(b.serve(s, url), err)
+}
+
+// subject describes petstore on a store.
+func (b *bench) subject(store string) report.Subject {
+	if store == report.SQLite {
+		return report.Subject{ID: store, Name: "petstore, SQLite", Detail: "as shipped; WAL, synchronous=FULL: a create is on the disk when it is acknowledged"}
+	}
+	return report.Subject{ID: store, Name: "petstore, PostgreSQL + Redis", Detail: fmt.Sprintf(
+		"as shipped; PostgreSQL %s with its own settings (fsync and synchronous_commit on) and Redis %s on the same machine", b.postgres.Detail, b.redis.Detail)}
+}
+
+// serve is the command of petstore on a database; one on PostgreSQL has Redis too.
+func (b *bench) serve(s *service, url string) *exec.Cmd {
+	s.admin = freeAddress()
+	cmd := exec.Command(b.binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", url)
+	if s.ID == report.Postgres {
+		cmd.Args = append(cmd.Args, "--redis", "redis://"+b.redis.address)
+		s.stores = []int{b.postgres.Pid, b.redis.Pid}
+	}
+	cmd.Env = cleanEnvironment("PETSTORE_API_KEY=" + apiKey)
+	return cmd
+}
+
+// cleanEnvironment leaves out what could set petstore otherwise than it is shipped.
+func cleanEnvironment(more ...string) (env []string) {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, more...)
+}
+
+// balance starts so many replicas and HAProxy before them, which stands for them all. HAProxy counts as the last of the
+// stores.
+func (b *bench) balance(database string, replicas int) (*service, error) {
+	front := b.newService(b.subject(report.Postgres), petstoreLines(rows))
+	var addresses []string
+	for range replicas {
+		s := b.newService(front.Subject, front.lines)
+		if err := s.launch(b.serve(s, b.postgres.url(database))); err != nil {
+			return nil, err
+		}
+		b.services = append(b.services, s)
+		front.replicas, front.stores = append(front.replicas, s.Pid), s.stores
+		addresses = append(addresses, s.address)
+	}
+	shipped, file := must(os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))), filepath.Join(front.dir, "haproxy.cfg")
+	if err := os.WriteFile(file, []byte(configure(string(shipped), front.address, addresses)), 0o644); err != nil {
+		return nil, err
+	}
+	if err := front.launch(exec.Command("haproxy", "-db", "-f", file)); err != nil {
+		return nil, err
+	}
+	front.stores = append(front.stores, front.Pid)
+	b.services = append([]*service{front}, b.services...) // stopped first
+	return front, nil
+}
+
+// elsewhere are the listeners and replicas that only a deployment has.
+var elsewhere = regexp.MustCompile(`(?m)^ *(bind :\d+|server \S+ [a-z]\S*:\d+)\n`)
+
+// configure gives the shipped configuration other addresses, and no more replicas than there are.
+func configure(shipped, address string, replicas []string) string {
+	shipped = strings.Replace(shipped, "bind :8080", "bind "+address, 1)
+	for i, replica := range replicas {
+		shipped = strings.Replace(shipped, fmt.Sprintf("petstore-%d:8080", i+1), replica, 1)
+	}
+	return elsewhere.ReplaceAllString(shipped, "")
+}
+
+// again is this program once more, as one of its commands.
+func again(args ...string) *exec.Cmd { return exec.Command(must(os.Executable()), args...) }
+
+// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
+func (b *bench) bare(petstore *service, subject report.Subject, requests lines) (*service, error) {
+	s := b.newService(subject, requests)
+	answers := baseline.Answers{Bodies: map[string][]byte{}}
+	for _, line := range []string{report.Hot, report.Get, report.Create, report.Inventory} {
+		answer, body, err := petstore.lines[line][0].Ask(petstore.address, rows)
+		if err != nil {
+			return nil, err
+		}
+		answers.Bodies[line] = body
+		if line == report.Hot && s.ID == report.Dressed {
+			answers.Headers = answer.Header
+			answers.Headers.Del("Date") // net/http adds both by itself
+			answers.Headers.Del("Content-Length")
+		}
+	}
+	cmd := again("bare", s.address)
+	cmd.Stdin = bytes.NewReader(must(json.Marshal(answers)))
+	return s, s.launch(cmd)
+}
+
+// runBare reads answers and serves them at the address given.
+func runBare(args []string) error {
+	var answers baseline.Answers
+	if err := json.NewDecoder(os.Stdin).Decode(&answers); err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], baseline.Bare(answers))
+}
+
+// newPeer is a service that others would make.
+func (b *bench) newPeer(id, name string, requests lines) *service {
+	return b.newService(report.Subject{ID: id, Name: name, Peer: true}, requests)
+}
+
+func (b *bench) plainSQLite() (*service, error) {
+	s := b.newPeer(report.PlainSQLite, "plain Go, SQLite", simpleLines())
+	s.Detail = "net/http by hand with petstore's driver, table and durability; one query a request, every create commits by itself; keys in a map, no limits, log or metrics"
+	url, err := b.seed(s, "", rows)
+	return s.begin(again("plain", s.address, url, apiKey), err)
+}
+
+// postgresPool is the number of connections of the plain service. It is more than petstore's own pool has, because without
+// shared commits it is the connections that let commits overlap.
+const postgresPool = 32
+
+func (b *bench) plainPostgres() (*service, error) {
+	s := b.newPeer(report.PlainPostgres, "plain Go, PostgreSQL", simpleLines())
+	s.Detail, s.stores = fmt.Sprintf("the same with pgx on %d connections, with nothing of Redis", postgresPool), []int{b.postgres.Pid}
+	url, err := b.seed(s, "plain", rows)
+	return s.begin(again("plain", s.address, fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool), apiKey), err)
+}
+
+// runPlain serves, at the address given first, the database given next to whoever has the key given last.
+func runPlain(args []string) error {
+	handler, err := baseline.Plain(args[1], args[2])
+	if err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], handler)
+}
+
+func (b *bench) gin() (*service, error) {
+	s := b.newPeer("gin", "Gin + GORM + SQLite", simpleLines())
+	s.Detail = fmt.Sprintf("Gin %s, GORM %s with prepared statements, SQLite through mattn/go-sqlite3 (cgo) with WAL and synchronous=FULL: durable; Gin's access log, no keys, no limits",
+		moduleVersion("github.com/gin-gonic/gin"), moduleVersion("gorm.io/gorm"))
+	program, err := b.buildPeer("gin")
+	return s.begin(exec.Command(program, s.address, filepath.Join(s.dir, "pets.db"), fmt.Sprint(rows)), err)
+}
+
+func (b *bench) pocketBase() (*service, error) {
+	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "%015d" // identifiers have 15 characters
+	s := b.newPeer("pocketbase", "PocketBase", newLines(
+		load.NewRequest(http.MethodGet, records+pages, "", "", nil, http.StatusOK),
+		load.NewRequest(http.MethodGet, records+pages+"&filter=id%3C%27{}%27", "", "", each(pageSize+1, rows, padded), http.StatusOK),
+		load.NewRequest(http.MethodGet, records+"/{}", "", "", random(rows, padded), http.StatusOK),
+		load.NewRequest(http.MethodPost, records, "", newPet, nil, http.StatusOK),
+	))
+	s.Detail = "PocketBase " + moduleVersion("github.com/pocketbase/pocketbase") +
+		" as it comes, SQLite with WAL and synchronous=NORMAL: a create is not on the disk when it is acknowledged; a public collection, so no keys; pages by key, without a total"
+	program, err := b.buildPeer("pocketbase")
+	cmd := exec.Command(program, "serve", "--http", s.address, "--dir", filepath.Join(s.dir, "data"))
+	cmd.Env = cleanEnvironment(fmt.Sprint("ANIMALS=", rows))
+	return s.begin(cmd, err)
+}
+
+func (b *bench) jsonServer() (*service, error) {
+	s := b.newPeer("json-server", "json-server", newLines(
+		load.NewRequest(http.MethodGet, "/pets?_page=1&_limit=20", "", "", nil, http.StatusOK),
+		load.NewRequest(http.MethodGet, "/pets?_page={}&_limit=20", "", "", each(1, rows/pageSize, load.Decimal), http.StatusOK),
+		load.NewRequest(http.MethodGet, "/pets/{}", "", "", random(rows, load.Decimal), http.StatusOK),
+		load.NewRequest(http.MethodPost, "/pets", "", newPet, nil, http.StatusCreated),
+	))
+	pets := make([]map[string]any, rows)
+	for i := range pets {
+		n := i + 1
+		pets[i] = map[string]any{"id": n, "name": fmt.Sprint("Pet number ", n), "categoryId": n%40 + 1, "status": []string{"available", "pending", "sold"}[n%3]}
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "db.json"), must(json.Marshal(map[string]any{"pets": pets})), 0o644); err != nil {
+		return nil, err
+	}
+	return s.beginNode("json-server", "%s, quiet; all in memory, and the whole file written anew, without a sync, at every create",
+		"--quiet", "--host", "127.0.0.1", "--port", s.port, "db.json")
+}
+
+// prism answers from the interface's document alone: it keeps nothing, so it has no pages and no mix.
+func (b *bench) prism() (*service, error) {
+	s := b.newPeer("prism", "Prism", lines{
+		report.Hot:    {get("/pets", nil)},
+		report.Get:    {get("/pets/7", nil)},
+		report.Create: {post("/pets", newPet, nil, http.StatusCreated)},
+	})
+	return s.beginNode("prism", "%s, silent; answers the examples of api/openapi.yaml and keeps nothing",
+		"mock", "--verboseLevel", "silent", "--host", "127.0.0.1", "--port", s.port, must(filepath.Abs(filepath.Join(root, "api", "openapi.yaml"))))
+}
+
+// beginNode installs the npm peers, once, and begins with one of their programs. The detail has a place for the versions.
+func (s *service) beginNode(program, detail string, args ...string) (*service, error) {
+	folder := must(filepath.Abs("peers/node"))
+	cmd := exec.Command("npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("npm does not install it: %w %s", err, out)
+	}
+	path := filepath.Join(folder, "node_modules", ".bin", program)
+	s.Detail = fmt.Sprintf(detail, fmt.Sprintf("%s %s on Node.js %s", s.Name, versionOf(path, "--version"), versionOf("node", "--version")))
+	return s.begin(exec.Command(path, args...), nil)
+}
+
+// buildPeer builds one of the Go peers, which have a module of their own.
+func (b *bench) buildPeer(name string) (string, error) {
+	program := filepath.Join(b.scratch, "peer-"+name)
+	return program, build("peers", "./"+name, program)
+}
+
+// moduleVersion is the version of a module that the Go peers are built with.
+func moduleVersion(module string) string {
+	return output("go", "-C", "peers", "list", "-m", "-f", "{{.Version}}", module)
+}
