@@ -4,31 +4,20 @@
 set -eu
 
 revision=${1:?"name a git revision to compare with, such as HEAD~1 or v1.0.0"}
-count=${COUNT:-6}
-pattern=${BENCH:-.}
 root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 scratch=$(mktemp -d)
 trap 'git -C "$root" worktree remove --force "$scratch/tree" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
-
 git -C "$root" worktree add --quiet --detach "$scratch/tree" "$revision"
 
-# benchmarks DIRECTORY: the packages that have any
-benchmarks() {
-	(cd "$1" && git grep -lE '^func Benchmark' -- '*_test.go' ':!bench' | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
-}
-
-# In turn, so that whatever else happens on the machine happens to both.
-for _ in $(seq "$count"); do
+# In turn, so that whatever else happens on the machine happens to both; only packages that have benchmarks.
+for _ in $(seq "${COUNT:-6}"); do
 	for side in old new; do
-		tree=$root
-		[ $side = old ] && tree=$scratch/tree
-		packages=$(benchmarks "$tree")
-		[ -z "$packages" ] && continue
-		# shellcheck disable=SC2086 # the packages are words
-		(cd "$tree" && go test -run '^$' -bench "$pattern" -benchmem $packages) >>"$scratch/$side" || { tail -20 "$scratch/$side"; exit 1; }
+		cd "$root"
+		[ $side = new ] || cd "$scratch/tree"
+		git grep -lE '^func Benchmark' -- '*_test.go' ':!bench' | xargs -r -n1 dirname | sort -u | sed 's|^|./|' |
+			xargs -r go test -run '^$' -bench "${BENCH:-.}" -benchmem >>"$scratch/$side" || { tail -20 "$scratch/$side"; exit 1; }
 	done
 done
-
 [ -s "$scratch/old" ] || { echo "There are no benchmarks at $revision."; exit 1; }
 cd "$root/bench" && go tool benchstat "$revision=$scratch/old" "now=$scratch/new"

@@ -58,20 +58,17 @@ func runSoak(args []string) error {
 	job.Rate, job.Every, job.Duration, job.Seed = *rate, *every, *length, 2
 	job.Requests = soakMix("soak") // with idempotency keys of its own
 	fmt.Printf("%s at %.0f requests a second for %v, samples in %s\n", s.Name, *rate, *length, *out)
-	soak, began := report.Soak{Run: b.run, Rate: *rate}, time.Now()
+	soak, began := report.Soak{Run: b.run, Rate: *rate, Watched: watched}, time.Now()
 	whole, err := b.drive(job, func(r load.Result) {
-		sample := report.Sample{At: time.Since(began), Result: r}
-		err := b.sample(s, &sample)
-		soak.Samples = append(soak.Samples, sample)
+		sample, err := b.sample(s, time.Since(began), r)
+		if err == nil {
+			soak.Samples = append(soak.Samples, sample)
+		}
 		// The file is whole after every sample, so that a run which breaks off is worth what it has measured.
 		if err := errors.Join(err, report.Save(*out, soak), s.emptyLog()); err != nil {
 			fmt.Println("sample:", err)
 		}
-		if n := len(soak.Samples); n%max(1, int(time.Minute / *every)) == 1 || *every >= time.Minute {
-			fmt.Printf("%6s  %7.0f/s  %d failed  p50 %v  p99 %v  p99.9 %v  slowest %v  %d MiB, heap %.0f MiB, %.0f goroutines, %d files, log %.1f MiB, database %.1f MiB, %.0f animals\n",
-				sample.At.Round(time.Second), r.Throughput(), soak.Sum().Failed, r.P50, r.P99, r.P999, r.Max, sample.Resident>>20, sample.Heap/(1<<20),
-				sample.Goroutines, sample.Files, float64(sample.Log)/(1<<20), float64(sample.Database)/(1<<20), sample.Animals)
-		}
+		fmt.Printf("%v: %.0f/s, %d failed, %.3g\n", sample.At.Round(time.Second), r.Throughput(), soak.Sum().Failed, sample.Figures)
 	})
 	if table, err := soak.Table(); err == nil {
 		fmt.Printf("\n%s\nThe whole: p50 %v, p99 %v, p99.9 %v, slowest %v\n", table, whole.P50, whole.P99, whole.P999, whole.Max)
@@ -79,33 +76,35 @@ func runSoak(args []string) error {
 	return err
 }
 
-// sample reads what the server holds.
-func (b *bench) sample(s *service, into *report.Sample) error {
-	into.Resident = load.Resident(s.Pid)
+// watched are the figures of a sample.
+var watched = []string{"p50, ms", "p99, ms", "p99.9, ms", "slowest, ms", "memory (RSS), MiB", "Go heap, MiB", "goroutines", "open files",
+	"write-ahead log, MiB", "database, MiB", "animals", "CPU of petstore, µs/request", "CPU of the stores, µs/request"}
+
+// sample adds what the server holds to what an interval has measured.
+func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Sample, error) {
 	files, err1 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.Pid))
 	metrics, err2 := s.metrics()
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	into.Files, into.Heap, into.Goroutines = len(files), metrics["go_memstats_heap_alloc_bytes"], metrics["go_goroutines"]
-	for _, status := range []string{"available", "pending", "sold"} {
-		into.Animals += metrics[`petstore_pets{status="`+status+`"}`]
-	}
+	var database, log int64
+	var err3 error
 	if s.ID == report.SQLite {
-		for name, size := range map[string]*int64{"petstore.db": &into.Database, "petstore.db-wal": &into.Log} {
+		for name, size := range map[string]*int64{"petstore.db": &database, "petstore.db-wal": &log} {
 			if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
 				*size = info.Size()
 			}
 		}
-		return nil
+	} else {
+		err3 = b.postgres.do("soak", func(ctx context.Context, conn *pgx.Conn) error {
+			return conn.QueryRow(ctx, "SELECT pg_database_size(current_database()), (SELECT sum(size)::bigint FROM pg_ls_waldir())").Scan(&database, &log)
+		})
 	}
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, b.postgres.url("soak"))
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	return conn.QueryRow(ctx, "SELECT pg_database_size(current_database()), (SELECT sum(size)::bigint FROM pg_ls_waldir())").Scan(&into.Database, &into.Log)
+	millis := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	const mib = 1 << 20
+	return report.Sample{At: at, Load: r, Figures: report.Figures{
+		millis(r.P50), millis(r.P99), millis(r.P999), millis(r.Max), float64(load.Resident(s.Pid)) / mib,
+		metrics["go_memstats_heap_alloc_bytes"] / mib, metrics["go_goroutines"], float64(len(files)), float64(log) / mib, float64(database) / mib,
+		metrics[`petstore_pets{status="available"}`] + metrics[`petstore_pets{status="pending"}`] + metrics[`petstore_pets{status="sold"}`],
+		r.PerRequest(r.ServerCPU), r.PerRequest(r.StoresCPU),
+	}}, errors.Join(err1, err2, err3)
 }
 
 // soakMix is every kind of operation, mostly reads. All that is created is deleted again, and what is read and updated

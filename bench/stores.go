@@ -73,19 +73,24 @@ func (s *service) url(database string) string {
 	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
 }
 
-// sql runs statements on a database of this PostgreSQL.
-func (s *service) sql(database string, statements ...string) error {
+// do works on a database of this PostgreSQL.
+func (s *service) do(database string, work func(context.Context, *pgx.Conn) error) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(database))
 	if err != nil {
 		return err
 	}
-	for _, statement := range statements {
-		if err == nil {
-			_, err = conn.Exec(ctx, statement)
+	return errors.Join(work(ctx, conn), conn.Close(ctx))
+}
+
+// sql runs statements on a database of this PostgreSQL.
+func (s *service) sql(database string, statements ...string) error {
+	return s.do(database, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		for i := 0; i < len(statements) && err == nil; i++ {
+			_, err = conn.Exec(ctx, statements[i])
 		}
-	}
-	return errors.Join(err, conn.Close(ctx))
+		return err
+	})
 }
 
 func (b *bench) startRedis() (*service, error) {

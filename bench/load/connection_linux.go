@@ -42,8 +42,6 @@ func dial(address string) (*connection, error) {
 	return c, syscall.SetNonblock(c.fd, true)
 }
 
-func (c *connection) close() { c.file.Close() }
-
 // send sends what is in out. A request is far smaller than what the system takes at once from a client that waits for
 // every answer.
 func (c *connection) send() error {

@@ -3,7 +3,10 @@
 package load
 
 import (
+	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -11,12 +14,11 @@ import (
 
 // Job is one measurement.
 type Job struct {
-	Address     string
-	Connections int
-	Requests    []Request
-	Warmup      time.Duration
-	Duration    time.Duration
-	Seed        uint64
+	Address          string
+	Connections      int
+	Requests         []Request
+	Warmup, Duration time.Duration
+	Seed             uint64
 	// Rate is how many requests are due in a second, at even distances, whether or not answers come. A request that is due
 	// while every connection waits is sent late, and its latency counts from when it was due. 0 asks anew on every
 	// connection as soon as it has its answer.
@@ -29,19 +31,15 @@ type Job struct {
 
 // Result is what was measured after the warm-up.
 type Result struct {
-	Requests int64         `json:"requests"`
-	Failed   int64         `json:"failed,omitempty"`
-	Failure  string        `json:"failure,omitempty"` // the first of them
-	Elapsed  time.Duration `json:"elapsed"`
-	P50      time.Duration `json:"p50"`
-	P99      time.Duration `json:"p99"`
-	P999     time.Duration `json:"p999"`
-	Max      time.Duration `json:"max"`
-	// Processor time of the server, of all stores and of each, and of the load itself.
-	ServerCPU time.Duration   `json:"serverCpu"`
-	StoresCPU time.Duration   `json:"storesCpu,omitempty"`
-	EachStore []time.Duration `json:"eachStore,omitempty"`
-	LoadCPU   time.Duration   `json:"loadCpu"`
+	Requests            int64
+	Failed              int64  `json:",omitempty"`
+	Failure             string `json:",omitempty"` // the first of them
+	Elapsed             time.Duration
+	P50, P99, P999, Max time.Duration
+	// Processor time of the server, of the load itself, and of all stores and each.
+	ServerCPU, LoadCPU time.Duration
+	StoresCPU          time.Duration   `json:",omitempty"`
+	EachStore          []time.Duration `json:",omitempty"`
 }
 
 // Throughput is in requests a second.
@@ -63,10 +61,9 @@ type meter struct {
 
 // reading is what the processes have used, and how many requests had failed, at a time.
 type reading struct {
-	at          time.Time
-	server, own time.Duration
-	stores      []time.Duration
-	failed      int64
+	at     time.Time
+	used   []time.Duration // by the server, the load, and each store
+	failed int64
 }
 
 func newMeter(job Job) *meter {
@@ -75,9 +72,9 @@ func newMeter(job Job) *meter {
 }
 
 func (m *meter) read(at time.Time) reading {
-	r := reading{at: at, server: cpu(m.job.Server...), own: cpu(os.Getpid()), failed: m.failed}
+	r := reading{at: at, used: []time.Duration{cpu(m.job.Server...), cpu(os.Getpid())}, failed: m.failed}
 	for _, pid := range m.job.Stores {
-		r.stores = append(r.stores, cpu(pid))
+		r.used = append(r.used, cpu(pid))
 	}
 	return r
 }
@@ -115,17 +112,72 @@ func (m *meter) whole() Result {
 
 func (m *meter) result(h *hdrhistogram.Histogram, from, to reading) Result {
 	quantile := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) }
+	used := make([]time.Duration, len(to.used))
+	for i := range used {
+		used[i] = to.used[i] - from.used[i]
+	}
 	r := Result{
 		Requests: h.TotalCount(), Failed: to.failed - from.failed, Elapsed: to.at.Sub(from.at),
 		P50: quantile(50), P99: quantile(99), P999: quantile(99.9), Max: time.Duration(h.Max()),
-		ServerCPU: to.server - from.server, LoadCPU: to.own - from.own,
+		ServerCPU: used[0], LoadCPU: used[1], EachStore: used[2:],
 	}
-	for i := range to.stores {
-		r.EachStore = append(r.EachStore, to.stores[i]-from.stores[i])
-		r.StoresCPU += r.EachStore[i]
+	for _, store := range r.EachStore {
+		r.StoresCPU += store
 	}
 	if r.Failed > 0 {
 		r.Failure = m.failure
 	}
 	return r
+}
+
+// tick is the unit of the kernel's accounts; Linux shows every program the same.
+const tick = 10 * time.Millisecond
+
+// cpu is the processor time that processes and their children have used, those that have ended included.
+func cpu(pids ...int) (sum time.Duration) {
+	for _, pid := range family(pids) {
+		stat := table(pid, "stat")
+		stat = stat[strings.LastIndex(stat, ")")+1:] // past the name, which may contain anything
+		if fields := strings.Fields(stat); len(fields) > 15 {
+			for _, ticks := range fields[11:15] { // user and system time, its own and its children's
+				sum += time.Duration(integer(ticks)) * tick
+			}
+		}
+	}
+	return sum
+}
+
+// Resident is the memory that processes and their children hold, in bytes. Pages that several share count for each.
+func Resident(pids ...int) (sum int64) {
+	for _, pid := range family(pids) {
+		if fields := strings.Fields(table(pid, "statm")); len(fields) > 1 {
+			sum += int64(integer(fields[1]) * os.Getpagesize())
+		}
+	}
+	return sum
+}
+
+// family are processes with their children, and theirs.
+func family(pids []int) (all []int) {
+	for _, pid := range pids {
+		all = append(all, pid)
+		tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		for _, task := range tasks {
+			for _, child := range strings.Fields(table(pid, "task/"+task.Name()+"/children")) {
+				all = append(all, family([]int{integer(child)})...)
+			}
+		}
+	}
+	return all
+}
+
+// table is one of the kernel's about a process, empty if that has ended.
+func table(pid int, name string) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+	return string(text)
+}
+
+func integer(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
 }

@@ -17,26 +17,20 @@ import (
 
 // Request is a kind of request, ready to be sent but for a number in it.
 type Request struct {
-	// Share is how many requests of a mix are of this kind, relative to the others.
-	Share int
-	// Head and Tail are the bytes before and after the number.
-	Head, Tail string
+	Share      int    // how many requests of a mix are of this kind, relative to the others
+	Head, Tail string // the bytes before and after the number
 	Numbers    *Numbers
-	// Status is that of the right answer.
-	Status int
-	// Next is what is asked for once this one is answered; nil for nothing.
-	Next *Request
-	// Field is the field of the answer before that has the number of this request. None is the number of the request before.
-	Field string
+	Status     int      // of the right answer
+	Next       *Request // what is asked for once this one is answered; nil for nothing
+	Field      string   // the field of the answer before that has the number of this request; none is the request before's
 }
 
-// Numbers says which numbers requests ask for, and how they are written.
+// Numbers says which numbers requests ask for, and how they are written. Each asks for every number once before any comes
+// again, in no order that a cache could like; otherwise they are drawn at random.
 type Numbers struct {
 	First, Last int64
-	// Each asks for every number once before any comes again, in no order that a cache could like; otherwise they are
-	// drawn at random.
-	Each bool
-	Form Form
+	Each        bool
+	Form        Form
 }
 
 // Form is how a number stands in a request: a verb of fmt, or one of these.
@@ -67,20 +61,18 @@ func (r Request) Then(field string, next Request) Request {
 
 // NewRequest makes a Request of a path or body in which {} stands for the number.
 func NewRequest(method, path, key, body string, numbers *Numbers, status int) Request {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n", method, path)
+	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n", method, path)
 	if key != "" {
-		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", key)
+		text += fmt.Sprintf("Authorization: Bearer %s\r\n", key)
 	}
 	if body != "" {
 		length := len(body)
 		if numbers != nil && strings.Contains(body, "{}") {
 			length += len(numbers.Form.Text(0)) - len("{}")
 		}
-		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", length)
+		text += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", length)
 	}
-	b.WriteString("\r\n" + body)
-	r := Request{Share: 1, Head: b.String(), Numbers: numbers, Status: status}
+	r := Request{Share: 1, Head: text + "\r\n" + body, Numbers: numbers, Status: status}
 	if numbers != nil {
 		r.Head, r.Tail, _ = strings.Cut(r.Head, "{}")
 	}

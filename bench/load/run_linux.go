@@ -94,7 +94,7 @@ func (g *generator) run(each func(Result)) (Result, error) {
 		g.meter.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
 	}
 	for _, c := range g.clients {
-		c.close()
+		c.file.Close()
 	}
 	return g.meter.whole(), nil
 }
@@ -216,7 +216,7 @@ func (g *generator) reconnect(c *connection, cause error) error {
 		g.meter.fail(cause)
 	}
 	delete(g.clients, int32(c.fd))
-	c.close()
+	c.file.Close()
 	if err := g.connect(); err != nil {
 		return fmt.Errorf("connecting again to %s: %w", g.job.Address, err)
 	}

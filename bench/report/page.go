@@ -130,10 +130,6 @@ func (r *Run) Table(name, line string) []Cell {
 	return cells
 }
 
-func (r *Run) place(subject string) int {
-	return slices.IndexFunc(r.Subjects, func(s Subject) bool { return s.ID == subject })
-}
-
 // Lines are those that a table has, in the order in which they were measured.
 func (r *Run) Lines(table string) (lines []Line) {
 	for _, c := range r.cells(tables[table]) {
@@ -147,11 +143,13 @@ func (r *Run) Lines(table string) (lines []Line) {
 
 // Stores are the stores that petstore was measured on.
 func (r *Run) Stores() []Subject {
-	return r.pick(func(s Subject) bool { return s.ID == SQLite || s.ID == Postgres })
+	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return s.ID != SQLite && s.ID != Postgres })
 }
 
 // Peers are what others have made, and what petstore would be without its devices.
-func (r *Run) Peers() []Subject { return r.pick(func(s Subject) bool { return s.Peer }) }
+func (r *Run) Peers() []Subject {
+	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return !s.Peer })
+}
 
 // Requests counts all that were measured.
 func (r *Run) Requests() (n int64) {

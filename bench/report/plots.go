@@ -127,9 +127,9 @@ func (r *Run) lines(table, title, across string, place func(Key) string, latency
 			}
 		}
 		p.NominalX(places...)
-		p.Y.Tick.Marker = written{plot.DefaultTicks{}, short}
+		p.Y.Tick.Marker = written(plot.DefaultTicks{}, short)
 		if p.Y.Min = 0; latency {
-			p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = math.Inf(1), plot.LogScale{}, written{plot.LogTicks{Prec: -1}, micros}
+			p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = math.Inf(1), plot.LogScale{}, written(plot.LogTicks{Prec: -1}, micros)
 		}
 		for _, s := range r.Subjects {
 			series := [2][]Figures{}
@@ -151,20 +151,16 @@ func (r *Run) lines(table, title, across string, place func(Key) string, latency
 }
 
 // written writes the numbers of an axis as the tables do.
-type written struct {
-	plot.Ticker
-	format func(float64) string
-}
-
-// Ticks are those of the ticker.
-func (w written) Ticks(low, high float64) []plot.Tick {
-	ticks := w.Ticker.Ticks(low, high)
-	for i := range ticks {
-		if ticks[i].Label != "" {
-			ticks[i].Label = w.format(ticks[i].Value)
+func written(ticker plot.Ticker, format func(float64) string) plot.TickerFunc {
+	return func(low, high float64) []plot.Tick {
+		ticks := ticker.Ticks(low, high)
+		for i := range ticks {
+			if ticks[i].Label != "" {
+				ticks[i].Label = format(ticks[i].Value)
+			}
 		}
+		return ticks
 	}
-	return ticks
 }
 
 // addSeries draws a line through the medians at places of equal distance, with the spread around it unless it is dashed.

@@ -54,12 +54,9 @@ type Subject struct {
 
 // The subjects that the page tells about by name.
 const (
-	Bare          = "bare"
-	Dressed       = "dressed"
-	SQLite        = "sqlite"
-	Postgres      = "postgres"
-	PlainSQLite   = "plain-sqlite"
-	PlainPostgres = "plain-postgres"
+	Bare, Dressed              = "bare", "dressed" // dressed is bare with petstore's headers
+	SQLite, Postgres           = "sqlite", "postgres"
+	PlainSQLite, PlainPostgres = "plain-sqlite", "plain-postgres"
 )
 
 // Line is a kind of load.
@@ -67,14 +64,8 @@ type Line struct{ ID, Name string }
 
 // The lines.
 const (
-	Hot       = "hot"
-	Distinct  = "distinct"
-	Get       = "get"
-	Create    = "create"
-	Mix       = "mix"
-	Update    = "update"
-	Adoption  = "adoption"
-	Inventory = "inventory"
+	Hot, Distinct, Get, Create       = "hot", "distinct", "get", "create"
+	Mix, Update, Adoption, Inventory = "mix", "update", "adoption", "inventory"
 )
 
 // Lines are all of them, in the order in which they are measured.
@@ -175,40 +166,37 @@ type Cell struct {
 
 // Cell gathers the shots of a key.
 func (r *Run) Cell(key Key) Cell {
-	for _, c := range r.cells(func(c Cell) bool { return c.Key == key }) {
-		return c
+	cell := Cell{Subject: r.subject(key.Subject), Key: key}
+	for _, s := range r.Shots {
+		if s.Key == key {
+			cell.Shots = append(cell.Shots, s)
+		}
 	}
-	return Cell{}
+	return cell
 }
 
-// cells gathers the shots of all keys that fit, in the order in which they were first measured.
+// cells are those of all keys that fit, in the order in which they were first measured.
 func (r *Run) cells(fits func(Cell) bool) (cells []Cell) {
-	index := make(map[Key]int)
+	seen := make(map[Key]bool)
 	for _, s := range r.Shots {
-		if _, known := index[s.Key]; !known {
-			index[s.Key] = -1
-			if c := (Cell{Subject: r.subject(s.Subject), Key: s.Key}); fits(c) {
-				index[s.Key] = len(cells)
-				cells = append(cells, c)
-			}
+		if !seen[s.Key] && fits(Cell{Subject: r.subject(s.Subject), Key: s.Key}) {
+			cells = append(cells, r.Cell(s.Key))
 		}
-		if i := index[s.Key]; i >= 0 {
-			cells[i].Shots = append(cells[i].Shots, s)
-		}
+		seen[s.Key] = true
 	}
 	return cells
 }
 
 // subject has no name if it was left out.
 func (r *Run) subject(id string) Subject {
-	for _, s := range r.pick(func(s Subject) bool { return s.ID == id }) {
-		return s
+	if i := r.place(id); i >= 0 {
+		return r.Subjects[i]
 	}
 	return Subject{ID: id}
 }
 
-func (r *Run) pick(fits func(Subject) bool) []Subject {
-	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return !fits(s) })
+func (r *Run) place(id string) int {
+	return slices.IndexFunc(r.Subjects, func(s Subject) bool { return s.ID == id })
 }
 
 // measures are the figures of a shot by name: requests a second, latencies and processor time of a request in µs, bytes.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,49 +13,23 @@ import (
 
 // Soak is a long run at a constant rate, of which pages tell whether anything grows.
 type Soak struct {
-	Run     Run     // of one subject
-	Rate    float64 // requests a second
+	Run     Run      // of one subject
+	Rate    float64  // requests a second
+	Watched []string // what is watched, with its unit
 	Samples []Sample
 }
 
 // Sample is one interval.
 type Sample struct {
-	At time.Duration // since the start
-	load.Result
-	Resident, Log, Database   int64   // bytes: of the server, of the write-ahead log
-	Heap, Goroutines, Animals float64 // bytes that Go has allocated and not yet freed
-	Files                     int     // that the server has open
+	At      time.Duration // since the start
+	Load    load.Result
+	Figures Figures // of everything that is watched
 }
 
-// metric is something that is watched.
-type metric struct {
-	name  string // with its unit
-	drawn bool
-	of    func(Sample) float64
-}
-
-// metrics are all of them, in the order of the table.
-var metrics = []metric{
-	{"p50, ms", true, func(s Sample) float64 { return millis(s.P50) }},
-	{"p99, ms", true, func(s Sample) float64 { return millis(s.P99) }},
-	{"p99.9, ms", true, func(s Sample) float64 { return millis(s.P999) }},
-	{"slowest, ms", false, func(s Sample) float64 { return millis(s.Max) }},
-	{"memory (RSS), MiB", true, func(s Sample) float64 { return float64(s.Resident) / (1 << 20) }},
-	{"Go heap, MiB", true, func(s Sample) float64 { return s.Heap / (1 << 20) }},
-	{"goroutines", true, func(s Sample) float64 { return s.Goroutines }},
-	{"open files", true, func(s Sample) float64 { return float64(s.Files) }},
-	{"write-ahead log, MiB", true, func(s Sample) float64 { return float64(s.Log) / (1 << 20) }},
-	{"database, MiB", true, func(s Sample) float64 { return float64(s.Database) / (1 << 20) }},
-	{"animals", false, func(s Sample) float64 { return s.Animals }},
-	{"CPU of petstore, µs/request", false, func(s Sample) float64 { return s.PerRequest(s.ServerCPU) }},
-	{"CPU of the stores, µs/request", false, func(s Sample) float64 { return s.PerRequest(s.StoresCPU) }},
-}
-
-func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-func (m metric) figures(samples []Sample) (f Figures) {
+// figures are those of one thing that is watched.
+func figures(samples []Sample, watched int) (f Figures) {
 	for _, s := range samples {
-		f = append(f, m.of(s))
+		f = append(f, s.Figures[watched])
 	}
 	return f
 }
@@ -65,15 +40,14 @@ const settling = 10 * time.Minute
 // notable is the share by which something must rise over the run to be said to grow.
 const notable = 0.10
 
-// verdict tells what became of one metric after the settling.
+// verdict tells what became of something after the settling.
 type verdict struct {
-	Name        string
-	First, Last float64 // the medians of the first and the last quarter
-	Hourly      float64
-	Grows       bool
+	Name                string
+	First, Last, Hourly float64 // the medians of the first and the last quarter, and the rise in an hour
+	Grows               bool
 }
 
-// Verdicts say of every metric whether it grows: its Theil–Sen line, the median of the slopes between all pairs of samples,
+// Verdicts say of everything whether it grows: its Theil–Sen line, the median of the slopes between all pairs of samples,
 // rises by a tenth over the run, and so do, from the first quarter to the last, its median and what nine of ten samples
 // stay below. So what only moves within bounds does not grow.
 func (s *Soak) Verdicts() (verdicts []verdict) {
@@ -83,13 +57,13 @@ func (s *Soak) Verdicts() (verdicts []verdict) {
 		return nil
 	}
 	hours, quarter := (samples[len(samples)-1].At - samples[0].At).Hours(), len(samples)/4
-	for _, m := range metrics {
-		values := m.figures(samples)
+	for i, name := range s.Watched {
+		values := figures(samples, i)
 		if values.Max() == 0 {
 			continue
 		}
 		first, last := values[:quarter], values[len(values)-quarter:]
-		v := verdict{Name: m.name, First: first.Median(), Last: last.Median(), Hourly: slope(samples, values)}
+		v := verdict{Name: name, First: first.Median(), Last: last.Median(), Hourly: slope(samples, values)}
 		v.Grows = v.Hourly*hours > notable*v.First && v.Last > (1+notable)*v.First && last.at(0.9) > (1+notable)*first.at(0.9)
 		verdicts = append(verdicts, v)
 	}
@@ -109,14 +83,14 @@ func slope(samples []Sample, values Figures) float64 {
 }
 
 // Length is how long it was.
-func (s *Soak) Length() time.Duration { return s.Samples[len(s.Samples)-1].At }
+func (s *Soak) Length() time.Duration { return s.Samples[len(s.Samples)-1].At.Round(time.Second) }
 
 // Sum adds up the samples.
 func (s *Soak) Sum() (sum load.Result) {
 	for _, sample := range s.Samples {
-		sum.Requests += sample.Requests
-		if sum.Failed += sample.Failed; sum.Failure == "" {
-			sum.Failure = strings.Join(strings.Fields(sample.Failure), " ")
+		sum.Requests += sample.Load.Requests
+		if sum.Failed += sample.Load.Failed; sum.Failure == "" {
+			sum.Failure = strings.Join(strings.Fields(sample.Load.Failure), " ")
 		}
 	}
 	return sum
@@ -125,7 +99,7 @@ func (s *Soak) Sum() (sum load.Result) {
 // Table is the soak as Markdown.
 func (s *Soak) Table() (string, error) {
 	if len(s.Samples) == 0 {
-		return "", fmt.Errorf("there are no samples of a soak")
+		return "", errors.New("there are no samples of a soak")
 	}
 	text, err := render("soak.md", s)
 	return string(text), err
@@ -139,16 +113,13 @@ func (s *Soak) Draw(path string) error {
 	for i := 0; i < len(parts); i += 10 {
 		minutes[i] = fmt.Sprintf("%.0f", parts[i][0].At.Minutes())
 	}
-	for _, m := range metrics {
-		if !m.drawn {
-			continue
-		}
-		p := pic.add(m.name, "minutes")
+	for i, name := range s.Watched {
+		p := pic.add(name, "minutes")
 		p.NominalX(minutes...)
 		p.Y.Min = 0
 		var values []Figures
 		for _, part := range parts {
-			values = append(values, m.figures(part))
+			values = append(values, figures(part, i))
 		}
 		addSeries(p, colors[2], false, values)
 	}

@@ -15,10 +15,8 @@ type Target struct {
 }
 
 func (t Target) reached() bool {
-	if t.most {
-		return t.Got.Median() <= t.goal
-	}
-	return t.Got.Median() >= t.goal
+	got := t.Got.Median()
+	return len(t.Got) > 0 && (t.most && got <= t.goal || !t.most && got >= t.goal)
 }
 
 // Goal says what was to be reached.
@@ -66,39 +64,37 @@ var gains = map[string]struct {
 
 // Targets are all of a store's.
 func (r *Run) Targets(store string) (targets []Target) {
+	add := func(name, unit string, goal float64, most bool, got Figures) {
+		targets = append(targets, Target{Name: name, Unit: unit, goal: goal, most: most, Got: got})
+	}
 	for _, s := range shares {
 		for _, line := range Lines {
-			goal, key := s.goals[line.ID], Key{Subject: store, Line: line.ID, Connections: s.connections}
-			if goal == 0 || s.store != store {
-				continue
-			}
-			t := Target{Name: line.Name, Unit: "of bare", goal: goal, Got: r.OfBare(key), key: key}
+			key, name := Key{Subject: store, Line: line.ID, Connections: s.connections}, line.Name
 			if s.connections != Busy {
-				t.Name += fmt.Sprintf(", at %d connection", s.connections)
+				name += fmt.Sprintf(", at %d connection", s.connections)
 			}
-			targets = append(targets, t)
+			if goal := s.goals[line.ID]; goal > 0 && s.store == store {
+				add(name, "of bare", goal, false, r.OfBare(key))
+				targets[len(targets)-1].key = key
+			}
 		}
 	}
-	alone := r.AtBusy(gains[store].against, Create)
-	targets = append(targets, Target{Name: "create, against one commit each", Unit: "times", goal: gains[store].goal,
-		Got: r.against(r.AtBusy(store, Create), alone)})
+	add("create, against one commit each", "times", gains[store].goal, false, r.against(r.AtBusy(store, Create), r.AtBusy(gains[store].against, Create)))
 	rows := r.Settings.Growth
 	for _, line := range Growing {
 		key := r.AtBusy(store, line.ID)
 		key.Rows = rows[len(rows)-1]
-		targets = append(targets, Target{Name: line.Name + ", on " + Count(key.Rows) + " rows", Unit: "of " + Count(rows[0]), goal: 0.85, Got: r.Grown(key)})
+		add(line.Name+", on "+Count(key.Rows)+" rows", "of "+Count(rows[0]), 0.85, false, r.Grown(key))
 	}
 	for _, s := range r.Starts {
-		if s.Subject != store {
-			continue
-		}
 		var times Figures
 		for _, t := range s.Times {
 			times = append(times, float64(t)/float64(time.Millisecond))
 		}
-		targets = append(targets,
-			Target{Name: "start to first answer, " + s.State, Unit: "ms", goal: 100, Got: times, most: true},
-			Target{Name: "memory at rest, " + s.State, Unit: "MiB", goal: 64, Got: Figures{float64(s.Resident) / (1 << 20)}, most: true})
+		if s.Subject == store {
+			add("start to first answer, "+s.State, "ms", 100, true, times)
+			add("memory at rest, "+s.State, "MiB", 64, true, Figures{float64(s.Resident) / (1 << 20)})
+		}
 	}
 	return targets
 }
@@ -118,7 +114,7 @@ func (r *Run) Score() (score struct{ Reached, All int }) {
 		if len(t.Got) > 0 {
 			score.All++
 		}
-		if len(t.Got) > 0 && t.reached() {
+		if t.reached() {
 			score.Reached++
 		}
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"log"
 	"net/http"
 	"os"
@@ -40,10 +41,45 @@ func main() {
 	}
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.Default()
-	router.GET("/v1/pets", list(reader))
-	router.GET("/v1/pets/:id", get(reader))
-	router.POST("/v1/pets", create(writer))
+	router.GET("/v1/pets", func(c *gin.Context) {
+		limit, err := strconv.Atoi(c.DefaultQuery("limit", "20"))
+		if err != nil || limit < 1 || limit > 100 {
+			answer(c, http.StatusBadRequest, errors.New("limit must be from 1 to 100"), 0, nil)
+			return
+		}
+		query := reader.WithContext(c).Order("id DESC").Limit(limit)
+		if before := c.Query("cursor"); before != "" {
+			query = query.Where("id < ?", before)
+		}
+		var pets []Pet
+		err = query.Find(&pets).Error
+		answer(c, http.StatusInternalServerError, err, http.StatusOK, pets)
+	})
+	router.GET("/v1/pets/:id", func(c *gin.Context) {
+		var pet Pet
+		err := reader.WithContext(c).Where("id = ?", c.Param("id")).Take(&pet).Error
+		answer(c, http.StatusNotFound, err, http.StatusOK, pet)
+	})
+	router.POST("/v1/pets", func(c *gin.Context) {
+		var pet Pet
+		if err := c.ShouldBindJSON(&pet); err != nil {
+			answer(c, http.StatusBadRequest, err, 0, nil)
+			return
+		}
+		pet.ID = 0
+		err := writer.WithContext(c).Create(&pet).Error
+		answer(c, http.StatusInternalServerError, err, http.StatusCreated, pet)
+	})
 	log.Fatal(router.Run(address))
+}
+
+// answer writes the error with its status if there is one, else what was asked for.
+func answer(c *gin.Context, refusal int, err error, status int, what any) {
+	if err != nil {
+		c.JSON(refusal, gin.H{"message": err.Error()})
+		return
+	}
+	c.JSON(status, what)
 }
 
 func open(file string, connections int) (*gorm.DB, error) {
@@ -71,51 +107,4 @@ func fill(db *gorm.DB, rows string) error {
 	return db.Exec(`INSERT INTO pets (name, category_id, status)
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS INTEGER))
 		SELECT 'Pet number ' || i, i % 40 + 1, CASE i % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' ELSE 'sold' END FROM n`, rows).Error
-}
-
-func list(db *gorm.DB) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		limit, err := strconv.Atoi(c.DefaultQuery("limit", "20"))
-		if err != nil || limit < 1 || limit > 100 {
-			c.JSON(http.StatusBadRequest, gin.H{"message": "limit must be from 1 to 100"})
-			return
-		}
-		query := db.WithContext(c).Order("id DESC").Limit(limit)
-		if before := c.Query("cursor"); before != "" {
-			query = query.Where("id < ?", before)
-		}
-		var pets []Pet
-		if err := query.Find(&pets).Error; err != nil {
-			c.JSON(http.StatusInternalServerError, gin.H{"message": err.Error()})
-			return
-		}
-		c.JSON(http.StatusOK, pets)
-	}
-}
-
-func get(db *gorm.DB) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		var pet Pet
-		if err := db.WithContext(c).Where("id = ?", c.Param("id")).Take(&pet).Error; err != nil {
-			c.JSON(http.StatusNotFound, gin.H{"message": err.Error()})
-			return
-		}
-		c.JSON(http.StatusOK, pet)
-	}
-}
-
-func create(db *gorm.DB) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		var pet Pet
-		if err := c.ShouldBindJSON(&pet); err != nil {
-			c.JSON(http.StatusBadRequest, gin.H{"message": err.Error()})
-			return
-		}
-		pet.ID = 0
-		if err := db.WithContext(c).Create(&pet).Error; err != nil {
-			c.JSON(http.StatusInternalServerError, gin.H{"message": err.Error()})
-			return
-		}
-		c.JSON(http.StatusCreated, pet)
-	}
 }
