@@ -51,7 +51,6 @@ type bench struct {
 	ctx             context.Context // ends when the user interrupts the run
 	scratch         string          // a folder of its own, gone afterwards
 	binary          string          // petstore
-	profiles        string          // the folder for profiles, if they are wanted
 	postgres, redis *service        // nil unless both run
 	services        []*service      // that are measured now
 	run             report.Run
@@ -86,7 +85,7 @@ func run(args []string) error {
 		return err
 	}
 	defer b.close()
-	b.profiles, b.run.Command = *profiles, "go -C bench run ."
+	b.run.Command = "go -C bench run ."
 	flags.Visit(func(f *flag.Flag) {
 		if f.Name != "dir" { // folders are nobody else's business
 			b.run.Command += strings.TrimSuffix(fmt.Sprintf(" -%s=%s", f.Name, f.Value), "=true")
@@ -98,8 +97,8 @@ func run(args []string) error {
 	if err := b.startServices(*peers); err != nil {
 		return err
 	}
-	if b.profiles != "" {
-		return b.profileLines()
+	if *profiles != "" {
+		return b.profileLines(*profiles)
 	}
 	if err := errors.Join(b.measure(strings.Split(*skip, ",")), os.MkdirAll(results, 0o755)); err != nil {
 		return err
@@ -158,8 +157,13 @@ func build(dir, pkg, program string, flags ...string) error {
 	if dir == root {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
+	return finish(cmd)
+}
+
+// finish runs a command to its end.
+func finish(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s does not build: %w\n%s", pkg, err, out)
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 	return nil
 }
@@ -205,17 +209,14 @@ func measureSync(dir string) (time.Duration, error) {
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
-	times := make([]time.Duration, 200)
-	for i := range times {
+	var times report.Figures
+	for err == nil && len(times) < 200 {
 		start := time.Now()
-		_, err := file.Write(make([]byte, 4096))
-		if err := errors.Join(err, file.Sync()); err != nil {
-			return 0, err
-		}
-		times[i] = time.Since(start)
+		_, err = file.Write(make([]byte, 4096))
+		err = errors.Join(err, file.Sync())
+		times = append(times, float64(time.Since(start)))
 	}
-	slices.Sort(times)
-	return times[len(times)/2], nil
+	return time.Duration(times.Median()), err
 }
 
 // must is for what fails only on a machine that can measure nothing, such as one without a free port.

@@ -204,8 +204,8 @@ func (b *bench) measureStarts() error {
 }
 
 // profileLines writes, for every line at many connections, what petstore spends its processor time on under load.
-func (b *bench) profileLines() error {
-	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
+func (b *bench) profileLines(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	for _, s := range b.services {
@@ -213,7 +213,7 @@ func (b *bench) profileLines() error {
 			if s.admin == "" {
 				continue
 			}
-			file, written := filepath.Join(b.profiles, s.ID+"-"+line.ID+".pprof"), make(chan error)
+			file, written := filepath.Join(folder, s.ID+"-"+line.ID+".pprof"), make(chan error)
 			go func() {
 				time.Sleep(b.run.Settings.Warmup)
 				profile, err := s.ask(fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", max(1, b.run.Settings.Duration.Seconds())))

@@ -46,8 +46,8 @@ func (b *bench) startPostgres() (*service, error) {
 	}
 	initdb := exec.Command("initdb", "--pgdata", "data", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
 	initdb.Dir, initdb.SysProcAttr = s.dir, attr
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	if err := finish(initdb); err != nil {
+		return nil, err
 	}
 	server := exec.Command("postgres", "-D", "data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
 	server.SysProcAttr = attr
@@ -170,8 +170,5 @@ func (b *bench) seedPostgres(database string, rows int64) error {
 func (b *bench) migrate(database string) error {
 	cmd := exec.Command(b.binary, "migrate", "--database", database)
 	cmd.Env = cleanEnvironment()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("petstore migrate: %w\n%s", err, out)
-	}
-	return nil
+	return finish(cmd)
 }

@@ -272,8 +272,8 @@ func (s *service) beginNode(program, detail string, args ...string) (*service, e
 	folder := must(filepath.Abs("peers/node"))
 	cmd := exec.Command("npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = folder
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("npm does not install it: %w %s", err, out)
+	if err := finish(cmd); err != nil {
+		return nil, err
 	}
 	path := filepath.Join(folder, "node_modules", ".bin", program)
 	s.Detail = fmt.Sprintf(detail, fmt.Sprintf("%s %s on Node.js %s", s.Name, versionOf(path, "--version"), versionOf("node", "--version")))

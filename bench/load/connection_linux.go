@@ -17,11 +17,9 @@ import (
 type connection struct {
 	file    *os.File
 	fd      int
-	due     time.Time // when the request was
-	asked   Request
-	number  int64 // that it asks for
-	out     []byte
-	in      []byte
+	asked   question
+	due     time.Time // when it was
+	out, in []byte
 	read    int // how much of in is filled
 	length  int // of the whole answer, 0 while unknown
 	status  int
@@ -42,10 +40,9 @@ func dial(address string) (*connection, error) {
 	return c, syscall.SetNonblock(c.fd, true)
 }
 
-// send sends what is in out. A request is far smaller than what the system takes at once from a client that waits for
-// every answer.
+// send sends a request, which is far smaller than what the system takes at once from a client that waits for every answer.
 func (c *connection) send() error {
-	c.read, c.length, c.status, c.chunked = 0, 0, 0, false
+	c.out, c.read, c.length, c.status, c.chunked = c.asked.append(c.out[:0], c.asked.number), 0, 0, 0, false
 	n, err := syscall.Write(c.fd, c.out)
 	if err == nil && n < len(c.out) {
 		err = errors.New("a request was sent in part only")
@@ -68,50 +65,36 @@ func (c *connection) receive() (whole bool, err error) {
 		return false, errors.New("the server closed the connection")
 	}
 	c.read += n
-	if c.length == 0 && !c.chunked {
+	if c.length == 0 {
 		if err := c.parseHead(); err != nil {
 			return false, err
 		}
 	}
 	if c.chunked {
-		return bytes.HasSuffix(c.in[:c.read], lastChunk), nil
+		return bytes.HasSuffix(c.in[:c.read], []byte("\r\n0\r\n\r\n")), nil
 	}
 	return c.length > 0 && c.read >= c.length, nil
 }
 
-var (
-	headEnd   = []byte("\r\n\r\n")
-	lastChunk = []byte("\r\n0\r\n\r\n")
-)
-
 // parseHead reads the status and the length, and nothing else of the head.
-func (c *connection) parseHead() error {
-	end := bytes.Index(c.in[:c.read], headEnd)
+func (c *connection) parseHead() (err error) {
+	end := bytes.Index(c.in[:c.read], []byte("\r\n\r\n"))
 	if end < 0 {
 		return nil
 	}
-	head := c.in[:end]
+	head, body := c.in[:end], 0
 	if len(head) < len("HTTP/1.1 200") {
 		return fmt.Errorf("the answer is not HTTP: %q", head)
 	}
 	c.status, _ = strconv.Atoi(string(head[9:12]))
-	length, ok := header(head, "Content-Length: ")
-	switch {
-	case c.status == http.StatusNoContent:
-	case ok:
-		length, _, _ = bytes.Cut(length, headEnd[:2])
-		n, err := strconv.Atoi(string(length))
-		if err != nil {
-			return err
-		}
-		end += n
-	default:
-		if _, c.chunked = header(head, "Transfer-Encoding: chunked"); !c.chunked {
-			return fmt.Errorf("the answer has no length: %q", head)
-		}
+	if length, ok := header(head, "Content-Length: "); ok {
+		length, _, _ = bytes.Cut(length, []byte("\r"))
+		body, err = strconv.Atoi(string(length))
+	} else if _, c.chunked = header(head, "Transfer-Encoding: chunked"); !c.chunked && c.status != http.StatusNoContent {
+		err = fmt.Errorf("the answer has no length: %q", head)
 	}
-	c.length = end + len(headEnd)
-	return nil
+	c.length = end + len("\r\n\r\n") + body
+	return err
 }
 
 // header is what follows the begin of a header, as net/http writes it or, like proxies do, in small letters.

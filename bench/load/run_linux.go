@@ -13,34 +13,31 @@ import (
 // Bind has a process end when the one that starts it does, however that ends.
 func Bind(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGINT }
 
-// follower is a request that an answer has made possible.
-type follower struct {
+// question is a request with its number.
+type question struct {
 	Request
 	number int64
 }
 
 type generator struct {
-	job       Job
+	*meter
 	sources   []*source // as many of each as its share
 	random    *rand.Rand
 	epoll     int
 	clients   map[int32]*connection
 	free      []*connection // those that wait for no answer
-	followers []follower
+	followers []question    // that answers have made possible
 
 	from, until, due time.Time // due is when the next request is, at a fixed rate
-	meter            *meter
 }
 
 // Run drives the server. It gives a result after every interval of the job, and returns that of the whole, or why there
 // is none.
 func Run(job Job, each func(Result)) (Result, error) {
-	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection), meter: newMeter(job)}
+	g := &generator{meter: newMeter(job), random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection)}
 	for _, r := range job.Requests {
 		s := &source{Request: r, random: g.random, at: g.random.Int64N(stride)}
-		for range r.Share {
-			g.sources = append(g.sources, s)
-		}
+		g.sources = append(g.sources, slices.Repeat([]*source{s}, r.Share)...)
 	}
 	var err error
 	if g.epoll, err = syscall.EpollCreate1(syscall.EPOLL_CLOEXEC); err != nil {
@@ -49,54 +46,53 @@ func Run(job Job, each func(Result)) (Result, error) {
 	defer syscall.Close(g.epoll)
 	for range job.Connections {
 		if err := g.connect(); err != nil {
-			return Result{}, fmt.Errorf("connecting to %s: %w", job.Address, err)
+			return Result{}, err
 		}
 	}
-	return g.run(each)
+	if err := g.run(each); err != nil {
+		return Result{}, err
+	}
+	for _, c := range g.clients {
+		c.file.Close()
+	}
+	return g.whole(), nil
 }
 
 func (g *generator) connect() error {
 	c, err := dial(g.job.Address)
 	if err != nil {
-		return err
+		return fmt.Errorf("connecting to %s: %w", g.job.Address, err)
 	}
 	g.clients[int32(c.fd)] = c
 	g.free = append(g.free, c)
 	return syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, c.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(c.fd)})
 }
 
-func (g *generator) run(each func(Result)) (Result, error) {
+func (g *generator) run(each func(Result)) error {
 	g.due = time.Now()
 	g.from = g.due.Add(g.job.Warmup)
 	g.until = g.from.Add(g.job.Duration)
-	if err := g.serveUntil(g.from); err != nil {
-		return Result{}, err
+	if err := g.serveUntil(g.from, nil); err != nil {
+		return err
 	}
-	g.meter.start(g.from)
+	g.start(g.from)
 	for at := g.from; at.Before(g.until); {
 		at = at.Add(g.job.Every)
 		if g.job.Every == 0 || at.After(g.until) {
 			at = g.until
 		}
-		if err := g.serveUntil(at); err != nil {
-			return Result{}, err
+		if err := g.serveUntil(at, nil); err != nil {
+			return err
 		}
-		if r := g.meter.interval(at); g.job.Every > 0 {
+		if r := g.interval(at); g.job.Every > 0 {
 			each(r)
 		}
 	}
-	for deadline := g.until.Add(grace); g.owed() > 0 && time.Now().Before(deadline); {
-		if err := g.serve(); err != nil {
-			return Result{}, err
-		}
-	}
+	err := g.serveUntil(g.until.Add(grace), func() bool { return g.owed() == 0 })
 	if n := g.owed(); n > 0 {
-		g.meter.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
+		g.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
 	}
-	for _, c := range g.clients {
-		c.file.Close()
-	}
-	return g.meter.whole(), nil
+	return err
 }
 
 // owed is the number of answers that are still to come, to requests that were sent or only due.
@@ -108,8 +104,9 @@ func (g *generator) owed() int {
 	return n
 }
 
-func (g *generator) serveUntil(t time.Time) error {
-	for time.Now().Before(t) {
+// serveUntil asks and takes answers until that time, or until it is done.
+func (g *generator) serveUntil(t time.Time, done func() bool) error {
+	for time.Now().Before(t) && (done == nil || !done()) {
 		if err := g.serve(); err != nil {
 			return err
 		}
@@ -165,46 +162,42 @@ func (g *generator) askDue(now time.Time) time.Duration {
 		g.due = g.due.Add(time.Duration(float64(time.Second) / max(g.job.Rate, 1)))
 		c := g.free[0] // the one that has rested longest
 		g.free = g.free[1:]
-		g.ask(c, due)
+		c.asked, c.due = g.next(), due
+		if err := c.send(); err != nil {
+			g.fail(err) // reading will fail too, and connect anew
+		}
 	}
 	return moment
 }
 
-// ask sends the next request: what follows from an answer comes before anything new.
-func (g *generator) ask(c *connection, due time.Time) {
+// next is what to ask: what follows from an answer comes before anything new.
+func (g *generator) next() (next question) {
 	if len(g.followers) > 0 {
-		c.asked, c.number = g.followers[0].Request, g.followers[0].number
-		g.followers = g.followers[1:]
-	} else {
-		next := g.sources[g.random.IntN(len(g.sources))]
-		c.asked, c.number = next.Request, next.next()
+		next, g.followers = g.followers[0], g.followers[1:]
+		return next
 	}
-	c.due = due
-	c.out = c.asked.append(c.out[:0], c.number)
-	if err := c.send(); err != nil {
-		g.meter.fail(err) // reading will fail too, and connect anew
-	}
+	s := g.sources[g.random.IntN(len(g.sources))]
+	return question{s.Request, s.next()}
 }
 
 func (g *generator) answered(c *connection, now time.Time) {
 	if c.status != c.asked.Status {
-		body := string(c.in[:min(c.read, 600)])
-		g.meter.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, body))
+		g.fail(fmt.Errorf("status %d instead of %d: %s", c.status, c.asked.Status, c.in[:min(c.read, 600)]))
 		return
 	}
 	if next := c.asked.Next; next != nil {
-		number := c.number
+		number := c.asked.number
 		if next.Field != "" {
 			number = Number(c.in[:c.read], next.Field)
 		}
-		g.followers = append(g.followers, follower{*next, number})
+		g.followers = append(g.followers, question{*next, number})
 	}
 	counted := now
 	if g.job.Rate > 0 {
 		counted = c.due // however late its answer comes
 	}
 	if !counted.Before(g.from) && counted.Before(g.until) {
-		g.meter.add(now.Sub(c.due))
+		g.add(now.Sub(c.due))
 	}
 }
 
@@ -213,12 +206,9 @@ func (g *generator) reconnect(c *connection, cause error) error {
 	if rests := slices.Index(g.free, c); rests >= 0 {
 		g.free = slices.Delete(g.free, rests, rests+1)
 	} else {
-		g.meter.fail(cause)
+		g.fail(cause)
 	}
 	delete(g.clients, int32(c.fd))
 	c.file.Close()
-	if err := g.connect(); err != nil {
-		return fmt.Errorf("connecting again to %s: %w", g.job.Address, err)
-	}
-	return nil
+	return g.connect()
 }
