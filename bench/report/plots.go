@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dustin/go-humanize"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
@@ -43,7 +44,7 @@ func newPicture(title string, columns int, width, height vg.Length) *picture {
 // add appends a panel.
 func (pic *picture) add(title, across string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Title.Padding = title, across, 6
+	p.Title.Text, p.X.Label.Text, p.Title.Padding, p.Y.Min, p.Y.Tick.Marker = title, across, 6, 0, written(plot.DefaultTicks{}, short)
 	p.Title.TextStyle.Font.Size, p.X.Label.TextStyle.Font.Size, p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 11, 9, 9, 9
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{230}, color.Gray{230}
@@ -103,7 +104,7 @@ func (r *Run) draw(folder string) error {
 		"rate": r.lines("rate", "Latency at a constant rate: what 99 of 100 stay below", "share of the highest throughput",
 			func(k Key) string { return fmt.Sprintf("%.0f %%", 100*k.Share) }, true, func(c Cell) []Figures { return []Figures{c.Of("p99")} }),
 		"growth": r.lines("rows", fmt.Sprintf("Throughput as rows grow, as a share of that on %s rows", Count(r.Settings.Growth[0])), "rows",
-			func(k Key) string { return Count(k.Rows) }, false, func(c Cell) []Figures { return []Figures{r.Grown(c.Key)} }),
+			func(k Key) string { return humanize.SIWithDigits(float64(k.Rows), 0, "") }, false, func(c Cell) []Figures { return []Figures{r.Grown(c.Key)} }),
 	}
 	err := os.MkdirAll(folder, 0o755)
 	for name, pic := range pictures {
@@ -127,8 +128,7 @@ func (r *Run) lines(table, title, across string, place func(Key) string, latency
 			}
 		}
 		p.NominalX(places...)
-		p.Y.Tick.Marker = written(plot.DefaultTicks{}, short)
-		if p.Y.Min = 0; latency {
+		if latency {
 			p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = math.Inf(1), plot.LogScale{}, written(plot.LogTicks{Prec: -1}, micros)
 		}
 		for _, s := range r.Subjects {

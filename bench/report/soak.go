@@ -114,9 +114,11 @@ func (s *Soak) Draw(path string) error {
 		minutes[i] = fmt.Sprintf("%.0f", parts[i][0].At.Minutes())
 	}
 	for i, name := range s.Watched {
+		if figures(s.Samples, i).Max() == 0 {
+			continue
+		}
 		p := pic.add(name, "minutes")
 		p.NominalX(minutes...)
-		p.Y.Min = 0
 		var values []Figures
 		for _, part := range parts {
 			values = append(values, figures(part, i))
