@@ -217,7 +217,7 @@ func (r *Run) bars(title string, bars []bar) *picture {
 		labels.XYs, labels.Labels = append(labels.XYs, plotter.XY{X: max(b.got.Max(), b.goal), Y: y}), append(labels.Labels, label)
 		y--
 	}
-	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width = plot.ConstantTicks(groups), 0, 0
+	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width, p.Y.Padding = plot.ConstantTicks(groups), 0, 0, 8
 	texts, _ := plotter.NewLabels(labels)
 	texts.Offset.X = 5
 	for i := range texts.TextStyle {
@@ -230,18 +230,16 @@ func (r *Run) bars(title string, bars []bar) *picture {
 // targetBars are shares of bare beside what they were to be.
 func (r *Run) targetBars() *picture {
 	var all []bar
-	for _, connections := range []int{1, Busy} {
-		for _, line := range Lines {
-			for _, store := range r.Stores() {
-				for _, t := range r.Targets(store.ID) {
-					if t.key.Line == line.ID && t.key.Connections == connections && len(t.Got) > 0 {
-						all = append(all, bar{fmt.Sprintf("%s, %d", line.Name, connections), store, t.Got, t.goal})
-					}
+	for _, group := range r.Targets(Postgres) { // it has all that there are on SQLite, and more
+		for _, store := range r.Stores() {
+			for _, t := range r.Targets(store.ID) {
+				if t.Unit == ofBare && t.Name == group.Name && len(t.Got) > 0 {
+					all = append(all, bar{t.Name, store, t.Got, t.goal})
 				}
 			}
 		}
 	}
-	return r.bars("Throughput as a share of bare net/http, by connections; the marks are the targets", all)
+	return r.bars("Throughput as a share of bare net/http; the marks are the targets", all)
 }
 
 // peerBars are shares of bare of everything that was measured.

@@ -11,7 +11,6 @@ type Target struct {
 	goal       float64
 	most       bool // the goal must not be exceeded, rather than reached
 	Got        Figures
-	key        Key // of a share of bare
 }
 
 func (t Target) reached() bool {
@@ -42,6 +41,9 @@ func (t Target) Verdict() string {
 	return "**missed**"
 }
 
+// ofBare is the unit of the shares of bare's throughput.
+const ofBare = "of bare"
+
 // shares are the goals of the lines, as shares of bare's throughput.
 var shares = []struct {
 	store       string
@@ -69,13 +71,12 @@ func (r *Run) Targets(store string) (targets []Target) {
 	}
 	for _, s := range shares {
 		for _, line := range Lines {
-			key, name := Key{Subject: store, Line: line.ID, Connections: s.connections}, line.Name
+			name := line.Name
 			if s.connections != Busy {
 				name += fmt.Sprintf(", at %d connection", s.connections)
 			}
 			if goal := s.goals[line.ID]; goal > 0 && s.store == store {
-				add(name, "of bare", goal, false, r.OfBare(key))
-				targets[len(targets)-1].key = key
+				add(name, ofBare, goal, false, r.OfBare(Key{Subject: store, Line: line.ID, Connections: s.connections}))
 			}
 		}
 	}
