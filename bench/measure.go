@@ -141,7 +141,7 @@ func (b *bench) measureGrowth() error {
 // measureReplicas measures petstore on ever more replicas behind HAProxy, which share PostgreSQL and Redis.
 func (b *bench) measureReplicas() error {
 	b.stopServices()
-	if b.redis == nil || len(versionOf("haproxy", "-v")) == 0 {
+	if b.redis == nil || versionOf("haproxy", "-v") == "" {
 		b.leaveOut("Replicas", errors.New("they need PostgreSQL, Redis and HAProxy (Debian: apt-get install haproxy)"))
 		return nil
 	}

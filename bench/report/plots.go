@@ -217,7 +217,7 @@ func (r *Run) bars(title string, bars []bar) *picture {
 		labels.XYs, labels.Labels = append(labels.XYs, plotter.XY{X: max(b.got.Max(), b.goal), Y: y}), append(labels.Labels, label)
 		y--
 	}
-	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width, p.Y.Padding = plot.ConstantTicks(groups), 0, 0, 8
+	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width, p.Y.Padding = plot.ConstantTicks(groups), 0, 0, 20
 	texts, _ := plotter.NewLabels(labels)
 	texts.Offset.X = 5
 	for i := range texts.TextStyle {
