@@ -26,19 +26,17 @@ type Pet struct {
 // Durable: the log is synced at every commit, as petstore's is.
 const settings = "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000"
 
+const fill = `INSERT INTO pets (name, category_id, status)
+	WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS INTEGER))
+	SELECT 'Pet number ' || i, i % 40 + 1, CASE i % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' ELSE 'sold' END FROM n`
+
 func main() {
 	address, file, rows := os.Args[1], os.Args[2], os.Args[3]
-	writer, err := open(file, 1)
-	if err != nil {
+	writer := open(file, 1)
+	if err := errors.Join(writer.AutoMigrate(&Pet{}), writer.Exec(fill, rows).Error); err != nil {
 		log.Fatal(err)
 	}
-	if err := fill(writer, rows); err != nil {
-		log.Fatal(err)
-	}
-	reader, err := open(file, 8)
-	if err != nil {
-		log.Fatal(err)
-	}
+	reader := open(file, 8)
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.Default()
 	router.GET("/v1/pets", func(c *gin.Context) {
@@ -82,29 +80,20 @@ func answer(c *gin.Context, refusal int, err error, status int, what any) {
 	c.JSON(status, what)
 }
 
-func open(file string, connections int) (*gorm.DB, error) {
+func open(file string, connections int) *gorm.DB {
 	db, err := gorm.Open(sqlite.Open("file:"+file+settings), &gorm.Config{
 		PrepareStmt:            true,
 		SkipDefaultTransaction: true,
 		Logger:                 logger.Discard,
 	})
 	if err != nil {
-		return nil, err
+		log.Fatal(err)
 	}
 	pool, err := db.DB()
 	if err != nil {
-		return nil, err
+		log.Fatal(err)
 	}
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
-	return db, nil
-}
-
-func fill(db *gorm.DB, rows string) error {
-	if err := db.AutoMigrate(&Pet{}); err != nil {
-		return err
-	}
-	return db.Exec(`INSERT INTO pets (name, category_id, status)
-		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS INTEGER))
-		SELECT 'Pet number ' || i, i % 40 + 1, CASE i % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' ELSE 'sold' END FROM n`, rows).Error
+	return db
 }
