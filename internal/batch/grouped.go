@@ -33,7 +33,8 @@ func NewGrouped[K comparable, V any](call func(key K, n int) (V, error)) *Groupe
 
 // Do returns the answer of a call for key that started after Do was called, and the caller's place among the requests
 // that share the call, counted from 0. A caller that finds no call running makes one itself, without waiting for
-// another goroutine. If ctx ends while another goroutine calls, the call still happens and only the answer is lost.
+// another goroutine, and waits for its end whatever ctx does. If ctx ends while another goroutine calls, the call still
+// happens and only the answer is lost.
 func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err error) {
 	mine, place, first := g.join(key)
 	if first {
@@ -67,7 +68,8 @@ func (mine *group[V]) wait(ctx context.Context, place int) (value V, _ int, err 
 	return mine.value, place, mine.err
 }
 
-// join returns the group that a request for key belongs to. The first one must be answered by whoever joined it.
+// join returns the group that a request for key belongs to. If it is the first, no call runs for key, and the caller
+// must answer the group.
 func (g *Grouped[K, V]) join(key K) (mine *group[V], place int, first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,9 +80,10 @@ func (g *Grouped[K, V]) join(key K) (mine *group[V], place int, first bool) {
 		return mine, mine.members - 1, false
 	}
 	mine = &group[V]{members: 1, done: make(chan struct{})}
-	g.next[key] = nil
 	if running {
 		g.next[key] = mine
+	} else {
+		g.next[key] = nil
 	}
 	return mine, 0, !running
 }
@@ -103,9 +106,9 @@ func (g *Grouped[K, V]) answer(key K, now *group[V]) (next *group[V]) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	next = g.next[key]
-	g.next[key] = nil
-	if next == nil {
+	if next = g.next[key]; next != nil {
+		g.next[key] = nil
+	} else {
 		delete(g.next, key)
 	}
 	return next

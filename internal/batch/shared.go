@@ -12,7 +12,8 @@ func NewShared[K comparable, V any](query func(K) (V, error)) *Shared[K, V] {
 	return &Shared[K, V]{NewGrouped(func(key K, _ int) (V, error) { return query(key) })}
 }
 
-// Do returns the answer of a query for key that started after Do was called.
+// Do returns the answer of a query for key that started after Do was called. A reader that finds no query running makes
+// one itself and waits for its end whatever ctx does. Others stop waiting when ctx ends.
 func (s *Shared[K, V]) Do(ctx context.Context, key K) (V, error) {
 	value, _, err := s.queries.Do(ctx, key)
 	return value, err

@@ -78,7 +78,7 @@ func TestSharedRunsOneQueryAndLetsOneWait(t *testing.T) {
 		if l.started != 2 {
 			t.Errorf("20 readers took %d queries, want 2", l.started)
 		}
-		wantNoFlights(t, s)
+		wantNothingLeft(t, s)
 	})
 }
 
@@ -95,7 +95,7 @@ func TestSharedQueriesEachKeyByItself(t *testing.T) {
 		if !a[0].done || !b[0].done || a[0].out == b[0].out {
 			t.Errorf("got %+v and %+v", *a[0], *b[0])
 		}
-		wantNoFlights(t, s)
+		wantNothingLeft(t, s)
 	})
 }
 
@@ -128,11 +128,24 @@ func TestSharedAnswersAllAfterAPanicAndForgetsIt(t *testing.T) {
 				t.Errorf("got %+v, want the panic as an error", *r)
 			}
 		}
-		wantNoFlights(t, s)
+		wantNothingLeft(t, s)
 
 		again := read(t.Context(), s, "a", 1)
 		l.let(number)
 		wantResults(t, again, result{true, 3, nil})
+	})
+}
+
+func TestAReaderThatFindsNoQueryMakesItAndWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLibrary()
+		s := NewShared(l.query)
+		over, end := context.WithCancel(t.Context())
+		end()
+		results := read(over, s, "a", 1)
+		wantResults(t, results, result{})
+		l.let(number)
+		wantResults(t, results, result{true, 1, nil})
 	})
 }
 
@@ -151,11 +164,11 @@ func TestSharedQueryOutlivesTheReaderWhoLeaves(t *testing.T) {
 		l.let(number)
 		wantResults(t, first, result{true, 1, nil})
 		wantResults(t, patient, result{true, 2, nil})
-		wantNoFlights(t, s)
+		wantNothingLeft(t, s)
 	})
 }
 
-func wantNoFlights(t *testing.T, s *Shared[string, int]) {
+func wantNothingLeft(t *testing.T, s *Shared[string, int]) {
 	t.Helper()
 	if len(s.queries.next) != 0 {
 		t.Errorf("%d entries are left behind", len(s.queries.next))

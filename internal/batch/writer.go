@@ -4,7 +4,7 @@
 //     Each caller gets an answer of its own.
 //   - [Shared] makes one query for reads that are equal. All callers get the same answer.
 //   - [Grouped] is like Shared, and also tells callers their place among those that share a call, as rate limits need.
-//     With it, a caller can do something else meanwhile, or stop waiting.
+//     Its Begin lets a caller do something else meanwhile.
 package batch
 
 import (
@@ -51,8 +51,8 @@ func NewWriter[In, Out any](max int, commit func([]In) ([]Out, error)) *Writer[I
 }
 
 // Do returns when the commit that contains in is over. A caller that finds no commit running makes one itself, without
-// waiting for another goroutine. If ctx ends while another goroutine commits, the commit still happens and only the
-// answer is lost.
+// waiting for another goroutine, and waits for its end whatever ctx does. If ctx ends while another goroutine commits,
+// the commit still happens and only the answer is lost.
 func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := &call[In, Out]{in: in, done: make(chan struct{})}
 	w.mu.Lock()
@@ -70,11 +70,15 @@ func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	}
 	select {
 	case <-c.done:
-		return c.out, c.err
 	case <-ctx.Done():
-		var none Out
-		return none, ctx.Err()
+		select {
+		case <-c.done:
+		default:
+			var none Out
+			return none, ctx.Err()
+		}
 	}
+	return c.out, c.err
 }
 
 // Close waits until all accepted writes are committed. Later writes are refused.

@@ -179,6 +179,17 @@ func TestWriterWritesEvenIfTheCallerLeaves(t *testing.T) {
 	})
 }
 
+func TestAKnownOutcomeIsToldThoughTheWaitIsOver(t *testing.T) {
+	w := NewWriter(10, tenfold)
+	over, end := context.WithCancel(t.Context())
+	end()
+	for i := range 100 {
+		if out, err := w.Do(over, i); out != 10*i || err != nil {
+			t.Fatalf("got %d, %v", out, err)
+		}
+	}
+}
+
 func TestWriterCloseFinishesWhatWasAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()

@@ -82,7 +82,7 @@ func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstor
 	age := now.Sub(e.asked)
 	fresh = age >= 0 && age < keyTTL
 	if fresh && age >= renewAge && e.renewed.CompareAndSwap(false, true) {
-		go c.lookUp(context.Background(), hash)
+		c.lookup.Begin(hash)
 	}
 	return e.key, true, fresh
 }
