@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -21,11 +22,13 @@ func (b *bench) measure(skip []string) error {
 	for _, share := range b.run.Settings.Shares {
 		byShare = append(byShare, report.Key{Connections: report.Busy, Share: share})
 	}
+	if err := b.inTurn(b.services, report.Lines, b.run.Settings.Rounds, byConnections...); err != nil {
+		return err
+	}
 	for _, step := range []struct {
 		name    string
 		measure func() error
 	}{
-		{"lines", func() error { return b.inTurn(b.services, report.Lines, b.run.Settings.Rounds, byConnections...) }},
 		{"rates", func() error { return b.inTurn(b.services, report.Steady, 1, byShare...) }},
 		{"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts},
 	} {
@@ -104,6 +107,9 @@ func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 // print tells what was measured of one key; a ratio is to bare, or to the fewest rows.
 func (b *bench) print(key report.Key, name string) {
 	cell, ratio := b.run.Cell(key), report.Figures{}
+	if len(cell.Shots) == 0 {
+		return
+	}
 	switch {
 	case key.Rows > 0:
 		ratio = b.run.Grown(key)
@@ -141,7 +147,7 @@ func (b *bench) measureGrowth() error {
 // measureReplicas measures petstore on ever more replicas behind HAProxy, which share PostgreSQL and Redis.
 func (b *bench) measureReplicas() error {
 	b.stopServices()
-	if b.redis == nil || versionOf("haproxy", "-v") == "" {
+	if _, err := exec.LookPath("haproxy"); err != nil || b.redis == nil {
 		b.leaveOut("Replicas", errors.New("they need PostgreSQL, Redis and HAProxy (Debian: apt-get install haproxy)"))
 		return nil
 	}

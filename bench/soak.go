@@ -59,21 +59,25 @@ func runSoak(args []string) error {
 	job.Requests = soakMix("soak") // with idempotency keys of its own
 	fmt.Printf("%s at %.0f requests a second for %v, samples in %s\n", s.Name, *rate, *length, *out)
 	soak, began := report.Soak{Run: b.run, Rate: *rate, Watched: watched}, time.Now()
+	if err := report.Save(*out, soak); err != nil {
+		return err
+	}
 	whole, err := b.drive(job, func(r load.Result) {
 		sample, err := b.sample(s, time.Since(began), r)
-		if err == nil {
-			soak.Samples = append(soak.Samples, sample)
+		soak.Samples = append(soak.Samples, sample)
+		// A run that is killed is worth what it had measured until then. Saving more often would be a load of its own.
+		if len(soak.Samples)%60 == 0 {
+			err = errors.Join(err, report.Save(*out, soak))
 		}
-		// The file is whole after every sample, so that a run which breaks off is worth what it has measured.
-		if err := errors.Join(err, report.Save(*out, soak), s.emptyLog()); err != nil {
+		if err := errors.Join(err, s.emptyLog()); err != nil {
 			fmt.Println("sample:", err)
 		}
 		fmt.Printf("%v: %.0f/s, %d failed, %.3g\n", sample.At.Round(time.Second), r.Throughput(), soak.Sum().Failed, sample.Figures)
 	})
 	if table, err := soak.Table(); err == nil {
-		fmt.Printf("\n%s\nThe whole: p50 %v, p99 %v, p99.9 %v, slowest %v\n", table, whole.P50, whole.P99, whole.P999, whole.Max)
+		fmt.Printf("\n%s\nThe whole: %d failed, p50 %v, p99 %v, p99.9 %v, slowest %v\n", table, whole.Failed, whole.P50, whole.P99, whole.P999, whole.Max)
 	}
-	return err
+	return errors.Join(err, report.Save(*out, soak))
 }
 
 // watched are the figures of a sample.

@@ -61,6 +61,9 @@ func ordinaryUser(dir string) (*syscall.SysProcAttr, error) {
 	}
 	who, err := user.Lookup("postgres")
 	if err != nil {
+		who, err = user.Lookup("nobody")
+	}
+	if err != nil {
 		return nil, err
 	}
 	uid, _ := strconv.Atoi(who.Uid)

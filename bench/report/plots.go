@@ -132,18 +132,23 @@ func (r *Run) lines(table, title, across string, place func(Key) string, latency
 			p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = math.Inf(1), plot.LogScale{}, written(plot.LogTicks{Prec: -1}, micros)
 		}
 		for _, s := range r.Subjects {
-			series := [2][]Figures{}
+			series := [2][]Figures{make([]Figures, len(places)), make([]Figures, len(places))}
+			drawn := 0
 			for _, c := range cells {
-				if c.ID == s.ID {
-					for i, f := range figures(c) {
-						series[i] = append(series[i], f)
+				if c.ID != s.ID {
+					continue
+				}
+				for i, f := range figures(c) {
+					for j := range f {
+						if latency {
+							f[j] = max(f[j], 1) // a logarithm needs more than nothing
+						}
 					}
+					series[i][slices.Index(places, place(c.Key))], drawn = f, i+1
 				}
 			}
-			for i := range series {
-				if len(series[i]) > 0 {
-					addSeries(p, pic.color(r, s), i == 1, series[i])
-				}
+			for i := range drawn {
+				addSeries(p, pic.color(r, s), i == 1, series[i])
 			}
 		}
 	}
@@ -164,10 +169,14 @@ func written(ticker plot.Ticker, format func(float64) string) plot.TickerFunc {
 }
 
 // addSeries draws a line through the medians at places of equal distance, with the spread around it unless it is dashed.
+// A place may have no figures.
 func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
 	line := &plotter.Line{LineStyle: draw.LineStyle{Color: c, Width: 1.5}}
 	var above, below plotter.XYs
 	for i, f := range at {
+		if len(f) == 0 {
+			continue
+		}
 		x := float64(i)
 		line.XYs, above, below = append(line.XYs, plotter.XY{X: x, Y: f.Median()}), append(above, plotter.XY{X: x, Y: f.Max()}), append(below, plotter.XY{X: x, Y: f.Min()})
 	}
@@ -218,7 +227,10 @@ func (r *Run) bars(title string, bars []bar) *picture {
 		y--
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width, p.Y.Padding = plot.ConstantTicks(groups), 0, 0, 20
-	texts, _ := plotter.NewLabels(labels)
+	texts, err := plotter.NewLabels(labels)
+	if err != nil {
+		panic(err) // a figure is not a number
+	}
 	texts.Offset.X = 5
 	for i := range texts.TextStyle {
 		texts.TextStyle[i].Font.Size, texts.TextStyle[i].YAlign = 8, draw.YCenter

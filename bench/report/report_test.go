@@ -37,6 +37,47 @@ func TestThePageOfARunThatLeftMuchOut(t *testing.T) {
 	}
 }
 
+func TestFiguresAreThoseOfAReckoningByHand(t *testing.T) {
+	shot := func(key Key, round int, requests int64) Shot {
+		each := func(micros time.Duration) time.Duration { return micros * time.Microsecond * time.Duration(requests) }
+		return Shot{Key: key, Round: round, Result: load.Result{
+			Requests: requests, Elapsed: time.Second, ServerCPU: each(100), EachStore: []time.Duration{each(20), each(10), each(5)},
+		}}
+	}
+	of := func(subject, line string, rows int64, replicas int) Key {
+		return Key{Subject: subject, Line: line, Connections: Busy, Rows: rows, Replicas: replicas}
+	}
+	r := &Run{
+		Settings: Settings{Growth: []int64{1_000, 1_000_000}},
+		Subjects: []Subject{{ID: Bare}, {ID: SQLite}},
+		Shots: []Shot{
+			shot(of(Bare, Hot, 0, 0), 0, 1000), shot(of(SQLite, Hot, 0, 0), 0, 500),
+			shot(of(Bare, Hot, 0, 0), 1, 500), shot(of(SQLite, Hot, 0, 0), 1, 500),
+			shot(of(SQLite, Get, 1_000, 0), 0, 1000), shot(of(SQLite, Get, 1_000_000, 0), 0, 900),
+			shot(of(SQLite, Distinct, 1_000, 0), 0, 1000), shot(of(SQLite, Distinct, 1_000_000, 0), 0, 800),
+			shot(of(Postgres, Mix, 0, 3), 0, 1000),
+		},
+	}
+	if got := r.OfBare(of(SQLite, Hot, 0, 0)); !slices.Equal(got, Figures{0.5, 1}) || got.Median() != 0.75 {
+		t.Errorf("shares of bare: %v, median %v", got, got.Median())
+	}
+	verdicts := make(map[string]string)
+	for _, target := range r.Targets(SQLite) {
+		verdicts[target.Name] = target.Verdict()
+	}
+	for name, want := range map[string]string{
+		"list, hot page": "**missed**", "get, random ids": "not measured in this run",
+		"get, random ids, on 1 million rows": "reached", "list, distinct pages, on 1 million rows": "**missed**",
+	} {
+		if verdicts[name] != want {
+			t.Errorf("%s: %q, want %q", name, verdicts[name], want)
+		}
+	}
+	if needs := r.Needs(); len(needs) != 3 || needs[2] != (need{100, 1_000_000, 20, 10, 5, 800}) {
+		t.Errorf("needs: %+v", needs)
+	}
+}
+
 // latest are the results that the published page is made of.
 func latest(t *testing.T) *Run {
 	t.Helper()
