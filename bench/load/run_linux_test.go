@@ -25,6 +25,14 @@ func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
 	}
 }
 
+func TestNumbersAreWrittenInTheirForm(t *testing.T) {
+	for form, want := range map[Form]string{Decimal: "42", Cursor: "AQAAAAAAAAAq", "%015d": "000000000000042"} {
+		if got := form.Text(42); got != want {
+			t.Errorf("%s: %s instead of %s", form, got, want)
+		}
+	}
+}
+
 func TestTheLoadAsksOnEveryConnectionAndReadsWholeAnswers(t *testing.T) {
 	var connections sync.Map
 	var asked atomic.Int64

@@ -56,14 +56,8 @@ func (g *Grouped[K, V]) Begin(key K) (wait func(ctx context.Context) (value V, p
 }
 
 func (mine *group[V]) wait(ctx context.Context, place int) (value V, _ int, err error) {
-	select {
-	case <-mine.done:
-	case <-ctx.Done():
-		select {
-		case <-mine.done:
-		default:
-			return value, place, ctx.Err()
-		}
+	if err := await(ctx, mine.done); err != nil {
+		return value, place, err
 	}
 	return mine.value, place, mine.err
 }

@@ -68,15 +68,9 @@ func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	if first && w.next() {
 		go w.run()
 	}
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		select {
-		case <-c.done:
-		default:
-			var none Out
-			return none, ctx.Err()
-		}
+	if err := await(ctx, c.done); err != nil {
+		var none Out
+		return none, err
 	}
 	return c.out, c.err
 }
@@ -135,6 +129,21 @@ func (w *Writer[In, Out]) take() []*call[In, Out] {
 	batch := w.waiting[:n:n]
 	w.waiting = w.waiting[n:]
 	return batch
+}
+
+// await waits until something is done, or until ctx ends. It fails only if the thing is not done then.
+func await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return nil
+	default:
+		return ctx.Err()
+	}
 }
 
 // guard turns a panic into an error, so that every waiting caller gets an answer.
