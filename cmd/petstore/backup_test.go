@@ -85,7 +85,7 @@ func TestAKeyRevokedAtTheTargetStaysRevokedWhenCopiedAgain(t *testing.T) {
 	keys := decode[[]listedKey](t, done("keys", "list", "--json", "--database", to))
 	done("keys", "revoke", keys[0].ID, "--database", to)
 	done("copy", "--from", from, "--to", to)
-	if keys := decode[[]listedKey](t, done("keys", "list", "--json", "--database", to)); keys[0].RevokedAt == nil {
+	if keys := decode[[]listedKey](t, done("keys", "list", "--json", "--database", to)); keys[0].RevokedAt.IsZero() {
 		t.Error("the copy made a revoked key usable again")
 	}
 }

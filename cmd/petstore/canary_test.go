@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,8 +54,8 @@ func newMine(t *testing.T, binary, database string, args ...string) *mine {
 	t.Helper()
 	const named = "canary-key-of-the-operator"
 	m := &mine{valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &transcript{}, answers: &transcript{}}
-	revoked := testservice.NewKey(t, binary, database)
-	revokeNewest(t, binary, database)
+	revoked := testservice.NewKey(t, binary, database, "--name", "revoked")
+	revoke(t, binary, database, "revoked")
 	m.secrets = []string{
 		m.valid, named, revoked, petstore.NewSecret(petstore.Production), petstore.NewSecret(petstore.Staging), m.valid[:len(m.valid)-1] + "~",
 	}
@@ -68,24 +69,19 @@ func newMine(t *testing.T, binary, database string, args ...string) *mine {
 	return m
 }
 
-// revokeNewest revokes the key that was made last.
-func revokeNewest(t *testing.T, binary, database string) {
+// revoke revokes the key of this name.
+func revoke(t *testing.T, binary, database, name string) {
 	t.Helper()
 	out, err := exec.Command(binary, "keys", "list", "--json", "--database", database).Output()
-	var keys []struct{ ID, CreatedAt string }
+	var keys []listedKey
 	if err == nil {
 		err = json.Unmarshal(out, &keys)
 	}
-	if err != nil || len(keys) == 0 {
-		t.Fatalf("the keys cannot be listed: %v\n%s", err, out)
+	at := slices.IndexFunc(keys, func(k listedKey) bool { return k.Name == name })
+	if err != nil || at < 0 {
+		t.Fatalf("there is no key %s to revoke: %v\n%s", name, err, out)
 	}
-	newest := keys[0]
-	for _, key := range keys {
-		if key.CreatedAt > newest.CreatedAt {
-			newest = key
-		}
-	}
-	if out, err := exec.Command(binary, "keys", "revoke", newest.ID, "--database", database).CombinedOutput(); err != nil {
+	if out, err := exec.Command(binary, "keys", "revoke", keys[at].ID, "--database", database).CombinedOutput(); err != nil {
 		t.Fatalf("the key cannot be revoked: %v\n%s", err, out)
 	}
 }

@@ -157,11 +157,21 @@ type listedKey struct {
 	PerMinute   int64           `json:"perMinute"`
 	PerDay      int64           `json:"perDay"`
 	Access      petstore.Access `json:"access"`
-	CreatedAt   time.Time       `json:"createdAt"`
-	ExpiresAt   *time.Time      `json:"expiresAt"`
-	RevokedAt   *time.Time      `json:"revokedAt"`
-	BannedUntil *time.Time      `json:"bannedUntil"`
-	LastUsedAt  *time.Time      `json:"lastUsedAt"`
+	CreatedAt   instant         `json:"createdAt"`
+	ExpiresAt   instant         `json:"expiresAt"`
+	RevokedAt   instant         `json:"revokedAt"`
+	BannedUntil instant         `json:"bannedUntil"`
+	LastUsedAt  instant         `json:"lastUsedAt"`
+}
+
+// instant is a time in JSON: in the published form, which sorts as text, or null if there is none.
+type instant struct{ time.Time }
+
+func (i instant) MarshalJSON() ([]byte, error) {
+	if i.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + petstore.FormatTime(i.Time) + `"`), nil
 }
 
 func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
@@ -171,18 +181,11 @@ func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
 			k.BannedUntil = time.Time{} // the ban is over
 		}
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay, k.Access,
-			k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt), optional(k.BannedUntil), optional(k.LastUsedAt)}
+			instant{k.CreatedAt}, instant{k.ExpiresAt}, instant{k.RevokedAt}, instant{k.BannedUntil}, instant{k.LastUsedAt}}
 	}
 	out := json.NewEncoder(con.stdout)
 	out.SetIndent("", "  ")
 	return out.Encode(listed)
-}
-
-func optional(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 func (con *console) listText(keys []petstore.Key, now time.Time) error {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
 
@@ -60,10 +61,10 @@ func TestKeysListTellsEverything(t *testing.T) {
 		t.Fatalf("%d keys", len(keys))
 	}
 	free, business, enterprise := keys[0], keys[1], keys[2]
-	if free.Plan != "free" || free.PerMinute != 60 || free.PerDay != 1000 || free.ExpiresAt != nil || free.RevokedAt != nil || free.BannedUntil != nil || free.LastUsedAt != nil || free.Access != "write" || free.Owner == "" {
+	if free.Plan != "free" || free.PerMinute != 60 || free.PerDay != 1000 || !free.ExpiresAt.IsZero() || !free.RevokedAt.IsZero() || !free.BannedUntil.IsZero() || !free.LastUsedAt.IsZero() || free.Access != "write" || free.Owner == "" {
 		t.Errorf("the free key is %+v", free)
 	}
-	if business.Access != "read" || business.PerMinute != 1000 || business.PerDay != 100000 || business.ExpiresAt == nil || business.ExpiresAt.Sub(business.CreatedAt) != 90*24*time.Hour {
+	if business.Access != "read" || business.PerMinute != 1000 || business.PerDay != 100000 || business.ExpiresAt.IsZero() || business.ExpiresAt.Sub(business.CreatedAt.Time) != 90*24*time.Hour {
 		t.Errorf("the business key is %+v", business)
 	}
 	if enterprise.PerMinute != 5000 || enterprise.PerDay != 700000 {
@@ -92,6 +93,26 @@ func TestKeysListInJSONHasExactlyTheseFields(t *testing.T) {
 	}
 }
 
+func TestTimesOfKeysInJSONSortAsText(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	var keys []petstore.Key
+	for _, after := range []time.Duration{0, 7, 80, 100, 120, 123, 1000} {
+		keys = append(keys, petstore.Key{CreatedAt: noon.Add(after * time.Millisecond)})
+	}
+	var out strings.Builder
+	if err := (&console{stdout: &out}).listJSON(keys, noon); err != nil {
+		t.Fatal(err)
+	}
+	var times []string
+	for _, key := range decode[[]struct{ CreatedAt string }](t, out.String()) {
+		times = append(times, key.CreatedAt)
+	}
+	if !slices.IsSorted(times) || times[1] != "2026-11-16T12:00:00.007Z" {
+		t.Errorf("the times are %q", times)
+	}
+}
+
 func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
@@ -105,7 +126,7 @@ func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
 		}
 		return keysOf(t, database)[0]
 	}
-	if k := update("shop, is now: free, 60 requests per minute, 1000 per day, read only; works until ", "--access", "read", "--name", "shop"); k.Access != "read" || k.Name != "shop" || k.ExpiresAt == nil {
+	if k := update("shop, is now: free, 60 requests per minute, 1000 per day, read only; works until ", "--access", "read", "--name", "shop"); k.Access != "read" || k.Name != "shop" || k.ExpiresAt.IsZero() {
 		t.Errorf("it is %+v", k)
 	}
 	if k := update("enterprise, 500 requests per minute, 7000 per day", "--plan", "enterprise", "--per-minute", "500", "--per-day", "7000"); k.Plan != "enterprise" {
@@ -114,10 +135,10 @@ func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
 	if k := update("600 requests per minute, 7000 per day", "--per-minute", "600"); k.PerMinute != 600 || k.PerDay != 7000 {
 		t.Errorf("it is %+v", k)
 	}
-	if k := update("read only; works. ", "--expires", "never"); k.ExpiresAt != nil {
+	if k := update("read only; works. ", "--expires", "never"); !k.ExpiresAt.IsZero() {
 		t.Errorf("it ends at %v", k.ExpiresAt)
 	}
-	if k := update("works until ", "--expires", "2d"); k.ExpiresAt == nil || time.Until(*k.ExpiresAt).Round(time.Hour) != 48*time.Hour {
+	if k := update("works until ", "--expires", "2d"); k.ExpiresAt.IsZero() || time.Until(k.ExpiresAt.Time).Round(time.Hour) != 48*time.Hour {
 		t.Errorf("it ends at %v", k.ExpiresAt)
 	}
 	if k := update("pro, 300 requests", "--plan", "pro"); k.PerMinute != 300 || k.PerDay != 10_000 || k.Access != "read" {
@@ -228,7 +249,7 @@ func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 		t.Error("during the overlap not both keys work")
 	}
 	keys := keysOf(t, database)
-	if keys[1].Owner != keys[2].Owner || keys[1].ExpiresAt == nil || time.Until(*keys[1].ExpiresAt) < 23*time.Hour {
+	if keys[1].Owner != keys[2].Owner || keys[1].ExpiresAt.IsZero() || time.Until(keys[1].ExpiresAt.Time) < 23*time.Hour {
 		t.Errorf("a rotation left %+v", keys[1:])
 	}
 
@@ -275,12 +296,12 @@ func TestKeysListShowsWhenAKeyWasLastUsed(t *testing.T) {
 	if got, err := request(s.URL, key, "GET", "/v1/pets", ""); err != nil || got.status != http.StatusOK {
 		t.Fatalf("%d, %v", got.status, err)
 	}
-	eventually(t, "keys list shows the use", 6*time.Second, func() bool { return keysOf(t, database)[1].LastUsedAt != nil })
+	eventually(t, "keys list shows the use", 6*time.Second, func() bool { return !keysOf(t, database)[1].LastUsedAt.IsZero() })
 	keys := keysOf(t, database)
-	if used := *keys[1].LastUsedAt; used.Before(before) || used.After(time.Now()) || !used.Equal(used.Truncate(time.Hour)) {
+	if used := keys[1].LastUsedAt; used.Before(before) || used.After(time.Now()) || !used.Equal(used.Truncate(time.Hour)) {
 		t.Errorf("the key was last used at %v, which is not this hour", used)
 	}
-	if keys[0].LastUsedAt != nil {
+	if !keys[0].LastUsedAt.IsZero() {
 		t.Errorf("a key that nobody used was last used at %v", keys[0].LastUsedAt)
 	}
 	table, _, _ := invoke(t, "keys", "list", "--database", database)
@@ -314,7 +335,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 		t.Fatalf("250 requests of a free key: %v", codes)
 	}
 	banned := keysOf(t, database)[1]
-	if banned.BannedUntil == nil || time.Until(*banned.BannedUntil) > time.Minute {
+	if banned.BannedUntil.IsZero() || time.Until(banned.BannedUntil.Time) > time.Minute {
 		t.Errorf("keys list shows the ban as %v", banned.BannedUntil)
 	}
 	if table, _, _ := invoke(t, "keys", "list", "--database", database); !strings.Contains(table, "banned until") {
@@ -323,7 +344,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	if _, stderr, status := invoke(t, "keys", "unban", banned.ID, "--database", database); status != 0 {
 		t.Fatal(stderr)
 	}
-	if again := keysOf(t, database)[1]; again.BannedUntil != nil {
+	if again := keysOf(t, database)[1]; !again.BannedUntil.IsZero() {
 		t.Errorf("after unban: %+v", again)
 	}
 	eventually(t, "the ban is lifted on the server", 6*time.Second, func() bool {

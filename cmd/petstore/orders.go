@@ -38,16 +38,15 @@ var wholeOrders = shape[remote.Order]{
 			moment(o.CreatedAt, time.RFC3339), moment(o.ExpiresAt, time.RFC3339), moment(o.ClosedAt, time.RFC3339)}
 	},
 	object: func(o remote.Order) any {
-		const millis = "2006-01-02T15:04:05.000Z07:00"
 		return struct {
 			ID        int64              `json:"id"`
 			PetID     int64              `json:"petId"`
 			Status    remote.OrderStatus `json:"status"`
 			Reference string             `json:"reference,omitempty"`
-			CreatedAt string             `json:"createdAt"`
-			ExpiresAt string             `json:"expiresAt"`
-			ClosedAt  string             `json:"closedAt,omitempty"`
-		}{o.ID, o.PetID, o.Status, o.Reference, moment(o.CreatedAt, millis), moment(o.ExpiresAt, millis), moment(o.ClosedAt, millis)}
+			CreatedAt instant            `json:"createdAt"`
+			ExpiresAt instant            `json:"expiresAt"`
+			ClosedAt  instant            `json:"closedAt,omitzero"`
+		}{o.ID, o.PetID, o.Status, o.Reference, instant{o.CreatedAt}, instant{o.ExpiresAt}, instant{o.ClosedAt}}
 	},
 }
 
