@@ -8,10 +8,11 @@ import (
 )
 
 // When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write these times.
+const deprecation = "@1794700800"
+
 var (
-	sunsetTime  = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
-	deprecation = []string{"@1794700800"}
-	sunset      = []string{sunsetTime.Format(http.TimeFormat)}
+	sunsetTime = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
+	sunset     = sunsetTime.Format(http.TimeFormat)
 )
 
 func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }
@@ -19,9 +20,9 @@ func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operatio
 // tellDeprecation gives the answer the headers that say since when the operation is deprecated, when it ends, and what
 // takes its place.
 func (a *API) tellDeprecation(x *exchange) {
-	x.share("Deprecation", deprecation)
-	x.share("Sunset", sunset)
-	x.share("Link", a.links.deprecated)
+	x.set("Deprecation", deprecation)
+	x.set("Sunset", sunset)
+	x.set("Link", a.links.deprecated)
 }
 
 // removed returns the refusal of a deprecated operation from its sunset on, unless the operator keeps it.

@@ -40,7 +40,7 @@ var statuses = map[petstore.Code]int{
 const hungUp = 499
 
 // retryUnavailable is the Retry-After of a 503, in seconds.
-var retryUnavailable = []string{"1"}
+const retryUnavailable = "1"
 
 // refusalOf is the Error that a client gets for err. It does not contain the text of an unknown error.
 func refusalOf(err error) *petstore.Error {
@@ -68,7 +68,7 @@ func (x *exchange) render(err error) {
 	}
 	switch status {
 	case http.StatusServiceUnavailable:
-		x.share("Retry-After", retryUnavailable)
+		x.set("Retry-After", retryUnavailable)
 	case http.StatusUnauthorized:
 		challenge := `Bearer realm="petstore"`
 		if sentToken(x.r) {

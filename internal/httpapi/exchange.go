@@ -40,9 +40,13 @@ type exchange struct {
 	cut    bool  // the answer broke off
 	cause  error // for the log
 
-	single []string // backs the values of single-valued headers
-	store  [10]string
+	adder  headerAdder // nil if w is none
+	single []string    // backs the values of headers
+	store  [12]string
 }
+
+// headerAdder is an http.ResponseWriter that takes headers in a cheaper way than by a map.
+type headerAdder interface{ AddHeader(name, value string) }
 
 // answer is an encoded body with the Link that goes with it, if any.
 type answer struct{ body, link string }
@@ -52,6 +56,7 @@ var nobodys petstore.Key
 func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
 	x := &exchange{w: w, r: r, start: now, key: &nobodys}
 	x.single = x.store[:0]
+	x.adder, _ = w.(headerAdder)
 	return x
 }
 
@@ -76,17 +81,16 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// set gives a header a single value. The name is sent exactly as it is spelled.
+// set gives the answer a header that it does not have yet. The name is sent exactly as it is spelled.
 func (x *exchange) set(name, value string) {
+	if x.adder != nil {
+		x.adder.AddHeader(name, value)
+		return
+	}
 	x.single = append(x.single, value)
 	n := len(x.single)
 	x.w.Header()[name] = x.single[n-1 : n : n]
 }
-
-// share gives a header values that many answers share and nobody changes.
-func (x *exchange) share(name string, values []string) { x.w.Header()[name] = values }
-
-var jsonType = []string{"application/json"}
 
 // measured is the size up to which net/http adds the Content-Length of a body by itself. That is cheaper than setting
 // the header.
@@ -116,7 +120,7 @@ func (x *exchange) send() {
 	if len(x.made.body) > measured || x.r.Method == http.MethodHead {
 		x.set("Content-Length", strconv.Itoa(len(x.made.body)))
 	}
-	x.share("Content-Type", jsonType)
+	x.set("Content-Type", "application/json")
 	x.WriteHeader(x.madeStatus)
 	if x.r.Method != http.MethodHead {
 		n, err := io.WriteString(x.w, x.made.body)

@@ -38,12 +38,10 @@ func isPrintable(s string) bool {
 	return true
 }
 
-var isReplayed = []string{"true"}
-
 // respondCreated answers with what was made, either now or, if it is replayed, when the Idempotency-Key was first used.
 func (x *exchange) respondCreated(location, body string, replayed bool) error {
 	if replayed {
-		x.share("Idempotency-Replayed", isReplayed)
+		x.set("Idempotency-Replayed", "true")
 	}
 	x.set("Location", location)
 	return x.respond(http.StatusCreated, body)

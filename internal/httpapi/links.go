@@ -9,7 +9,7 @@ import (
 // links makes the URLs in answers.
 type links struct {
 	pets, categories, orders string
-	deprecated               []string
+	deprecated               string
 }
 
 func newLinks(base string) links {
@@ -18,7 +18,7 @@ func newLinks(base string) links {
 		pets:       v1 + "/pets",
 		categories: v1 + "/categories",
 		orders:     v1 + "/orders",
-		deprecated: []string{"<" + v1 + `/pets>; rel="successor-version", <` + base + `/docs#leaving-getPet>; rel="deprecation"; type="text/html"`},
+		deprecated: "<" + v1 + `/pets>; rel="successor-version", <` + base + `/docs#leaving-getPet>; rel="deprecation"; type="text/html"`,
 	}
 }
 

@@ -47,20 +47,17 @@ func (a *API) rendered(next handler) handler {
 	}
 }
 
-var (
-	anyOrigin      = []string{"*"}
-	exposedHeaders = []string{"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, Deprecation, Sunset, X-Request-Id, Idempotency-Replayed"}
-	allowedHeaders = []string{"Authorization, Content-Type, Idempotency-Key, X-Request-Id"}
-	allowedMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
-	preflightAge   = []string{"86400"}
-	noStore        = []string{"no-store"}
+const (
+	exposedHeaders = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, Deprecation, Sunset, X-Request-Id, Idempotency-Replayed"
+	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
+	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 )
 
 // crossOrigin lets pages of any origin use the API with a key, but never with a browser's own credentials.
 func (a *API) crossOrigin(next handler) handler {
 	return func(x *exchange) error {
-		x.share("Access-Control-Allow-Origin", anyOrigin)
-		x.share("Access-Control-Expose-Headers", exposedHeaders)
+		x.set("Access-Control-Allow-Origin", "*")
+		x.set("Access-Control-Expose-Headers", exposedHeaders)
 		return next(x)
 	}
 }
@@ -75,9 +72,9 @@ func (a *API) answerPreflight(x *exchange) error {
 	if err := a.peek(x); err != nil {
 		return err
 	}
-	x.share("Access-Control-Allow-Methods", allowedMethods)
-	x.share("Access-Control-Allow-Headers", allowedHeaders)
-	x.share("Access-Control-Max-Age", preflightAge)
+	x.set("Access-Control-Allow-Methods", allowedMethods)
+	x.set("Access-Control-Allow-Headers", allowedHeaders)
+	x.set("Access-Control-Max-Age", "86400")
 	x.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -89,7 +86,7 @@ func (a *API) matched(next handler) handler {
 		path := plainPath(x.r.URL.EscapedPath())
 		x.versioned = path == "/v1" || strings.HasPrefix(path, "/v1/")
 		if x.versioned {
-			x.share("Cache-Control", noStore)
+			x.set("Cache-Control", "no-store")
 		}
 		if isPreflight(x.r) {
 			return a.answerPreflight(x)
@@ -120,8 +117,8 @@ func (a *API) routed(next handler) handler {
 		case x.resource == nil:
 			return petstore.Errorf(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
 		case x.operation == nil:
-			x.share("Allow", x.resource.allow)
-			return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow[0])
+			x.set("Allow", x.resource.allow)
+			return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow)
 		}
 		if err := a.removed(x); err != nil {
 			return err
@@ -203,7 +200,7 @@ func (a *API) performed(x *exchange) error { return x.operation.handle(a, x) }
 
 // options answers with the methods of a path.
 func (a *API) options(x *exchange) error {
-	x.share("Allow", x.resource.allow)
+	x.set("Allow", x.resource.allow)
 	x.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -34,7 +34,7 @@ type resource struct {
 	segments   []string    // the segments of the path; a parameter is a name in braces
 	named      *identifier // what the parameter of the path is; nil if the path has none
 	operations map[string]*operation
-	allow      []string
+	allow      string // the value of the header Allow
 }
 
 // options is an operation of every resource.
@@ -78,10 +78,10 @@ func newRouter(table []operation) router {
 		for _, m := range methods {
 			res.operations[m] = op
 		}
-		res.allow = append(res.allow, methods...)
+		res.allow += strings.Join(methods, ", ") + ", "
 	}
 	for _, res := range byPath {
-		res.allow = []string{strings.Join(append(res.allow, http.MethodOptions), ", ")}
+		res.allow += http.MethodOptions
 	}
 	return rt
 }

@@ -1,9 +1,9 @@
 // Package server serves HTTP to clients within bounds. It limits connections and HTTP/2 requests, closes quiet connections
-// when room is needed, makes deadlines cheap, words net/http's own refusals as the API does, reloads the certificate, and
+// when room is needed, makes deadlines and headers cheap, words net/http's own refusals as the API does, reloads the certificate, and
 // drains when it stops.
 //
 // [Server.Serve] puts the parts together. Each part has a file: clients.go is the listener that knows every connection,
-// streams.go bounds the HTTP/2 requests, deadlines.go makes deadlines cheap, refusals.go recognizes what net/http refuses,
+// streams.go bounds the HTTP/2 requests, deadlines.go makes deadlines cheap, headers.go does so with headers, refusals.go recognizes what net/http refuses,
 // certificate.go reads the certificate, and door_linux.go lets waiting clients in before the listener closes.
 package server
 
@@ -73,7 +73,7 @@ var ErrCutOff = errors.New("requests were cut off because they took longer than 
 // and ErrCutOff if some were not. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	clients := newClients(thriftyListener{listener, headerTimeout}, s.MaxConns, s.TrustedProxies, s.Refusal)
-	server := NewHTTP(clients.bounded(closing(s.Handler, s.Draining)), s.Log)
+	server := NewHTTP(clients.bounded(lined(closing(s.Handler, s.Draining))), s.Log)
 	if s.Certificate != nil {
 		secure(server, s.Certificate, s.Log)
 	}

@@ -16,12 +16,12 @@ const maxRequests = 2 * MaxWorking
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
 
-// context puts a connection that may speak HTTP/2 into the context of its requests. It is the server's ConnContext.
+// context puts a connection into the context of its requests. It is the server's ConnContext.
 func (l *clients) context(ctx context.Context, conn net.Conn) context.Context {
 	if secure, ok := conn.(*tls.Conn); ok {
-		return context.WithValue(ctx, connKey{}, secure.NetConn())
+		conn = secure.NetConn()
 	}
-	return ctx
+	return context.WithValue(ctx, connKey{}, conn)
 }
 
 // bounded bounds the number of open HTTP/2 requests. net/http sends a short answer after the handler has returned, and does

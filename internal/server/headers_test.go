@@ -1,0 +1,127 @@
+package server
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each answer is asked for three times on one connection, with as many headers as the request says, so that a header in
+// the wrong answer would show. The last request comes together with the one before it.
+func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line\r\n\r\n", 5000)
+	for name, c := range map[string]struct {
+		method  string
+		answer  http.HandlerFunc
+		status  int
+		body    string
+		headers http.Header // besides those that are added, and Date
+	}{
+		"nothing": {"GET", func(http.ResponseWriter, *http.Request) {}, 200, "", http.Header{"Content-Length": {"0"}}},
+		"a short body": {"GET", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "short") }, 200, "short",
+			http.Header{"Content-Length": {"5"}, "Content-Type": {"text/plain; charset=utf-8"}}},
+		"a long body": {"GET", func(w http.ResponseWriter, _ *http.Request) {
+			add(w, "Content-Length", fmt.Sprint(len(long)))
+			add(w, "Content-Type", "text/long")
+			io.WriteString(w, long)
+		}, 200, long, http.Header{"Content-Length": {fmt.Sprint(len(long))}, "Content-Type": {"text/long"}}},
+		"a body in parts": {"GET", func(w http.ResponseWriter, _ *http.Request) {
+			for _, part := range []string{"HTTP/1.1 200 OK\r\n", "\r\n", "end"} {
+				io.WriteString(w, part)
+				http.NewResponseController(w).Flush()
+				add(w, "X-Late", "late")
+			}
+		}, 200, "HTTP/1.1 200 OK\r\n\r\nend", http.Header{"Content-Type": {"text/plain; charset=utf-8"}}},
+		"no body for HEAD": {"HEAD", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "short") }, 200, "",
+			http.Header{"Content-Length": {"5"}, "Content-Type": {"text/plain; charset=utf-8"}}},
+		"no content":    {"DELETE", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, "", http.Header{}},
+		"not modified":  {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, 304, "", http.Header{}},
+		"a refusal":     {"GET", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 400) }, 400, "no\n", http.Header{"Content-Length": {"3"}, "Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}},
+		"a line break":  {"GET", func(w http.ResponseWriter, _ *http.Request) { add(w, "X-Broken", "a\r\nX-Evil: b") }, 200, "", http.Header{"Content-Length": {"0"}, "X-Broken": {"a  X-Evil: b"}}},
+		"a header each": {"GET", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Mapped", "m") }, 200, "", http.Header{"Content-Length": {"0"}, "X-Mapped": {"m"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, _ := start(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				for i := range len(r.URL.Path) - 1 {
+					add(w, fmt.Sprintf("X-Added-%d", i), r.URL.Path)
+				}
+				c.answer(w, r)
+			})})
+			conn := dial(t, address)
+			conn.SetDeadline(time.Now().Add(time.Minute))
+			answers := bufio.NewReader(conn)
+			for _, paths := range [][]string{{"/aaa"}, {"/", "/b"}} {
+				for _, path := range paths {
+					fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\n\r\n", c.method, path)
+				}
+				for _, path := range paths {
+					want := maps.Clone(c.headers)
+					for i := range len(path) - 1 {
+						want[fmt.Sprintf("X-Added-%d", i)] = []string{path}
+					}
+					response, err := http.ReadResponse(answers, &http.Request{Method: c.method})
+					if err != nil {
+						t.Fatal(err)
+					}
+					body, err := io.ReadAll(response.Body)
+					delete(response.Header, "Date")
+					if err != nil || response.StatusCode != c.status || string(body) != c.body || !maps.EqualFunc(response.Header, want, equal) {
+						t.Errorf("%s: got %d %v %.100q, %v; want %d %v", path, response.StatusCode, response.Header, body, err, c.status, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// add adds a header as the API does.
+func add(w http.ResponseWriter, name, value string) {
+	w.(interface{ AddHeader(name, value string) }).AddHeader(name, value)
+}
+
+func equal(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
+
+// What comes before the answer has no headers of the answer.
+func TestAddedHeadersWaitForTheAnswer(t *testing.T) {
+	t.Parallel()
+	address, _ := start(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		add(w, "X-Added", "early")
+		w.WriteHeader(http.StatusEarlyHints)
+		io.Copy(w, r.Body)
+	})})
+	conn := dial(t, address)
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	io.WriteString(conn, waiting+"x")
+	answers := bufio.NewReader(conn)
+	for _, want := range []struct {
+		status int
+		added  string
+	}{{103, ""}, {100, ""}, {200, "early"}} {
+		response, err := http.ReadResponse(answers, nil)
+		if err != nil || response.StatusCode != want.status || response.Header.Get("X-Added") != want.added {
+			t.Fatalf("got %v, %v; want %+v", response, err, want)
+		}
+	}
+}
+
+// A handler that panics answers nothing, and what it added goes nowhere.
+func TestAddedHeadersGoWithTheirConnection(t *testing.T) {
+	t.Parallel()
+	address, _ := start(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		add(w, "X-Added", "lost")
+		panic(http.ErrAbortHandler)
+	})})
+	conn := dial(t, address)
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if got, err := io.ReadAll(conn); len(got) > 0 {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
