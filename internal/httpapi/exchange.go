@@ -12,6 +12,7 @@ import (
 // exchange is one request and its answer on their way through the chain. It is the http.ResponseWriter of the pages.
 type exchange struct {
 	w     http.ResponseWriter
+	adder headerAdder // w, or nil if it is none
 	r     *http.Request
 	start time.Time
 
@@ -39,10 +40,6 @@ type exchange struct {
 	size   int
 	cut    bool  // the answer broke off
 	cause  error // for the log
-
-	adder  headerAdder // nil if w is none
-	single []string    // backs the values of headers
-	store  [12]string
 }
 
 // headerAdder is an http.ResponseWriter that takes headers in a cheaper way than by a map.
@@ -54,10 +51,8 @@ type answer struct{ body, link string }
 var nobodys petstore.Key
 
 func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
-	x := &exchange{w: w, r: r, start: now, key: &nobodys}
-	x.single = x.store[:0]
-	x.adder, _ = w.(headerAdder)
-	return x
+	adder, _ := w.(headerAdder)
+	return &exchange{w: w, adder: adder, r: r, start: now, key: &nobodys}
 }
 
 // Header is the header of the answer.
@@ -85,11 +80,9 @@ func (x *exchange) Write(b []byte) (int, error) {
 func (x *exchange) set(name, value string) {
 	if x.adder != nil {
 		x.adder.AddHeader(name, value)
-		return
+	} else {
+		x.w.Header()[name] = []string{value}
 	}
-	x.single = append(x.single, value)
-	n := len(x.single)
-	x.w.Header()[name] = x.single[n-1 : n : n]
 }
 
 // measured is the size up to which net/http adds the Content-Length of a body by itself. That is cheaper than setting

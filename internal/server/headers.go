@@ -34,7 +34,7 @@ func (w *lineWriter) AddHeader(name, value string) {
 	switch {
 	case name == "Content-Type" || name == "Content-Length" || name == "Connection" || name == "Date": // net/http goes by these
 		w.Header()[name] = []string{value}
-	case strings.ContainsAny(value, "\r\n"): // net/http makes them spaces
+	case strings.IndexByte(value, '\r') >= 0 || strings.IndexByte(value, '\n') >= 0: // net/http makes them spaces
 		w.Header()[name] = append(w.Header()[name], value)
 	default:
 		w.conn.lines = append(append(append(append(w.conn.lines, name...), ": "...), value...), "\r\n"...)
