@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -38,19 +39,19 @@ func TestAnswersHaveTheSameHeadersWithAndWithoutTLS(t *testing.T) {
 		{"GET", "/", "", nil},
 		{"GET", "/openapi.json", "", []string{"Range", "bytes=5-9"}},
 	} {
-		one := send(t, client, plain, c.method, c.path, c.body, c.headers)
-		other := send(t, trusting, secure, c.method, c.path, c.body, c.headers)
-		if one.StatusCode != other.StatusCode || !maps.EqualFunc(one.Header, other.Header, slices.Equal) {
-			t.Errorf("%s %s: without TLS %s\n%v\nwith TLS %s\n%v", c.method, c.path, one.Status, one.Header, other.Status, other.Header)
+		one, body := send(t, client, plain, c.method, c.path, c.body, c.headers)
+		other, same := send(t, trusting, secure, c.method, c.path, c.body, c.headers)
+		if one.StatusCode != other.StatusCode || !maps.EqualFunc(one.Header, other.Header, slices.Equal) || body != same {
+			t.Errorf("%s %s: without TLS %s\n%v\n%.200s\nwith TLS %s\n%v\n%.200s", c.method, c.path, one.Status, one.Header, body, other.Status, other.Header, same)
 		}
-		if one.ContentLength != other.ContentLength {
-			t.Errorf("%s %s: a length of %d without TLS, of %d with", c.method, c.path, one.ContentLength, other.ContentLength)
+		if one.ContentLength != other.ContentLength || one.Close != other.Close || !slices.Equal(one.TransferEncoding, other.TransferEncoding) {
+			t.Errorf("%s %s: without TLS %+v\nwith TLS %+v", c.method, c.path, one, other)
 		}
 	}
 }
 
 // send sends a request with the server's key, and returns the answer without what time changes.
-func send(t *testing.T, client *http.Client, s *testServer, method, path, body string, headers []string) *http.Response {
+func send(t *testing.T, client *http.Client, s *testServer, method, path, body string, headers []string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -64,11 +65,15 @@ func send(t *testing.T, client *http.Client, s *testServer, method, path, body s
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", method, path, err, s.stderr)
 	}
-	response.Body.Close()
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
 	for _, name := range []string{"Date", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
 		for i := range response.Header[name] {
 			response.Header[name][i] = "depends"
 		}
 	}
-	return response
+	return response, string(answer)
 }

@@ -69,6 +69,8 @@ func (x *exchange) render(err error) {
 	switch status {
 	case http.StatusServiceUnavailable:
 		x.set("Retry-After", retryUnavailable)
+	case http.StatusTooManyRequests:
+		x.set("Retry-After", strconv.FormatInt(x.retryAfter, 10))
 	case http.StatusUnauthorized:
 		challenge := `Bearer realm="petstore"`
 		if sentToken(x.r) {

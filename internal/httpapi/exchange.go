@@ -32,6 +32,8 @@ type exchange struct {
 	held      int64 // the bytes of the budget that the body has taken
 	wanted    bool  // the body was asked for, so that a client that expects 100 Continue sends it
 
+	retryAfter int64 // in how many seconds the client may ask again, if the request is one too many
+
 	// made is the answer that is still to be sent, if madeStatus is not zero.
 	made       answer
 	madeStatus int

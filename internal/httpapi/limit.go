@@ -105,13 +105,13 @@ func (x *exchange) tellLimits(d petstore.Decision) {
 	x.set("X-RateLimit-Reset", text[remaining:])
 }
 
+// refuse returns the refusal of a request that is one too many.
 func refuse(x *exchange, d petstore.Decision) error {
-	seconds := max(1, int64(math.Ceil(d.RetryAfter.Seconds())))
-	x.set("Retry-After", strconv.FormatInt(seconds, 10))
+	x.retryAfter = max(1, int64(math.Ceil(d.RetryAfter.Seconds())))
 	if d.Outcome == petstore.Banned {
-		return petstore.Errorf(petstore.KeyBanned, "This API key is banned for a while because it kept asking after being refused. Ask again in %d seconds, and wait longer after each refusal.", seconds)
+		return petstore.Errorf(petstore.KeyBanned, "This API key is banned for a while because it kept asking after being refused. Ask again in %d seconds, and wait longer after each refusal.", x.retryAfter)
 	}
-	return petstore.Errorf(petstore.RateLimited, "Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, seconds)
+	return petstore.Errorf(petstore.RateLimited, "Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, x.retryAfter)
 }
 
 const banTimeout = 5 * time.Second

@@ -108,7 +108,7 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	}
 	s.address = listener.Addr().String()
 	server := &http.Server{
-		Handler:                      s.api,
+		Handler:                      strict(t, s.api),
 		MaxHeaderBytes:               128 << 10,
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(slog.NewTextHandler(s.journal, nil), slog.LevelError),
@@ -120,6 +120,33 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	})
 	return s
 }
+
+// strict lets a handler add headers as package server does, and fails the test if one comes twice or after the status.
+func strict(t *testing.T, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&strictWriter{ResponseWriter: w, t: t}, r)
+	})
+}
+
+type strictWriter struct {
+	http.ResponseWriter
+	t    *testing.T
+	sent bool
+}
+
+func (w *strictWriter) AddHeader(name, value string) {
+	if before, there := w.Header()[name]; there || w.sent {
+		w.t.Errorf("%s: %s is added after %q, after the status: %v", name, value, before, w.sent)
+	}
+	w.Header()[name] = []string{value}
+}
+
+func (w *strictWriter) WriteHeader(status int) {
+	w.sent = true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *strictWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func on(storage petstore.Storage) func(*httpapi.Config) {
 	return func(c *httpapi.Config) { c.Storage = storage }

@@ -197,10 +197,7 @@ type clientConn struct {
 	state    atomic.Int32 // an http.ConnState
 	heard    atomic.Int64 // when the connection last received something or changed its state, in Unix nanoseconds
 	requests int          // the number of HTTP/2 requests in their handlers; guarded by the listener's lock
-
-	// Only the goroutine that answers a request uses these; see lineWriter.
-	lines      []byte // headers of the answer
-	unanswered bool   // a request without TLS still waits for the first bytes of its answer
+	lines    *[]byte      // headers of an answer that has not begun, see lineWriter; always nil with TLS
 }
 
 // quiet is how long the connection has received nothing. It is 0 while a request is being answered. A request counts
@@ -221,8 +218,8 @@ func (c *clientConn) Read(b []byte) (int, error) {
 }
 
 func (c *clientConn) Write(b []byte) (int, error) {
-	if c.unanswered {
-		return c.begin(b)
+	if c.lines != nil {
+		return c.beginAnswer(b)
 	}
 	if status, message := refusedByServer(b); status != 0 {
 		_, err := c.Conn.Write(c.of.refusal(c.RemoteAddr().String(), status, message))

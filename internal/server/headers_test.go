@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 // Each answer is asked for three times on one connection, with as many headers as the request says, so that a header in
@@ -40,10 +42,19 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 		}, 200, "HTTP/1.1 200 OK\r\n\r\nend", http.Header{"Content-Type": {"text/plain; charset=utf-8"}}},
 		"no body for HEAD": {"HEAD", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "short") }, 200, "",
 			http.Header{"Content-Length": {"5"}, "Content-Type": {"text/plain; charset=utf-8"}}},
-		"no content":    {"DELETE", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, "", http.Header{}},
-		"not modified":  {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, 304, "", http.Header{}},
-		"a refusal":     {"GET", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 400) }, 400, "no\n", http.Header{"Content-Length": {"3"}, "Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}},
-		"a line break":  {"GET", func(w http.ResponseWriter, _ *http.Request) { add(w, "X-Broken", "a\r\nX-Evil: b") }, 200, "", http.Header{"Content-Length": {"0"}, "X-Broken": {"a  X-Evil: b"}}},
+		"no content":   {"DELETE", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, "", http.Header{}},
+		"not modified": {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, 304, "", http.Header{}},
+		"a refusal":    {"GET", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 400) }, 400, "no\n", http.Header{"Content-Length": {"3"}, "Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}},
+		"a line break": {"GET", func(w http.ResponseWriter, _ *http.Request) {
+			add(w, "X-Broken", "a\nX-Evil: b")
+			add(w, "X-Returned", "a\rX-Evil: b")
+		}, 200, "", http.Header{"Content-Length": {"0"}, "X-Broken": {"a X-Evil: b"}, "X-Returned": {"a X-Evil: b"}}},
+		"many headers": {"GET", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Mapped", strings.Repeat("m", 9000)) }, 200, "",
+			http.Header{"Content-Length": {"0"}, "X-Mapped": {strings.Repeat("m", 9000)}}},
+		"a coding": {"GET", func(w http.ResponseWriter, _ *http.Request) {
+			add(w, "Transfer-Encoding", "chunked")
+			io.WriteString(w, "short")
+		}, 200, "short", http.Header{}},
 		"a header each": {"GET", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Mapped", "m") }, 200, "", http.Header{"Content-Length": {"0"}, "X-Mapped": {"m"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,6 +104,7 @@ func TestAddedHeadersWaitForTheAnswer(t *testing.T) {
 	t.Parallel()
 	address, _ := start(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		add(w, "X-Added", "early")
+		w.Header().Set("X-Long", strings.Repeat("x", 9000)) // is sent in several pieces
 		w.WriteHeader(http.StatusEarlyHints)
 		io.Copy(w, r.Body)
 	})})
@@ -111,17 +123,44 @@ func TestAddedHeadersWaitForTheAnswer(t *testing.T) {
 	}
 }
 
-// A handler that panics answers nothing, and what it added goes nowhere.
-func TestAddedHeadersGoWithTheirConnection(t *testing.T) {
+// The connection ends with these answers. What it says in all is the same with added headers as with those of net/http.
+func TestAddedHeadersOnAConnectionThatEnds(t *testing.T) {
 	t.Parallel()
-	address, _ := start(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		add(w, "X-Added", "lost")
-		panic(http.ErrAbortHandler)
-	})})
-	conn := dial(t, address)
-	conn.SetDeadline(time.Now().Add(time.Minute))
-	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	if got, err := io.ReadAll(conn); len(got) > 0 {
-		t.Errorf("got %q, %v", got, err)
+	address, _ := start(t, &Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Map") != "" {
+				w.Header().Set("X-Added", "a")
+			} else {
+				add(w, "X-Added", "a")
+			}
+			w.Header()["Date"] = nil
+			if r.URL.Path != "/early" {
+				io.WriteString(w, strings.Repeat("part\n", 2000))
+			}
+			if r.URL.Path != "/whole" {
+				panic(http.ErrAbortHandler)
+			}
+		}),
+		Refusal: func(_ string, status int, _ string) []byte { return fmt.Appendf(nil, "refused with %d", status) },
+	})
+	const whole = "GET /whole HTTP/1.1\r\nHost: x\r\n%s\r\n"
+	for name, sends := range map[string]string{
+		"aborted before its answer":  "GET /early HTTP/1.1\r\nHost: x\r\n%s\r\n",
+		"aborted within its answer":  "GET /late HTTP/1.1\r\nHost: x\r\n%s\r\n",
+		"aborted after an answer":    whole + "GET /early HTTP/1.1\r\nHost: x\r\n%s\r\n",
+		"refused after an answer":    whole + "%s",
+		"of HTTP/1.0":                "GET /whole HTTP/1.0\r\n%s\r\n",
+		"of HTTP/1.0 that is kept":   "GET /whole HTTP/1.0\r\nConnection: keep-alive\r\n%s\r\n",
+		"of a client that wants one": "GET /whole HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			added := testservice.SendRaw(t, address, strings.ReplaceAll(sends, "%s", "Add: 1\r\n"))
+			mapped := testservice.SendRaw(t, address, strings.ReplaceAll(sends, "%s", "Map: 1\r\n"))
+			const line = "X-Added: a\r\n" // stands elsewhere among the headers
+			if strings.ReplaceAll(added, line, "") != strings.ReplaceAll(mapped, line, "") || strings.Count(added, line) != strings.Count(mapped, line) {
+				t.Errorf("got\n%.300q\nwant\n%.300q", added, mapped)
+			}
+		})
 	}
 }

@@ -1,10 +1,11 @@
 // Package server serves HTTP to clients within bounds. It limits connections and HTTP/2 requests, closes quiet connections
-// when room is needed, makes deadlines and headers cheap, words net/http's own refusals as the API does, reloads the certificate, and
-// drains when it stops.
+// when room is needed, makes deadlines and headers cheap, words net/http's own refusals as the API does, reloads the
+// certificate, and drains when it stops.
 //
 // [Server.Serve] puts the parts together. Each part has a file: clients.go is the listener that knows every connection,
-// streams.go bounds the HTTP/2 requests, deadlines.go makes deadlines cheap, headers.go does so with headers, refusals.go recognizes what net/http refuses,
-// certificate.go reads the certificate, and door_linux.go lets waiting clients in before the listener closes.
+// streams.go bounds the HTTP/2 requests, deadlines.go makes deadlines cheap, headers.go makes headers cheap, refusals.go
+// recognizes what net/http refuses, certificate.go reads the certificate, and door_linux.go lets waiting clients in before
+// the listener closes.
 package server
 
 import (
