@@ -8,11 +8,10 @@ import (
 )
 
 // When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write these times.
-const deprecation = "@1794700800"
-
 var (
-	sunsetTime = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
-	sunset     = sunsetTime.Format(http.TimeFormat)
+	sunsetTime  = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
+	deprecation = "@1794700800"
+	sunset      = sunsetTime.Format(http.TimeFormat)
 )
 
 func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }
