@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +84,7 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 					}
 					body, err := io.ReadAll(response.Body)
 					delete(response.Header, "Date")
-					if err != nil || response.StatusCode != c.status || string(body) != c.body || !maps.EqualFunc(response.Header, want, equal) {
+					if err != nil || response.StatusCode != c.status || string(body) != c.body || !maps.EqualFunc(response.Header, want, slices.Equal) {
 						t.Errorf("%s: got %d %v %.100q, %v; want %d %v", path, response.StatusCode, response.Header, body, err, c.status, want)
 					}
 				}
@@ -96,8 +97,6 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 func add(w http.ResponseWriter, name, value string) {
 	w.(interface{ AddHeader(name, value string) }).AddHeader(name, value)
 }
-
-func equal(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
 
 // What comes before the answer has no headers of the answer.
 func TestAddedHeadersWaitForTheAnswer(t *testing.T) {
@@ -145,13 +144,13 @@ func TestAddedHeadersOnAConnectionThatEnds(t *testing.T) {
 	})
 	const whole = "GET /whole HTTP/1.1\r\nHost: x\r\n%s\r\n"
 	for name, sends := range map[string]string{
-		"aborted before its answer":  "GET /early HTTP/1.1\r\nHost: x\r\n%s\r\n",
-		"aborted within its answer":  "GET /late HTTP/1.1\r\nHost: x\r\n%s\r\n",
-		"aborted after an answer":    whole + "GET /early HTTP/1.1\r\nHost: x\r\n%s\r\n",
-		"refused after an answer":    whole + "%s",
-		"of HTTP/1.0":                "GET /whole HTTP/1.0\r\n%s\r\n",
-		"of HTTP/1.0 that is kept":   "GET /whole HTTP/1.0\r\nConnection: keep-alive\r\n%s\r\n",
-		"of a client that wants one": "GET /whole HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n",
+		"aborted before its answer": "GET /early HTTP/1.1\r\nHost: x\r\n%s\r\n",
+		"aborted within its answer": "GET /late HTTP/1.1\r\nHost: x\r\n%s\r\n",
+		"aborted after an answer":   whole + "GET /early HTTP/1.1\r\nHost: x\r\n%s\r\n",
+		"refused after an answer":   whole + "%s",
+		"of HTTP/1.0":               "GET /whole HTTP/1.0\r\n%s\r\n",
+		"of HTTP/1.0 that is kept":  "GET /whole HTTP/1.0\r\nConnection: keep-alive\r\n%s\r\n",
+		"of a client that closes":   "GET /whole HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
