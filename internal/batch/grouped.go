@@ -42,24 +42,30 @@ func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err 
 			go g.run(key, next)
 		}
 	}
-	return mine.wait(ctx, place)
+	return Begun[V]{mine, place}.Wait(ctx)
 }
 
-// Begin is like Do, but does not wait: another goroutine calls. It returns the function that waits. That function
-// returns an answer that has already come even if ctx has ended.
-func (g *Grouped[K, V]) Begin(key K) (wait func(ctx context.Context) (value V, place int, err error)) {
+// Begin is like Do, but does not wait: another goroutine calls.
+func (g *Grouped[K, V]) Begin(key K) Begun[V] {
 	mine, place, first := g.join(key)
 	if first {
 		go g.run(key, mine)
 	}
-	return func(ctx context.Context) (V, int, error) { return mine.wait(ctx, place) }
+	return Begun[V]{mine, place}
 }
 
-func (mine *group[V]) wait(ctx context.Context, place int) (value V, _ int, err error) {
-	if err := await(ctx, mine.done); err != nil {
-		return value, place, err
+// Begun is a request that was begun.
+type Begun[V any] struct {
+	group *group[V]
+	place int
+}
+
+// Wait waits for what Do returns. It returns an answer that has already come even if ctx has ended.
+func (b Begun[V]) Wait(ctx context.Context) (value V, place int, err error) {
+	if err := await(ctx, b.group.done); err != nil {
+		return value, b.place, err
 	}
-	return mine.value, place, mine.err
+	return b.group.value, b.place, b.group.err
 }
 
 // join returns the group that a request for key belongs to. If it is the first, no call runs for key, and the caller

@@ -55,9 +55,9 @@ func TestAnAnswerThatIsThereIsTakenThoughTheWaitIsOver(t *testing.T) {
 		over, end := context.WithCancel(t.Context())
 		end()
 		for range 100 {
-			wait := g.Begin("pets")
+			begun := g.Begin("pets")
 			synctest.Wait()
-			if value, _, err := wait(over); value != "pets" || err != nil {
+			if value, _, err := begun.Wait(over); value != "pets" || err != nil {
 				t.Fatalf("got %q, %v", value, err)
 			}
 		}

@@ -133,16 +133,25 @@ func (w *Writer[In, Out]) take() []*call[In, Out] {
 
 // await waits until something is done, or until ctx ends. It fails only if the thing is not done then.
 func await(ctx context.Context, done <-chan struct{}) error {
-	select {
-	case <-done:
+	if over(done) { // a caller that made the call itself does not wait, and to wait for two things is expensive
 		return nil
-	case <-ctx.Done():
 	}
 	select {
 	case <-done:
-		return nil
+	case <-ctx.Done():
+		if !over(done) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
 	default:
-		return ctx.Err()
+		return false
 	}
 }
 

@@ -26,7 +26,8 @@ type exchange struct {
 	key       *petstore.Key // shared with other requests; an empty key if none was recognized
 	refusal   error         // why there is no valid key
 	unchecked bool          // the storage could not say whether the key is valid
-	cleared   func() error  // waits for the limiter's decision; nil if the limiter decided before the work began
+	decide    func() error  // waits for the limiter's decision, which may refuse the request; nil if it has come
+	refused   error         // the refusal, if decide has returned one
 	address   string
 	body      []byte
 	held      int64 // the bytes of the budget that the body has taken
@@ -128,6 +129,15 @@ func (x *exchange) send() {
 func (x *exchange) respondEmpty() error {
 	x.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// cleared returns nil if the limiter has let the request pass, and otherwise the refusal. It waits for the decision.
+func (x *exchange) cleared() error {
+	if decide := x.decide; decide != nil {
+		x.decide = nil
+		x.refused = decide()
+	}
+	return x.refused
 }
 
 // needsKey reports whether the request needs a valid key: everything under /v1 does, except an open operation.

@@ -89,7 +89,7 @@ func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstor
 
 // lookUp asks the storage. Concurrent look-ups of one key share a query. If ctx ends, lookUp does not wait for the query.
 func (c *keyCache) lookUp(ctx context.Context, hash petstore.SecretHash) (*petstore.Key, error) {
-	key, _, err := c.lookup.Begin(hash)(ctx)
+	key, _, err := c.lookup.Begin(hash).Wait(ctx)
 	return key, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"strconv"
-	"sync"
 	"time"
 
 	"petstore/internal/petstore"
@@ -34,10 +33,10 @@ func (a *API) limited(next handler) handler {
 // readAhead does a read while the limiter decides. The answer is sent after the decision, or thrown away if the decision
 // is to refuse.
 func (a *API) readAhead(x *exchange, ask petstore.Ask, wait func() (petstore.Decision, error), next handler) (err error) {
-	x.cleared = sync.OnceValue(func() error {
+	x.decide = func() error {
 		d, err := wait()
 		return a.judge(x, ask, d, err)
-	})
+	}
 	defer func() { // even after a panic, because the answer to it tells what is left too
 		if refusal := x.cleared(); refusal != nil {
 			err = refusal

@@ -157,10 +157,8 @@ func (a *API) sent(next handler) handler {
 		if err := next(x); err != nil {
 			return err
 		}
-		if x.cleared != nil {
-			if err := x.cleared(); err != nil {
-				return err
-			}
+		if err := x.cleared(); err != nil {
+			return err
 		}
 		if len(x.made.body) > freeBytes {
 			defer a.outbox.remove(a.outbox.put(x.key.Owner, len(x.made.body), x.w))

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"petstore/internal/batch"
 	"petstore/internal/petstore"
 )
 
@@ -89,7 +90,7 @@ func newFallback(url string, env petstore.Environment, log *slog.Logger, observe
 // Take implements petstore.Limiter. It waits for Redis for at most 250 ms and ignores ctx: a request counts even if its
 // client has gone.
 func (f *Fallback) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	return f.begin(&ask)()
+	return f.begin(ask)()
 }
 
 // Begin implements petstore.Distant. It knows what is left from the last counts that Redis returned.
@@ -97,45 +98,46 @@ func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 	if f.degraded.Load() || !f.memory.known(&ask).roomy(&ask, f.memory.now().UnixMilli()) {
 		return nil
 	}
-	return f.begin(&ask)
+	return f.begin(ask)
 }
 
 // begin asks Redis to decide, if it is in reach. If Redis does not decide, this process does so when wait is called.
-func (f *Fallback) begin(ask *petstore.Ask) (wait func() (petstore.Decision, error)) {
+func (f *Fallback) begin(ask petstore.Ask) (wait func() (petstore.Decision, error)) {
 	asked := time.Now()
-	var answered func() (answer, error)
-	if !f.degraded.Load() {
-		begun, bound := f.redis.Load().begin(ask), f.bound(asked)
-		answered = func() (answer, error) { return begun(bound) }
+	redis := f.redis.Load()
+	if f.degraded.Load() {
+		redis = nil
+	}
+	var begun batch.Begun[state]
+	var bound context.Context
+	if redis != nil {
+		begun, bound = redis.begin(ask), f.bound(asked)
 	}
 	return func() (petstore.Decision, error) {
-		if answered != nil {
-			if decision, ok := f.hear(ask, asked, answered); ok {
-				return decision, nil
+		if redis != nil {
+			a, err := redis.hear(bound, ask, begun)
+			if err == nil {
+				f.remember(ask, asked, a)
+				return a.decision, nil
 			}
+			f.fail(ask.Subject, err, asked)
 		}
-		decision, err := f.memory.Take(context.Background(), *ask)
+		decision, err := f.memory.Take(context.Background(), ask)
 		decision.Alone = true
 		f.observe(false, time.Since(asked))
 		return decision, err
 	}
 }
 
-// hear waits for the decision of Redis, and remembers its clock and its counts. The answer may have come a while ago,
-// because a read was done meanwhile.
-func (f *Fallback) hear(ask *petstore.Ask, asked time.Time, answered func() (answer, error)) (decision petstore.Decision, ok bool) {
-	a, err := answered()
-	if err != nil {
-		f.fail(ask.Subject, err, asked)
-		return petstore.Decision{}, false
-	}
+// remember keeps the clock and the counts of Redis. The answer may have come a while ago, because a read was done
+// meanwhile.
+func (f *Fallback) remember(ask petstore.Ask, asked time.Time, a answer) {
 	f.observe(true, a.came.Sub(asked))
 	f.timeouts.Store(0)
 	f.ahead.Store(int64(a.decision.Now.Sub(a.came)))
 	if a.decision.Outcome != petstore.Banned && !ask.Peek { // otherwise nothing was counted
-		f.memory.learn(ask, a.counter, a.decision.Now.UnixMilli()/millisPerMinute)
+		f.memory.learn(&ask, a.counter, a.decision.Now.UnixMilli()/millisPerMinute)
 	}
-	return a.decision, true
 }
 
 // bound returns a context that ends when a request that comes now has waited long enough for Redis. Requests that come

@@ -79,7 +79,7 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 
 // Take implements petstore.Limiter. It fails if Redis does not answer before ctx ends.
 func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	a, err := r.begin(&ask)(ctx)
+	a, err := r.hear(ctx, ask, r.begin(ask))
 	return a.decision, err
 }
 
@@ -90,19 +90,18 @@ type answer struct {
 	came     time.Time // by the clock of this process
 }
 
-// begin asks Redis for a decision, together with the requests of the same kind that come at the same time. The function
-// that it returns waits for the answer.
-func (r *Redis) begin(ask *petstore.Ask) (wait func(context.Context) (answer, error)) {
-	begun := r.asks.Begin(*ask)
-	return func(ctx context.Context) (answer, error) {
-		found, place, err := begun(ctx)
-		if err != nil {
-			return answer{}, fmt.Errorf("Redis did not decide: %w", err)
-		}
-		c := found.counter.after(int64(place), ask, found.now)
-		decision := c.take(ask, found.now)
-		return answer{decision, c, found.came}, nil
+// begin asks Redis for a decision, together with the requests of the same kind that come at the same time.
+func (r *Redis) begin(ask petstore.Ask) batch.Begun[state] { return r.asks.Begin(ask) }
+
+// hear waits for the answer to a request that was begun.
+func (r *Redis) hear(ctx context.Context, ask petstore.Ask, begun batch.Begun[state]) (answer, error) {
+	found, place, err := begun.Wait(ctx)
+	if err != nil {
+		return answer{}, fmt.Errorf("Redis did not decide: %w", err)
 	}
+	c := found.counter.after(int64(place), &ask, found.now)
+	decision := c.take(&ask, found.now)
+	return answer{decision, c, found.came}, nil
 }
 
 // state is a counter just before Redis decided requests on it, and the time of the decision.
