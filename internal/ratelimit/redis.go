@@ -67,8 +67,10 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 		// The cause would show parts of the URL, and so of the password.
 		return option, errors.New("the Redis URL cannot be used; write it as redis://user:password@host:6379/0, with special characters in the password percent-encoded, with ?addr=host:port for each further node of a Cluster, or ?master_set=name for Sentinels")
 	}
-	option.DisableCache = true     // only the script reads
-	option.AlwaysPipelining = true // a request that gives up does not close the connection, which others use too
+	option.DisableCache = true // only the script reads
+	// A request that gives up does not close the connection, which others use too, and the loss of the connection shows
+	// before the next request needs it.
+	option.AlwaysPipelining = true
 	option.Dialer.Timeout = cmp.Or(option.Dialer.Timeout, time.Second)
 	option.ConnWriteTimeout = cmp.Or(option.ConnWriteTimeout, time.Second)
 	option.Sentinel.Dialer = option.Dialer
