@@ -70,10 +70,11 @@ func (db *DB) insert(pets []petstore.NewPet) ([]petstore.Pet, error) {
 		if err != nil {
 			return err
 		}
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		for i, id := range ids {
-			created = append(created, petstore.Pet{ID: id, NewPet: pets[i]})
-		}
+		var id int64
+		_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+			created = append(created, petstore.Pet{ID: id, NewPet: pets[len(created)]})
+			return nil
+		})
 		return err
 	})
 	if db.batched != nil {

@@ -28,8 +28,7 @@ const (
 )
 
 func sqlState(err error) string {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code
 	}
 	return ""
@@ -42,8 +41,7 @@ var faults = []string{"0A", "22", "23", "42", "54"}
 // failure turns an error of the driver into one that callers of a Storage know. Unless it is a fault of this program,
 // the new error says that nothing was changed.
 func failure(err error) error {
-	var refused *petstore.Error
-	if err == nil || errors.As(err, &refused) {
+	if _, refused := errors.AsType[*petstore.Error](err); refused || err == nil {
 		return err
 	}
 	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
@@ -55,9 +53,9 @@ func failure(err error) error {
 // outcome is failure for a write that may have reached the server. It is certain that such a write has not happened
 // only if the server says that it has undone the write, or if nothing was sent.
 func outcome(err error) error {
-	var refused *petstore.Error
+	_, refused := errors.AsType[*petstore.Error](err)
 	switch {
-	case err == nil, errors.As(err, &refused), undone(err):
+	case err == nil, refused, undone(err):
 		return failure(err)
 	case unsent(err), errors.Is(err, batch.ErrClosed):
 		return petstore.NotDone(err)
@@ -75,8 +73,8 @@ func unsent(err error) bool {
 // a transaction that it has committed; if its wait for a standby is cut off, it answers with neither. A PANIC may come
 // in the middle of a commit, and class 08 means that a pooler has lost the server.
 func undone(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.SeverityUnlocalized != "PANIC" && !strings.HasPrefix(pg.Code, "08")
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.SeverityUnlocalized != "PANIC" && !strings.HasPrefix(pg.Code, "08")
 }
 
 // lost reports whether a connection broke while it was used. That happens to idle connections after their server has

@@ -181,7 +181,9 @@ func (l *clients) note(conn net.Conn, state http.ConnState) {
 	}
 	c := conn.(*clientConn)
 	before := http.ConnState(c.state.Swap(int32(state)))
-	c.heard.Store(time.Now().UnixNano())
+	if state != http.StateActive { // while a request is being answered, nothing asks for the time
+		c.heard.Store(time.Now().UnixNano())
+	}
 	if isSecure && before == http.StateNew && state == http.StateActive {
 		c.http2.Store(secure.ConnectionState().NegotiatedProtocol == "h2")
 	}
@@ -195,7 +197,7 @@ type clientConn struct {
 	trusted  bool
 	http2    atomic.Bool
 	state    atomic.Int32 // an http.ConnState
-	heard    atomic.Int64 // when the connection last received something or changed its state, in Unix nanoseconds
+	heard    atomic.Int64 // when the connection last received something or answered, in Unix nanoseconds
 	requests int          // the number of HTTP/2 requests in their handlers; guarded by the listener's lock
 	lines    *[]byte      // headers of an answer that has not begun, see lineWriter; always nil with TLS
 }

@@ -12,12 +12,10 @@ import (
 // failure turns an error of SQLite into one that callers of a Storage know. Unless the WAL may hold the failed
 // transaction, the new error says that nothing was changed.
 func failure(err error) error {
-	var refused *petstore.Error
-	var commit uncommitted
-	switch {
-	case err == nil, errors.As(err, &refused):
+	if _, refused := errors.AsType[*petstore.Error](err); refused || err == nil {
 		return err
-	case errors.As(err, &commit) && commit.mayHold():
+	}
+	if commit, failed := errors.AsType[uncommitted](err); failed && commit.mayHold() {
 		return petstore.MaybeDone(err)
 	}
 	return petstore.NotDone(err)
