@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
@@ -13,6 +14,7 @@ import (
 
 func TestARequestThatTheFirstVersionAnsweredIsAnsweredAgain(t *testing.T) {
 	const key = "pets-version-one-key"
+	then := func() time.Time { return time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC) } // while the store's records still count
 	content, err := os.ReadFile("../sqlite/testdata/version1.db")
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +23,7 @@ func TestARequestThatTheFirstVersionAnsweredIsAnsweredAgain(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Environment: petstore.Production, Migrate: true, Serve: true})
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Environment: petstore.Production, Migrate: true, Serve: true, Now: then})
 	s := serve(t, on(closedWith(t, db, err)), func(c *httpapi.Config) { c.NamedKey = key })
 	if err := db.DeletePet(t.Context(), 4); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type Config struct {
 	// Batched, if not nil, is called after each commit with the number of its changes.
 	Batched func(changes int)
 	Watch   petstore.Watch
-	// Now is the clock by which orders expire; nil means the system's clock.
+	// Now is the clock by which orders and idempotency records expire; nil means the system's clock.
 	Now func() time.Time
 	// Lost, if not nil, is called with the problem when a file of the database is no longer in its place, and with nil when
 	// the file is back.
