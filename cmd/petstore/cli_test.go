@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,8 +135,8 @@ func TestTheEnvironmentCannotSetWhatIsMeantForOneRun(t *testing.T) {
 			if !flag.IsBool() || flag.Name == "keep-deprecated" {
 				continue
 			}
-			if variable(flag.Name) != "" {
-				t.Errorf("petstore %s takes --%s from %s", command.Path(), flag.Name, variable(flag.Name))
+			if variable(flag) != "" {
+				t.Errorf("petstore %s takes --%s from %s", command.Path(), flag.Name, variable(flag))
 			}
 			if help, _, _ := invoke(t, append(strings.Fields(command.Path()), "--help")...); strings.Contains(help, "$)") || strings.Contains(help, "($PETSTORE_"+strings.ToUpper(flag.Name)+")") {
 				t.Errorf("the help shows a variable for --%s:\n%s", flag.Name, help)
@@ -158,6 +159,27 @@ func TestTheEnvironmentCannotSetWhatIsMeantForOneRun(t *testing.T) {
 	}
 	if stdout, _, _ := invokeWith(t, env, "keys", "list", "--database", database); !strings.HasPrefix(stdout, "ID") {
 		t.Errorf("PETSTORE_JSON=1 changed what keys list prints:\n%s", stdout)
+	}
+}
+
+func TestTheEnvironmentCannotChangeAKey(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	if _, stderr, status := invoke(t, "keys", "create", "--name", "shop", "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	list, _, _ := invoke(t, "keys", "list", "--json", "--database", database)
+	var keys []struct{ ID string }
+	if err := json.Unmarshal([]byte(list), &keys); err != nil {
+		t.Fatalf("%v in %s", err, list)
+	}
+	env := map[string]string{"PETSTORE_PLAN": "pro", "PETSTORE_ACCESS": "read", "PETSTORE_EXPIRES": "1d"}
+	if _, stderr, status := invokeWith(t, env, "keys", "update", keys[0].ID, "--name", "office", "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	want := strings.Replace(list, `"shop"`, `"office"`, 1)
+	if got, _, _ := invoke(t, "keys", "list", "--json", "--database", database); got != want {
+		t.Errorf("%v changed a key that got another name: it is\n%s\nand was\n%s", env, got, list)
 	}
 }
 

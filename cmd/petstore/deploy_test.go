@@ -78,7 +78,7 @@ func TestDeployedSettingsExist(t *testing.T) {
 	}
 	for _, command := range commandLine(t).Leaves(true) {
 		for _, f := range command.Flags {
-			variables[variable(f.Name)], flags["--"+f.Name] = true, true
+			variables[variable(f)], flags["--"+f.Name] = true, true
 		}
 	}
 	for path, text := range deployed(t) {

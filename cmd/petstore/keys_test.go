@@ -376,8 +376,8 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 	for _, flag := range []string{"listen", "admin-listen", "environment", "database", "redis", "base-url", "api-key", "rate-limits", "trusted-proxies",
 		"tls-cert", "tls-key", "body-budget", "keep-deprecated", "log-level", "log-format", "shutdown-timeout", "drain-delay"} {
-		if !strings.Contains(out, "--"+flag) || !strings.Contains(out, "$"+variable(flag)) {
-			t.Errorf("--help does not show --%s and %s:\n%s", flag, variable(flag), out)
+		if !strings.Contains(out, "--"+flag) || !strings.Contains(out, "$"+variableName(flag)) {
+			t.Errorf("--help does not show --%s and %s:\n%s", flag, variableName(flag), out)
 		}
 	}
 	for _, args := range [][]string{{"--help"}, {"keys", "--help"}, {"keys", "create", "--help"}} {

@@ -31,7 +31,7 @@ func checkRefusal(t *testing.T, raw string, status int) {
 		t.Errorf("want %d, got\n%s", status, raw)
 	}
 	for name, want := range map[string]string{
-		"Content-Type": "application/json", "X-RateLimit-Limit": "1000", "X-RateLimit-Remaining": "1000", "Access-Control-Allow-Origin": "*",
+		"Content-Type": "application/json", "Cache-Control": "no-store", "X-RateLimit-Limit": "1000", "X-RateLimit-Remaining": "1000", "Access-Control-Allow-Origin": "*",
 	} {
 		if got := response.Header.Get(name); got != want || strings.Count(raw, "\r\n"+name+": ") != 1 {
 			t.Errorf("%s is %q, want %q in\n%s", name, got, want, raw)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,11 +20,16 @@ var forOneRun = []string{
 	"reference", "replace", "status", "strict", "yes",
 }
 
-// variable is the name of the environment variable that sets a flag, or empty if none does.
-func variable(flag string) string {
-	if slices.Contains(forOneRun, flag) {
+// variable is the name of the environment variable that sets a flag, or empty if none does. A flag that may be left out
+// is part of a change, which is what was asked for and no more.
+func variable(flag *kong.Flag) string {
+	if slices.Contains(forOneRun, flag.Name) || flag.Target.Kind() == reflect.Pointer {
 		return ""
 	}
+	return variableName(flag.Name)
+}
+
+func variableName(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
@@ -32,10 +38,10 @@ func withVariable(value *kong.Value) string {
 	switch {
 	case value.Name == "help":
 		return "Show this help."
-	case value.Flag == nil || variable(value.Name) == "":
+	case value.Flag == nil || variable(value.Flag) == "":
 		return value.Help
 	}
-	return value.Help + " ($" + variable(value.Name) + ")"
+	return value.Help + " ($" + variable(value.Flag) + ")"
 }
 
 // variables sets flags that are not given from the environment.
@@ -46,7 +52,7 @@ type variables struct {
 
 // resolve looks up the variable of a flag. An empty variable counts as not set.
 func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	name := variable(flag.Name)
+	name := variable(flag)
 	if name == "" || v.getenv(name) == "" {
 		return nil, nil
 	}
@@ -58,7 +64,7 @@ func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 func (v variables) blame(err error) error {
 	return reword(err, func(flag string) string {
 		if v.used[flag] {
-			return variable(strings.TrimPrefix(flag, "--"))
+			return variableName(strings.TrimPrefix(flag, "--"))
 		}
 		return flag
 	})
@@ -95,7 +101,7 @@ func strangers(app *kong.Application, environ []string) (warnings []string) {
 	known := map[string]bool{}
 	for _, command := range app.Leaves(false) {
 		for _, flag := range command.Flags {
-			known[variable(flag.Name)] = true
+			known[variable(flag)] = true
 		}
 	}
 	for _, set := range environ {

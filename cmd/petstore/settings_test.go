@@ -55,7 +55,7 @@ func settingsTable(app *kong.Application) string {
 		}
 		for _, f := range command.Flags {
 			set, def := "", ""
-			if name := variable(f.Name); name != "" {
+			if name := variable(f); name != "" {
 				set = "`" + name + "`"
 			}
 			if f.HasDefault {

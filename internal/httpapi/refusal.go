@@ -21,6 +21,7 @@ func (a *API) Refusal(peer string, status int, message string) []byte {
 			return err
 		}
 		e := petstore.Errorf(petstore.BadRequest, "%s", message)
+		x.set("Cache-Control", "no-store") // it may have been meant for a path under /v1
 		x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
 		x.send()
 		return nil
