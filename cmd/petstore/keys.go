@@ -46,19 +46,21 @@ func (c *keysCreateCmd) Run(ctx context.Context, con *console) error {
 		if err := storage.CreateKey(ctx, key, petstore.HashSecret(secret)); err != nil {
 			return err
 		}
-		con.showSecret(secret, key)
-		return nil
+		return con.showSecret(secret, key)
 	})
 }
 
 // showSecret prints only the new key on standard output, so that a script can read it, and the rest on standard error.
-func (con *console) showSecret(secret string, key petstore.Key) {
-	fmt.Fprintln(con.stdout, secret)
+func (con *console) showSecret(secret string, key petstore.Key) error {
+	if _, err := fmt.Fprintln(con.stdout, secret); err != nil {
+		return fmt.Errorf("key %s was made, but standard output did not take it and nobody knows it: %w; petstore keys rotate --now %s makes one in its place", key.ID, err, key.ID)
+	}
 	until := "until it is revoked"
 	if !key.ExpiresAt.IsZero() {
 		until = "until " + key.ExpiresAt.UTC().Format(time.RFC3339)
 	}
 	fmt.Fprintf(con.stderr, "Made key %s (%s), which works %s. It is shown only this once: keep it safe.\n", key.ID, terms(key), until)
+	return nil
 }
 
 // terms says what a key may do, and how often.
@@ -240,13 +242,13 @@ func (c *keysRotateCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return err
 		}
-		con.showSecret(secret, key)
+		shown := con.showSecret(secret, key)
 		if c.Now {
 			fmt.Fprintf(con.stderr, "Key %s has ended.\n", c.ID)
 		} else {
 			fmt.Fprintf(con.stderr, "Key %s works for another %s at most.\n", c.ID, time.Duration(c.Overlap))
 		}
-		return nil
+		return shown
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"maps"
 	"net/http"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -410,5 +412,35 @@ func TestVersionIsPrinted(t *testing.T) {
 	t.Parallel()
 	if out, _, status := invoke(t, "version"); status != 0 || !strings.HasPrefix(out, "petstore ") {
 		t.Errorf("%d %q", status, out)
+	}
+}
+
+// full is a standard output that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestAKeyThatCannotBeShownIsAnError(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	var id string
+	for _, args := range [][]string{{"keys", "create", "--name", "shop"}, {"keys", "rotate", "--now"}, {"keys", "rotate"}} {
+		args = append(args, "--database", database)
+		if id != "" {
+			args = append(args, id)
+		}
+		var stderr bytes.Buffer
+		err := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)
+		if err == nil {
+			t.Fatalf("%v ended well, and said %s", args, &stderr)
+		}
+		advice := regexp.MustCompile(`no space left on device; petstore keys rotate --now (key_\w+) makes one in its place$`).FindStringSubmatch(err.Error())
+		if advice == nil || exitStatus(err) != 1 {
+			t.Fatalf("%v says %q", args, err)
+		}
+		id = advice[1]
+	}
+	if secret, stderr, status := invoke(t, "keys", "rotate", "--now", id, "--database", database); status != 0 || secret == "" {
+		t.Errorf("the advice does not help: %s", stderr)
 	}
 }
