@@ -24,6 +24,8 @@ type categoryName struct {
 	Name string `json:"name"`
 }
 
+func (n categoryName) texts() []string { return []string{n.Name} }
+
 // ListCategories returns one page of categories, by ascending id.
 func (c *Client) ListCategories(ctx context.Context, q CategoryQuery, options ...CallOption) (Page[Category], error) {
 	return page[Category](ctx, c, "/categories", q.encode(), options)

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Client calls one service with one key. It is safe for concurrent use. Goroutines that use the same key should share one
@@ -108,23 +109,34 @@ func (c *Client) call(ctx context.Context, method, path string, out any, options
 	return err
 }
 
+// body is what a request sends.
+type body interface {
+	// texts are the texts of the caller in it. JSON can hold only valid UTF-8, and encoding/json changes others.
+	texts() []string
+}
+
 // callWith sends in as the body of a request and reads the answer into out.
-func (c *Client) callWith(ctx context.Context, method, path string, in, out any, options []CallOption) error {
+func (c *Client) callWith(ctx context.Context, method, path string, in body, out any, options []CallOption) error {
 	r := newRequest(method, path, options)
 	if !printable(r.idempotencyKey) || len(r.idempotencyKey) > 255 {
 		return errors.New("an idempotency key must be of 1 to 255 printable ASCII characters")
 	}
-	body, err := json.Marshal(in)
+	for _, text := range in.texts() {
+		if !utf8.ValidString(text) {
+			return &Error{Code: ErrInvalidField, Status: http.StatusBadRequest, Message: fmt.Sprintf("%q is not valid UTF-8. Send it as UTF-8.", text)}
+		}
+	}
+	content, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("the body of %s %s cannot be written: %w", method, path, err)
 	}
-	r.body = body
+	r.body = content
 	_, err = c.exchange(ctx, r, out)
 	return err
 }
 
 // create is callWith for an operation that must make something only once, however often it is sent.
-func (c *Client) create(ctx context.Context, path string, in, out any, options []CallOption) error {
+func (c *Client) create(ctx context.Context, path string, in body, out any, options []CallOption) error {
 	withKey := append([]CallOption{WithIdempotencyKey(newIdempotencyKey())}, options...)
 	return c.callWith(ctx, http.MethodPost, path, in, out, withKey)
 }

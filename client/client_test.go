@@ -167,6 +167,28 @@ func TestRefusalsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestATextThatJSONCannotHoldIsNotSent(t *testing.T) {
+	store, _ := online(t)
+	ctx := t.Context()
+	pet := must(store.CreatePet(ctx, client.NewPet{Name: `\ufffd \uFFFD �`}))(t)
+	if pet.Name != `\ufffd \uFFFD �` {
+		t.Errorf("a name of valid text became %q", pet.Name)
+	}
+	const latin1 = "Zo\xeb"
+	_, created := store.CreatePet(ctx, client.NewPet{Name: latin1})
+	_, changed := store.UpdatePet(ctx, pet.ID, client.PetPatch{Name: new(latin1)})
+	_, placed := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Reference: latin1})
+	_, named := store.CreateCategory(ctx, latin1)
+	_, renamed := store.NameCategory(ctx, 1, latin1)
+	for _, err := range []error{created, changed, placed, named, renamed} {
+		if !errors.Is(err, client.ErrInvalidField) || !strings.Contains(err.Error(), `"Zo\xeb" is not valid UTF-8`) {
+			t.Errorf("got %v", err)
+		}
+	}
+	found, err := store.FindPet(ctx, pet.ID)
+	equal(t, found, err, pet)
+}
+
 func TestEveryAnswerTellsTheLimits(t *testing.T) {
 	s := testService(t)
 	store := through(t, s, s.keyOf(t, petstore.Enterprise, 50, 5000))

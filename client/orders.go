@@ -42,6 +42,8 @@ type newOrder struct {
 	HoldSeconds int64  `json:"holdSeconds,omitzero"`
 }
 
+func (n newOrder) texts() []string { return []string{n.Reference} }
+
 // OrderQuery selects orders. A zero field does not restrict the selection.
 type OrderQuery struct {
 	Status OrderStatus

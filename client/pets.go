@@ -33,12 +33,21 @@ type NewPet struct {
 	Status     PetStatus `json:"status,omitempty"`
 }
 
+func (n NewPet) texts() []string { return []string{n.Name} }
+
 // PetPatch says what to change about an animal. A nil field stays as it is: PetPatch{Status: new(Sold)} changes only the
 // status.
 type PetPatch struct {
 	Name       *string    `json:"name,omitempty"`
 	CategoryID *int64     `json:"categoryId,omitempty"`
 	Status     *PetStatus `json:"status,omitempty"`
+}
+
+func (p PetPatch) texts() (texts []string) {
+	if p.Name != nil {
+		texts = append(texts, *p.Name)
+	}
+	return texts
 }
 
 // PetQuery selects animals. A zero field does not restrict the selection.
