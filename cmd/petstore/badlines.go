@@ -18,8 +18,11 @@ type badLines struct {
 	file *os.File
 }
 
-// begin removes the bad-lines file of an earlier import. It refuses to remove the file to import.
+// begin removes the bad-lines file of an earlier import. It refuses to remove the file to import, or a database.
 func (b *badLines) begin(read *bulk.Steady) error {
+	if err := spareDatabase("--bad-lines", b.name); err != nil {
+		return err
+	}
 	info, err := os.Lstat(b.name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil

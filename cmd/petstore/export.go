@@ -27,6 +27,9 @@ type exportCmd struct {
 
 // Run writes animals, the newest first.
 func (c *exportCmd) Run(ctx context.Context, con *console) error {
+	if err := spareDatabase("--output", c.Output); err != nil {
+		return err
+	}
 	if c.Database != "" && (c.Server != "" || c.Profile != "") {
 		return wrongUsage("--database and --server or --profile are both given; give one of them")
 	}
@@ -190,6 +193,25 @@ func ordinary(name string) (string, error) {
 		return "", wrongUsage("--output names %s, which is not an ordinary file; leave it out to write to standard output", name)
 	}
 	return target, nil
+}
+
+// spareDatabase refuses to have a database overwritten. It is called before this process opens any: to close one's own
+// view of a file drops SQLite's locks on it.
+func spareDatabase(flag, name string) error {
+	const magic = "SQLite format 3\x00"
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil // whoever writes the file says what is wrong with it
+	}
+	defer file.Close()
+	head := make([]byte, len(magic))
+	if n, _ := io.ReadFull(file, head); string(head[:n]) == magic {
+		return wrongUsage("%s names %s, which is a database; name another file", flag, name)
+	}
+	return nil
 }
 
 // unwritten adds to an error about a file that no export was written.

@@ -77,6 +77,27 @@ func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
 	}
 }
 
+func TestADatabaseIsNotOverwrittenByAnExportOrByBadLines(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	pets, bad := written(t, "pets.csv", named(3)), written(t, "bad.csv", named(1)+",1,sold\n")
+	importing(t, nil, 0, "Added 3 animals.", pets, "--database", database)
+	name := strings.TrimPrefix(database, "sqlite:")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(name, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"export", "--output", name}, {"export", "--output", link}, {"import", bad, "--bad-lines", name}, {"import", bad, "--bad-lines", link}} {
+		_, stderr, status := invoke(t, append(args, "--database", database)...)
+		if want := args[len(args)-2] + " names " + args[len(args)-1] + ", which is a database; name another file"; status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%v ended with %d: %s", args, status, stderr)
+		}
+	}
+	if list, stderr, _ := invoke(t, "export", "--database", database); strings.Count(list, "\n") != 4 {
+		t.Errorf("%s%s", list, stderr)
+	}
+}
+
 func TestAnExportThatIsStoppedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	database, dir := newDatabase(t), t.TempDir()
