@@ -70,6 +70,19 @@ type page struct {
 	content     func() content
 }
 
+// takesGzip reports whether an Accept-Encoding names gzip, and not with the weight 0, which forbids it.
+func takesGzip(accepted []string) bool {
+	for coding := range strings.SplitSeq(strings.Join(accepted, ","), ",") {
+		name, weight, _ := strings.Cut(coding, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			_, q, _ := strings.Cut(weight, "=")
+			quality, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+			return err != nil || quality > 0
+		}
+	}
+	return false
+}
+
 // content is a file, both plain and compressed with gzip.
 type content struct {
 	plain, packed []byte
@@ -96,7 +109,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Accept-Encoding")
 	c := p.content()
 	body, tag := c.plain, c.tag
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if takesGzip(r.Header.Values("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		body, tag = c.packed, c.tag+"-gzip"
 	}

@@ -120,6 +120,17 @@ func TestPageIsAnsweredWholeWhateverPartIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestOnlyWhoTakesGzipGetsIt(t *testing.T) {
+	for accepted, want := range map[string]string{
+		"gzip": "gzip", "br, GZIP": "gzip", "gzip;q=0.001": "gzip", "br;q=1.0, gzip ; q=0.5": "gzip",
+		"": "", "br": "", "gzip;q=0": "", "br, gzip; q=0.000": "", "gzipped": "", "x-gzip": "",
+	} {
+		if got := get(t, "/docs", "Accept-Encoding", accepted).Header.Get("Content-Encoding"); got != want {
+			t.Errorf("who accepts %q gets %q, want %q", accepted, got, want)
+		}
+	}
+}
+
 func TestPagesArePackedForThoseWhoUnpackThem(t *testing.T) {
 	const path = "/docs"
 	packed, plain := get(t, path, "Accept-Encoding", "br, gzip"), get(t, path)
