@@ -29,7 +29,7 @@ type serveCmd struct {
 	TrustedProxies  string        `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For is believed."`
 	TLSCert         string        `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read again when it changes."`
 	TLSKey          string        `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read again when it changes."`
-	BodyBudget      size          `default:"64MiB" help:"How much memory all request bodies together may take, not counting the first 4 KiB of each. One owner gets at most an eighth. A size such as 64MiB, 512KiB or 65536."`
+	BodyBudget      size          `default:"64MiB" help:"How much memory all request bodies together may take, not counting the first 4 KiB of each. One owner gets at most an eighth. A size such as 64MiB; at least 8MiB."`
 	OrderHold       duration      `default:"72h" help:"How long an order holds its animal if the order does not say, from 1m to 30d."`
 	KeepDeprecated  bool          `help:"Serve deprecated operations beyond their removal date."`
 	LogLevel        slog.Level    `default:"info" help:"debug, info, warn or error."`
@@ -74,6 +74,9 @@ func (c *serveCmd) settings() (s settings, err error) {
 	}
 	if hold := time.Duration(c.OrderHold); hold < petstore.MinHold || hold > petstore.MaxHold {
 		return s, wrongUsage("--order-hold is %s; it may be a length of time from 1m to 30d, such as 72h", hold)
+	}
+	if c.BodyBudget < httpapi.MinBodyBudget {
+		return s, wrongUsage("--body-budget is too small; it may be 8MiB or more, so that the eighth of one owner holds the largest body")
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return s, wrongUsage("--tls-cert and --tls-key go together; give both or none")

@@ -199,6 +199,7 @@ func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
 		{"a negative length of time", []string{"--drain-delay=-1s"}, 2, "--drain-delay"},
 		{"a size that is none", []string{"--body-budget", "64MB"}, 2, "--body-budget: \"64MB\" is not a size such as 64MiB"},
 		{"no size at all", []string{"--body-budget", "0"}, 2, "--body-budget"},
+		{"a size whose eighth holds not every body", []string{"--body-budget", "8191KiB"}, 2, "--body-budget is too small; it may be 8MiB or more"},
 		{"a size that is too large", []string{"--body-budget", "9000000000000GiB"}, 2, "--body-budget"},
 		{"half of a certificate", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
 		{"a certificate that is not there", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},

@@ -13,6 +13,9 @@ import (
 // maxBody is how many bytes a body may have.
 const maxBody = 1 << 20
 
+// MinBodyBudget is the smallest BodyBudget from which an owner can send the largest body.
+const MinBodyBudget = shares * maxBody
+
 // bodyKind says which kind of body an operation takes.
 type bodyKind uint8
 
