@@ -52,7 +52,7 @@ var shares = []struct {
 }{
 	{SQLite, Busy, map[string]float64{Hot: 0.78, Distinct: 0.60, Get: 0.74, Create: 0.46, Mix: 0.65}},
 	{Postgres, 1, map[string]float64{Hot: 0.20, Get: 0.25}},
-	{Postgres, Busy, map[string]float64{Hot: 0.40, Distinct: 0.25, Get: 0.50, Create: 0.33, Mix: 0.30}},
+	{Postgres, Busy, map[string]float64{Hot: 0.46, Distinct: 0.25, Get: 0.50, Create: 0.33, Mix: 0.40}},
 }
 
 // gains are the goals of shared commits, as multiples of what commits every create by itself.

@@ -111,6 +111,33 @@ func TestTheTestsThatThePageOnSecurityNamesExist(t *testing.T) {
 	}
 }
 
+func TestThePageOnSecurityListsTheModulesOfTheBinary(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Known vulnerabilities\n")
+	_, list, _ := strings.Cut(section, "```\n")
+	list, _, _ = strings.Cut(list, "```")
+	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
+	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := func(text string) (lines []string) {
+		for module := range slices.Chunk(strings.Fields(text), 2) {
+			lines = append(lines, strings.Join(module, " "))
+		}
+		slices.Sort(lines)
+		return slices.Compact(lines)
+	}
+	if listed, built := modules(list), modules(string(out)); !slices.Equal(listed, built) {
+		t.Errorf("the page lists\n%s\nbut the binary has\n%s\nthe command on the page prints them", strings.Join(listed, "\n"), strings.Join(built, "\n"))
+	}
+}
+
 // In the table that says where something is decided, the names after a file are declared in that file.
 func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 	t.Parallel()
