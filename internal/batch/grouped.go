@@ -19,7 +19,8 @@ type Grouped[K comparable, V any] struct {
 }
 
 type group[V any] struct {
-	members int
+	members int  // until the call begins, those that still wait
+	called  bool // the call has begun
 	value   V
 	err     error
 	done    chan struct{}
@@ -33,8 +34,8 @@ func NewGrouped[K comparable, V any](call func(key K, n int) (V, error)) *Groupe
 
 // Do returns the answer of a call for key that started after Do was called, and the caller's place among the requests
 // that share the call, counted from 0. A caller that finds no call running makes one itself, without waiting for
-// another goroutine, and waits for its end whatever ctx does. If ctx ends while another goroutine calls, the call still
-// happens and only the answer is lost.
+// another goroutine, and waits for its end whatever ctx does. If ctx ends while another goroutine calls, only the answer is
+// lost. If ctx ends before the call begins, the caller is not part of the call.
 func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err error) {
 	mine, place, first := g.join(key)
 	if first {
@@ -42,7 +43,7 @@ func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err 
 			go g.run(key, next)
 		}
 	}
-	return Begun[V]{mine, place}.Wait(ctx)
+	return Begun[V]{mine, place, &g.mu}.Wait(ctx)
 }
 
 // Begin is like Do, but does not wait: another goroutine calls.
@@ -51,18 +52,24 @@ func (g *Grouped[K, V]) Begin(key K) Begun[V] {
 	if first {
 		go g.run(key, mine)
 	}
-	return Begun[V]{mine, place}
+	return Begun[V]{mine, place, &g.mu}
 }
 
 // Begun is a request that was begun.
 type Begun[V any] struct {
 	group *group[V]
 	place int
+	mu    *sync.Mutex // guards the group
 }
 
 // Wait waits for what Do returns. It returns an answer that has already come even if ctx has ended.
 func (b Begun[V]) Wait(ctx context.Context) (value V, place int, err error) {
 	if err := await(ctx, b.group.done); err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if !b.group.called {
+			b.group.members--
+		}
 		return value, b.place, err
 	}
 	return b.group.value, b.place, b.group.err
@@ -99,9 +106,13 @@ func (g *Grouped[K, V]) run(key K, now *group[V]) {
 
 // answer makes the call for a group, and returns the group that came meanwhile, or nil.
 func (g *Grouped[K, V]) answer(key K, now *group[V]) (next *group[V]) {
-	now.value, now.err = guard(func() (V, error) { return g.call(key, now.members) })
+	g.mu.Lock()
+	now.called = true
+	n := now.members
+	g.mu.Unlock()
+	now.value, now.err = guard(func() (V, error) { return g.call(key, n) })
 	close(now.done)
-	if now.members > 1 {
+	if n > 1 {
 		runtime.Gosched() // let others that are about to ask join the next group
 	}
 	g.mu.Lock()

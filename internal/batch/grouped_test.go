@@ -63,3 +63,36 @@ func TestAnAnswerThatIsThereIsTakenThoughTheWaitIsOver(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		goOn := make(chan struct{})
+		g := NewGrouped(func(_ string, n int) (string, error) {
+			sizes = append(sizes, n)
+			<-goOn
+			return "", nil
+		})
+		over, end := context.WithCancel(t.Context())
+		end()
+		stays := func() { go g.Do(t.Context(), "pets"); synctest.Wait() }
+		leaves := func() {
+			if _, _, err := g.Begin("pets").Wait(over); err == nil {
+				t.Error("there was an answer before the call")
+			}
+		}
+		stays() // its call has begun
+		leaves()
+		stays()
+		leaves()
+		stays()
+		goOn <- struct{}{} // the second call begins
+		synctest.Wait()
+		leaves() // its call does not begin before the second ends
+		close(goOn)
+		synctest.Wait()
+		if !slices.Equal(sizes, []int{1, 2, 0}) {
+			t.Errorf("the calls were for %v requests, want 1, 2 and none", sizes)
+		}
+	})
+}

@@ -227,6 +227,26 @@ func TestRequestsThatWaitForOneStallAreOneTimeout(t *testing.T) {
 	log.says(t)
 }
 
+func TestRequestsDuringAPauseOfRedisAreCountedOnce(t *testing.T) {
+	server := testservice.StartRedis(t)
+	f, _ := openFallback(t, server.URL, petstore.Production)
+	f.redis.Load().clock = func() time.Time { return morning }
+	f.now = func() time.Time { return morning }
+	take(t, f, owner)
+	server.Pause(t)
+	f.waits(answerTimeout)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { take(t, f, owner) })
+	}
+	all.Wait()
+	server.Resume(t)
+	f.waits(time.Minute)
+	if d := take(t, f, owner); d.Alone || d.Remaining != 60-22 {
+		t.Errorf("after 21 requests of 60 the next one gets %+v", d)
+	}
+}
+
 // waits changes how long requests wait for Redis from now on.
 func (f *Fallback) waits(timeout time.Duration) {
 	f.timeout = timeout
