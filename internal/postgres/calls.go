@@ -50,6 +50,16 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 	}))
 }
 
+// confirm waits, as a commit does, until everything that this server shows is on its disk and on the standby that commits
+// wait for, if there is one. To say that a change is made already needs it: the call that made the change may have been
+// cut off while it waited, and a failover would undo the change.
+func (db *DB) confirm(ctx context.Context) error {
+	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		_, err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'petstore', '')") // something to commit
+		return err
+	})
+}
+
 // transaction is write for work of several statements. None of them takes effect before the commit.
 func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx pgx.Tx) error) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {

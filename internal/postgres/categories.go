@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
@@ -120,13 +122,15 @@ func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isN
 
 // DeleteCategory takes the name from a number.
 func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
-	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-		tag, err := conn.Exec(ctx, deleteCategory, id)
-		if err == nil && tag.RowsAffected() == 0 {
-			err = petstore.NoSuchCategory()
-		}
+	var deleted pgconn.CommandTag
+	err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) (err error) {
+		deleted, err = conn.Exec(ctx, deleteCategory, id)
 		return err
 	})
+	if err == nil && deleted.RowsAffected() == 0 {
+		return cmp.Or(db.confirm(ctx), error(petstore.NoSuchCategory()))
+	}
+	return err
 }
 
 // lockName locks out other writers of names and returns the category that has the name, or nil if none has.

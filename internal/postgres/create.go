@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -111,7 +112,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 	if done, err := db.tryDelete(ctx, id); done || err != nil {
 		return err
 	}
-	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, holder, _, err := db.lockPet(ctx, tx, id)
 		if err != nil {
 			return err
@@ -122,4 +123,8 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 		_, err = tx.Exec(ctx, deletePet, id)
 		return err
 	})
+	if petstore.IsCode(err, petstore.NotFound) {
+		return cmp.Or(db.confirm(ctx), err)
+	}
+	return err
 }

@@ -224,6 +224,11 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	if err != nil {
 		return petstore.Order{}, err
 	}
+	if changed == 0 {
+		if err := db.confirm(ctx); err != nil {
+			return petstore.Order{}, err
+		}
+	}
 	db.watch.Order(to, changed)
 	return closed, refusal
 }

@@ -216,6 +216,53 @@ func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
 	}
 }
 
+// TestWhatIsSaidToBeDoneAlreadyIsOnTheStandby repeats changes whose first call was cut off while it waited for a standby.
+func TestWhatIsSaidToBeDoneAlreadyIsOnTheStandby(t *testing.T) {
+	t.Parallel()
+	primary := testservice.StartPostgres(t)
+	standby := primary.Standby(t)
+	db := open(t, primary.URL)
+	ctx := t.Context()
+	ordered, unwanted := mustCreate(t, db), mustCreate(t, db)
+	order, _, err := db.PlaceOrder(ctx, petstore.NewOrder{PetID: ordered.ID, Hold: time.Hour}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	category, _, err := db.CreateCategory(ctx, "dogs", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	standby.Stop(t)
+	var all sync.WaitGroup
+	for name, change := range map[string]func(replica *DB) error{
+		"CloseOrder": func(replica *DB) error {
+			_, err := replica.CloseOrder(ctx, order.ID, petstore.Completed)
+			return err
+		},
+		"DeletePet":      func(replica *DB) error { return replica.DeletePet(ctx, unwanted.ID) },
+		"DeleteCategory": func(replica *DB) error { return replica.DeleteCategory(ctx, category.ID) },
+	} {
+		replica := open(t, primary.URL) // so that no change waits for another
+		all.Go(func() {
+			for range 2 {
+				if err := change(replica); !petstore.IsCode(err, petstore.OutcomeUnknown) {
+					t.Errorf("%s says %v while no standby has the change", name, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	standby.Start(t)
+	if order, err := db.CloseOrder(ctx, order.ID, petstore.Completed); err != nil || order.Status != petstore.Completed {
+		t.Errorf("CloseOrder says %v when the standby is back", err)
+	}
+	for name, err := range map[string]error{"DeletePet": db.DeletePet(ctx, unwanted.ID), "DeleteCategory": db.DeleteCategory(ctx, category.ID)} {
+		if !petstore.IsCode(err, petstore.NotFound) {
+			t.Errorf("%s says %v when the standby is back", name, err)
+		}
+	}
+}
+
 func TestAPrimaryThatBecomesReadOnlyIsLeft(t *testing.T) {
 	t.Parallel()
 	primary := testservice.StartPostgres(t)
