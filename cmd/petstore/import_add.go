@@ -74,11 +74,14 @@ func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) e
 	for range concurrency {
 		workers.Go(func() {
 			for it := range orDone(ctx, items) {
-				if err := im.one(sending, it, add); err != nil {
+				stored, err := im.one(sending, it, add)
+				if err != nil {
 					stop(err)
 					return
 				}
-				acknowledged <- it.ID
+				if stored {
+					acknowledged <- it.ID
+				}
 			}
 		})
 	}
@@ -128,22 +131,22 @@ func orDone(ctx context.Context, items <-chan item) func(yield func(item) bool) 
 	}
 }
 
-// one adds a line. It reports a line that the store refuses, and the import goes on.
-func (im *importer) one(ctx context.Context, it item, add create) error {
+// one adds a line. It reports a line that the store refuses, and the import goes on; the next import tries that line again.
+func (im *importer) one(ctx context.Context, it item, add create) (stored bool, err error) {
 	replayed, err := add(ctx, it)
 	im.meter.count(1)
 	bad := (*bulk.BadLine)(nil)
 	switch {
 	case errors.As(err, &bad):
-		return im.bad.report(bad.Number, bad.Reason)
+		return false, im.bad.report(bad.Number, bad.Reason)
 	case err != nil:
-		return err
+		return false, err
 	case replayed:
 		im.known.Add(1)
 	default:
 		im.added.Add(1)
 	}
-	return nil
+	return true, nil
 }
 
 // note writes acknowledged lines into the journal, every second and at the end.

@@ -2,10 +2,15 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -105,6 +110,34 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "Ann Rex Rex Rex Tom" {
 		t.Errorf("the store has %s", got)
+	}
+}
+
+func TestALineThatAServerRefusedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	server, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit atomic.Int64
+	pass := httputil.NewSingleHostReverseProxy(server)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > limit.Load() {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	behind := map[string]string{"PETSTORE_SERVER": proxy.URL, "PETSTORE_API_KEY": s.Key}
+	file := written(t, "pets.csv", "name,categoryId\nRex,1\n"+strings.Repeat("x", 500)+",1\n")
+	limit.Store(300)
+	importing(t, behind, 1, "Added 1 animal.\n1 line is bad and not added", file)
+	limit.Store(3000)
+	importing(t, behind, 0, "Added 1 animal. ", file)
+	if n := len(s.everyPet(t)); n != 2 {
+		t.Errorf("the store has %d animals", n)
 	}
 }
 
