@@ -205,6 +205,36 @@ func TestAJournalOfAnotherStoreIsNotBelieved(t *testing.T) {
 	importing(t, nil, 1, "if the database is new, remove "+file+".imported-", file, "--database", database)
 }
 
+func TestEachPostgreSQLStoreHasItsJournalHoweverItIsNamed(t *testing.T) {
+	t.Parallel()
+	plain, other := testservice.Postgres(t), testservice.Postgres(t)
+	file := written(t, "pets.csv", named(20))
+	importing(t, nil, 0, "Added 20 animals.", file, "--database", plain)
+	importing(t, nil, 0, "Added 0 animals.", file, "--database", inQuery(t, plain))
+	importing(t, nil, 0, "Added 20 animals.", written(t, "more.csv", named(20)), "--database", inQuery(t, other))
+	importing(t, nil, 0, "Added 20 animals.", file, "--database", inQuery(t, other))
+	if n := len(exported(t, other)); n != 40 {
+		t.Errorf("the other database has %d animals", n)
+	}
+}
+
+// inQuery writes all that the URL of a PostgreSQL database says into the query of another URL.
+func inQuery(t *testing.T, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	for name, value := range map[string]string{"host": u.Hostname(), "port": u.Port(), "user": u.User.Username(), "dbname": u.Path[1:]} {
+		query.Set(name, value)
+	}
+	if password, given := u.User.Password(); given {
+		query.Set("password", password)
+	}
+	return "postgres:///?" + query.Encode()
+}
+
 func TestAnImportFromStandardInput(t *testing.T) {
 	t.Parallel()
 	s, database := startServer(t), newDatabase(t)
