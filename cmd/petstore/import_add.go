@@ -250,11 +250,11 @@ func onceFor(block bulk.Block) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:])}
 }
 
-// compare refuses a journal that names more animals than the store has ever had.
+// compare refuses a journal that names more animals than the store has had. It cannot notice every restore.
 func (im *importer) compare(ctx context.Context, storage petstore.Copyable) error {
 	highest, err := storage.Counters(ctx)
 	if err == nil && highest.Pet < im.journaled {
-		err = fmt.Errorf("%s names %s in this database, which has never had that many; if the database is new, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"))
+		err = fmt.Errorf("%s names %s, but this database has had only %s; if it is new, or was restored from a backup older than the import, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"), grouped(highest.Pet))
 	}
 	return err
 }
