@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -15,6 +14,7 @@ import (
 	"petstore/internal/bulk"
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
+	"petstore/internal/postgres"
 )
 
 type importCmd struct {
@@ -131,7 +131,7 @@ func (c *importCmd) add(ctx context.Context, im *importer) error {
 	if c.File == "-" || !im.file.Regular() {
 		return im.oneByOne(ctx, storeConcurrency, createIn(storage))
 	}
-	target, err := c.store()
+	target, err := c.store(ctx, storage)
 	if err != nil {
 		return err
 	}
@@ -166,23 +166,20 @@ func (c *importCmd) journalName(target string) string {
 }
 
 // store identifies the store that --database names, however that name is written.
-func (c *importCmd) store() (string, error) {
-	kind, path, err := c.database()
+func (c *importCmd) store(ctx context.Context, storage petstore.Storage) (string, error) {
+	if db, ok := storage.(*postgres.DB); ok {
+		place, err := db.Place(ctx)
+		return "postgres://" + place, err
+	}
+	_, path, err := c.database()
 	if err != nil {
 		return "", err
 	}
-	if kind == "sqlite" {
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return "", err
-		}
-		path, err = filepath.Abs(path)
-		return "sqlite:" + path, err
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", err
 	}
-	address, err := url.Parse(c.Database)
-	if err != nil {
-		return "", errors.New("--database cannot be read")
-	}
-	return "postgres://" + address.Host + address.Path, nil
+	path, err = filepath.Abs(path)
+	return "sqlite:" + path, err
 }
 
 // parseObject reads a line of JSON as the service reads a body.

@@ -74,11 +74,14 @@ func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) e
 	for range concurrency {
 		workers.Go(func() {
 			for it := range orDone(ctx, items) {
-				if err := im.one(sending, it, add); err != nil {
+				stored, err := im.one(sending, it, add)
+				if err != nil {
 					stop(err)
 					return
 				}
-				acknowledged <- it.ID
+				if stored {
+					acknowledged <- it.ID
+				}
 			}
 		})
 	}
@@ -128,22 +131,22 @@ func orDone(ctx context.Context, items <-chan item) func(yield func(item) bool) 
 	}
 }
 
-// one adds a line. It reports a line that the store refuses, and the import goes on.
-func (im *importer) one(ctx context.Context, it item, add create) error {
+// one adds a line. It reports a line that the store refuses, and the import goes on; the next import tries that line again.
+func (im *importer) one(ctx context.Context, it item, add create) (stored bool, err error) {
 	replayed, err := add(ctx, it)
 	im.meter.count(1)
 	bad := (*bulk.BadLine)(nil)
 	switch {
 	case errors.As(err, &bad):
-		return im.bad.report(bad.Number, bad.Reason)
+		return false, im.bad.report(bad.Number, bad.Reason)
 	case err != nil:
-		return err
+		return false, err
 	case replayed:
 		im.known.Add(1)
 	default:
 		im.added.Add(1)
 	}
-	return nil
+	return true, nil
 }
 
 // note writes acknowledged lines into the journal, every second and at the end.
@@ -247,11 +250,11 @@ func onceFor(block bulk.Block) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:])}
 }
 
-// compare refuses a journal that names more animals than the store has ever had.
+// compare refuses a journal that names more animals than the store has had. It cannot notice every restore.
 func (im *importer) compare(ctx context.Context, storage petstore.Copyable) error {
 	highest, err := storage.Counters(ctx)
 	if err == nil && highest.Pet < im.journaled {
-		err = fmt.Errorf("%s names %s in this database, which has never had that many; if the database is new, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"))
+		err = fmt.Errorf("%s names %s, but this database has had only %s; if it is new, or was restored from a backup older than the import, remove %[1]s", im.journal.Name(), many(im.journaled, "animal"), grouped(highest.Pet))
 	}
 	return err
 }

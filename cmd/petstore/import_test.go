@@ -2,10 +2,15 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -91,10 +96,10 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	if want := "line 4: categoryId must be a whole number from -9223372036854775808 to 9223372036854775807.\n"; err != nil || string(report) != want {
 		t.Errorf("%v, the report is %q", err, report)
 	}
-	importing(t, s.asClient(), 1, "Added 0 animals. 3 lines are in the store from an earlier import;", file)
+	importing(t, s.asClient(), 1, "Added 0 animals. Skipped 3 lines that an earlier import added;", file)
 
 	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // one line is fixed, lines have moved, and one line is new
-	importing(t, s.asClient(), 0, "Added 2 animals. 3 lines are in the store from an earlier import;", file)
+	importing(t, s.asClient(), 0, "Added 2 animals. Skipped 3 lines that an earlier import added;", file)
 	if _, err := os.Stat(file + ".bad.txt"); !os.IsNotExist(err) {
 		t.Errorf("the report of the earlier import is still there: %v", err)
 	}
@@ -105,6 +110,34 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "Ann Rex Rex Rex Tom" {
 		t.Errorf("the store has %s", got)
+	}
+}
+
+func TestALineThatAServerRefusedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	server, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit atomic.Int64
+	pass := httputil.NewSingleHostReverseProxy(server)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > limit.Load() {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	behind := map[string]string{"PETSTORE_SERVER": proxy.URL, "PETSTORE_API_KEY": s.Key}
+	file := written(t, "pets.csv", "name,categoryId\nRex,1\n"+strings.Repeat("x", 500)+",1\n")
+	limit.Store(300)
+	importing(t, behind, 1, "Added 1 animal.\n1 line is bad and not added", file)
+	limit.Store(3000)
+	importing(t, behind, 0, "Added 1 animal. ", file)
+	if n := len(s.everyPet(t)); n != 2 {
+		t.Errorf("the store has %d animals", n)
 	}
 }
 
@@ -120,7 +153,7 @@ func TestTheJournalHoldsWhenTheServerRemembersNothing(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	other := map[string]string{"PETSTORE_SERVER": s.URL + "/v1/", "PETSTORE_API_KEY": strings.TrimSpace(key)}
-	importing(t, other, 0, "Added 0 animals. 20 lines", file)
+	importing(t, other, 0, "Added 0 animals. Skipped 20 lines", file)
 	importing(t, other, 0, "Added 20 animals.", file, "--label", "again")
 	if n := len(s.everyPet(t)); n != 40 {
 		t.Errorf("the store has %d animals", n)
@@ -136,7 +169,7 @@ func TestAnImportGoesStraightIntoAStore(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			file := written(t, "pets.csv", named(5000))
 			importing(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
-			importing(t, nil, 0, "Added 0 animals. 5,000 lines", file, "--database", database)
+			importing(t, nil, 0, "Added 0 animals. Skipped 5,000 lines", file, "--database", database)
 			rows := exported(t, database)
 			eachOnce(t, rows, 5000)
 			if !strings.HasSuffix(rows[0], ",Animal 4999,1,available") || !strings.HasSuffix(rows[4999], ",Animal 0,0,available") {
@@ -156,7 +189,7 @@ func TestTheJournalHoldsWhenTheStoreRemembersNothing(t *testing.T) {
 				_, err := storage.PurgeIdempotency(t.Context(), time.Now().Add(time.Hour))
 				return err
 			})
-			importing(t, nil, 0, "Added 0 animals. 5,000 lines", file, "--database", database)
+			importing(t, nil, 0, "Added 0 animals. Skipped 5,000 lines", file, "--database", database)
 		})
 	}
 }
@@ -169,7 +202,76 @@ func TestAJournalOfAnotherStoreIsNotBelieved(t *testing.T) {
 	if err := os.Remove(strings.TrimPrefix(database, "sqlite:")); err != nil {
 		t.Fatal(err)
 	}
-	importing(t, nil, 1, "if the database is new, remove "+file+".imported-", file, "--database", database)
+	importing(t, nil, 1, ", but this database has had only 0; if it is new, or was restored from a backup older than the import, remove "+file+".imported-", file, "--database", database)
+}
+
+func TestAnImportAfterARestoreDoesNotSayThatLinesAreInTheStore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what   string
+		before int // the number of animals in the backup
+		status int
+		says   string
+	}{
+		{"with fewer animals than the journal", 10, 1, "names 20 animals, but this database has had only 10; if it is new, or was restored from a backup older than the import, remove "},
+		{"with as many", 20, 0, "Added 0 animals. Skipped 20 lines that an earlier import added; a --label of your choice imports lines again. If a restore has removed all of them from the store, remove "},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			database := newDatabase(t)
+			backup := filepath.Join(t.TempDir(), "night.db")
+			importing(t, nil, 0, "Added ", written(t, "before.csv", named(c.before)), "--database", database)
+			if _, stderr, status := invoke(t, "backup", "--database", database, backup); status != 0 {
+				t.Fatal(stderr)
+			}
+			file := written(t, "pets.csv", named(20))
+			importing(t, nil, 0, "Added 20 animals.", file, "--database", database)
+			if _, stderr, status := invoke(t, "restore", "--replace", "--database", database, backup); status != 0 {
+				t.Fatal(stderr)
+			}
+			importing(t, nil, c.status, c.says+file+".imported-", file, "--database", database)
+			if n := len(exported(t, database)); n != c.before {
+				t.Errorf("the store has %d animals", n)
+			}
+			journals, err := filepath.Glob(file + ".imported-*")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, journal := range journals {
+				os.Remove(journal)
+			}
+			importing(t, nil, 0, "Added 20 animals.", file, "--database", database)
+		})
+	}
+}
+
+func TestEachPostgreSQLStoreHasItsJournalHoweverItIsNamed(t *testing.T) {
+	t.Parallel()
+	plain, other := testservice.Postgres(t), testservice.Postgres(t)
+	file := written(t, "pets.csv", named(20))
+	importing(t, nil, 0, "Added 20 animals.", file, "--database", plain)
+	importing(t, nil, 0, "Added 0 animals.", file, "--database", inQuery(t, plain))
+	importing(t, nil, 0, "Added 20 animals.", written(t, "more.csv", named(20)), "--database", inQuery(t, other))
+	importing(t, nil, 0, "Added 20 animals.", file, "--database", inQuery(t, other))
+	if n := len(exported(t, other)); n != 40 {
+		t.Errorf("the other database has %d animals", n)
+	}
+}
+
+// inQuery writes all that the URL of a PostgreSQL database says into the query of another URL.
+func inQuery(t *testing.T, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	for name, value := range map[string]string{"host": u.Hostname(), "port": u.Port(), "user": u.User.Username(), "dbname": u.Path[1:]} {
+		query.Set(name, value)
+	}
+	if password, given := u.User.Password(); given {
+		query.Set("password", password)
+	}
+	return "postgres:///?" + query.Encode()
 }
 
 func TestAnImportFromStandardInput(t *testing.T) {
@@ -181,10 +283,10 @@ func TestAnImportFromStandardInput(t *testing.T) {
 		status           int
 	}{
 		{"CSV", named(300), "Added 300 animals.", nil, 0},
-		{"the same again", named(300), "Added 0 animals. 300 lines", nil, 0},
+		{"the same again", named(300), "Added 0 animals. Skipped 300 lines", nil, 0},
 		{"JSON Lines", `{"name":"Rex","categoryId":1.0,"x":[]}` + "\n" + `{"name":"Rex","name":"Tom","categoryId":1}`, "Added 1 animal.", nil, 1},
 		{"into a store", named(300), "Added 300 animals.", []string{"--database", database}, 0},
-		{"the same again into the store, one line mended", strings.Replace(named(300), "Animal 7,", "Animal 700,", 1), "Added 1 animal. 299 lines", []string{"--database", database}, 0},
+		{"the same again into the store, one line mended", strings.Replace(named(300), "Animal 7,", "Animal 700,", 1), "Added 1 animal. Skipped 299 lines", []string{"--database", database}, 0},
 		{"strictly", named(3), "--strict reads the lines twice, so it needs a file", []string{"--strict"}, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (im *importer) open(name string, confirm func(bulk.Block) (bool, error)) (e
 	return err
 }
 
-// next returns the next line that is not in the store yet, and reports the bad lines before it.
+// next returns the next line that no earlier import has added, and reports the bad lines before it.
 func (im *importer) next() (item, error) {
 	for {
 		line, err := im.reader.Next()
@@ -140,7 +140,10 @@ func (im *importer) finish(err error) error {
 	if added, known := im.added.Load(), im.known.Load(); err == nil || added+known > 0 {
 		fmt.Fprintf(im.con.stderr, "Added %s.", many(added, "animal"))
 		if known > 0 {
-			fmt.Fprintf(im.con.stderr, " %s in the store from an earlier import; a --label of your choice imports lines again.", are(known, "line"))
+			fmt.Fprintf(im.con.stderr, " Skipped %s that an earlier import added; a --label of your choice imports lines again.", many(known, "line"))
+			if added == 0 && im.journal != nil { // otherwise that would add the new ones twice
+				fmt.Fprintf(im.con.stderr, " If a restore has removed all of them from the store, remove %s and import again.", im.journal.Name())
+			}
 		}
 		fmt.Fprintln(im.con.stderr)
 	}

@@ -5,6 +5,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -155,6 +156,22 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 
 // SharedReads is how many lists and inventories have needed no query of their own so far.
 func (db *DB) SharedReads() int64 { return db.pages.Joined() + db.counts.Joined() }
+
+// selectSchema finds the schema in which the search path finds the tables.
+const selectSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'pets'::regclass"
+
+// Place says where the store is, such as host:5432/name, without the user and the password. It is the same whether the
+// URL, its query or variables such as PGHOST say so.
+func (db *DB) Place(ctx context.Context) (string, error) {
+	var schema string
+	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, selectSchema).Scan(&schema) })
+	config := db.pool.Config().ConnConfig
+	place := strings.Join(hosts(config), ",") + "/" + cmp.Or(config.Database, config.User) // PostgreSQL's default is the name of the user
+	if schema != "public" {
+		place += "?schema=" + schema
+	}
+	return place, err
+}
 
 // Ping asks the primary.
 func (db *DB) Ping(ctx context.Context) error {

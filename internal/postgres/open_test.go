@@ -105,3 +105,36 @@ func TestADatabaseOutOfReachIsNamedWithoutItsPassword(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlaceIsWhereTheStoreIsHoweverTheURLNamesIt(t *testing.T) {
+	database := testservice.Postgres(t)
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, database, "CREATE SCHEMA second")
+	host, name := u.Host, u.Path[1:]
+	with := func(change func(*url.URL)) string {
+		other := *u
+		change(&other)
+		return other.String()
+	}
+	t.Setenv("PGHOST", u.Hostname())
+	t.Setenv("PGPORT", u.Port())
+	t.Setenv("PGDATABASE", name)
+	for _, c := range []struct{ what, url, want string }{
+		{"the common form", database, host + "/" + name},
+		{"the query", with(func(u *url.URL) {
+			u.Host, u.Path, u.RawQuery = "", "/", "host="+u.Hostname()+"&port="+u.Port()+"&dbname="+name
+		}), host + "/" + name},
+		{"variables", with(func(u *url.URL) { u.Host, u.Path = "", "" }), host + "/" + name},
+		{"several hosts, and TLS if possible", with(func(u *url.URL) { u.Host, u.RawQuery = host+",127.0.0.1:1", "sslmode=prefer" }), host + ",127.0.0.1:1/" + name},
+		{"another schema", with(func(u *url.URL) { u.RawQuery = "search_path=second" }), host + "/" + name + "?schema=second"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			if got, err := open(t, c.url).Place(t.Context()); err != nil || got != c.want {
+				t.Errorf("got %q, %v; want %q", got, err, c.want)
+			}
+		})
+	}
+}
