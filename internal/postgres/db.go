@@ -71,6 +71,8 @@ const (
 	// patience bounds every call, including its wait for a connection. If the database hangs, requests are refused and do
 	// not hang.
 	patience = 3 * time.Second
+	// workTime is the part of patience in which nobody waits for a connection any longer.
+	workTime = 500 * time.Millisecond
 	// connectTimeout bounds the attempt to reach one host, so that there is time to try another.
 	connectTimeout = 2 * time.Second
 	// pingTimeout bounds the check of a connection that was idle, so that one call can discard several dead ones.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -301,4 +303,40 @@ func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowle
 		}
 	}
 	return unavailable
+}
+
+// TestNoWorkBeginsWithoutTimeToEnd frees connections when those who wait for them have almost lost patience. Work that is
+// cut off breaks its connection, so under overload hardly any work would end.
+func TestNoWorkBeginsWithoutTimeToEnd(t *testing.T) {
+	t.Parallel()
+	db := openUsed(t, testservice.Postgres(t))
+	var held []*pgxpool.Conn
+	for range maxConns {
+		conn, err := db.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, conn)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			err := db.write(t.Context(), func(ctx context.Context, _ *pgxpool.Conn) error {
+				end, _ := ctx.Deadline()
+				if left := time.Until(end); left < workTime/2 {
+					t.Errorf("work begins %v before its end", left)
+				}
+				return nil
+			})
+			if err != nil && !petstore.IsCode(err, petstore.Unavailable) {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(patience - workTime/5)
+	for _, conn := range held {
+		conn.Release()
+	}
+	all.Wait()
+	works(t, db)
 }
