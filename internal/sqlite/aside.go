@@ -78,7 +78,7 @@ func takeAlone(conn *sqlite3.Conn) error {
 // moveWAL moves away the WAL and the journal that a damaged or deleted database has left. SQLite would take them for those
 // of the next file at path.
 func moveWAL(path, aside string) error {
-	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+	for _, suffix := range companions {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the write-ahead log of the old database could not be put aside: %w", err)
 		}

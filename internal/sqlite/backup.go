@@ -23,6 +23,9 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	if folder := filepath.Dir(target); isMissing(folder) {
 		return fmt.Errorf("the folder %s does not exist; create it, or choose another file for the backup", folder)
 	}
+	if err := checkNew(target); err != nil {
+		return err
+	}
 	db, conn, err := beside(cfg)
 	if err != nil {
 		return err

@@ -62,16 +62,37 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// companions are the endings of the files that SQLite keeps beside a database.
+var companions = []string{"-wal", "-shm", "-journal"}
+
+// checkNew refuses to make a database at path if an older one has left files there. SQLite would apply them to the new
+// database, or delete them with the animals that they hold. A path at which there is a database already is fine, also if
+// another process has just made it: hence the order of the two checks.
+func checkNew(path string) error {
+	for _, suffix := range companions {
+		if left := path + suffix; !isMissing(left) && isMissing(path) {
+			return fmt.Errorf("%s belongs to an older database %s, and SQLite would take it for a part of the new one; move it away, or choose another name", left, path)
+		}
+	}
+	return nil
+}
+
+// followed is the path that a symbolic link leads to, even if there is no file, or else path itself.
+func followed(path string) string {
+	target, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return path
+	case filepath.IsAbs(target):
+		return target
+	}
+	return filepath.Join(filepath.Dir(path), target)
+}
+
 // makePrivate makes an empty file for SQLite to fill, unless the file exists. Everybody could read a file that SQLite
 // makes itself. The files that SQLite makes beside a database get the mode of the database. If makePrivate cannot make
 // the file, SQLite says why.
 func makePrivate(path string) {
-	if target, err := os.Readlink(path); err == nil {
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = target
-	}
 	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		file.Close()
 	}

@@ -82,6 +82,19 @@ func TestOpenRefuses(t *testing.T) {
 				noError(t, err)
 			},
 			want: "the database PATH is damaged; restore it from a backup with petstore restore",
+		}, {
+			name: "a missing file whose write-ahead log is there",
+			make: func(t *testing.T, path string) { noError(t, os.WriteFile(path+"-wal", []byte("animals"), 0o600)) },
+			cfg:  Config{Create: true},
+			want: "PATH-wal belongs to an older database PATH, and SQLite would take it for a part of the new one; move it away, or choose another name",
+		}, {
+			name: "a link to such a file",
+			make: func(t *testing.T, path string) {
+				noError(t, os.Symlink("other.db", path))
+				noError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "other.db-wal"), []byte("animals"), 0o600))
+			},
+			cfg:  Config{Create: true, Serve: true},
+			want: "DIR/other.db-wal belongs to an older database DIR/other.db, and SQLite would take it for a part of the new one; move it away, or choose another name",
 		},
 	}
 	for _, c := range cases {
