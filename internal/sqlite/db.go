@@ -30,7 +30,8 @@ type Config struct {
 	Create bool
 	// Migrate brings the schema of an older version up to date. Without Migrate, Open refuses it.
 	Migrate bool
-	// Serve keeps every other server off the file until Close.
+	// Serve keeps every other server off the file until Close, or until somebody removes the lock file, which counts as a
+	// loss.
 	Serve bool
 	// Batched, if not nil, is called after each commit with the number of its changes.
 	Batched func(changes int)
@@ -56,6 +57,7 @@ type DB struct {
 	path      string        // without symbolic links
 	originals []original    // the files in use
 	lost      atomic.Bool   // the last check missed a file
+	alone     atomic.Bool   // no other process writes animals, so what is in memory and in held transactions is current
 	trimWALAt int64         // the size at which the WAL is trimmed
 	writer    pool[*writer] // has one member
 	readers   pool[*reader]
@@ -110,6 +112,11 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 		if db.lock, err = lock(db.path, cfg.Path); err != nil {
 			return err
 		}
+		info, err := db.lock.Stat()
+		if err != nil {
+			return err
+		}
+		db.originals = append(db.originals, original{db.lock.Path(), info})
 		if err := checkNames(db.path, cfg.Path); err != nil {
 			return err
 		}
@@ -120,6 +127,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err := db.fillPools(ctx, conn); err != nil {
 		return err
 	}
+	db.alone.Store(cfg.Serve)
 	db.trimWALAt = walLimit
 	db.changes = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
@@ -161,7 +169,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 
 // Version changes with every write of data that readPets shows, at the moment at which readers can see the write. Only a
 // database that was opened to serve has a version: otherwise another process may write animals.
-func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.lock != nil }
+func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.alone.Load() }
 
 // Ping checks that the files of the database are in their places, and reads the database.
 func (db *DB) Ping(ctx context.Context) error {

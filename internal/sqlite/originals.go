@@ -22,9 +22,13 @@ func (db *DB) noteOriginal(path string) error {
 }
 
 // checkOriginals returns an error if a file is no longer in its place, and calls onLoss once when that changes. Data
-// that is written to a deleted or replaced file is lost when the process ends.
+// that is written to a deleted or replaced file is lost when the process ends. Without the lock file, another server may
+// write.
 func (db *DB) checkOriginals() error {
 	err := db.displaced()
+	if err != nil {
+		db.alone.Store(false)
+	}
 	if lost := err != nil; db.lost.Swap(lost) != lost && db.onLoss != nil {
 		db.onLoss(err)
 	}
