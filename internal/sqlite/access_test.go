@@ -5,6 +5,7 @@ package sqlite
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -42,12 +43,8 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 			noError(t, os.Chmod(folder, c.folder))
 			t.Cleanup(func() { os.Chmod(folder, 0o755) })
 
-			cmd := otherProcess(t, c.role, path)
-			if os.Getuid() == 0 {
-				letIn(t, filepath.Dir(folder))
-				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-			}
-			out, err := cmd.CombinedOutput()
+			letIn(t, filepath.Dir(folder))
+			out, err := processOfNobody(t, c.role, path).CombinedOutput()
 			if err == nil {
 				t.Fatal("it was opened")
 			}
@@ -59,6 +56,42 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 				t.Errorf("it changed the folder:\nbefore\n%safter\n%s", before, after)
 			}
 		})
+	}
+}
+
+// processOfNobody is like otherProcess, but if this process is root's, the other one is not.
+func processOfNobody(t *testing.T, role, path string) *exec.Cmd {
+	cmd := otherProcess(t, role, path)
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	return cmd
+}
+
+// As the manual says, root restores and then gives the database to the user of the server.
+func TestAServerCanServeWhatAnotherUserHasRestored(t *testing.T) {
+	_, backup := backedUp(t, 5)
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	_, err := Restore(t.Context(), production(path), backup, false, quiet)
+	noError(t, err)
+	letIn(t, filepath.Dir(path))
+	noError(t, os.Chmod(filepath.Dir(path), 0o777))
+	noError(t, os.Chmod(path, 0o666))
+	if out, err := processOfNobody(t, "serve", path).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestALockFileOfAnotherUserIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	noError(t, openOrCreate(path))
+	noError(t, os.WriteFile(path+".lock", nil, 0))
+	letIn(t, filepath.Dir(path))
+	noError(t, os.Chmod(filepath.Dir(path), 0o777))
+	noError(t, os.Chmod(path, 0o666))
+	want := "petstore may not open " + path + ".lock, the lock of the database; give it to the user that runs petstore, or remove it while no petstore runs\n"
+	if out, err := processOfNobody(t, "serve", path).CombinedOutput(); err == nil || string(out) != want {
+		t.Errorf("got  %s\nwant %s", out, want)
 	}
 }
 

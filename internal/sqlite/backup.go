@@ -64,7 +64,7 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	if err != nil {
 		return "", err
 	}
-	defer held.Unlock()
+	defer held.release()
 	if exists && !replace {
 		return "", fmt.Errorf("there is a database %s already; --replace puts the backup in its place and keeps the old one beside it", cfg.Path)
 	}

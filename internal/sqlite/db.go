@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
 	sqlite3 "zombiezen.com/go/sqlite"
 
 	"petstore/internal/batch"
@@ -62,7 +61,7 @@ type DB struct {
 	writer    pool[*writer] // has one member
 	readers   pool[*reader]
 	conns     []*sqlite3.Conn // all of them, the writer's first
-	lock      *flock.Flock    // the server's lock, nil if the database was not opened to serve
+	lock      *serverLock     // the server's lock, nil if the database was not opened to serve
 	close     func() error
 }
 
@@ -112,11 +111,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 		if db.lock, err = lock(db.path, cfg.Path); err != nil {
 			return err
 		}
-		info, err := db.lock.Stat()
-		if err != nil {
-			return err
-		}
-		db.originals = append(db.originals, original{db.lock.Path(), info})
+		db.originals = append(db.originals, db.lock.file)
 		if err := checkNames(db.path, cfg.Path); err != nil {
 			return err
 		}
@@ -197,7 +192,7 @@ func (db *DB) release() error {
 		first = cmp.Or(first, conn.Close())
 	}
 	if db.lock != nil {
-		first = cmp.Or(first, db.lock.Unlock())
+		first = cmp.Or(first, db.lock.release())
 	}
 	return first
 }

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/gofrs/flock"
 )
 
 // locate returns the absolute path of the database, or says why no database can be there. SQLite sees no special
@@ -96,21 +94,4 @@ func makePrivate(path string) {
 	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		file.Close()
 	}
-}
-
-// lock takes the server's lock. The path has no symbolic links, so servers that reach the database through different
-// links share one lock. The lock file stays when the lock is released: if it were removed, two servers could hold two
-// locks.
-func lock(path, name string) (*flock.Flock, error) {
-	lock := flock.New(path + ".lock")
-	held, err := lock.TryLock()
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return nil, mayNotWriteFolder(name)
-	case err != nil:
-		return nil, fmt.Errorf("the lock of the database %s cannot be taken: %w", name, err)
-	case !held:
-		return nil, fmt.Errorf("another petstore server is already using %s; stop it or choose another --database", name)
-	}
-	return lock, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -146,6 +147,49 @@ func TestServersKeepEachOtherOff(t *testing.T) {
 	server, err = Open(t.Context(), serve)
 	noError(t, err)
 	noError(t, server.Close())
+}
+
+func TestOnlyOneHoldsTheLockAlthoughEachRemovesItsFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	var taken atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 1000 {
+				held, err := lock(path, path)
+				if err != nil {
+					if !strings.Contains(err.Error(), "another petstore server") {
+						t.Error(err)
+					}
+					continue
+				}
+				taken.Add(1)
+				if second, err := lock(path, path); err == nil {
+					t.Error("two hold the lock")
+					second.release()
+				}
+				if err := held.release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if _, err := os.Stat(path + ".lock"); taken.Load() == 0 || err == nil {
+		t.Errorf("%d took the lock, and the file is left: %v", taken.Load(), err == nil)
+	}
+}
+
+func TestAServerThatHasLostItsLockLeavesThatOfAnotherServer(t *testing.T) {
+	first := openNew(t)
+	noError(t, os.Remove(first.path+".lock"))
+	serve := Config{Path: first.path, Environment: petstore.Production, Serve: true}
+	open(t, serve)
+	noError(t, first.Close())
+	if third, err := Open(t.Context(), serve); err == nil {
+		third.Close()
+		t.Error("a third server started beside the second")
+	}
 }
 
 func TestProcessesThatStartAtOnceMakeOneDatabase(t *testing.T) {

@@ -35,9 +35,14 @@ func (db *DB) checkOriginals() error {
 	return err
 }
 
+func (o original) inPlace() bool {
+	now, err := os.Stat(o.path)
+	return err == nil && os.SameFile(now, o.info)
+}
+
 func (db *DB) displaced() error {
 	for _, o := range db.originals {
-		if now, err := os.Stat(o.path); err != nil || !os.SameFile(now, o.info) {
+		if !o.inPlace() {
 			return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or restart petstore to use what is there now", o.path)
 		}
 	}
