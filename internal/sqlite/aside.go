@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,27 +108,31 @@ func keepAs(path, aside string) error {
 	return err
 }
 
-// dropAsideLinks removes the second names of the database. A restore leaves one if it is killed before the fresh database
-// is in its place. The caller holds the server's lock.
+// dropAsideLinks removes the second names of the database. The caller holds the server's lock.
 func dropAsideLinks(path string) error {
 	database, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
+	links, err := asideLinks(path, database)
+	for _, link := range links {
+		err = cmp.Or(err, os.Remove(link))
+	}
+	return err
+}
+
+// asideLinks returns the second names of the database. A restore leaves one if it is killed before the fresh database is
+// in its place.
+func asideLinks(path string, database fs.FileInfo) (links []string, err error) {
 	folder := filepath.Dir(path)
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
 	for _, entry := range entries {
 		if !strings.HasPrefix(entry.Name(), filepath.Base(path)+asideMark) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && os.SameFile(info, database) {
-			if err := os.Remove(filepath.Join(folder, entry.Name())); err != nil {
-				return err
-			}
+			links = append(links, filepath.Join(folder, entry.Name()))
 		}
 	}
-	return nil
+	return links, err
 }

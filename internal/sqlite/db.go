@@ -112,7 +112,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 			return err
 		}
 		db.originals = append(db.originals, db.lock.file)
-		if err := checkNames(db.path, cfg.Path); err != nil {
+		if err := dropAsideLinks(db.path); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func locate(cfg Config) (string, error) {
 	case !mayWrite(path): // SQLite would open it only for reading, and leave files beside it
 		return "", mayNotWrite(cfg.Path)
 	}
-	return path, nil
+	return path, checkNames(path, cfg.Path, info)
 }
 
 func checkFolder(folder string) error {
@@ -43,16 +43,21 @@ func checkFolder(folder string) error {
 }
 
 // checkNames refuses a file with several names. SQLite keeps a WAL for each name, and a server has a lock for each name:
-// a process that opens the file by another name would see neither of them.
-func checkNames(path, name string) error {
-	if err := dropAsideLinks(path); err != nil {
-		return err
+// a process that opens the file by another name would see neither of them. The name that a killed restore has left does
+// not count: nobody has opened the file by it.
+func checkNames(path, name string, info fs.FileInfo) error {
+	names := linksOf(info)
+	if names == 1 {
+		return nil
 	}
-	info, err := os.Stat(path)
-	if err == nil && linksOf(info) > 1 {
-		err = fmt.Errorf("the database %s has %d names (hard links), and only one is safe; remove the others, or choose another --database", name, linksOf(info))
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		aside, _ := asideLinks(real, info)
+		names -= min(names, uint64(len(aside)))
 	}
-	return err
+	if names > 1 {
+		return fmt.Errorf("the database %s has %d names (hard links), and only one is safe; remove the others, or choose another --database", name, names)
+	}
+	return nil
 }
 
 func isMissing(path string) bool {
