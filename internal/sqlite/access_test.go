@@ -5,10 +5,12 @@ package sqlite
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Root may write to every file, so the test runs as another user.
@@ -42,12 +44,8 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 			noError(t, os.Chmod(folder, c.folder))
 			t.Cleanup(func() { os.Chmod(folder, 0o755) })
 
-			cmd := otherProcess(t, c.role, path)
-			if os.Getuid() == 0 {
-				letIn(t, filepath.Dir(folder))
-				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-			}
-			out, err := cmd.CombinedOutput()
+			letIn(t, filepath.Dir(folder))
+			out, err := processOfNobody(t, c.role, path).CombinedOutput()
 			if err == nil {
 				t.Fatal("it was opened")
 			}
@@ -62,6 +60,42 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 	}
 }
 
+// processOfNobody is like otherProcess, but if this process is root's, the other one is not.
+func processOfNobody(t *testing.T, role, path string) *exec.Cmd {
+	cmd := otherProcess(t, role, path)
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	return cmd
+}
+
+// As the manual says, root restores and then gives the database to the user of the server.
+func TestAServerCanServeWhatAnotherUserHasRestored(t *testing.T) {
+	_, backup := backedUp(t, 5)
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	_, err := Restore(t.Context(), production(path), backup, false, quiet)
+	noError(t, err)
+	letIn(t, filepath.Dir(path))
+	noError(t, os.Chmod(filepath.Dir(path), 0o777))
+	noError(t, os.Chmod(path, 0o666))
+	if out, err := processOfNobody(t, "serve", path).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestALockFileOfAnotherUserIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	noError(t, openOrCreate(path))
+	noError(t, os.WriteFile(path+".lock", nil, 0))
+	letIn(t, filepath.Dir(path))
+	noError(t, os.Chmod(filepath.Dir(path), 0o777))
+	noError(t, os.Chmod(path, 0o666))
+	want := "petstore may not open " + path + ".lock, the lock of the database; give it to the user that runs petstore, or remove it while no petstore runs\n"
+	if out, err := processOfNobody(t, "serve", path).CombinedOutput(); err == nil || string(out) != want {
+		t.Errorf("got  %s\nwant %s", out, want)
+	}
+}
+
 // letIn lets every user into a temporary folder of this test.
 func letIn(t *testing.T, folder string) {
 	t.Helper()
@@ -70,44 +104,57 @@ func letIn(t *testing.T, folder string) {
 	}
 }
 
-func TestAServerRefusesAFileWithSeveralNames(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "petstore.db")
-	noError(t, openOrCreate(path))
-	noError(t, os.Link(path, path+".copy"))
-	want := "the database " + path + " has 2 names (hard links), and only one is safe; remove the others, or choose another --database"
-	serve := production(path)
-	serve.Serve = true
-	if _, err := Open(t.Context(), serve); err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %v", err, want)
+// uses are all the ways to use a database.
+var uses = map[string]func(t *testing.T, path, backup string) error{
+	"serve":  func(_ *testing.T, path, _ string) error { return serveOnce(path) },
+	"open":   func(_ *testing.T, path, _ string) error { return openOnce(path) },
+	"create": func(_ *testing.T, path, _ string) error { return openOrCreate(path) },
+	"check": func(t *testing.T, path, _ string) error {
+		_, _, err := Check(t.Context(), production(path))
+		return err
+	},
+	"backup": func(t *testing.T, path, _ string) error {
+		return Backup(t.Context(), production(path), filepath.Join(t.TempDir(), "backup.db"), quiet)
+	},
+	"note a backup": func(t *testing.T, path, _ string) error { return NoteBackup(t.Context(), production(path), time.Now()) },
+	"restore": func(t *testing.T, path, backup string) error {
+		_, err := Restore(t.Context(), production(path), backup, true, quiet)
+		return err
+	},
+}
+
+func TestAFileWithSeveralNamesIsRefused(t *testing.T) {
+	path, backup := backedUp(t, 5)
+	link := filepath.Join(t.TempDir(), "link.db")
+	noError(t, os.Symlink(path, link))
+	for name, use := range uses {
+		noError(t, os.Link(path, path+".copy"))
+		for _, by := range []string{path, path + ".copy", link} {
+			want := "the database " + by + " has 2 names (hard links), and only one is safe; remove the others, or choose another --database"
+			if err := use(t, by, backup); err == nil || err.Error() != want {
+				t.Errorf("%s: got  %v\nwant %v", name, err, want)
+			}
+		}
+		noError(t, os.Remove(path+".copy"))
+		noError(t, use(t, path, backup))
 	}
-	noError(t, os.Remove(path+".copy"))
-	open(t, serve)
 }
 
 // It has given the old database its second name and was killed before it put the backup in its place.
 func TestARestoreThatWasKilledHalfwayHindersNobody(t *testing.T) {
 	path, backup := backedUp(t, 5)
 	link := path + asideMark + "20261115T093000.000000000Z"
-	for _, use := range []func() error{
-		func() error {
-			db, err := Open(t.Context(), Config{Path: path, Environment: "production", Serve: true})
-			if err == nil {
-				err = db.Close()
-			}
-			return err
-		},
-		func() error {
-			_, err := Restore(t.Context(), production(path), backup, true, quiet)
-			return err
-		},
-	} {
+	for name, use := range uses {
 		noError(t, os.Link(path, link))
-		noError(t, use())
-		if _, err := os.Stat(link); err == nil {
-			t.Error("the second name is left")
+		if err := use(t, path, backup); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if n := countPets(t, path); n != 5 {
-			t.Errorf("%d animals of 5", n)
+			t.Errorf("%s: %d animals of 5", name, n)
+		}
+		noError(t, serveOnce(path))
+		if _, err := os.Stat(link); err == nil {
+			t.Errorf("%s: a server has left the second name", name)
 		}
 	}
 }

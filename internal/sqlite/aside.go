@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func takeAlone(conn *sqlite3.Conn) error {
 // moveWAL moves away the WAL and the journal that a damaged or deleted database has left. SQLite would take them for those
 // of the next file at path.
 func moveWAL(path, aside string) error {
-	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+	for _, suffix := range companions {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the write-ahead log of the old database could not be put aside: %w", err)
 		}
@@ -107,27 +108,31 @@ func keepAs(path, aside string) error {
 	return err
 }
 
-// dropAsideLinks removes the second names of the database. A restore leaves one if it is killed before the fresh database
-// is in its place. The caller holds the server's lock.
+// dropAsideLinks removes the second names of the database. The caller holds the server's lock.
 func dropAsideLinks(path string) error {
 	database, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
+	links, err := asideLinks(path, database)
+	for _, link := range links {
+		err = cmp.Or(err, os.Remove(link))
+	}
+	return err
+}
+
+// asideLinks returns the second names of the database. A restore leaves one if it is killed before the fresh database is
+// in its place.
+func asideLinks(path string, database fs.FileInfo) (links []string, err error) {
 	folder := filepath.Dir(path)
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
 	for _, entry := range entries {
 		if !strings.HasPrefix(entry.Name(), filepath.Base(path)+asideMark) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && os.SameFile(info, database) {
-			if err := os.Remove(filepath.Join(folder, entry.Name())); err != nil {
-				return err
-			}
+			links = append(links, filepath.Join(folder, entry.Name()))
 		}
 	}
-	return nil
+	return links, err
 }

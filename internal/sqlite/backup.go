@@ -23,6 +23,9 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	if folder := filepath.Dir(target); isMissing(folder) {
 		return fmt.Errorf("the folder %s does not exist; create it, or choose another file for the backup", folder)
 	}
+	if err := checkNew(target); err != nil {
+		return err
+	}
 	db, conn, err := beside(cfg)
 	if err != nil {
 		return err
@@ -61,7 +64,7 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	if err != nil {
 		return "", err
 	}
-	defer held.Unlock()
+	defer held.release()
 	if exists && !replace {
 		return "", fmt.Errorf("there is a database %s already; --replace puts the backup in its place and keeps the old one beside it", cfg.Path)
 	}

@@ -251,6 +251,25 @@ func TestARestoreIsNotMixedWithTheWALOfADeletedDatabase(t *testing.T) {
 	}
 }
 
+// SQLite would apply the WAL to the backup when it is opened.
+func TestABackupIsRefusedBesideTheFilesOfAnOlderDatabase(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	noError(t, os.Remove(backup))
+	for _, suffix := range companions {
+		left := backup + suffix
+		noError(t, os.WriteFile(left, []byte("its content"), 0o600))
+		want := left + " belongs to an older database " + backup + ", and SQLite would take it for a part of the new one; move it away, or choose another name"
+		if err := Backup(t.Context(), production(database), backup, quiet); err == nil || err.Error() != want {
+			t.Errorf("said %v\nwant %s", err, want)
+		}
+		if content, err := os.ReadFile(left); string(content) != "its content" {
+			t.Errorf("%s holds %q, %v", left, content, err)
+		}
+		noError(t, os.Remove(left))
+	}
+	noError(t, Backup(t.Context(), production(database), backup, quiet))
+}
+
 func TestTwoRestoresInOneMomentKeepBothDatabases(t *testing.T) {
 	database, backup := backedUp(t, 5)
 	asides := make(map[string]bool)

@@ -36,7 +36,7 @@ func look(ctx context.Context, cfg Config) (schema int, err error) {
 		return 0, mayNotWriteFolder(cfg.Path)
 	}
 	if isMissing(path) {
-		return 0, nil
+		return 0, checkNew(followed(path))
 	}
 	conn, err := sqlite3.OpenConn(asItIs(path), sqlite3.OpenReadOnly|sqlite3.OpenURI)
 	if err != nil {

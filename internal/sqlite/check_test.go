@@ -46,7 +46,10 @@ func TestACheckRefusesWhatServingRefuses(t *testing.T) {
 	database, _ := backedUp(t, 5)
 	notes := filepath.Join(t.TempDir(), "notes.db")
 	noError(t, os.WriteFile(notes, []byte(strings.Repeat("Dear diary. ", 1000)), 0o600))
+	walOnly := filepath.Join(t.TempDir(), "pets.db")
+	noError(t, os.WriteFile(walOnly+"-wal", []byte("animals"), 0o600))
 	for says, cfg := range map[string]Config{
+		"belongs to an older database":                              production(walOnly),
 		"belongs to the production environment and this is staging": {Path: database, Environment: petstore.Staging},
 		"is not a SQLite database":                                  production(notes),
 		"does not exist; create it":                                 production(filepath.Join(t.TempDir(), "none", "pets.db")),

@@ -31,7 +31,11 @@ func beside(cfg Config) (*DB, *sqlite3.Conn, error) {
 func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 	flags := sqlite3.OpenReadWrite
 	if create {
-		makePrivate(path)
+		file := followed(path)
+		if err := checkNew(file); err != nil {
+			return nil, err
+		}
+		makePrivate(file)
 		flags |= sqlite3.OpenCreate
 	}
 	conn, err := sqlite3.OpenConn(path, flags)

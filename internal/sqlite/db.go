@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
 	sqlite3 "zombiezen.com/go/sqlite"
 
 	"petstore/internal/batch"
@@ -30,7 +29,8 @@ type Config struct {
 	Create bool
 	// Migrate brings the schema of an older version up to date. Without Migrate, Open refuses it.
 	Migrate bool
-	// Serve keeps every other server off the file until Close.
+	// Serve keeps every other server off the file until Close, or until somebody removes the lock file, which counts as a
+	// loss.
 	Serve bool
 	// Batched, if not nil, is called after each commit with the number of its changes.
 	Batched func(changes int)
@@ -56,11 +56,12 @@ type DB struct {
 	path      string        // without symbolic links
 	originals []original    // the files in use
 	lost      atomic.Bool   // the last check missed a file
+	alone     atomic.Bool   // no other process writes animals, so what is in memory and in held transactions is current
 	trimWALAt int64         // the size at which the WAL is trimmed
 	writer    pool[*writer] // has one member
 	readers   pool[*reader]
 	conns     []*sqlite3.Conn // all of them, the writer's first
-	lock      *flock.Flock    // the server's lock, nil if the database was not opened to serve
+	lock      *serverLock     // the server's lock, nil if the database was not opened to serve
 	close     func() error
 }
 
@@ -110,7 +111,8 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 		if db.lock, err = lock(db.path, cfg.Path); err != nil {
 			return err
 		}
-		if err := checkNames(db.path, cfg.Path); err != nil {
+		db.originals = append(db.originals, db.lock.file)
+		if err := dropAsideLinks(db.path); err != nil {
 			return err
 		}
 	}
@@ -120,6 +122,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err := db.fillPools(ctx, conn); err != nil {
 		return err
 	}
+	db.alone.Store(cfg.Serve)
 	db.trimWALAt = walLimit
 	db.changes = batch.NewWriter(maxBatch, db.commit)
 	db.batched = cfg.Batched
@@ -161,7 +164,7 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 
 // Version changes with every write of data that readPets shows, at the moment at which readers can see the write. Only a
 // database that was opened to serve has a version: otherwise another process may write animals.
-func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.lock != nil }
+func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.alone.Load() }
 
 // Ping checks that the files of the database are in their places, and reads the database.
 func (db *DB) Ping(ctx context.Context) error {
@@ -189,7 +192,7 @@ func (db *DB) release() error {
 		first = cmp.Or(first, conn.Close())
 	}
 	if db.lock != nil {
-		first = cmp.Or(first, db.lock.Unlock())
+		first = cmp.Or(first, db.lock.release())
 	}
 	return first
 }

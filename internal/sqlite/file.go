@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/gofrs/flock"
 )
 
 // locate returns the absolute path of the database, or says why no database can be there. SQLite sees no special
@@ -34,7 +32,7 @@ func locate(cfg Config) (string, error) {
 	case !mayWrite(path): // SQLite would open it only for reading, and leave files beside it
 		return "", mayNotWrite(cfg.Path)
 	}
-	return path, nil
+	return path, checkNames(path, cfg.Path, info)
 }
 
 func checkFolder(folder string) error {
@@ -45,16 +43,21 @@ func checkFolder(folder string) error {
 }
 
 // checkNames refuses a file with several names. SQLite keeps a WAL for each name, and a server has a lock for each name:
-// a process that opens the file by another name would see neither of them.
-func checkNames(path, name string) error {
-	if err := dropAsideLinks(path); err != nil {
-		return err
+// a process that opens the file by another name would see neither of them. The name that a killed restore has left does
+// not count: nobody has opened the file by it.
+func checkNames(path, name string, info fs.FileInfo) error {
+	names := linksOf(info)
+	if names == 1 {
+		return nil
 	}
-	info, err := os.Stat(path)
-	if err == nil && linksOf(info) > 1 {
-		err = fmt.Errorf("the database %s has %d names (hard links), and only one is safe; remove the others, or choose another --database", name, linksOf(info))
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		aside, _ := asideLinks(real, info)
+		names -= min(names, uint64(len(aside)))
 	}
-	return err
+	if names > 1 {
+		return fmt.Errorf("the database %s has %d names (hard links), and only one is safe; remove the others, or choose another --database", name, names)
+	}
+	return nil
 }
 
 func isMissing(path string) bool {
@@ -62,34 +65,38 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// companions are the endings of the files that SQLite keeps beside a database.
+var companions = []string{"-wal", "-shm", "-journal"}
+
+// checkNew refuses to make a database at path if an older one has left files there. SQLite would apply them to the new
+// database, or delete them with the animals that they hold. A path at which there is a database already is fine, also if
+// another process has just made it: hence the order of the two checks.
+func checkNew(path string) error {
+	for _, suffix := range companions {
+		if left := path + suffix; !isMissing(left) && isMissing(path) {
+			return fmt.Errorf("%s belongs to an older database %s, and SQLite would take it for a part of the new one; move it away, or choose another name", left, path)
+		}
+	}
+	return nil
+}
+
+// followed is the path that a symbolic link leads to, even if there is no file, or else path itself.
+func followed(path string) string {
+	target, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return path
+	case filepath.IsAbs(target):
+		return target
+	}
+	return filepath.Join(filepath.Dir(path), target)
+}
+
 // makePrivate makes an empty file for SQLite to fill, unless the file exists. Everybody could read a file that SQLite
 // makes itself. The files that SQLite makes beside a database get the mode of the database. If makePrivate cannot make
 // the file, SQLite says why.
 func makePrivate(path string) {
-	if target, err := os.Readlink(path); err == nil {
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = target
-	}
 	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		file.Close()
 	}
-}
-
-// lock takes the server's lock. The path has no symbolic links, so servers that reach the database through different
-// links share one lock. The lock file stays when the lock is released: if it were removed, two servers could hold two
-// locks.
-func lock(path, name string) (*flock.Flock, error) {
-	lock := flock.New(path + ".lock")
-	held, err := lock.TryLock()
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return nil, mayNotWriteFolder(name)
-	case err != nil:
-		return nil, fmt.Errorf("the lock of the database %s cannot be taken: %w", name, err)
-	case !held:
-		return nil, fmt.Errorf("another petstore server is already using %s; stop it or choose another --database", name)
-	}
-	return lock, nil
 }

@@ -18,6 +18,7 @@ const roleVariable = "PETSTORE_TEST_ROLE"
 var roles = map[string]func(path string) error{
 	"open":      openOnce,
 	"open new":  openOrCreate,
+	"serve":     serveOnce,
 	"use keys":  useKeys,
 	"keep busy": keepCreating,
 	"restore":   restoreAgain,
@@ -51,6 +52,14 @@ func otherProcess(t *testing.T, role, path string) *exec.Cmd {
 
 func openOnce(path string) error {
 	db, err := Open(context.Background(), Config{Path: path, Environment: petstore.Production})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+func serveOnce(path string) error {
+	db, err := Open(context.Background(), Config{Path: path, Environment: petstore.Production, Serve: true})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -82,6 +83,19 @@ func TestOpenRefuses(t *testing.T) {
 				noError(t, err)
 			},
 			want: "the database PATH is damaged; restore it from a backup with petstore restore",
+		}, {
+			name: "a missing file whose write-ahead log is there",
+			make: func(t *testing.T, path string) { noError(t, os.WriteFile(path+"-wal", []byte("animals"), 0o600)) },
+			cfg:  Config{Create: true},
+			want: "PATH-wal belongs to an older database PATH, and SQLite would take it for a part of the new one; move it away, or choose another name",
+		}, {
+			name: "a link to such a file",
+			make: func(t *testing.T, path string) {
+				noError(t, os.Symlink("other.db", path))
+				noError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "other.db-wal"), []byte("animals"), 0o600))
+			},
+			cfg:  Config{Create: true, Serve: true},
+			want: "DIR/other.db-wal belongs to an older database DIR/other.db, and SQLite would take it for a part of the new one; move it away, or choose another name",
 		},
 	}
 	for _, c := range cases {
@@ -133,6 +147,49 @@ func TestServersKeepEachOtherOff(t *testing.T) {
 	server, err = Open(t.Context(), serve)
 	noError(t, err)
 	noError(t, server.Close())
+}
+
+func TestOnlyOneHoldsTheLockAlthoughEachRemovesItsFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "petstore.db")
+	var taken atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 1000 {
+				held, err := lock(path, path)
+				if err != nil {
+					if !strings.Contains(err.Error(), "another petstore server") {
+						t.Error(err)
+					}
+					continue
+				}
+				taken.Add(1)
+				if second, err := lock(path, path); err == nil {
+					t.Error("two hold the lock")
+					second.release()
+				}
+				if err := held.release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if _, err := os.Stat(path + ".lock"); taken.Load() == 0 || err == nil {
+		t.Errorf("%d took the lock, and the file is left: %v", taken.Load(), err == nil)
+	}
+}
+
+func TestAServerThatHasLostItsLockLeavesThatOfAnotherServer(t *testing.T) {
+	first := openNew(t)
+	noError(t, os.Remove(first.path+".lock"))
+	serve := Config{Path: first.path, Environment: petstore.Production, Serve: true}
+	open(t, serve)
+	noError(t, first.Close())
+	if third, err := Open(t.Context(), serve); err == nil {
+		third.Close()
+		t.Error("a third server started beside the second")
+	}
 }
 
 func TestProcessesThatStartAtOnceMakeOneDatabase(t *testing.T) {

@@ -151,6 +151,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 
 // ExpireOrders asks a reader first, so that it does not take the writer if no order has expired.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
+	db.checkOriginals() // so that a server notices a loss within a second, even if nobody writes or asks whether it is ready
 	for {
 		now, due := db.now(), false
 		err := db.read(ctx, func(conn *sqlite3.Conn) error { // read holds no transaction, which would keep the WAL from being emptied

@@ -22,18 +22,27 @@ func (db *DB) noteOriginal(path string) error {
 }
 
 // checkOriginals returns an error if a file is no longer in its place, and calls onLoss once when that changes. Data
-// that is written to a deleted or replaced file is lost when the process ends.
+// that is written to a deleted or replaced file is lost when the process ends. Without the lock file, another server may
+// write.
 func (db *DB) checkOriginals() error {
 	err := db.displaced()
+	if err != nil {
+		db.alone.Store(false)
+	}
 	if lost := err != nil; db.lost.Swap(lost) != lost && db.onLoss != nil {
 		db.onLoss(err)
 	}
 	return err
 }
 
+func (o original) inPlace() bool {
+	now, err := os.Stat(o.path)
+	return err == nil && os.SameFile(now, o.info)
+}
+
 func (db *DB) displaced() error {
 	for _, o := range db.originals {
-		if now, err := os.Stat(o.path); err != nil || !os.SameFile(now, o.info) {
+		if !o.inPlace() {
 			return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or restart petstore to use what is there now", o.path)
 		}
 	}

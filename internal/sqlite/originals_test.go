@@ -13,7 +13,7 @@ import (
 )
 
 func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
 		for name, displace := range map[string]func(t *testing.T, path string){
 			"deleted":  func(t *testing.T, path string) {},
 			"replaced": func(t *testing.T, path string) { noError(t, os.WriteFile(path, nil, 0o600)) },
@@ -27,6 +27,9 @@ func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
 				file := db.path + suffix
 				noError(t, os.Rename(file, file+".away"))
 				displace(t, file)
+				if _, err := db.ExpireOrders(t.Context()); err != nil || len(told) != 1 {
+					t.Errorf("the sweep of every second told %v, %v", told, err)
+				}
 				for range 3 {
 					if pet, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
 						t.Fatalf("got %v, %v, want Unavailable", pet, err)
@@ -54,6 +57,42 @@ func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Without the lock file of the first server, nothing keeps a second one off.
+func TestAServerThatHasLostItsLockShowsWhatAnotherServerStores(t *testing.T) {
+	first := openNew(t)
+	show := func(want int64, alone bool) {
+		t.Helper()
+		if n := petsIn(t, first); n != want {
+			t.Errorf("%d animals are shown of %d", n, want)
+		}
+		if _, err := first.GetPet(t.Context(), want); err != nil {
+			t.Errorf("the newest animal: %v", err)
+		}
+		if _, ok := first.Version(); ok != alone {
+			t.Errorf("it has a version: %v, want %v", ok, alone)
+		}
+	}
+	fillPets(t, first, 1)
+	show(1, true)
+	lock := first.path + ".lock"
+	noError(t, os.Rename(lock, lock+".away"))
+	second := open(t, Config{Path: first.path, Serve: true})
+	fillPets(t, second, 1)
+	if err := first.Ping(t.Context()); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("a ping says %v, want Unavailable", err)
+	}
+	show(2, false)
+	fillPets(t, second, 1)
+	show(3, false)
+	noError(t, second.Close())
+
+	noError(t, os.Rename(lock+".away", lock))
+	noError(t, first.Ping(t.Context()))
+	show(3, false)
+	fillPets(t, first, 1)
+	show(4, true)
 }
 
 // An animal that was acknowledged before the file is moved is in the file, and no animal is acknowledged afterwards.

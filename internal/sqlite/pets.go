@@ -25,7 +25,7 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstor
 		return nil, petstore.NotDone(err)
 	}
 	pets, whole, since := db.newest.list(q)
-	if whole {
+	if whole && db.alone.Load() {
 		return pets, nil
 	}
 	db.fetchMore()
@@ -70,6 +70,7 @@ func (db *DB) GetPet(ctx context.Context, id int64) (pet petstore.Pet, err error
 	}
 	pet, found, known, since := db.newest.get(id)
 	switch {
+	case !db.alone.Load():
 	case found:
 		return pet, nil
 	case known:
@@ -109,7 +110,7 @@ func scanPet(stmt *sqlite3.Stmt) petstore.Pet {
 
 // fetchMore starts to fetch one more block of animals into memory, in the background, if there is room.
 func (db *DB) fetchMore() {
-	if _, ok := db.newest.room(); ok && db.lock != nil && db.fetching.CompareAndSwap(false, true) {
+	if _, ok := db.newest.room(); ok && db.alone.Load() && db.fetching.CompareAndSwap(false, true) {
 		go func() {
 			defer db.fetching.Store(false)
 			db.fetch()

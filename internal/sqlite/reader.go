@@ -44,10 +44,13 @@ func (db *DB) readSince(ctx context.Context, version uint64, work func(*reader) 
 		return err
 	}
 	defer db.readers.give(r)
-	if db.lock != nil { // otherwise another process writes animals, and a held transaction would hide them
-		if err := db.refresh(r, version); err != nil {
-			return failure(err)
-		}
+	if db.alone.Load() {
+		err = db.refresh(r, version)
+	} else {
+		err = r.letGo() // another process writes animals, and a held transaction would hide them
+	}
+	if err != nil {
+		return failure(err)
 	}
 	return failure(work(r))
 }

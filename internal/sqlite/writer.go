@@ -128,13 +128,16 @@ func (db *DB) publish(w *writer) error {
 }
 
 // notice forgets the animals in memory if another process has written. No other petstore process changes animals beside
-// a server, but an operator's tools may.
+// a server that has its lock, but an operator's tools may.
 func (db *DB) notice(w *writer) error {
 	disturbed, err := w.disturbed()
 	if disturbed {
 		db.gate.Lock()
 		defer db.gate.Unlock()
 		db.newest.forget()
+	}
+	if err == nil {
+		db.alone.Store(db.lock != nil)
 	}
 	return err
 }
