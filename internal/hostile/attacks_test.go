@@ -9,6 +9,7 @@ var attacks = []attack{
 	{name: "long answers read byte by byte", run: slowReaders},
 	{name: "idle connections", run: idleConnections},
 	{name: "idle connections, few files", run: idleConnections, files: 128},
+	{name: "refused bodies that never end, few files", run: slowRefusedBodies, files: 128},
 	{name: "half-closed connections", run: halfClosedConnections},
 	{name: "broken connections", run: brokenConnections},
 	{name: "idle TLS connections", run: idleSecureConnections, tls: true},

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"petstore/internal/petstore"
 )
@@ -125,13 +126,18 @@ func tooLarge() error {
 	return petstore.Errorf(petstore.PayloadTooLarge, "The body is larger than 1 MiB. Send less.")
 }
 
-// discardLimit is how many bytes of a refused request's body are read and thrown away. Without that, a client that
-// sends its whole body before it reads might not get its answer.
-const discardLimit = 16 << 20
+// A part of a refused request's body is read and thrown away before the answer is sent. Without that, a client that sends
+// its whole body before it reads might not get its answer. A client that takes longer than discardTime keeps others
+// waiting for room, and may lose its answer.
+const (
+	discardLimit = 16 << 20
+	discardTime  = 2 * time.Second
+)
 
 func (x *exchange) discardBody() {
 	if x.r.Body == nil || x.r.Body == http.NoBody || (x.r.Header.Get("Expect") != "" && !x.wanted) {
 		return
 	}
+	http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(discardTime))
 	io.CopyN(io.Discard, x.r.Body, discardLimit)
 }

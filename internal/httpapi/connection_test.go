@@ -91,6 +91,18 @@ func TestConnectionCanBeUsedAgainAfterARefusal(t *testing.T) {
 	}
 }
 
+// TestARefusalDoesNotWaitForABodyThatNeverEnds has a client that sends the first byte of its body and then nothing.
+func TestARefusalDoesNotWaitForABodyThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	conn := dial(t, serve(t).address)
+	conn.SetDeadline(time.Now().Add(15 * time.Second))
+	io.WriteString(conn, request("POST", "/v1/pets", "", "Content-Length: 100000")+"{")
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("got %v, %v", answer, err)
+	}
+}
+
 func TestHTTP2IsAnsweredAlike(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Free)
