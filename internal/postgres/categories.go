@@ -83,21 +83,33 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 	})
 }
 
-// ensureCounter makes the counter if there is none yet. For that it reads every animal, which may take longer than any
-// other call, so only ctx bounds it.
+// ensureCounter makes the counter if there is none yet.
 func (db *DB) ensureCounter(ctx context.Context) error {
-	var there bool
-	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&there) })
-	if err != nil || there {
+	there, err := db.hasCounter(ctx)
+	if err == nil && !there {
+		_, _, err = db.counting.Begin(struct{}{}).Wait(ctx)
+	}
+	return failure(err)
+}
+
+func (db *DB) hasCounter(ctx context.Context) (there bool, err error) {
+	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&there) })
+	return there, err
+}
+
+// makeCounter reads every animal, which may take longer than any other call. So it is done for all who wait at once, on
+// one connection, and goes on when they give up: only ctx bounds it.
+func (db *DB) makeCounter(ctx context.Context) error {
+	if there, err := db.hasCounter(ctx); there || err != nil {
 		return err
 	}
-	return failure(pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, beginCounter, int64(petstore.MaxID))
 		return err
-	}))
+	})
 }
 
 // NameCategory names a number.

@@ -1,8 +1,14 @@
 package postgres
 
 import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
 	"testing"
+	"time"
 
+	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
 
@@ -13,5 +19,62 @@ func TestANewCategorySkipsAnyNumberOfNames(t *testing.T) {
 	category, _, err := db.CreateCategory(t.Context(), "Dogs", nil)
 	if err != nil || category.ID != 100_001 {
 		t.Errorf("got %+v, %v", category, err)
+	}
+}
+
+// TestTheFirstCategoriesShareOneConnection has another replica that makes the counter and does not commit.
+func TestTheFirstCategoriesShareOneConnection(t *testing.T) {
+	t.Parallel()
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	pet := mustCreate(t, db)
+	slow := hold(t, url, "INSERT INTO category_counter (next) VALUES (1)")
+	var all sync.WaitGroup
+	for i := range 2 * maxConns {
+		all.Go(func() {
+			if _, _, err := db.CreateCategory(t.Context(), fmt.Sprint("Category ", i), nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	impatient, end := context.WithCancel(t.Context())
+	all.Go(func() {
+		if _, _, err := db.CreateCategory(impatient, "never", nil); !petstore.IsCode(err, petstore.Unavailable) {
+			t.Errorf("who gives up gets %v", err)
+		}
+	})
+	awaitLockWaits(t, url, 1)
+	end()
+	if _, err := db.GetPet(t.Context(), pet.ID); err != nil {
+		t.Errorf("meanwhile an animal cannot be read: %v", err)
+	}
+	for patient := time.Now().Add(10 * time.Second); db.Connections().Busy > 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(patient) {
+			t.Fatalf("they use %d connections", db.Connections().Busy)
+		}
+	}
+	if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
+	if categories, err := db.ListCategories(t.Context(), petstore.CategoryQuery{From: math.MinInt64, Limit: 100}); len(categories) != 2*maxConns {
+		t.Errorf("there are %d categories, %v", len(categories), err)
+	}
+}
+
+func TestTheFirstCategoryDoesNotKeepTheStoreFromClosing(t *testing.T) {
+	t.Parallel()
+	url := testservice.Postgres(t)
+	db, err := Open(t.Context(), Config{URL: url, Environment: petstore.Production, Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold(t, url, "INSERT INTO category_counter (next) VALUES (1)")
+	ended := make(chan error)
+	go func() { _, _, err := db.CreateCategory(t.Context(), "dogs", nil); ended <- err }()
+	awaitLockWaits(t, url, 1)
+	db.Close()
+	if err := <-ended; !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("got %v", err)
 	}
 }

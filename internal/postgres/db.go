@@ -50,6 +50,9 @@ type DB struct {
 	counts  *batch.Shared[struct{}, petstore.Inventory]
 	// expiries gets the animals of orders that have expired.
 	expiries *batch.Writer[[]int64, struct{}]
+	// counting makes the counter of categories, unless stop ends it.
+	counting *batch.Grouped[struct{}, struct{}]
+	stop     context.CancelFunc
 }
 
 var (
@@ -121,6 +124,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	db.counts = batch.NewShared(db.count)
 	db.expiries = batch.NewWriter(maxChanges, db.expire)
+	running, stop := context.WithCancel(context.Background())
+	db.counting = batch.NewGrouped(func(struct{}, int) (none struct{}, err error) { return none, db.makeCounter(running) })
+	db.stop = stop
 	return db, nil
 }
 
@@ -182,6 +188,7 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // Close finishes the accepted changes and releases the connections. Closing again does nothing.
 func (db *DB) Close() error {
+	db.stop()
 	db.creates.Close()
 	db.changes.Close()
 	db.gets.Close()
