@@ -89,7 +89,7 @@ func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 		}
 	}
 	shot := report.Shot{Key: s.key(key), Round: round}
-	if shot.Result, err = b.drive(job, nil); err != nil {
+	if err := b.drive(job, func(r load.Result) { shot.Result = r }); err != nil {
 		return err
 	}
 	if shot.Failed > 0 {

@@ -248,50 +248,35 @@ func (s *service) metrics() (map[string]float64, error) {
 	return values, err
 }
 
-// message is what a load tells the bench: the result of an interval, or that of the whole.
-type message struct {
-	load.Result
-	Whole bool
-}
-
-// runLoad reads a job and writes its results, that of the whole last.
+// runLoad reads a job and writes the result of each of its intervals.
 func runLoad([]string) error {
 	var job load.Job
 	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
 		return err
 	}
 	out := json.NewEncoder(os.Stdout)
-	whole, err := load.Run(job, func(r load.Result) { _ = out.Encode(message{Result: r}) })
-	if err != nil {
-		return err
-	}
-	return out.Encode(message{whole, true})
+	return load.Run(job, func(r load.Result) { _ = out.Encode(r) })
 }
 
-// drive runs one job in a process of its own, on one processor at a time. It passes on the result of every interval and
-// returns that of the whole.
-func (b *bench) drive(job load.Job, each func(load.Result)) (whole load.Result, err error) {
+// drive runs one job in a process of its own, on one processor at a time, and passes on the result of every interval.
+func (b *bench) drive(job load.Job, each func(load.Result)) error {
 	cmd := exec.CommandContext(b.ctx, must(os.Executable()), "load")
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, &syscall.SysProcAttr{}
 	load.Bind(cmd.SysProcAttr)
 	results := json.NewDecoder(must(cmd.StdoutPipe()))
 	if err := cmd.Start(); err != nil {
-		return whole, err
+		return err
 	}
 	for {
-		var m message
-		if results.Decode(&m) != nil {
+		var r load.Result
+		if results.Decode(&r) != nil {
 			break
 		}
-		if m.Whole {
-			whole = m.Result
-		} else {
-			each(m.Result)
-		}
+		each(r)
 	}
 	if err := cmd.Wait(); err != nil {
-		return whole, fmt.Errorf("the load on %s: %w", job.Address, err)
+		return fmt.Errorf("the load on %s: %w", job.Address, err)
 	}
-	return whole, nil
+	return nil
 }

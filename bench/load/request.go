@@ -23,6 +23,7 @@ type Request struct {
 	Status     int      // of the right answer
 	Next       *Request // what is asked for once this one is answered; nil for nothing
 	Field      string   // the field of the answer before that has the number of this request; none is the request before's
+	at         int64    // the number that was drawn last, from the first
 }
 
 // Numbers says which numbers requests ask for, and how they are written. Each asks for every number once before any comes
@@ -139,27 +140,20 @@ func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
 	return answer, body, err
 }
 
-// source makes the requests of one kind, one after another.
-type source struct {
-	Request
-	random *rand.Rand
-	at     int64
-}
-
 // stride is a prime above every number of different requests, so it has no divisor in common with any: steps of it meet
 // each request once before any again.
 const stride = 2_654_435_761
 
-// next is the number of the next request.
-func (s *source) next() int64 {
-	if s.Numbers == nil {
+// next is the number of the next request of this kind.
+func (r *Request) next(random *rand.Rand) int64 {
+	if r.Numbers == nil {
 		return 0
 	}
-	n := s.Numbers.Last - s.Numbers.First + 1
-	if s.Numbers.Each {
-		s.at = (s.at + stride) % n
+	n := r.Numbers.Last - r.Numbers.First + 1
+	if r.Numbers.Each {
+		r.at = (r.at + stride) % n
 	} else {
-		s.at = s.random.Int64N(n)
+		r.at = random.Int64N(n)
 	}
-	return s.Numbers.First + s.at
+	return r.Numbers.First + r.at
 }
