@@ -198,7 +198,7 @@ func (b *bench) measureStarts() error {
 				url = fmt.Sprintf("sqlite:%s/new-%d.db", s.dir, i)
 			}
 			began := time.Now()
-			if err := s.launch(b.serve(s, url)); err != nil {
+			if _, err := s.launch(b.serve(s, url)); err != nil {
 				return err
 			}
 			r.Times = append(r.Times, time.Since(began))

@@ -25,8 +25,9 @@ type service struct {
 	report.Subject
 	*os.Process
 	dir, address, port string
-	admin              string   // where petstore's metrics and profiles are
-	log                *os.File // what it writes on both outputs
+	admin              string              // where petstore's metrics and profiles are
+	log                string              // the file of what it writes on both outputs
+	user               *syscall.Credential // nil for the one who runs the bench
 	exited             chan struct{}
 	stores             []int // the processes that it works with
 	lines              lines
@@ -47,33 +48,29 @@ func freeAddress() string {
 	return l.Addr().String()
 }
 
-// start runs a command in the service's folder, where its log is too, and returns when it is ready.
-func (s *service) start(cmd *exec.Cmd, ready func() error) (err error) {
-	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600); err != nil {
-		return err
-	}
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, s.log, s.log
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Setpgid = true
-	load.Bind(cmd.SysProcAttr)
-	if err = cmd.Start(); err != nil {
-		s.log.Close()
-	} else {
-		s.Process, s.exited = cmd.Process, make(chan struct{})
-		go func() {
-			_ = cmd.Wait() // how it ended is in its log
-			close(s.exited)
-		}()
-		if err = s.wait(ready); err != nil {
-			s.stop()
-		}
-	}
+// start runs a command in the service's folder, where its log is too, and returns the service when it is ready.
+func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
+	s.log = filepath.Join(s.dir, "log")
+	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("%s does not start: %w", s.Name, err)
+		return nil, err
 	}
-	return nil
+	defer log.Close()
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.dir, log, log, load.Bound()
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Credential = true, s.user
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.Process, s.exited = cmd.Process, make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // how it ended is in its log
+		close(s.exited)
+	}()
+	if err := s.wait(ready); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s does not start: %w", s.Name, err)
+	}
+	return s, nil
 }
 
 // patience bounds every wait for a service; only a broken one needs it.
@@ -97,7 +94,7 @@ func (s *service) wait(ready func() error) error {
 }
 
 func (s *service) lastWords() string {
-	text, _ := os.ReadFile(s.log.Name())
+	text, _ := os.ReadFile(s.log)
 	return string(text[max(0, len(text)-1000):])
 }
 
@@ -110,11 +107,10 @@ func (s *service) stop() {
 		s.Kill()
 		<-s.exited
 	}
-	s.log.Close()
 }
 
 // emptyLog forgets what was logged, so that a long run does not fill the disk, nor a later measurement wait for it.
-func (s *service) emptyLog() error { return s.log.Truncate(0) }
+func (s *service) emptyLog() error { return os.Truncate(s.log, 0) }
 
 // pids are the processes that are measured.
 func (s *service) pids() []int {
@@ -125,7 +121,7 @@ func (s *service) pids() []int {
 }
 
 // launch starts the service and waits until it answers its hot page as it should.
-func (s *service) launch(cmd *exec.Cmd) error {
+func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 	return s.start(cmd, func() error {
 		_, _, err := s.lines[report.Hot][0].Ask(s.address, 0)
 		return err
@@ -134,10 +130,10 @@ func (s *service) launch(cmd *exec.Cmd) error {
 
 // begin launches the service unless it could not be made ready, and checks it before it is measured.
 func (s *service) begin(cmd *exec.Cmd, err error) (*service, error) {
-	if err == nil {
-		err = s.launch(cmd)
-	}
 	if err != nil {
+		return nil, err
+	}
+	if _, err := s.launch(cmd); err != nil {
 		return nil, err
 	}
 	if err = s.checkAnswers(); err == nil && s.admin != "" {
@@ -215,7 +211,7 @@ func (s *service) checkObserved() error {
 		return errors.Join(err, errors.New("metrics: the create was not counted"))
 	}
 	return s.wait(func() error {
-		log, err := os.ReadFile(s.log.Name())
+		log, err := os.ReadFile(s.log)
 		if err == nil && !bytes.Contains(log, []byte("createPet")) {
 			err = errors.New("log: the create is not in it")
 		}
@@ -262,8 +258,7 @@ func runLoad([]string) error {
 func (b *bench) drive(job load.Job, each func(load.Result)) error {
 	cmd := exec.CommandContext(b.ctx, must(os.Executable()), "load")
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, &syscall.SysProcAttr{}
-	load.Bind(cmd.SysProcAttr)
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, load.Bound()
 	results := json.NewDecoder(must(cmd.StdoutPipe()))
 	if err := cmd.Start(); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"petstore/bench/load"
 	"petstore/bench/report"
 )
@@ -98,9 +96,7 @@ func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Samp
 			}
 		}
 	} else {
-		err3 = b.postgres.do("soak", func(ctx context.Context, conn *pgx.Conn) error {
-			return conn.QueryRow(ctx, "SELECT pg_database_size(current_database()), (SELECT sum(size)::bigint FROM pg_ls_waldir())").Scan(&database, &log)
-		})
+		err3 = b.postgres.sql("soak", "SELECT pg_database_size(current_database()), (SELECT sum(size)::bigint FROM pg_ls_waldir())", &database, &log)
 	}
 	millis := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	const mib = 1 << 20

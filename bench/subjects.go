@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -28,7 +27,6 @@ func (b *bench) startServices(peers bool) error {
 	}
 	bare, err := b.bare(sqlite, report.Subject{ID: report.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, sqlite.lines)
 	if err != nil {
-		sqlite.stop()
 		return err
 	}
 	b.add(bare)
@@ -117,7 +115,7 @@ func (b *bench) balance(database string, replicas int) (*service, error) {
 	var addresses []string
 	for range replicas {
 		s := b.newService(front.Subject, front.lines)
-		if err := s.launch(b.serve(s, b.postgres.url(database))); err != nil {
+		if _, err := s.launch(b.serve(s, b.postgres.url(database))); err != nil {
 			return nil, err
 		}
 		b.services = append(b.services, s)
@@ -128,7 +126,7 @@ func (b *bench) balance(database string, replicas int) (*service, error) {
 	if err := os.WriteFile(file, []byte(configure(string(shipped), front.address, addresses)), 0o644); err != nil {
 		return nil, err
 	}
-	if err := front.launch(exec.Command("haproxy", "-db", "-f", file)); err != nil {
+	if _, err := front.launch(exec.Command("haproxy", "-db", "-f", file)); err != nil {
 		return nil, err
 	}
 	front.stores = append(front.stores, front.Pid)
@@ -150,36 +148,6 @@ func configure(shipped, address string, replicas []string) string {
 
 // again is this program once more, as one of its commands.
 func again(args ...string) *exec.Cmd { return exec.Command(must(os.Executable()), args...) }
-
-// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
-func (b *bench) bare(petstore *service, subject report.Subject, requests lines) (*service, error) {
-	s := b.newService(subject, requests)
-	answers := baseline.Answers{Bodies: map[string][]byte{}}
-	for _, line := range []string{report.Hot, report.Get, report.Create, report.Inventory} {
-		answer, body, err := petstore.lines[line][0].Ask(petstore.address, rows)
-		if err != nil {
-			return nil, err
-		}
-		answers.Bodies[line] = body
-		if line == report.Hot && s.ID == report.Dressed {
-			answers.Headers = answer.Header
-			answers.Headers.Del("Date") // net/http adds both by itself
-			answers.Headers.Del("Content-Length")
-		}
-	}
-	cmd := again("bare", s.address)
-	cmd.Stdin = bytes.NewReader(must(json.Marshal(answers)))
-	return s, s.launch(cmd)
-}
-
-// runBare reads answers and serves them at the address given.
-func runBare(args []string) error {
-	var answers baseline.Answers
-	if err := json.NewDecoder(os.Stdin).Decode(&answers); err != nil {
-		return err
-	}
-	return http.ListenAndServe(args[0], baseline.Bare(answers))
-}
 
 // newPeer is a service that others would make.
 func (b *bench) newPeer(id, name string, requests lines) *service {
@@ -276,14 +244,14 @@ func (s *service) beginNode(program, detail string, args ...string) (*service, e
 		return nil, err
 	}
 	path := filepath.Join(folder, "node_modules", ".bin", program)
-	s.Detail = fmt.Sprintf(detail, fmt.Sprintf("%s %s on Node.js %s", s.Name, versionOf(path, "--version"), versionOf("node", "--version")))
+	s.Detail = fmt.Sprintf(detail, fmt.Sprintf("%s %s on Node.js %s", s.Name, versionOf(path), versionOf("node")))
 	return s.begin(exec.Command(path, args...), nil)
 }
 
 // buildPeer builds one of the Go peers, which have a module of their own.
 func (b *bench) buildPeer(name string) (string, error) {
 	program := filepath.Join(b.scratch, "peer-"+name)
-	return program, build("peers", "./"+name, program)
+	return program, finish(exec.Command("go", "-C", "peers", "build", "-o", program, "./"+name))
 }
 
 // moduleVersion is the version of a module that the Go peers are built with.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bind has a process end when the one that starts it does, however that ends.
-func Bind(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGINT }
+// Bound has a process end when the one that starts it does, however that ends.
+func Bound() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT} }
 
 // question is a request with its number.
 type question struct {

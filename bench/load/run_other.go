@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Bind can do nothing here.
-func Bind(*syscall.SysProcAttr) {}
+// Bound can bind nothing here.
+func Bound() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 // Run needs epoll.
 func Run(Job, func(Result)) error {
