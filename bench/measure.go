@@ -104,18 +104,9 @@ func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 	return err
 }
 
-// print tells what was measured of one key; a ratio is to bare, or to the fewest rows.
+// print tells what was measured of one key.
 func (b *bench) print(key report.Key, name string) {
-	cell, ratio := b.run.Cell(key), report.Figures{}
-	if len(cell.Shots) == 0 {
-		return
-	}
-	switch {
-	case key.Rows > 0:
-		ratio = b.run.Grown(key)
-	case key.Share == 0 && key.Replicas == 0:
-		ratio = b.run.OfBare(key)
-	}
+	cell, ratio := b.run.Cell(key), b.run.Ratio(key)
 	rate, of := cell.Of("throughput"), func(measure string) float64 { return cell.Of(measure).Median() }
 	fmt.Printf("%-10s %2d %8d rows %d replicas %3.0f %%  %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f p99 %6.0f p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n",
 		key.Line, key.Connections, key.Rows, key.Replicas, 100*key.Share, name, rate.Median(), rate.Min(), rate.Max(),

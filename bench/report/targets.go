@@ -76,7 +76,7 @@ func (r *Run) Targets(store string) (targets []Target) {
 				name += fmt.Sprintf(", at %d connection", s.connections)
 			}
 			if goal := s.goals[line.ID]; goal > 0 && s.store == store {
-				add(name, ofBare, goal, false, r.OfBare(Key{Subject: store, Line: line.ID, Connections: s.connections}))
+				add(name, ofBare, goal, false, r.Ratio(Key{Subject: store, Line: line.ID, Connections: s.connections}))
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (r *Run) Targets(store string) (targets []Target) {
 	for _, line := range Growing {
 		key := r.AtBusy(store, line.ID)
 		key.Rows = rows[len(rows)-1]
-		add(line.Name+", on "+Count(key.Rows)+" rows", "of "+Count(rows[0]), 0.85, false, r.Grown(key))
+		add(line.Name+", on "+Count(key.Rows)+" rows", "of "+Count(rows[0]), 0.85, false, r.Ratio(key))
 	}
 	for _, s := range r.Starts {
 		var times Figures
