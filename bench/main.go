@@ -31,15 +31,11 @@ var commands = map[string]func(args []string) error{
 }
 
 func main() {
-	err := errors.New("this needs Linux: the load waits with epoll, and processor time and memory are read from /proc")
-	if runtime.GOOS == "linux" {
-		command, args := run, os.Args[1:]
-		if len(args) > 0 && commands[args[0]] != nil {
-			command, args = commands[args[0]], args[1:]
-		}
-		err = command(args)
+	command, args := run, os.Args[1:]
+	if len(args) > 0 && commands[args[0]] != nil {
+		command, args = commands[args[0]], args[1:]
 	}
-	if err != nil {
+	if err := command(args); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

@@ -123,7 +123,7 @@ func (b *bench) measureGrowth() error {
 			if err != nil {
 				return err
 			}
-			s.rows, s.lines[report.Get][0].Numbers.Each = rows, true
+			s.rows, s.lines[report.Get][0].InTurn = rows, true
 			b.services = append(b.services, s)
 			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, report.Count(rows), time.Since(began).Seconds())
 		}

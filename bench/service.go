@@ -156,15 +156,12 @@ var animals = map[string]int{
 // numbers differently.
 func (s *service) checkAnswers() error {
 	for line, requests := range s.lines {
-		r, numbers := requests[0], load.Numbers{}
-		if r.Numbers != nil {
-			numbers = *r.Numbers
-		}
-		_, first, err1 := r.Ask(s.address, numbers.First)
-		_, last, err2 := r.Ask(s.address, numbers.Last)
+		r := requests[0]
+		_, first, err1 := r.Ask(s.address, r.First)
+		_, last, err2 := r.Ask(s.address, r.Last)
 		err := errors.Join(err1, err2)
-		if err == nil && numbers.First != numbers.Last && bytes.Equal(first, last) {
-			err = fmt.Errorf("it answers the same for %d and %d: %s", numbers.First, numbers.Last, first)
+		if err == nil && r.First != r.Last && bytes.Equal(first, last) {
+			err = fmt.Errorf("it answers the same for %d and %d: %s", r.First, r.Last, first)
 		}
 		// Prism has no pages: its list is an example.
 		if n := bytes.Count(first, []byte(`"name"`)); err == nil && s.ID != "prism" && n != animals[line] {
@@ -203,7 +200,7 @@ func (s *service) checkList() error {
 
 // checkObserved asks without a key, and looks for what was asked in the metrics and in the log.
 func (s *service) checkObserved() error {
-	if _, _, err := load.NewRequest(http.MethodGet, "/v1/pets", "", "", nil, http.StatusUnauthorized).Ask(s.address, 0); err != nil {
+	if _, _, err := load.NewRequest(http.MethodGet, "/v1/pets", "", "", http.StatusUnauthorized).Ask(s.address, 0); err != nil {
 		return fmt.Errorf("without a key: %w", err)
 	}
 	metrics, err := s.metrics()

@@ -113,20 +113,20 @@ func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Samp
 func soakMix(keys string) []load.Request {
 	requests := petstoreLines(rows)
 	list, read, create := requests[report.Hot][0], requests[report.Get][0], requests[report.Create][0]
-	once := load.NewRequest(http.MethodPost, "/v1/pets", apiKey+"\r\nIdempotency-Key: "+keys+"-{}", newPet, &load.Numbers{First: 1, Last: 1_000_000_007, Each: true}, http.StatusCreated)
-	remove := load.NewRequest(http.MethodDelete, "/v1/pets/{}", apiKey, "", &load.Numbers{}, http.StatusNoContent)
+	once := load.NewRequest(http.MethodPost, "/v1/pets", apiKey+"\r\nIdempotency-Key: "+keys+"-{}", newPet, http.StatusCreated).Each(1, 1_000_000_007)
+	remove := load.NewRequest(http.MethodDelete, "/v1/pets/{}", apiKey, "", http.StatusNoContent)
 	mix := []load.Request{
 		list.Times(700),
 		requests[report.Distinct][0].Times(450),
-		get("/v1/pets?status=available", nil).Times(100),
+		get("/v1/pets?status=available").Times(100),
 		read.Times(550),
 		requests[report.Inventory][0].Times(50),
-		get("/v1/orders", nil).Times(25),
+		get("/v1/orders").Times(25),
 		// An animal comes and goes: seen in between, sent twice with one key, ordered and adopted, ordered and cancelled.
 		create.Then("id", read.Then("id", remove)).Times(25),
 		once.Then("", once.Then("id", remove)).Times(25),
 		create.Then("id", order.Then("id", onOrder("complete").Then("petId", remove))).Times(25),
-		create.Then("id", order.Then("id", get("/v1/orders/{}", &load.Numbers{}).Then("id", onOrder("cancel").Then("petId", remove)))).Times(25),
+		create.Then("id", order.Then("id", get("/v1/orders/{}").Then("id", onOrder("cancel").Then("petId", remove)))).Times(25),
 	}
 	for _, update := range requests[report.Update] {
 		mix = append(mix, update.Times(2))

@@ -155,7 +155,7 @@ func (b *bench) newPeer(id, name string, requests lines) *service {
 }
 
 func (b *bench) plainSQLite() (*service, error) {
-	s := b.newPeer(report.PlainSQLite, "plain Go, SQLite", simpleLines())
+	s := b.newPeer(report.PlainSQLite, "plain Go, SQLite", simpleLines(rows))
 	s.Detail = "net/http by hand with petstore's driver, table and durability; one query a request, every create commits by itself; keys in a map, no limits, log or metrics"
 	url, err := b.seed(s, "", rows)
 	return s.begin(again("plain", s.address, url, apiKey), err)
@@ -166,7 +166,7 @@ func (b *bench) plainSQLite() (*service, error) {
 const postgresPool = 32
 
 func (b *bench) plainPostgres() (*service, error) {
-	s := b.newPeer(report.PlainPostgres, "plain Go, PostgreSQL", simpleLines())
+	s := b.newPeer(report.PlainPostgres, "plain Go, PostgreSQL", simpleLines(rows))
 	s.Detail, s.stores = fmt.Sprintf("the same with pgx on %d connections, with nothing of Redis", postgresPool), []int{b.postgres.Pid}
 	url, err := b.seed(s, "plain", rows)
 	return s.begin(again("plain", s.address, fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool), apiKey), err)
@@ -182,7 +182,7 @@ func runPlain(args []string) error {
 }
 
 func (b *bench) gin() (*service, error) {
-	s := b.newPeer("gin", "Gin + GORM + SQLite", simpleLines())
+	s := b.newPeer("gin", "Gin + GORM + SQLite", simpleLines(rows))
 	s.Detail = fmt.Sprintf("Gin %s, GORM %s with prepared statements, SQLite through mattn/go-sqlite3 (cgo) with WAL and synchronous=FULL: durable; Gin's access log, no keys, no limits",
 		moduleVersion("github.com/gin-gonic/gin"), moduleVersion("gorm.io/gorm"))
 	program, err := b.buildPeer("gin")
@@ -190,12 +190,12 @@ func (b *bench) gin() (*service, error) {
 }
 
 func (b *bench) pocketBase() (*service, error) {
-	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "%015d" // identifiers have 15 characters
+	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "{%015d}" // identifiers have 15 characters
 	s := b.newPeer("pocketbase", "PocketBase", newLines(
-		load.NewRequest(http.MethodGet, records+pages, "", "", nil, http.StatusOK),
-		load.NewRequest(http.MethodGet, records+pages+"&filter=id%3C%27{}%27", "", "", each(pageSize+1, rows, padded), http.StatusOK),
-		load.NewRequest(http.MethodGet, records+"/{}", "", "", random(rows, padded), http.StatusOK),
-		load.NewRequest(http.MethodPost, records, "", newPet, nil, http.StatusOK),
+		load.NewRequest(http.MethodGet, records+pages, "", "", http.StatusOK),
+		load.NewRequest(http.MethodGet, records+pages+"&filter=id%3C%27"+padded+"%27", "", "", http.StatusOK).Each(pageSize+1, rows),
+		load.NewRequest(http.MethodGet, records+"/"+padded, "", "", http.StatusOK).Random(rows),
+		load.NewRequest(http.MethodPost, records, "", newPet, http.StatusOK),
 	))
 	s.Detail = "PocketBase " + moduleVersion("github.com/pocketbase/pocketbase") +
 		" as it comes, SQLite with WAL and synchronous=NORMAL: a create is not on the disk when it is acknowledged; a public collection, so no keys; pages by key, without a total"
@@ -207,10 +207,10 @@ func (b *bench) pocketBase() (*service, error) {
 
 func (b *bench) jsonServer() (*service, error) {
 	s := b.newPeer("json-server", "json-server", newLines(
-		load.NewRequest(http.MethodGet, "/pets?_page=1&_limit=20", "", "", nil, http.StatusOK),
-		load.NewRequest(http.MethodGet, "/pets?_page={}&_limit=20", "", "", each(1, rows/pageSize, load.Decimal), http.StatusOK),
-		load.NewRequest(http.MethodGet, "/pets/{}", "", "", random(rows, load.Decimal), http.StatusOK),
-		load.NewRequest(http.MethodPost, "/pets", "", newPet, nil, http.StatusCreated),
+		load.NewRequest(http.MethodGet, "/pets?_page=1&_limit=20", "", "", http.StatusOK),
+		load.NewRequest(http.MethodGet, "/pets?_page={}&_limit=20", "", "", http.StatusOK).Each(1, rows/pageSize),
+		load.NewRequest(http.MethodGet, "/pets/{}", "", "", http.StatusOK).Random(rows),
+		load.NewRequest(http.MethodPost, "/pets", "", newPet, http.StatusCreated),
 	))
 	pets := make([]map[string]any, rows)
 	for i := range pets {
@@ -227,9 +227,9 @@ func (b *bench) jsonServer() (*service, error) {
 // prism answers from the interface's document alone: it keeps nothing, so it has no pages and no mix.
 func (b *bench) prism() (*service, error) {
 	s := b.newPeer("prism", "Prism", lines{
-		report.Hot:    {get("/pets", nil)},
-		report.Get:    {get("/pets/7", nil)},
-		report.Create: {post("/pets", newPet, nil, http.StatusCreated)},
+		report.Hot:    {get("/pets")},
+		report.Get:    {get("/pets/7")},
+		report.Create: {post("/pets", newPet, http.StatusCreated)},
 	})
 	return s.beginNode("prism", "%s, silent; answers the examples of api/openapi.yaml and keeps nothing",
 		"mock", "--verboseLevel", "silent", "--host", "127.0.0.1", "--port", s.port, must(filepath.Abs(filepath.Join(root, "api", "openapi.yaml"))))

@@ -14,7 +14,7 @@ import (
 
 func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
 	for _, n := range []int64{1, 2, 10, 618, 1000, 9_980} {
-		r := NewRequest("GET", "/{}", "", "", &Numbers{First: 21, Last: 20 + n, Each: true}, 200)
+		r := NewRequest("GET", "/{}", "", "", 200).Each(21, 20+n)
 		seen := make(map[int64]bool)
 		for range n {
 			seen[r.next(nil)] = true
@@ -26,7 +26,7 @@ func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
 }
 
 func TestNumbersAreWrittenInTheirForm(t *testing.T) {
-	for form, want := range map[Form]string{Decimal: "42", Cursor: "AQAAAAAAAAAq", "%015d": "000000000000042"} {
+	for form, want := range map[Form]string{"": "42", Cursor: "AQAAAAAAAAAq", "%015d": "000000000000042"} {
 		if got := form.Text(42); got != want {
 			t.Errorf("%s: %s instead of %s", form, got, want)
 		}
@@ -36,7 +36,7 @@ func TestNumbersAreWrittenInTheirForm(t *testing.T) {
 func TestTheLoadAsksOnEveryConnectionAndReadsWholeAnswers(t *testing.T) {
 	var connections sync.Map
 	var asked atomic.Int64
-	job := brief(NewRequest("GET", "/short", "key", "", nil, 200), NewRequest("POST", "/chunked", "", "{}", nil, 200))
+	job := brief(NewRequest("GET", "/short", "key", "", 200), NewRequest("POST", "/chunked", "", `{"a":1}`, 200))
 	result := run(t, job, func(w http.ResponseWriter, r *http.Request) {
 		connections.Store(r.RemoteAddr, true)
 		asked.Add(1)
@@ -55,7 +55,7 @@ func TestTheLoadAsksOnEveryConnectionAndReadsWholeAnswers(t *testing.T) {
 }
 
 func TestEveryWrongAnswerIsCounted(t *testing.T) {
-	result := run(t, brief(NewRequest("GET", "/", "", "", nil, 200)), func(w http.ResponseWriter, _ *http.Request) {
+	result := run(t, brief(NewRequest("GET", "/", "", "", 200)), func(w http.ResponseWriter, _ *http.Request) {
 		switch rand.IntN(20) {
 		case 0:
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -70,7 +70,7 @@ func TestEveryWrongAnswerIsCounted(t *testing.T) {
 
 func TestALatencyCountsFromWhenTheRequestWasDue(t *testing.T) {
 	var once sync.Once
-	job := Job{Connections: 1, Requests: []Request{NewRequest("GET", "/", "", "", nil, 200)},
+	job := Job{Connections: 1, Requests: []Request{NewRequest("GET", "/", "", "", 200)},
 		Rate: 200, Duration: 400 * time.Millisecond, Every: 150 * time.Millisecond}
 	results := run(t, job, func(http.ResponseWriter, *http.Request) {
 		once.Do(func() { time.Sleep(300 * time.Millisecond) })
@@ -89,9 +89,8 @@ func TestALatencyCountsFromWhenTheRequestWasDue(t *testing.T) {
 
 func TestWhatFollowsHasANumberOfTheAnswer(t *testing.T) {
 	var paths sync.Map
-	numbers := &Numbers{First: 5, Last: 5, Form: Decimal}
-	first := NewRequest("POST", "/{}", "", `{"a":1}`, numbers, 200)
-	remove := NewRequest("DELETE", "/{}", "", "", numbers, 204)
+	first := NewRequest("POST", "/{}", "", `{"a":1}`, 200).Each(5, 5)
+	remove := NewRequest("DELETE", "/{}", "", "", 204)
 	job := brief(first.Then("", first.Then("id", first.Then("petId", remove))))
 	result := run(t, job, func(w http.ResponseWriter, r *http.Request) {
 		paths.Store(r.Method+" "+r.URL.Path, true)
