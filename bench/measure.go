@@ -116,10 +116,10 @@ func (b *bench) print(key report.Key, name string) {
 // measureGrowth measures, on each store, what must not depend on the number of rows.
 func (b *bench) measureGrowth() error {
 	b.stopServices()
-	for _, store := range b.stores() {
+	for _, store := range b.run.Stores() {
 		for _, rows := range b.run.Settings.Growth {
 			began := time.Now()
-			s, err := b.petstore(store, fmt.Sprint("growth_", rows), rows)
+			s, err := b.petstore(store.ID, fmt.Sprint("growth_", rows), rows)
 			if err != nil {
 				return err
 			}
@@ -158,23 +158,12 @@ func (b *bench) measureReplicas() error {
 	return nil
 }
 
-// stores are those that petstore is measured on.
-func (b *bench) stores() []string {
-	if b.redis == nil {
-		return []string{report.SQLite}
-	}
-	return []string{report.SQLite, report.Postgres}
-}
-
-// rest is how long a server has been left alone when its memory is read.
-const rest = time.Second
-
 // measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
 // filled one, and what it holds at rest.
 func (b *bench) measureStarts() error {
 	filled := report.Count(rows) + " animals"
 	for _, r := range []report.Start{{Subject: report.SQLite, State: "new database"}, {Subject: report.SQLite, State: filled}, {Subject: report.Postgres, State: filled}} {
-		if !slices.Contains(b.stores(), r.Subject) {
+		if r.Subject == report.Postgres && b.redis == nil {
 			continue
 		}
 		s, url := b.newService(b.subject(r.Subject), petstoreLines(rows)), ""
@@ -193,7 +182,7 @@ func (b *bench) measureStarts() error {
 				return err
 			}
 			r.Times = append(r.Times, time.Since(began))
-			time.Sleep(rest)
+			time.Sleep(time.Second) // left alone
 			r.Resident = max(r.Resident, load.Resident(s.Pid))
 			s.stop()
 		}

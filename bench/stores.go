@@ -109,7 +109,7 @@ const animal = "SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM "
 
 // seed makes the database of a service with that many animals, and returns its URL.
 func (b *bench) seed(s *service, database string, rows int64) (url string, err error) {
-	if s.ID == report.SQLite || s.ID == report.PlainSQLite {
+	if s.ID == report.SQLite || s.ID == report.Plain+report.SQLite {
 		path := filepath.Join(s.dir, "petstore.db")
 		return "sqlite:" + path, b.seedSQLite(path, rows)
 	}

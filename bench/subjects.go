@@ -155,7 +155,7 @@ func (b *bench) newPeer(id, name string, requests lines) *service {
 }
 
 func (b *bench) plainSQLite() (*service, error) {
-	s := b.newPeer(report.PlainSQLite, "plain Go, SQLite", simpleLines(rows))
+	s := b.newPeer(report.Plain+report.SQLite, "plain Go, SQLite", simpleLines(rows))
 	s.Detail = "net/http by hand with petstore's driver, table and durability; one query a request, every create commits by itself; keys in a map, no limits, log or metrics"
 	url, err := b.seed(s, "", rows)
 	return s.begin(again("plain", s.address, url, apiKey), err)
@@ -166,7 +166,7 @@ func (b *bench) plainSQLite() (*service, error) {
 const postgresPool = 32
 
 func (b *bench) plainPostgres() (*service, error) {
-	s := b.newPeer(report.PlainPostgres, "plain Go, PostgreSQL", simpleLines(rows))
+	s := b.newPeer(report.Plain+report.Postgres, "plain Go, PostgreSQL", simpleLines(rows))
 	s.Detail, s.stores = fmt.Sprintf("the same with pgx on %d connections, with nothing of Redis", postgresPool), []int{b.postgres.Pid}
 	url, err := b.seed(s, "plain", rows)
 	return s.begin(again("plain", s.address, fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool), apiKey), err)

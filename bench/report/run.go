@@ -54,9 +54,9 @@ type Subject struct {
 
 // The subjects that the page tells about by name.
 const (
-	Bare, Dressed              = "bare", "dressed" // dressed is bare with petstore's headers
-	SQLite, Postgres           = "sqlite", "postgres"
-	PlainSQLite, PlainPostgres = "plain-sqlite", "plain-postgres"
+	Bare, Dressed    = "bare", "dressed" // dressed is bare with petstore's headers
+	SQLite, Postgres = "sqlite", "postgres"
+	Plain            = "plain-" // and the store that it is on
 )
 
 // Line is a kind of load.

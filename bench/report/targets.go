@@ -56,13 +56,7 @@ var shares = []struct {
 }
 
 // gains are the goals of shared commits, as multiples of what commits every create by itself.
-var gains = map[string]struct {
-	against string
-	goal    float64
-}{
-	SQLite:   {PlainSQLite, 3},
-	Postgres: {PlainPostgres, 2},
-}
+var gains = map[string]float64{SQLite: 3, Postgres: 2}
 
 // Targets are all of a store's.
 func (r *Run) Targets(store string) (targets []Target) {
@@ -80,7 +74,7 @@ func (r *Run) Targets(store string) (targets []Target) {
 			}
 		}
 	}
-	add("create, against one commit each", "times", gains[store].goal, false, r.against(r.AtBusy(store, Create), r.AtBusy(gains[store].against, Create)))
+	add("create, against one commit each", "times", gains[store], false, r.against(r.AtBusy(store, Create), r.AtBusy(Plain+store, Create)))
 	rows := r.Settings.Growth
 	for _, line := range Growing {
 		key := r.AtBusy(store, line.ID)
