@@ -135,9 +135,10 @@ func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 			Rows: rows, Growth: []int64{10_000, 100_000, 1_000_000, 10_000_000},
 		},
 	}
+	// As it is shipped, and in a folder into which PostgreSQL can look as another user.
 	build := exec.Command("go", "-C", root, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", b.binary, "./cmd/petstore")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")                                   // as it is shipped
-	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), finish(build)); err != nil { // PostgreSQL may be another user
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), finish(build)); err != nil {
 		b.close()
 		return nil, err
 	}

@@ -74,9 +74,6 @@ func (s *service) key(key report.Key) report.Key {
 
 // shoot takes one measurement. One at a constant rate takes a share of the service's highest throughput.
 func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
-	if b.ctx.Err() != nil {
-		return errors.New("interrupted")
-	}
 	job := load.Job{
 		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Seed: uint64(round + 1),
 		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Server: s.pids(), Stores: s.stores,
@@ -98,8 +95,8 @@ func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 	shot.Resident = load.Resident(s.pids()...)
 	b.run.Shots = append(b.run.Shots, shot)
 	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
-	for _, s := range b.services {
-		err = errors.Join(err, s.emptyLog())
+	for _, s := range b.services {    // a long run must not fill the disk, nor a later measurement wait for it
+		err = errors.Join(err, os.Truncate(s.log, 0))
 	}
 	return err
 }

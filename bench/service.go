@@ -51,10 +51,7 @@ func freeAddress() string {
 // start runs a command in the service's folder, where its log is too, and returns the service when it is ready.
 func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	s.log = filepath.Join(s.dir, "log")
-	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
+	log := must(os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
 	defer log.Close()
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.dir, log, log, load.Bound()
 	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Credential = true, s.user
@@ -77,25 +74,21 @@ func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 const patience = 60 * time.Second
 
 func (s *service) wait(ready func() error) error {
-	for deadline := time.Now().Add(patience); ; {
+	deadline := time.After(patience)
+	for {
 		err := ready()
 		if err == nil {
 			return nil
 		}
 		select {
-		case <-s.exited:
-			return errors.New("it ended: " + s.lastWords())
 		case <-time.After(time.Millisecond):
+			continue
+		case <-s.exited:
+		case <-deadline:
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("it was not ready after %v: %w; %s", patience, err, s.lastWords())
-		}
+		log, _ := os.ReadFile(s.log)
+		return fmt.Errorf("%w; its log ends with: %s", err, log[max(0, len(log)-1000):])
 	}
-}
-
-func (s *service) lastWords() string {
-	text, _ := os.ReadFile(s.log)
-	return string(text[max(0, len(text)-1000):])
 }
 
 // stop ends the process as an operator does.
@@ -108,9 +101,6 @@ func (s *service) stop() {
 		<-s.exited
 	}
 }
-
-// emptyLog forgets what was logged, so that a long run does not fill the disk, nor a later measurement wait for it.
-func (s *service) emptyLog() error { return os.Truncate(s.log, 0) }
 
 // pids are the processes that are measured.
 func (s *service) pids() []int {

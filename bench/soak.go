@@ -68,7 +68,7 @@ func runSoak(args []string) error {
 		if len(soak.Samples)%60 == 0 {
 			err = errors.Join(err, report.Save(*out, soak))
 		}
-		if err := errors.Join(err, s.emptyLog()); err != nil {
+		if err := errors.Join(err, os.Truncate(s.log, 0)); err != nil {
 			fmt.Println("sample:", err)
 		}
 		fmt.Printf("%v: %.0f/s, %d failed, %.3g\n", sample.At.Round(time.Second), r.Throughput(), soak.Sum().Failed, sample.Figures)

@@ -18,7 +18,9 @@ import (
 const Page = "performance.md"
 
 //go:embed *.tmpl
-var templates embed.FS
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(formats).ParseFS(files, "*.tmpl"))
 
 // Write writes the page into the folder docs, and its plots into img/performance in it.
 func (r *Run) Write(docs string) error {
@@ -33,12 +35,8 @@ func (r *Run) Write(docs string) error {
 }
 
 func render(name string, of any) ([]byte, error) {
-	t, err := template.New(name+".tmpl").Funcs(formats).ParseFS(templates, name+".tmpl")
-	if err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
-	err = t.Execute(&b, of)
+	err := templates.ExecuteTemplate(&b, name+".tmpl", of)
 	return b.Bytes(), err
 }
 
