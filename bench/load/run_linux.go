@@ -33,6 +33,7 @@ type generator struct {
 	followers []question    // that answers have made possible
 
 	from, until, due time.Time // due is when the next request is, at a fixed rate
+	err              error     // why it cannot go on
 }
 
 // Run drives the server, and gives a result after every interval of the job.
@@ -52,11 +53,11 @@ func Run(job Job, each func(Result)) (err error) {
 			return err
 		}
 	}
-	err = g.run(each)
+	g.run(each)
 	for _, c := range g.clients {
 		c.file.Close()
 	}
-	return err
+	return g.err
 }
 
 func (g *generator) connect() error {
@@ -76,56 +77,43 @@ func (g *generator) connect() error {
 	return errors.Join(syscall.SetNonblock(c.fd, true), syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, c.fd, &event))
 }
 
-func (g *generator) run(each func(Result)) error {
+func (g *generator) run(each func(Result)) {
 	g.due = time.Now()
 	g.from = g.due.Add(g.job.Warmup)
 	g.until = g.from.Add(g.job.Duration)
-	if err := g.serveUntil(g.from); err != nil {
-		return err
-	}
+	g.serveUntil(g.from)
 	used := g.job.used()
-	for at := g.from; at.Before(g.until); {
+	for at := g.from; g.err == nil && at.Before(g.until); {
 		began := at
 		at = at.Add(g.job.Every)
 		if g.job.Every == 0 || at.After(g.until) {
 			at = g.until
 		}
-		if err := g.serveUntil(at); err != nil {
-			return err
-		}
+		g.serveUntil(at)
 		now := g.job.used()
 		if at == g.until {
-			if err := g.drain(); err != nil {
-				return err
-			}
+			g.drain()
 		}
 		each(g.result(at.Sub(began), used, now))
 		used = now
 	}
-	return nil
 }
 
 // serveUntil asks and takes answers until that time.
-func (g *generator) serveUntil(t time.Time) error {
-	for time.Now().Before(t) {
-		if err := g.serve(); err != nil {
-			return err
-		}
+func (g *generator) serveUntil(t time.Time) {
+	for g.err == nil && time.Now().Before(t) {
+		g.serve()
 	}
-	return nil
 }
 
 // drain takes the answers that are still to come. They count if their requests were due in time.
-func (g *generator) drain() error {
-	for time.Since(g.until) < grace && g.owed() > 0 {
-		if err := g.serve(); err != nil {
-			return err
-		}
+func (g *generator) drain() {
+	for g.err == nil && g.owed() > 0 && time.Since(g.until) < grace {
+		g.serve()
 	}
 	if n := g.owed(); n > 0 {
 		g.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
 	}
-	return nil
 }
 
 // owed is the number of answers that are still to come, to requests that were sent or only due.
@@ -138,34 +126,29 @@ func (g *generator) owed() int {
 }
 
 // serve asks for what is due, waits a moment for answers, and takes them.
-func (g *generator) serve() error {
+func (g *generator) serve() {
 	wait := g.askDue(time.Now())
 	if wait < time.Millisecond { // epoll itself counts in milliseconds
 		ready := []unix.PollFd{{Fd: int32(g.epoll), Events: unix.POLLIN}}
 		timeout := unix.NsecToTimespec(int64(wait))
-		if _, err := unix.Ppoll(ready, &timeout, nil); err != nil && err != syscall.EINTR {
-			return err
-		}
+		_, _ = unix.Ppoll(ready, &timeout, nil) // epoll fails too if this does
 	}
 	var events [128]syscall.EpollEvent
 	n, err := syscall.EpollWait(g.epoll, events[:], int(wait.Milliseconds()))
 	if err != nil && err != syscall.EINTR {
-		return err
+		g.err = err
 	}
 	for i := range max(n, 0) {
 		c := g.clients[events[i].Fd]
 		whole, err := c.receive()
 		switch {
 		case err != nil:
-			if err := g.reconnect(c, err); err != nil {
-				return err
-			}
+			g.reconnect(c, err)
 		case whole:
 			g.answered(c, time.Now())
 			g.free = append(g.free, c)
 		}
 	}
-	return nil
 }
 
 // askDue sends the requests that are due on the connections that are free, and returns how long nothing else will be.
@@ -225,7 +208,7 @@ func (g *generator) answered(c *connection, now time.Time) {
 }
 
 // reconnect replaces a connection. A server may close one on which nothing is asked.
-func (g *generator) reconnect(c *connection, cause error) error {
+func (g *generator) reconnect(c *connection, cause error) {
 	if rests := slices.Index(g.free, c); rests >= 0 {
 		g.free = slices.Delete(g.free, rests, rests+1)
 	} else {
@@ -233,5 +216,5 @@ func (g *generator) reconnect(c *connection, cause error) error {
 	}
 	delete(g.clients, int32(c.fd))
 	c.file.Close()
-	return g.connect()
+	g.err = errors.Join(g.err, g.connect())
 }
