@@ -146,14 +146,12 @@ type embedded struct {
 
 func openSQLite(url string) (store, error) {
 	path := strings.TrimPrefix(url, "sqlite:")
-	writer, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	writer, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenWAL)
 	if err != nil {
 		return nil, err
 	}
-	for _, setting := range []string{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"} {
-		if err := sqlitex.ExecuteTransient(writer, setting, nil); err != nil {
-			return nil, err
-		}
+	if err := sqlitex.ExecuteTransient(writer, "PRAGMA synchronous = FULL", nil); err != nil {
+		return nil, err
 	}
 	readers, err := sqlitex.NewPool(path, sqlitex.PoolOptions{Flags: sqlite.OpenReadOnly, PoolSize: 4})
 	return &embedded{readers: readers, writer: writer}, err

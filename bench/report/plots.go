@@ -189,15 +189,8 @@ func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
 	p.Add(line)
 }
 
-// bar is a value with its spread, and the goal that it was to reach, if it had one. Bars of one group are side by side.
-type bar struct {
-	group   string
-	subject Subject
-	got     Figures
-	goal    float64
-}
-
-func (r *Run) bars(title string, bars []bar) *picture {
+// bars shows shares of bare with their spread, and the goals of those that have one. Bars of one name are side by side.
+func (r *Run) bars(title string, bars []Target) *picture {
 	if len(bars) == 0 {
 		return &picture{}
 	}
@@ -210,20 +203,20 @@ func (r *Run) bars(title string, bars []bar) *picture {
 	style := text.Style{Font: font.From(plotter.DefaultFont, 8), YAlign: draw.YCenter, Handler: plot.DefaultTextHandler}
 	labels := plotter.Labels{Offset: vg.Point{X: 5}}
 	for i, b := range bars {
-		if i > 0 && bars[i-1].group == b.group {
+		if i > 0 && bars[i-1].Name == b.Name {
 			groups[len(groups)-1].Value -= 0.5 // the middle of its bars
 		} else {
 			y -= 0.7
-			groups = append(groups, plot.Tick{Value: y, Label: b.group})
+			groups = append(groups, plot.Tick{Value: y, Label: b.Name})
 		}
-		stroke(pic.color(r, b.subject), 9, 0, y, b.got.Median(), y)
-		stroke(color.Gray{90}, 1, b.got.Min(), y, b.got.Max(), y)
-		label := decimals(b.got.Median())
+		stroke(pic.color(r, b.subject), 9, 0, y, b.Got.Median(), y)
+		stroke(color.Gray{90}, 1, b.Got.Min(), y, b.Got.Max(), y)
+		label := decimals(b.Got.Median())
 		if b.goal > 0 {
 			label += " of " + decimals(b.goal)
 			stroke(color.Black, 2, b.goal, y-0.45, b.goal, y+0.45)
 		}
-		labels.XYs = append(labels.XYs, plotter.XY{X: max(b.got.Max(), b.goal), Y: y})
+		labels.XYs = append(labels.XYs, plotter.XY{X: max(b.Got.Max(), b.goal), Y: y})
 		labels.Labels, labels.TextStyle = append(labels.Labels, label), append(labels.TextStyle, style)
 		y--
 	}
@@ -234,12 +227,12 @@ func (r *Run) bars(title string, bars []bar) *picture {
 
 // targetBars are shares of bare beside what they were to be.
 func (r *Run) targetBars() *picture {
-	var all []bar
+	var all []Target
 	for _, group := range r.Targets(Postgres) { // it has all that there are on SQLite, and more
 		for _, store := range r.Stores() {
 			for _, t := range r.Targets(store.ID) {
 				if t.Unit == ofBare && t.Name == group.Name && len(t.Got) > 0 {
-					all = append(all, bar{t.Name, store, t.Got, t.goal})
+					all = append(all, t)
 				}
 			}
 		}
@@ -249,11 +242,11 @@ func (r *Run) targetBars() *picture {
 
 // peerBars are shares of bare of everything that was measured.
 func (r *Run) peerBars() *picture {
-	var all []bar
+	var all []Target
 	for _, line := range r.Lines("beside") {
 		for _, c := range r.Table("beside", line.ID) {
 			if c.ID != Bare && len(r.Peers()) > 0 {
-				all = append(all, bar{line.Name, c.Subject, r.Ratio(c.Key), 0})
+				all = append(all, Target{Name: line.Name, subject: c.Subject, Got: r.Ratio(c.Key)})
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 // Target is something that was to be reached, and what was.
 type Target struct {
 	Name, Unit string
+	subject    Subject
 	goal       float64
 	most       bool // the goal must not be exceeded, rather than reached
 	Got        Figures
@@ -61,7 +62,7 @@ var gains = map[string]float64{SQLite: 3, Postgres: 2}
 // Targets are all of a store's.
 func (r *Run) Targets(store string) (targets []Target) {
 	add := func(name, unit string, goal float64, most bool, got Figures) {
-		targets = append(targets, Target{Name: name, Unit: unit, goal: goal, most: most, Got: got})
+		targets = append(targets, Target{Name: name, Unit: unit, subject: r.subject(store), goal: goal, most: most, Got: got})
 	}
 	for _, s := range shares {
 		for _, line := range Lines {
