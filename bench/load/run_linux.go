@@ -54,6 +54,9 @@ func Run(job Job, each func(Result)) (err error) {
 		}
 	}
 	g.run(each)
+	if job.Every > 0 {
+		time.Sleep(time.Second) // who looks at the server with every result finds its clients there at the last one too
+	}
 	for _, c := range g.clients {
 		c.file.Close()
 	}
