@@ -68,7 +68,7 @@ func (b *bench) inTurn(services []*service, what []report.Line, rounds int, keys
 
 // key makes a key this service's.
 func (s *service) key(key report.Key) report.Key {
-	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, len(s.replicas)
+	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, s.replicas
 	return key
 }
 
@@ -76,7 +76,7 @@ func (s *service) key(key report.Key) report.Key {
 func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 	job := load.Job{
 		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Seed: uint64(round + 1),
-		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Server: s.pids(), Stores: s.stores,
+		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Server: s.pids, Stores: s.stores,
 	}
 	if key.Share > 0 {
 		most := b.run.Cell(s.key(report.Key{Line: key.Line, Connections: key.Connections})).Of("throughput").Median()
@@ -92,7 +92,7 @@ func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 	if shot.Failed > 0 {
 		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, key.Line, shot.Failed, shot.Failure)
 	}
-	shot.Resident = load.Resident(s.pids()...)
+	shot.Resident = load.Resident(s.pids...)
 	b.run.Shots = append(b.run.Shots, shot)
 	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
 	for _, s := range b.services {    // a long run must not fill the disk, nor a later measurement wait for it

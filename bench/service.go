@@ -29,10 +29,11 @@ type service struct {
 	log                string              // the file of what it writes on both outputs
 	user               *syscall.Credential // nil for the one who runs the bench
 	exited             chan struct{}
+	pids               []int // the processes that are measured: its own, or those behind a balancer
 	stores             []int // the processes that it works with
 	lines              lines
 	rows               int64 // where growth is measured
-	replicas           []int // the processes behind a balancer, which is then the process of this service
+	replicas           int   // behind a balancer
 }
 
 // newService gives a subject a folder, and an address that nothing listens on.
@@ -58,7 +59,7 @@ func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s.Process, s.exited = cmd.Process, make(chan struct{})
+	s.Process, s.pids, s.exited = cmd.Process, []int{cmd.Process.Pid}, make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // how it ended is in its log
 		close(s.exited)
@@ -102,14 +103,6 @@ func (s *service) stop() {
 	}
 }
 
-// pids are the processes that are measured.
-func (s *service) pids() []int {
-	if s.replicas != nil {
-		return s.replicas
-	}
-	return []int{s.Pid}
-}
-
 // launch starts the service and waits until it answers its hot page as it should.
 func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 	return s.start(cmd, func() error {
@@ -120,10 +113,10 @@ func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 
 // begin launches the service unless it could not be made ready, and checks it before it is measured.
 func (s *service) begin(cmd *exec.Cmd, err error) (*service, error) {
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = s.launch(cmd)
 	}
-	if _, err := s.launch(cmd); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err = s.checkAnswers(); err == nil && s.admin != "" {

@@ -113,14 +113,14 @@ func cleanEnvironment(more ...string) (env []string) {
 func (b *bench) balance(database string, replicas int) (*service, error) {
 	front := b.newService(b.subject(report.Postgres), petstoreLines(rows))
 	var addresses []string
+	var pids []int
 	for range replicas {
 		s := b.newService(front.Subject, front.lines)
 		if _, err := s.launch(b.serve(s, b.postgres.url(database))); err != nil {
 			return nil, err
 		}
-		b.services = append(b.services, s)
-		front.replicas, front.stores = append(front.replicas, s.Pid), s.stores
-		addresses = append(addresses, s.address)
+		b.services, front.stores = append(b.services, s), s.stores
+		addresses, pids = append(addresses, s.address), append(pids, s.Pid)
 	}
 	shipped, file := must(os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))), filepath.Join(front.dir, "haproxy.cfg")
 	if err := os.WriteFile(file, []byte(configure(string(shipped), front.address, addresses)), 0o644); err != nil {
@@ -129,7 +129,7 @@ func (b *bench) balance(database string, replicas int) (*service, error) {
 	if _, err := front.launch(exec.Command("haproxy", "-db", "-f", file)); err != nil {
 		return nil, err
 	}
-	front.stores = append(front.stores, front.Pid)
+	front.pids, front.replicas, front.stores = pids, replicas, append(front.stores, front.Pid)
 	b.services = append([]*service{front}, b.services...) // stopped first
 	return front, nil
 }

@@ -14,11 +14,6 @@ type Target struct {
 	Got        Figures
 }
 
-func (t Target) reached() bool {
-	got := t.Got.Median()
-	return len(t.Got) > 0 && (t.most && got <= t.goal || !t.most && got >= t.goal)
-}
-
 // Goal says what was to be reached.
 func (t Target) Goal() string {
 	sign, number := "≥", decimals(t.goal)
@@ -31,13 +26,16 @@ func (t Target) Goal() string {
 	return fmt.Sprintf("%s %s %s", sign, number, t.Unit)
 }
 
+const reached = "reached"
+
 // Verdict says whether the median is on the right side.
 func (t Target) Verdict() string {
+	got := t.Got.Median()
 	switch {
 	case len(t.Got) == 0:
 		return "not measured in this run"
-	case t.reached():
-		return "reached"
+	case t.most && got <= t.goal, !t.most && got >= t.goal:
+		return reached
 	}
 	return "**missed**"
 }
@@ -110,7 +108,7 @@ func (r *Run) Score() (score struct{ Reached, All int }) {
 		if len(t.Got) > 0 {
 			score.All++
 		}
-		if t.reached() {
+		if t.Verdict() == reached {
 			score.Reached++
 		}
 	}
