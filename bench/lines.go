@@ -19,18 +19,18 @@ type lines map[string][]load.Request
 
 // petstoreLines are those to a petstore with that many animals.
 func petstoreLines(rows int64) lines {
-	all := newLines(get("/v1/pets", nil), get("/v1/pets?cursor={}&limit=20", each(pageSize+1, rows, load.Cursor)), get("/v1/pets/{}", random(rows, load.Decimal)),
-		post("/v1/pets", newPet, nil, http.StatusCreated))
+	all := simpleLines(rows)
+	all[report.Distinct] = []load.Request{get("/v1/pets?cursor={cursor}&limit=20").Each(pageSize+1, rows)}
 	all[report.Update] = updates(rows)
 	all[report.Adoption] = []load.Request{all[report.Create][0].Then("id", order.Then("id", onOrder("complete")))}
-	all[report.Inventory] = []load.Request{get("/v1/inventory", nil)}
+	all[report.Inventory] = []load.Request{get("/v1/inventory")}
 	return all
 }
 
 // simpleLines are those to a service that takes a plain number for a cursor.
-func simpleLines() lines {
-	shared := petstoreLines(rows)
-	return newLines(shared[report.Hot][0], get("/v1/pets?cursor={}&limit=20", each(pageSize+1, rows, load.Decimal)), shared[report.Get][0], shared[report.Create][0])
+func simpleLines(rows int64) lines {
+	return newLines(get("/v1/pets"), get("/v1/pets?cursor={}&limit=20").Each(pageSize+1, rows), get("/v1/pets/{}").Random(rows),
+		post("/v1/pets", newPet, http.StatusCreated))
 }
 
 // newLines are the lines that every store has; the mix is 95 lists for 5 creates.
@@ -48,32 +48,21 @@ func newLines(list, distinct, get, create load.Request) lines {
 func updates(rows int64) (requests []load.Request) {
 	for category := range 50 {
 		body := fmt.Sprintf(`{"categoryId":%d}`, category+100)
-		requests = append(requests, load.NewRequest(http.MethodPatch, "/v1/pets/{}", apiKey, body, random(rows, load.Decimal), http.StatusOK))
+		requests = append(requests, load.NewRequest(http.MethodPatch, "/v1/pets/{}", apiKey, body, http.StatusOK).Random(rows))
 	}
 	return requests
 }
 
-// order is that of an animal, whose number it takes.
-var order = post("/v1/orders", `{"petId":{}}`, &load.Numbers{Form: load.Spaced}, http.StatusCreated)
+// order is that of an animal, whose number it takes; the body is as long whatever that is.
+var order = post("/v1/orders", `{"petId":{%16d}}`, http.StatusCreated)
 
 // onOrder completes or cancels an order.
-func onOrder(what string) load.Request {
-	return post("/v1/orders/{}/"+what, "", &load.Numbers{}, http.StatusOK)
+func onOrder(what string) load.Request { return post("/v1/orders/{}/"+what, "", http.StatusOK) }
+
+func get(path string) load.Request {
+	return load.NewRequest(http.MethodGet, path, apiKey, "", http.StatusOK)
 }
 
-func get(path string, numbers *load.Numbers) load.Request {
-	return load.NewRequest(http.MethodGet, path, apiKey, "", numbers, http.StatusOK)
-}
-
-func post(path, body string, numbers *load.Numbers, status int) load.Request {
-	return load.NewRequest(http.MethodPost, path, apiKey, body, numbers, status)
-}
-
-// each are all numbers once before any comes again.
-func each(first, last int64, form load.Form) *load.Numbers {
-	return &load.Numbers{First: first, Last: last, Each: true, Form: form}
-}
-
-func random(rows int64, form load.Form) *load.Numbers {
-	return &load.Numbers{First: 1, Last: rows, Form: form}
+func post(path, body string, status int) load.Request {
+	return load.NewRequest(http.MethodPost, path, apiKey, body, status)
 }

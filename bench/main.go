@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,15 +31,11 @@ var commands = map[string]func(args []string) error{
 }
 
 func main() {
-	err := errors.New("this needs Linux: the load waits with epoll, and processor time and memory are read from /proc")
-	if runtime.GOOS == "linux" {
-		command, args := run, os.Args[1:]
-		if len(args) > 0 && commands[args[0]] != nil {
-			command, args = commands[args[0]], args[1:]
-		}
-		err = command(args)
+	command, args := run, os.Args[1:]
+	if len(args) > 0 && commands[args[0]] != nil {
+		command, args = commands[args[0]], args[1:]
 	}
-	if err != nil {
+	if err := command(args); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -51,7 +46,7 @@ type bench struct {
 	ctx             context.Context // ends when the user interrupts the run
 	scratch         string          // a folder of its own, gone afterwards
 	binary          string          // petstore
-	postgres, redis *service        // nil unless both run
+	postgres, redis *service        // Redis is nil unless both run
 	services        []*service      // that are measured now
 	run             report.Run
 }
@@ -140,24 +135,15 @@ func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 			Rows: rows, Growth: []int64{10_000, 100_000, 1_000_000, 10_000_000},
 		},
 	}
-	err = errors.Join(err, os.Chmod(b.scratch, 0o711), // PostgreSQL may be another user
-		build(root, "./cmd/petstore", b.binary, "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision))
-	if err != nil {
+	// As it is shipped, and in a folder into which PostgreSQL can look as another user.
+	build := exec.Command("go", "-C", root, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", b.binary, "./cmd/petstore")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), finish(build)); err != nil {
 		b.close()
 		return nil, err
 	}
 	b.run.Binary = must(os.Stat(b.binary)).Size()
 	return b, nil
-}
-
-// build makes a program of a package; petstore without cgo, as it is shipped.
-func build(dir, pkg, program string, flags ...string) error {
-	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", program}, flags, []string{pkg})...)
-	cmd.Dir = dir
-	if dir == root {
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	}
-	return finish(cmd)
 }
 
 // finish runs a command to its end.
@@ -185,9 +171,10 @@ func (b *bench) stopServices() {
 
 func (b *bench) close() {
 	b.stopServices()
-	if b.redis != nil {
-		b.redis.stop()
-		b.postgres.stop()
+	for _, store := range []*service{b.redis, b.postgres} {
+		if store != nil {
+			store.stop()
+		}
 	}
 	os.RemoveAll(b.scratch)
 }
@@ -207,7 +194,6 @@ func measureSync(dir string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(file.Name())
 	defer file.Close()
 	var times report.Figures
 	for err == nil && len(times) < 200 {

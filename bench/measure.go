@@ -68,18 +68,15 @@ func (b *bench) inTurn(services []*service, what []report.Line, rounds int, keys
 
 // key makes a key this service's.
 func (s *service) key(key report.Key) report.Key {
-	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, len(s.replicas)
+	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, s.replicas
 	return key
 }
 
 // shoot takes one measurement. One at a constant rate takes a share of the service's highest throughput.
 func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
-	if b.ctx.Err() != nil {
-		return errors.New("interrupted")
-	}
 	job := load.Job{
 		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Seed: uint64(round + 1),
-		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Server: s.pids(), Stores: s.stores,
+		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Server: s.pids, Stores: s.stores,
 	}
 	if key.Share > 0 {
 		most := b.run.Cell(s.key(report.Key{Line: key.Line, Connections: key.Connections})).Of("throughput").Median()
@@ -89,33 +86,24 @@ func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 		}
 	}
 	shot := report.Shot{Key: s.key(key), Round: round}
-	if shot.Result, err = b.drive(job, nil); err != nil {
+	if err := b.drive(job, func(r load.Result) { shot.Result = r }); err != nil {
 		return err
 	}
 	if shot.Failed > 0 {
 		fmt.Printf("%s, %s: %d wrong answers, the first: %s\n", s.Name, key.Line, shot.Failed, shot.Failure)
 	}
-	shot.Resident = load.Resident(s.pids()...)
+	shot.Resident = load.Resident(s.pids...)
 	b.run.Shots = append(b.run.Shots, shot)
 	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
-	for _, s := range b.services {
-		err = errors.Join(err, s.emptyLog())
+	for _, s := range b.services {    // a long run must not fill the disk, nor a later measurement wait for it
+		err = errors.Join(err, os.Truncate(s.log, 0))
 	}
 	return err
 }
 
-// print tells what was measured of one key; a ratio is to bare, or to the fewest rows.
+// print tells what was measured of one key.
 func (b *bench) print(key report.Key, name string) {
-	cell, ratio := b.run.Cell(key), report.Figures{}
-	if len(cell.Shots) == 0 {
-		return
-	}
-	switch {
-	case key.Rows > 0:
-		ratio = b.run.Grown(key)
-	case key.Share == 0 && key.Replicas == 0:
-		ratio = b.run.OfBare(key)
-	}
+	cell, ratio := b.run.Cell(key), b.run.Ratio(key)
 	rate, of := cell.Of("throughput"), func(measure string) float64 { return cell.Of(measure).Median() }
 	fmt.Printf("%-10s %2d %8d rows %d replicas %3.0f %%  %-30s %8.0f/s (%.0f–%.0f)  %.2f (%.2f–%.2f)  p50 %6.0f p99 %6.0f p99.9 %6.0f µs  CPU %5.1f + %.1f µs\n",
 		key.Line, key.Connections, key.Rows, key.Replicas, 100*key.Share, name, rate.Median(), rate.Min(), rate.Max(),
@@ -125,14 +113,14 @@ func (b *bench) print(key report.Key, name string) {
 // measureGrowth measures, on each store, what must not depend on the number of rows.
 func (b *bench) measureGrowth() error {
 	b.stopServices()
-	for _, store := range b.stores() {
+	for _, store := range b.run.Stores() {
 		for _, rows := range b.run.Settings.Growth {
 			began := time.Now()
-			s, err := b.petstore(store, fmt.Sprint("growth_", rows), rows)
+			s, err := b.petstore(store.ID, fmt.Sprint("growth_", rows), rows)
 			if err != nil {
 				return err
 			}
-			s.rows, s.lines[report.Get][0].Numbers.Each = rows, true
+			s.rows, s.lines[report.Get][0].InTurn = rows, true
 			b.services = append(b.services, s)
 			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, report.Count(rows), time.Since(began).Seconds())
 		}
@@ -167,23 +155,12 @@ func (b *bench) measureReplicas() error {
 	return nil
 }
 
-// stores are those that petstore is measured on.
-func (b *bench) stores() []string {
-	if b.redis == nil {
-		return []string{report.SQLite}
-	}
-	return []string{report.SQLite, report.Postgres}
-}
-
-// rest is how long a server has been left alone when its memory is read.
-const rest = time.Second
-
 // measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
 // filled one, and what it holds at rest.
 func (b *bench) measureStarts() error {
 	filled := report.Count(rows) + " animals"
 	for _, r := range []report.Start{{Subject: report.SQLite, State: "new database"}, {Subject: report.SQLite, State: filled}, {Subject: report.Postgres, State: filled}} {
-		if !slices.Contains(b.stores(), r.Subject) {
+		if r.Subject == report.Postgres && b.redis == nil {
 			continue
 		}
 		s, url := b.newService(b.subject(r.Subject), petstoreLines(rows)), ""
@@ -198,11 +175,11 @@ func (b *bench) measureStarts() error {
 				url = fmt.Sprintf("sqlite:%s/new-%d.db", s.dir, i)
 			}
 			began := time.Now()
-			if err := s.launch(b.serve(s, url)); err != nil {
+			if _, err := s.launch(b.serve(s, url)); err != nil {
 				return err
 			}
 			r.Times = append(r.Times, time.Since(began))
-			time.Sleep(rest)
+			time.Sleep(time.Second) // left alone
 			r.Resident = max(r.Resident, load.Resident(s.Pid))
 			s.stop()
 		}

@@ -25,13 +25,15 @@ type service struct {
 	report.Subject
 	*os.Process
 	dir, address, port string
-	admin              string   // where petstore's metrics and profiles are
-	log                *os.File // what it writes on both outputs
+	admin              string              // where petstore's metrics and profiles are
+	log                string              // the file of what it writes on both outputs
+	user               *syscall.Credential // nil for the one who runs the bench
 	exited             chan struct{}
+	pids               []int // the processes that are measured: its own, or those behind a balancer
 	stores             []int // the processes that it works with
 	lines              lines
 	rows               int64 // where growth is measured
-	replicas           []int // the processes behind a balancer, which is then the process of this service
+	replicas           int   // behind a balancer
 }
 
 // newService gives a subject a folder, and an address that nothing listens on.
@@ -47,58 +49,47 @@ func freeAddress() string {
 	return l.Addr().String()
 }
 
-// start runs a command in the service's folder, where its log is too, and returns when it is ready.
-func (s *service) start(cmd *exec.Cmd, ready func() error) (err error) {
-	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600); err != nil {
-		return err
+// start runs a command in the service's folder, where its log is too, and returns the service when it is ready.
+func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
+	s.log = filepath.Join(s.dir, "log")
+	log := must(os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
+	defer log.Close()
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.dir, log, log, load.Bound()
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Credential = true, s.user
+	if err := cmd.Start(); err != nil {
+		return nil, err
 	}
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, s.log, s.log
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	s.Process, s.pids, s.exited = cmd.Process, []int{cmd.Process.Pid}, make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // how it ended is in its log
+		close(s.exited)
+	}()
+	if err := s.wait(ready); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s does not start: %w", s.Name, err)
 	}
-	cmd.SysProcAttr.Setpgid = true
-	load.Bind(cmd.SysProcAttr)
-	if err = cmd.Start(); err != nil {
-		s.log.Close()
-	} else {
-		s.Process, s.exited = cmd.Process, make(chan struct{})
-		go func() {
-			_ = cmd.Wait() // how it ended is in its log
-			close(s.exited)
-		}()
-		if err = s.wait(ready); err != nil {
-			s.stop()
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s does not start: %w", s.Name, err)
-	}
-	return nil
+	return s, nil
 }
 
 // patience bounds every wait for a service; only a broken one needs it.
 const patience = 60 * time.Second
 
 func (s *service) wait(ready func() error) error {
-	for deadline := time.Now().Add(patience); ; {
+	deadline := time.After(patience)
+	for {
 		err := ready()
 		if err == nil {
 			return nil
 		}
 		select {
-		case <-s.exited:
-			return errors.New("it ended: " + s.lastWords())
 		case <-time.After(time.Millisecond):
+			continue
+		case <-s.exited:
+		case <-deadline:
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("it was not ready after %v: %w; %s", patience, err, s.lastWords())
-		}
+		log, _ := os.ReadFile(s.log)
+		return fmt.Errorf("%w; its log ends with: %s", err, log[max(0, len(log)-1000):])
 	}
-}
-
-func (s *service) lastWords() string {
-	text, _ := os.ReadFile(s.log.Name())
-	return string(text[max(0, len(text)-1000):])
 }
 
 // stop ends the process as an operator does.
@@ -110,22 +101,10 @@ func (s *service) stop() {
 		s.Kill()
 		<-s.exited
 	}
-	s.log.Close()
-}
-
-// emptyLog forgets what was logged, so that a long run does not fill the disk, nor a later measurement wait for it.
-func (s *service) emptyLog() error { return s.log.Truncate(0) }
-
-// pids are the processes that are measured.
-func (s *service) pids() []int {
-	if s.replicas != nil {
-		return s.replicas
-	}
-	return []int{s.Pid}
 }
 
 // launch starts the service and waits until it answers its hot page as it should.
-func (s *service) launch(cmd *exec.Cmd) error {
+func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 	return s.start(cmd, func() error {
 		_, _, err := s.lines[report.Hot][0].Ask(s.address, 0)
 		return err
@@ -135,7 +114,7 @@ func (s *service) launch(cmd *exec.Cmd) error {
 // begin launches the service unless it could not be made ready, and checks it before it is measured.
 func (s *service) begin(cmd *exec.Cmd, err error) (*service, error) {
 	if err == nil {
-		err = s.launch(cmd)
+		_, err = s.launch(cmd)
 	}
 	if err != nil {
 		return nil, err
@@ -160,15 +139,12 @@ var animals = map[string]int{
 // numbers differently.
 func (s *service) checkAnswers() error {
 	for line, requests := range s.lines {
-		r, numbers := requests[0], load.Numbers{}
-		if r.Numbers != nil {
-			numbers = *r.Numbers
-		}
-		_, first, err1 := r.Ask(s.address, numbers.First)
-		_, last, err2 := r.Ask(s.address, numbers.Last)
+		r := requests[0]
+		_, first, err1 := r.Ask(s.address, r.First)
+		_, last, err2 := r.Ask(s.address, r.Last)
 		err := errors.Join(err1, err2)
-		if err == nil && numbers.First != numbers.Last && bytes.Equal(first, last) {
-			err = fmt.Errorf("it answers the same for %d and %d: %s", numbers.First, numbers.Last, first)
+		if err == nil && r.First != r.Last && bytes.Equal(first, last) {
+			err = fmt.Errorf("it answers the same for %d and %d: %s", r.First, r.Last, first)
 		}
 		// Prism has no pages: its list is an example.
 		if n := bytes.Count(first, []byte(`"name"`)); err == nil && s.ID != "prism" && n != animals[line] {
@@ -207,7 +183,7 @@ func (s *service) checkList() error {
 
 // checkObserved asks without a key, and looks for what was asked in the metrics and in the log.
 func (s *service) checkObserved() error {
-	if _, _, err := load.NewRequest(http.MethodGet, "/v1/pets", "", "", nil, http.StatusUnauthorized).Ask(s.address, 0); err != nil {
+	if _, _, err := load.NewRequest(http.MethodGet, "/v1/pets", "", "", http.StatusUnauthorized).Ask(s.address, 0); err != nil {
 		return fmt.Errorf("without a key: %w", err)
 	}
 	metrics, err := s.metrics()
@@ -215,7 +191,7 @@ func (s *service) checkObserved() error {
 		return errors.Join(err, errors.New("metrics: the create was not counted"))
 	}
 	return s.wait(func() error {
-		log, err := os.ReadFile(s.log.Name())
+		log, err := os.ReadFile(s.log)
 		if err == nil && !bytes.Contains(log, []byte("createPet")) {
 			err = errors.New("log: the create is not in it")
 		}
@@ -248,50 +224,34 @@ func (s *service) metrics() (map[string]float64, error) {
 	return values, err
 }
 
-// message is what a load tells the bench: the result of an interval, or that of the whole.
-type message struct {
-	load.Result
-	Whole bool
-}
-
-// runLoad reads a job and writes its results, that of the whole last.
+// runLoad reads a job and writes the result of each of its intervals.
 func runLoad([]string) error {
 	var job load.Job
 	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
 		return err
 	}
 	out := json.NewEncoder(os.Stdout)
-	whole, err := load.Run(job, func(r load.Result) { _ = out.Encode(message{Result: r}) })
-	if err != nil {
-		return err
-	}
-	return out.Encode(message{whole, true})
+	return load.Run(job, func(r load.Result) { _ = out.Encode(r) })
 }
 
-// drive runs one job in a process of its own, on one processor at a time. It passes on the result of every interval and
-// returns that of the whole.
-func (b *bench) drive(job load.Job, each func(load.Result)) (whole load.Result, err error) {
+// drive runs one job in a process of its own, on one processor at a time, and passes on the result of every interval.
+func (b *bench) drive(job load.Job, each func(load.Result)) error {
 	cmd := exec.CommandContext(b.ctx, must(os.Executable()), "load")
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, &syscall.SysProcAttr{}
-	load.Bind(cmd.SysProcAttr)
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, load.Bound()
 	results := json.NewDecoder(must(cmd.StdoutPipe()))
 	if err := cmd.Start(); err != nil {
-		return whole, err
+		return err
 	}
 	for {
-		var m message
-		if results.Decode(&m) != nil {
+		var r load.Result
+		if results.Decode(&r) != nil {
 			break
 		}
-		if m.Whole {
-			whole = m.Result
-		} else {
-			each(m.Result)
-		}
+		each(r)
 	}
 	if err := cmd.Wait(); err != nil {
-		return whole, fmt.Errorf("the load on %s: %w", job.Address, err)
+		return fmt.Errorf("the load on %s: %w", job.Address, err)
 	}
-	return whole, nil
+	return nil
 }

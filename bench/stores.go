@@ -1,17 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
@@ -21,17 +21,13 @@ import (
 )
 
 // startStores starts PostgreSQL and Redis, with the settings that they come with.
-func (b *bench) startStores() error {
-	postgres, err := b.startPostgres()
-	if err != nil {
+func (b *bench) startStores() (err error) {
+	if b.postgres, err = b.startPostgres(); err != nil {
 		return fmt.Errorf("it needs PostgreSQL (Debian: apt-get install postgresql): %w", err)
 	}
-	redis, err := b.startRedis()
-	if err != nil {
-		postgres.stop()
+	if b.redis, err = b.startRedis(); err != nil {
 		return fmt.Errorf("its limits need Redis or Valkey (Debian: apt-get install redis-server): %w", err)
 	}
-	b.postgres, b.redis = postgres, redis
 	return nil
 }
 
@@ -39,36 +35,32 @@ func (b *bench) startPostgres() (*service, error) {
 	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // where Debian has it
 		os.Setenv("PATH", os.Getenv("PATH")+":"+slices.Max(found))
 	}
-	s := b.newService(report.Subject{ID: "store", Name: "PostgreSQL", Detail: versionOf("postgres", "--version")}, nil)
-	attr, err := ordinaryUser(s.dir)
-	if err != nil {
+	s := b.newService(report.Subject{ID: "store", Name: "PostgreSQL", Detail: versionOf("postgres")}, nil)
+	if err := s.becomeOrdinary(); err != nil {
 		return nil, err
 	}
 	initdb := exec.Command("initdb", "--pgdata", "data", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
-	initdb.Dir, initdb.SysProcAttr = s.dir, attr
+	initdb.Dir, initdb.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.user}
 	if err := finish(initdb); err != nil {
 		return nil, err
 	}
-	server := exec.Command("postgres", "-D", "data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
-	server.SysProcAttr = attr
-	return s, s.start(server, func() error { return s.sql("postgres") })
+	return s.start(exec.Command("postgres", "-D", "data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="),
+		func() error { return s.sql("postgres", "SELECT 1") })
 }
 
-// ordinaryUser is whom PostgreSQL runs as, since it refuses to be root; the folder becomes this user's.
-func ordinaryUser(dir string) (*syscall.SysProcAttr, error) {
+// becomeOrdinary gives PostgreSQL and its folder a user of their own if this one is root, as whom it refuses to run.
+func (s *service) becomeOrdinary() error {
 	if os.Geteuid() != 0 {
-		return nil, nil
+		return nil
 	}
 	who, err := user.Lookup("postgres")
 	if err != nil {
-		who, err = user.Lookup("nobody")
-	}
-	if err != nil {
-		return nil, err
+		return err
 	}
 	uid, _ := strconv.Atoi(who.Uid)
 	gid, _ := strconv.Atoi(who.Gid)
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(dir, uid, gid)
+	s.user = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return os.Chown(s.dir, uid, gid)
 }
 
 // url leads to a database of this PostgreSQL.
@@ -76,24 +68,19 @@ func (s *service) url(database string) string {
 	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
 }
 
-// do works on a database of this PostgreSQL.
-func (s *service) do(database string, work func(context.Context, *pgx.Conn) error) error {
+// sql runs a statement on a database of this PostgreSQL and scans what it gives, if that is wanted.
+func (s *service) sql(database, statement string, into ...any) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(database))
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(ctx, conn), conn.Close(ctx))
-}
-
-// sql runs statements on a database of this PostgreSQL.
-func (s *service) sql(database string, statements ...string) error {
-	return s.do(database, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		for i := 0; i < len(statements) && err == nil; i++ {
-			_, err = conn.Exec(ctx, statements[i])
-		}
-		return err
-	})
+	defer conn.Close(ctx)
+	if len(into) > 0 {
+		return conn.QueryRow(ctx, statement).Scan(into...)
+	}
+	_, err = conn.Exec(ctx, statement)
+	return err
 }
 
 func (b *bench) startRedis() (*service, error) {
@@ -101,8 +88,8 @@ func (b *bench) startRedis() (*service, error) {
 	if _, err := exec.LookPath(program); err != nil {
 		program = "valkey-server"
 	}
-	s := b.newService(report.Subject{ID: "limits", Name: "Redis", Detail: versionOf(program, "--version")}, nil)
-	return s, s.start(exec.Command(program, "--port", s.port, "--bind", "127.0.0.1"), func() error {
+	s := b.newService(report.Subject{ID: "limits", Name: "Redis", Detail: versionOf(program)}, nil)
+	return s.start(exec.Command(program, "--port", s.port, "--bind", "127.0.0.1"), func() error {
 		conn, err := net.Dial("tcp", s.address)
 		if err == nil {
 			conn.Close()
@@ -111,24 +98,18 @@ func (b *bench) startRedis() (*service, error) {
 	})
 }
 
-// versionOf is the first number with points in it of what a program says of itself, and empty if there is no such program.
-func versionOf(program string, args ...string) string {
-	out, _ := exec.Command(program, args...).CombinedOutput()
-	for _, field := range strings.Fields(string(out)) {
-		field = strings.TrimPrefix(strings.TrimPrefix(field, "v="), "v")
-		if strings.Contains(field, ".") && field[0] >= '0' && field[0] <= '9' {
-			return field
-		}
-	}
-	return ""
-}
+// version is a number with points in it.
+var version = regexp.MustCompile(`\d+(\.\d+)+`)
+
+// versionOf is the first that a program says of itself, and empty if there is no such program.
+func versionOf(program string) string { return version.FindString(output(program, "--version")) }
 
 // A page of 20 of these animals is about 1.6 kB of JSON.
 const animal = "SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM "
 
 // seed makes the database of a service with that many animals, and returns its URL.
 func (b *bench) seed(s *service, database string, rows int64) (url string, err error) {
-	if s.ID == report.SQLite || s.ID == report.PlainSQLite {
+	if s.ID == report.SQLite || s.ID == report.Plain+report.SQLite {
 		path := filepath.Join(s.dir, "petstore.db")
 		return "sqlite:" + path, b.seedSQLite(path, rows)
 	}
@@ -158,16 +139,15 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 	return nil
 }
 
-// seedPostgres leaves the database in the state in which the server's own upkeep would.
+// seedPostgres leaves the database in the state in which the server's own upkeep would. Of errors the first is the cause.
 func (b *bench) seedPostgres(database string, rows int64) error {
-	if err := b.postgres.sql("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"); err != nil {
-		return err
-	}
-	if err := b.migrate(b.postgres.url(database)); err != nil {
-		return err
-	}
-	return b.postgres.sql(database,
-		fmt.Sprintf("INSERT INTO pets (name, category_id, status) %s generate_series(1, %d::bigint) i ORDER BY i", animal, rows), "VACUUM ANALYZE pets", "CHECKPOINT")
+	return cmp.Or(
+		b.postgres.sql("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"),
+		b.migrate(b.postgres.url(database)),
+		b.postgres.sql(database, fmt.Sprintf("INSERT INTO pets (name, category_id, status) %s generate_series(1, %d::bigint) i ORDER BY i", animal, rows)),
+		b.postgres.sql(database, "VACUUM ANALYZE pets"),
+		b.postgres.sql(database, "CHECKPOINT"),
+	)
 }
 
 func (b *bench) migrate(database string) error {

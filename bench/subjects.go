@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -28,7 +27,6 @@ func (b *bench) startServices(peers bool) error {
 	}
 	bare, err := b.bare(sqlite, report.Subject{ID: report.Bare, Name: "bare net/http", Detail: "writes the same bytes and does nothing else"}, sqlite.lines)
 	if err != nil {
-		sqlite.stop()
 		return err
 	}
 	b.add(bare)
@@ -115,23 +113,23 @@ func cleanEnvironment(more ...string) (env []string) {
 func (b *bench) balance(database string, replicas int) (*service, error) {
 	front := b.newService(b.subject(report.Postgres), petstoreLines(rows))
 	var addresses []string
+	var pids []int
 	for range replicas {
 		s := b.newService(front.Subject, front.lines)
-		if err := s.launch(b.serve(s, b.postgres.url(database))); err != nil {
+		if _, err := s.launch(b.serve(s, b.postgres.url(database))); err != nil {
 			return nil, err
 		}
-		b.services = append(b.services, s)
-		front.replicas, front.stores = append(front.replicas, s.Pid), s.stores
-		addresses = append(addresses, s.address)
+		b.services, front.stores = append(b.services, s), s.stores
+		addresses, pids = append(addresses, s.address), append(pids, s.Pid)
 	}
 	shipped, file := must(os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))), filepath.Join(front.dir, "haproxy.cfg")
 	if err := os.WriteFile(file, []byte(configure(string(shipped), front.address, addresses)), 0o644); err != nil {
 		return nil, err
 	}
-	if err := front.launch(exec.Command("haproxy", "-db", "-f", file)); err != nil {
+	if _, err := front.launch(exec.Command("haproxy", "-db", "-f", file)); err != nil {
 		return nil, err
 	}
-	front.stores = append(front.stores, front.Pid)
+	front.pids, front.replicas, front.stores = pids, replicas, append(front.stores, front.Pid)
 	b.services = append([]*service{front}, b.services...) // stopped first
 	return front, nil
 }
@@ -151,43 +149,13 @@ func configure(shipped, address string, replicas []string) string {
 // again is this program once more, as one of its commands.
 func again(args ...string) *exec.Cmd { return exec.Command(must(os.Executable()), args...) }
 
-// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
-func (b *bench) bare(petstore *service, subject report.Subject, requests lines) (*service, error) {
-	s := b.newService(subject, requests)
-	answers := baseline.Answers{Bodies: map[string][]byte{}}
-	for _, line := range []string{report.Hot, report.Get, report.Create, report.Inventory} {
-		answer, body, err := petstore.lines[line][0].Ask(petstore.address, rows)
-		if err != nil {
-			return nil, err
-		}
-		answers.Bodies[line] = body
-		if line == report.Hot && s.ID == report.Dressed {
-			answers.Headers = answer.Header
-			answers.Headers.Del("Date") // net/http adds both by itself
-			answers.Headers.Del("Content-Length")
-		}
-	}
-	cmd := again("bare", s.address)
-	cmd.Stdin = bytes.NewReader(must(json.Marshal(answers)))
-	return s, s.launch(cmd)
-}
-
-// runBare reads answers and serves them at the address given.
-func runBare(args []string) error {
-	var answers baseline.Answers
-	if err := json.NewDecoder(os.Stdin).Decode(&answers); err != nil {
-		return err
-	}
-	return http.ListenAndServe(args[0], baseline.Bare(answers))
-}
-
 // newPeer is a service that others would make.
 func (b *bench) newPeer(id, name string, requests lines) *service {
 	return b.newService(report.Subject{ID: id, Name: name, Peer: true}, requests)
 }
 
 func (b *bench) plainSQLite() (*service, error) {
-	s := b.newPeer(report.PlainSQLite, "plain Go, SQLite", simpleLines())
+	s := b.newPeer(report.Plain+report.SQLite, "plain Go, SQLite", simpleLines(rows))
 	s.Detail = "net/http by hand with petstore's driver, table and durability; one query a request, every create commits by itself; keys in a map, no limits, log or metrics"
 	url, err := b.seed(s, "", rows)
 	return s.begin(again("plain", s.address, url, apiKey), err)
@@ -198,7 +166,7 @@ func (b *bench) plainSQLite() (*service, error) {
 const postgresPool = 32
 
 func (b *bench) plainPostgres() (*service, error) {
-	s := b.newPeer(report.PlainPostgres, "plain Go, PostgreSQL", simpleLines())
+	s := b.newPeer(report.Plain+report.Postgres, "plain Go, PostgreSQL", simpleLines(rows))
 	s.Detail, s.stores = fmt.Sprintf("the same with pgx on %d connections, with nothing of Redis", postgresPool), []int{b.postgres.Pid}
 	url, err := b.seed(s, "plain", rows)
 	return s.begin(again("plain", s.address, fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool), apiKey), err)
@@ -214,7 +182,7 @@ func runPlain(args []string) error {
 }
 
 func (b *bench) gin() (*service, error) {
-	s := b.newPeer("gin", "Gin + GORM + SQLite", simpleLines())
+	s := b.newPeer("gin", "Gin + GORM + SQLite", simpleLines(rows))
 	s.Detail = fmt.Sprintf("Gin %s, GORM %s with prepared statements, SQLite through mattn/go-sqlite3 (cgo) with WAL and synchronous=FULL: durable; Gin's access log, no keys, no limits",
 		moduleVersion("github.com/gin-gonic/gin"), moduleVersion("gorm.io/gorm"))
 	program, err := b.buildPeer("gin")
@@ -222,12 +190,12 @@ func (b *bench) gin() (*service, error) {
 }
 
 func (b *bench) pocketBase() (*service, error) {
-	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "%015d" // identifiers have 15 characters
+	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "{%015d}" // identifiers have 15 characters
 	s := b.newPeer("pocketbase", "PocketBase", newLines(
-		load.NewRequest(http.MethodGet, records+pages, "", "", nil, http.StatusOK),
-		load.NewRequest(http.MethodGet, records+pages+"&filter=id%3C%27{}%27", "", "", each(pageSize+1, rows, padded), http.StatusOK),
-		load.NewRequest(http.MethodGet, records+"/{}", "", "", random(rows, padded), http.StatusOK),
-		load.NewRequest(http.MethodPost, records, "", newPet, nil, http.StatusOK),
+		load.NewRequest(http.MethodGet, records+pages, "", "", http.StatusOK),
+		load.NewRequest(http.MethodGet, records+pages+"&filter=id%3C%27"+padded+"%27", "", "", http.StatusOK).Each(pageSize+1, rows),
+		load.NewRequest(http.MethodGet, records+"/"+padded, "", "", http.StatusOK).Random(rows),
+		load.NewRequest(http.MethodPost, records, "", newPet, http.StatusOK),
 	))
 	s.Detail = "PocketBase " + moduleVersion("github.com/pocketbase/pocketbase") +
 		" as it comes, SQLite with WAL and synchronous=NORMAL: a create is not on the disk when it is acknowledged; a public collection, so no keys; pages by key, without a total"
@@ -239,10 +207,10 @@ func (b *bench) pocketBase() (*service, error) {
 
 func (b *bench) jsonServer() (*service, error) {
 	s := b.newPeer("json-server", "json-server", newLines(
-		load.NewRequest(http.MethodGet, "/pets?_page=1&_limit=20", "", "", nil, http.StatusOK),
-		load.NewRequest(http.MethodGet, "/pets?_page={}&_limit=20", "", "", each(1, rows/pageSize, load.Decimal), http.StatusOK),
-		load.NewRequest(http.MethodGet, "/pets/{}", "", "", random(rows, load.Decimal), http.StatusOK),
-		load.NewRequest(http.MethodPost, "/pets", "", newPet, nil, http.StatusCreated),
+		load.NewRequest(http.MethodGet, "/pets?_page=1&_limit=20", "", "", http.StatusOK),
+		load.NewRequest(http.MethodGet, "/pets?_page={}&_limit=20", "", "", http.StatusOK).Each(1, rows/pageSize),
+		load.NewRequest(http.MethodGet, "/pets/{}", "", "", http.StatusOK).Random(rows),
+		load.NewRequest(http.MethodPost, "/pets", "", newPet, http.StatusCreated),
 	))
 	pets := make([]map[string]any, rows)
 	for i := range pets {
@@ -259,9 +227,9 @@ func (b *bench) jsonServer() (*service, error) {
 // prism answers from the interface's document alone: it keeps nothing, so it has no pages and no mix.
 func (b *bench) prism() (*service, error) {
 	s := b.newPeer("prism", "Prism", lines{
-		report.Hot:    {get("/pets", nil)},
-		report.Get:    {get("/pets/7", nil)},
-		report.Create: {post("/pets", newPet, nil, http.StatusCreated)},
+		report.Hot:    {get("/pets")},
+		report.Get:    {get("/pets/7")},
+		report.Create: {post("/pets", newPet, http.StatusCreated)},
 	})
 	return s.beginNode("prism", "%s, silent; answers the examples of api/openapi.yaml and keeps nothing",
 		"mock", "--verboseLevel", "silent", "--host", "127.0.0.1", "--port", s.port, must(filepath.Abs(filepath.Join(root, "api", "openapi.yaml"))))
@@ -276,14 +244,14 @@ func (s *service) beginNode(program, detail string, args ...string) (*service, e
 		return nil, err
 	}
 	path := filepath.Join(folder, "node_modules", ".bin", program)
-	s.Detail = fmt.Sprintf(detail, fmt.Sprintf("%s %s on Node.js %s", s.Name, versionOf(path, "--version"), versionOf("node", "--version")))
+	s.Detail = fmt.Sprintf(detail, fmt.Sprintf("%s %s on Node.js %s", s.Name, versionOf(path), versionOf("node")))
 	return s.begin(exec.Command(path, args...), nil)
 }
 
 // buildPeer builds one of the Go peers, which have a module of their own.
 func (b *bench) buildPeer(name string) (string, error) {
 	program := filepath.Join(b.scratch, "peer-"+name)
-	return program, build("peers", "./"+name, program)
+	return program, finish(exec.Command("go", "-C", "peers", "build", "-o", program, "./"+name))
 }
 
 // moduleVersion is the version of a module that the Go peers are built with.

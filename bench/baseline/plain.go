@@ -1,10 +1,11 @@
+// Package baseline holds the service that petstore is measured against.
 package baseline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,15 +31,20 @@ var (
 	names   = []string{1: "available", 2: "pending", 3: "sold"}
 )
 
-// columns are those of a pet, from petstore's table.
-const columns = "SELECT id, name, category_id, status FROM pets "
+// The statements are the same for both databases.
+const (
+	list = "SELECT id, name, category_id, status FROM pets WHERE id < $1 ORDER BY id DESC LIMIT $2"
+	get  = "SELECT id, name, category_id, status FROM pets WHERE id = $1"
+	add  = "INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3)"
+)
+
+// aboveAll is a cursor above every animal.
+const aboveAll = "9223372036854775807"
 
 var errNotFound = errors.New("there is no such animal")
 
-// plainStore answers each request with one query.
-type plainStore interface {
-	list(ctx context.Context, before, limit int64) ([]pet, error)
-	get(ctx context.Context, id int64) (pet, error)
+type store interface {
+	query(ctx context.Context, query string, args ...any) ([]pet, error)
 	add(ctx context.Context, p pet) (id int64, err error) // in a commit of its own, durable when it returns
 }
 
@@ -78,19 +84,23 @@ func Plain(database, key string) (http.Handler, error) {
 	}
 	handle("GET /v1/pets", http.StatusOK, func(r *http.Request) (any, error) {
 		query := r.URL.Query()
-		before, err1 := number(query.Get("cursor"), math.MaxInt64)
-		limit, err2 := number(query.Get("limit"), 20)
+		before, err1 := strconv.ParseInt(cmp.Or(query.Get("cursor"), aboveAll), 10, 64)
+		limit, err2 := strconv.ParseInt(cmp.Or(query.Get("limit"), "20"), 10, 64)
 		if err := errors.Join(err1, err2); err != nil || limit < 1 || limit > 100 {
 			return nil, errors.Join(err, errors.New("limit must be from 1 to 100"))
 		}
-		return store.list(r.Context(), before, limit)
+		return store.query(r.Context(), list, before, limit)
 	})
 	handle("GET /v1/pets/{id}", http.StatusOK, func(r *http.Request) (any, error) {
 		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 		if err != nil {
 			return nil, errNotFound
 		}
-		return store.get(r.Context(), id)
+		pets, err := store.query(r.Context(), get, id)
+		if err != nil || len(pets) == 0 {
+			return nil, cmp.Or(err, errNotFound)
+		}
+		return pets[0], nil
 	})
 	handle("POST /v1/pets", http.StatusCreated, func(r *http.Request) (any, error) {
 		var p pet
@@ -104,106 +114,65 @@ func Plain(database, key string) (http.Handler, error) {
 	return mux, nil
 }
 
-func number(text string, otherwise int64) (int64, error) {
-	if text == "" {
-		return otherwise, nil
-	}
-	return strconv.ParseInt(text, 10, 64)
-}
+// postgres uses as many connections as the URL says.
+type postgres struct{ *pgxpool.Pool }
 
-// plainPostgres uses as many connections as the URL says.
-type plainPostgres struct{ *pgxpool.Pool }
-
-func openPostgres(url string) (plainStore, error) {
+func openPostgres(url string) (store, error) {
 	pool, err := pgxpool.New(context.Background(), url)
-	return plainPostgres{pool}, err
+	return postgres{pool}, err
 }
 
-func (s plainPostgres) list(ctx context.Context, before, limit int64) ([]pet, error) {
-	rows, _ := s.Query(ctx, columns+"WHERE id < $1 ORDER BY id DESC LIMIT $2", before, limit)
-	return pgx.AppendRows(make([]pet, 0, limit), rows, scan)
+func (s postgres) query(ctx context.Context, query string, args ...any) ([]pet, error) {
+	rows, _ := s.Query(ctx, query, args...)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p pet, err error) {
+		var status int
+		err = row.Scan(&p.ID, &p.Name, &p.CategoryID, &status)
+		p.Status = names[status]
+		return p, err
+	})
 }
 
-func (s plainPostgres) get(ctx context.Context, id int64) (pet, error) {
-	rows, _ := s.Query(ctx, columns+"WHERE id = $1", id)
-	p, err := pgx.CollectOneRow(rows, scan)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = errNotFound
-	}
-	return p, err
-}
-
-func scan(row pgx.CollectableRow) (p pet, err error) {
-	var status int
-	err = row.Scan(&p.ID, &p.Name, &p.CategoryID, &status)
-	p.Status = names[status]
-	return p, err
-}
-
-func (s plainPostgres) add(ctx context.Context, p pet) (id int64, err error) {
-	err = s.QueryRow(ctx, "INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id", p.Name, p.CategoryID, numbers[p.Status]).Scan(&id)
+func (s postgres) add(ctx context.Context, p pet) (id int64, err error) {
+	err = s.QueryRow(ctx, add+" RETURNING id", p.Name, p.CategoryID, numbers[p.Status]).Scan(&id)
 	return id, err
 }
 
-// plainSQLite reads on several connections and writes on one, with petstore's durability.
-type plainSQLite struct {
+// embedded is SQLite, read on several connections and written on one, with petstore's durability.
+type embedded struct {
 	readers *sqlitex.Pool
 	mu      sync.Mutex
 	writer  *sqlite.Conn
 }
 
-func openSQLite(url string) (plainStore, error) {
+func openSQLite(url string) (store, error) {
 	path := strings.TrimPrefix(url, "sqlite:")
-	writer, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	writer, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenWAL)
 	if err != nil {
 		return nil, err
 	}
-	for _, setting := range []string{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"} {
-		if err := sqlitex.ExecuteTransient(writer, setting, nil); err != nil {
-			return nil, err
-		}
+	if err := sqlitex.ExecuteTransient(writer, "PRAGMA synchronous = FULL", nil); err != nil {
+		return nil, err
 	}
 	readers, err := sqlitex.NewPool(path, sqlitex.PoolOptions{Flags: sqlite.OpenReadOnly, PoolSize: 4})
-	return &plainSQLite{readers: readers, writer: writer}, err
+	return &embedded{readers: readers, writer: writer}, err
 }
 
-func (s *plainSQLite) query(ctx context.Context, query string, args ...int64) (pets []pet, err error) {
+func (s *embedded) query(ctx context.Context, query string, args ...any) (pets []pet, err error) {
 	conn, err := s.readers.Take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.readers.Put(conn)
-	stmt, err := conn.Prepare(columns + query) // once on each connection
-	if err != nil {
-		return nil, err
-	}
-	defer stmt.Reset()
-	for i, arg := range args {
-		stmt.BindInt64(i+1, arg)
-	}
-	for {
-		if more, err := stmt.Step(); err != nil || !more {
-			return pets, err
-		}
+	err = sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args, ResultFunc: func(stmt *sqlite.Stmt) error {
 		pets = append(pets, pet{stmt.ColumnInt64(0), stmt.ColumnText(1), stmt.ColumnInt64(2), names[stmt.ColumnInt64(3)]})
-	}
+		return nil
+	}})
+	return pets, err
 }
 
-func (s *plainSQLite) list(ctx context.Context, before, limit int64) ([]pet, error) {
-	return s.query(ctx, "WHERE id < ?1 ORDER BY id DESC LIMIT ?2", before, limit)
-}
-
-func (s *plainSQLite) get(ctx context.Context, id int64) (pet, error) {
-	pets, err := s.query(ctx, "WHERE id = ?1", id)
-	if err != nil || len(pets) == 0 {
-		return pet{}, errors.Join(err, errNotFound)
-	}
-	return pets[0], nil
-}
-
-func (s *plainSQLite) add(_ context.Context, p pet) (int64, error) {
+func (s *embedded) add(_ context.Context, p pet) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := sqlitex.Execute(s.writer, "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)", &sqlitex.ExecOptions{Args: []any{p.Name, p.CategoryID, numbers[p.Status]}})
+	err := sqlitex.Execute(s.writer, add, &sqlitex.ExecOptions{Args: []any{p.Name, p.CategoryID, numbers[p.Status]}})
 	return s.writer.LastInsertRowID(), err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -24,20 +23,6 @@ type connection struct {
 	length  int // of the whole answer, 0 while unknown
 	status  int
 	chunked bool
-}
-
-func dial(address string) (*connection, error) {
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	file, err := conn.(*net.TCPConn).File() // a copy, which Go does not wait for by itself
-	if err != nil {
-		return nil, err
-	}
-	c := &connection{file: file, fd: int(file.Fd()), in: make([]byte, 64<<10)}
-	return c, syscall.SetNonblock(c.fd, true)
 }
 
 // send sends a request, which is far smaller than what the system takes at once from a client that waits for every answer.

@@ -50,42 +50,16 @@ func (r Result) PerRequest(d time.Duration) float64 {
 	return float64(d) / float64(time.Microsecond) / float64(max(1, r.Requests))
 }
 
-// meter counts answers and processor time, of the whole and of the interval that runs.
+// meter counts the answers since the last result.
 type meter struct {
-	job         Job
-	all, recent *hdrhistogram.Histogram
-	first, last reading
-	failed      int64 // in the warm-up too: no failure is expected ever
-	failure     string
+	latencies *hdrhistogram.Histogram
+	failed    int64  // in the warm-up too: no failure is expected ever
+	failure   string // the first of them
 }
 
-// reading is what the processes have used, and how many requests had failed, at a time.
-type reading struct {
-	at     time.Time
-	used   []time.Duration // by the server, the load, and each store
-	failed int64
+func (m *meter) add(latency time.Duration) {
+	_ = m.latencies.RecordValue(int64(min(latency, time.Hour)))
 }
-
-func newMeter(job Job) *meter {
-	histogram := func() *hdrhistogram.Histogram { return hdrhistogram.New(1000, int64(time.Hour), 3) }
-	return &meter{job: job, all: histogram(), recent: histogram()}
-}
-
-func (m *meter) read(at time.Time) reading {
-	r := reading{at: at, used: []time.Duration{cpu(m.job.Server...), cpu(os.Getpid())}, failed: m.failed}
-	for _, pid := range m.job.Stores {
-		r.used = append(r.used, cpu(pid))
-	}
-	return r
-}
-
-func (m *meter) start(at time.Time) {
-	m.first = m.read(at)
-	m.first.failed = 0
-	m.last = m.first
-}
-
-func (m *meter) add(latency time.Duration) { _ = m.recent.RecordValue(int64(min(latency, time.Hour))) }
 
 func (m *meter) fail(err error) {
 	if m.failed++; m.failure == "" {
@@ -93,41 +67,30 @@ func (m *meter) fail(err error) {
 	}
 }
 
-// interval is the result since the last one.
-func (m *meter) interval(at time.Time) Result {
-	now := m.read(at)
-	r := m.result(m.recent, m.last, now)
-	m.all.Merge(m.recent)
-	m.recent.Reset()
-	m.last = now
-	return r
-}
-
-// whole is the result of all answers, those after the last interval too, with the processor time up to that one.
-func (m *meter) whole() Result {
-	m.all.Merge(m.recent)
-	m.last.failed = m.failed
-	return m.result(m.all, m.first, m.last)
-}
-
-func (m *meter) result(h *hdrhistogram.Histogram, from, to reading) Result {
-	quantile := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) }
-	used := make([]time.Duration, len(to.used))
-	for i := range used {
-		used[i] = to.used[i] - from.used[i]
-	}
+// result is what was measured since the last one. In this time the processes have used from one amount to another.
+func (m *meter) result(elapsed time.Duration, from, to []time.Duration) Result {
+	quantile := func(q float64) time.Duration { return time.Duration(m.latencies.ValueAtQuantile(q)) }
 	r := Result{
-		Requests: h.TotalCount(), Failed: to.failed - from.failed, Elapsed: to.at.Sub(from.at),
-		P50: quantile(50), P99: quantile(99), P999: quantile(99.9), Max: time.Duration(h.Max()),
-		ServerCPU: used[0], LoadCPU: used[1], EachStore: used[2:],
+		Requests: m.latencies.TotalCount(), Failed: m.failed, Failure: m.failure, Elapsed: elapsed,
+		P50: quantile(50), P99: quantile(99), P999: quantile(99.9), Max: time.Duration(m.latencies.Max()),
+		ServerCPU: to[0] - from[0], LoadCPU: to[1] - from[1],
 	}
-	for _, store := range r.EachStore {
-		r.StoresCPU += store
+	for i := 2; i < len(to); i++ {
+		r.EachStore = append(r.EachStore, to[i]-from[i])
+		r.StoresCPU += to[i] - from[i]
 	}
-	if r.Failed > 0 {
-		r.Failure = m.failure
-	}
+	m.latencies.Reset()
+	m.failed, m.failure = 0, ""
 	return r
+}
+
+// used is the processor time of the server, of the load, and of each store.
+func (j Job) used() []time.Duration {
+	times := []time.Duration{cpu(j.Server...), cpu(os.Getpid())}
+	for _, pid := range j.Stores {
+		times = append(times, cpu(pid))
+	}
+	return times
 }
 
 // tick is the unit of the kernel's accounts; Linux shows every program the same.

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,32 +18,25 @@ import (
 
 // Request is a kind of request, ready to be sent but for a number in it.
 type Request struct {
-	Share      int    // how many requests of a mix are of this kind, relative to the others
-	Head, Tail string // the bytes before and after the number
-	Numbers    *Numbers
-	Status     int      // of the right answer
-	Next       *Request // what is asked for once this one is answered; nil for nothing
-	Field      string   // the field of the answer before that has the number of this request; none is the request before's
-}
-
-// Numbers says which numbers requests ask for, and how they are written. Each asks for every number once before any comes
-// again, in no order that a cache could like; otherwise they are drawn at random.
-type Numbers struct {
-	First, Last int64
-	Each        bool
+	Share       int    // how many requests of a mix are of this kind, relative to the others
+	Head, Tail  string // the bytes before and after the number; without a number there is no tail
 	Form        Form
+	First, Last int64    // the numbers to ask for
+	InTurn      bool     // each number once before any comes again, in no order that a cache could like; else at random
+	Status      int      // of the right answer
+	Next        *Request // what is asked for once this one is answered; nil for nothing
+	Field       string   // the field of the answer before that has the number of this request; none is the request before's
+	at          int64    // the number that was drawn last, counted from the first
 }
 
-// Form is how a number stands in a request: a verb of fmt, or one of these.
+// Form is how a number stands in a request: nothing for a plain number, a verb of fmt, or Cursor.
 type Form string
 
-// Decimal is a plain number. Cursor is one of petstore's, which gives it out as an opaque text; the check before timing
-// compares the two. Spaced makes a body as long whatever its number.
-const (
-	Decimal Form = ""
-	Cursor  Form = "cursor"
-	Spaced  Form = "%16d"
-)
+// Cursor is one of petstore's, which gives it out as an opaque text; the check before timing compares the two.
+const Cursor Form = "cursor"
+
+// place is where a number stands, with its form: {}, {%16d} or {cursor}.
+var place = regexp.MustCompile(`\{(|cursor|%\d+d)\}`)
 
 // grace is how long the last answers may take.
 const grace = 30 * time.Second
@@ -59,22 +53,35 @@ func (r Request) Then(field string, next Request) Request {
 	return r
 }
 
-// NewRequest makes a Request of a path or body in which {} stands for the number.
-func NewRequest(method, path, key, body string, numbers *Numbers, status int) Request {
+// Each is the request with each number of a range in turn.
+func (r Request) Each(first, last int64) Request {
+	r.First, r.Last, r.InTurn = first, last, true
+	return r
+}
+
+// Random is the request with numbers up to the last at random.
+func (r Request) Random(last int64) Request {
+	r.First, r.Last = 1, last
+	return r
+}
+
+// NewRequest makes a Request of a path, key or body in which {} stands for the number, with its form between the braces.
+func NewRequest(method, path, key, body string, status int) Request {
 	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n", method, path)
 	if key != "" {
 		text += fmt.Sprintf("Authorization: Bearer %s\r\n", key)
 	}
 	if body != "" {
 		length := len(body)
-		if numbers != nil && strings.Contains(body, "{}") {
-			length += len(numbers.Form.Text(0)) - len("{}")
+		if form := place.FindStringSubmatch(body); form != nil {
+			length += len(Form(form[1]).Text(0)) - len(form[0])
 		}
 		text += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", length)
 	}
-	r := Request{Share: 1, Head: text + "\r\n" + body, Numbers: numbers, Status: status}
-	if numbers != nil {
-		r.Head, r.Tail, _ = strings.Cut(r.Head, "{}")
+	r := Request{Share: 1, Head: text + "\r\n" + body, Status: status}
+	if form := place.FindStringSubmatch(r.Head); form != nil {
+		r.Form = Form(form[1])
+		r.Head, r.Tail, _ = strings.Cut(r.Head, form[0])
 	}
 	return r
 }
@@ -82,7 +89,7 @@ func NewRequest(method, path, key, body string, numbers *Numbers, status int) Re
 // append writes a number.
 func (f Form) append(b []byte, n int64) []byte {
 	switch f {
-	case Decimal:
+	case "":
 		return strconv.AppendInt(b, n, 10)
 	case Cursor:
 		raw := [9]byte{1}
@@ -98,10 +105,10 @@ func (f Form) Text(n int64) string { return string(f.append(nil, n)) }
 // append writes the request with this number.
 func (r Request) append(b []byte, n int64) []byte {
 	b = append(b, r.Head...)
-	if r.Numbers == nil {
+	if r.Tail == "" {
 		return b
 	}
-	return append(r.Numbers.Form.append(b, n), r.Tail...)
+	return append(r.Form.append(b, n), r.Tail...)
 }
 
 // Number is that of the first such field in an answer, 0 if there is none.
@@ -139,27 +146,17 @@ func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
 	return answer, body, err
 }
 
-// source makes the requests of one kind, one after another.
-type source struct {
-	Request
-	random *rand.Rand
-	at     int64
-}
-
 // stride is a prime above every number of different requests, so it has no divisor in common with any: steps of it meet
 // each request once before any again.
 const stride = 2_654_435_761
 
-// next is the number of the next request.
-func (s *source) next() int64 {
-	if s.Numbers == nil {
-		return 0
-	}
-	n := s.Numbers.Last - s.Numbers.First + 1
-	if s.Numbers.Each {
-		s.at = (s.at + stride) % n
+// next is the number of the next request of this kind.
+func (r *Request) next(random *rand.Rand) int64 {
+	n := r.Last - r.First + 1
+	if r.InTurn {
+		r.at = (r.at + stride) % n
 	} else {
-		s.at = s.random.Int64N(n)
+		r.at = random.Int64N(n)
 	}
-	return s.Numbers.First + s.at
+	return r.First + r.at
 }

@@ -1,27 +1,31 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"syscall"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sys/unix"
 )
 
-// Bind has a process end when the one that starts it does, however that ends.
-func Bind(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGINT }
+// Bound has a process end when the one that starts it does, however that ends.
+func Bound() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT} }
 
 // question is a request with its number.
 type question struct {
-	Request
+	*Request
 	number int64
 }
 
 type generator struct {
-	*meter
-	sources   []*source // as many of each as its share
+	meter
+	job       Job
+	kinds     []*Request // as many of each as its share
 	random    *rand.Rand
 	epoll     int
 	clients   map[int32]*connection
@@ -29,70 +33,90 @@ type generator struct {
 	followers []question    // that answers have made possible
 
 	from, until, due time.Time // due is when the next request is, at a fixed rate
+	err              error     // why it cannot go on
 }
 
-// Run drives the server. It gives a result after every interval of the job, and returns that of the whole, or why there
-// is none.
-func Run(job Job, each func(Result)) (Result, error) {
-	g := &generator{meter: newMeter(job), random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection)}
+// Run drives the server, and gives a result after every interval of the job.
+func Run(job Job, each func(Result)) (err error) {
+	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection)}
+	g.latencies = hdrhistogram.New(1000, int64(time.Hour), 3)
 	for _, r := range job.Requests {
-		s := &source{Request: r, random: g.random, at: g.random.Int64N(stride)}
-		g.sources = append(g.sources, slices.Repeat([]*source{s}, r.Share)...)
+		r.at = g.random.Int64N(stride)
+		g.kinds = append(g.kinds, slices.Repeat([]*Request{&r}, r.Share)...)
 	}
-	var err error
 	if g.epoll, err = syscall.EpollCreate1(syscall.EPOLL_CLOEXEC); err != nil {
-		return Result{}, err
+		return err
 	}
 	defer syscall.Close(g.epoll)
 	for range job.Connections {
 		if err := g.connect(); err != nil {
-			return Result{}, err
+			return err
 		}
 	}
-	if err := g.run(each); err != nil {
-		return Result{}, err
+	g.run(each)
+	if job.Every > 0 {
+		time.Sleep(time.Second) // who looks at the server with every result finds its clients there at the last one too
 	}
 	for _, c := range g.clients {
 		c.file.Close()
 	}
-	return g.whole(), nil
+	return g.err
 }
 
 func (g *generator) connect() error {
-	c, err := dial(g.job.Address)
+	conn, err := net.Dial("tcp", g.job.Address)
 	if err != nil {
-		return fmt.Errorf("connecting to %s: %w", g.job.Address, err)
+		return err
 	}
+	defer conn.Close()
+	file, err := conn.(*net.TCPConn).File() // a copy, which Go does not wait for by itself
+	if err != nil {
+		return err
+	}
+	c := &connection{file: file, fd: int(file.Fd()), in: make([]byte, 64<<10)}
 	g.clients[int32(c.fd)] = c
 	g.free = append(g.free, c)
-	return syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, c.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(c.fd)})
+	event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(c.fd)}
+	return errors.Join(syscall.SetNonblock(c.fd, true), syscall.EpollCtl(g.epoll, syscall.EPOLL_CTL_ADD, c.fd, &event))
 }
 
-func (g *generator) run(each func(Result)) error {
+func (g *generator) run(each func(Result)) {
 	g.due = time.Now()
 	g.from = g.due.Add(g.job.Warmup)
 	g.until = g.from.Add(g.job.Duration)
-	if err := g.serveUntil(g.from, nil); err != nil {
-		return err
-	}
-	g.start(g.from)
-	for at := g.from; at.Before(g.until); {
+	g.serveUntil(g.from)
+	used := g.job.used()
+	for at := g.from; g.err == nil && at.Before(g.until); {
+		began := at
 		at = at.Add(g.job.Every)
 		if g.job.Every == 0 || at.After(g.until) {
 			at = g.until
 		}
-		if err := g.serveUntil(at, nil); err != nil {
-			return err
+		g.serveUntil(at)
+		now := g.job.used()
+		if at == g.until {
+			g.drain()
 		}
-		if r := g.interval(at); g.job.Every > 0 {
-			each(r)
-		}
+		each(g.result(at.Sub(began), used, now))
+		used = now
 	}
-	err := g.serveUntil(g.until.Add(grace), func() bool { return g.owed() == 0 })
+}
+
+// serveUntil asks and takes answers until that time.
+func (g *generator) serveUntil(t time.Time) {
+	for g.err == nil && time.Now().Before(t) {
+		g.serve()
+	}
+}
+
+// drain takes the answers that are still to come. They count if their requests were due in time.
+func (g *generator) drain() {
+	for g.err == nil && g.owed() > 0 && time.Since(g.until) < grace {
+		g.serve()
+	}
 	if n := g.owed(); n > 0 {
 		g.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
 	}
-	return err
 }
 
 // owed is the number of answers that are still to come, to requests that were sent or only due.
@@ -104,45 +128,30 @@ func (g *generator) owed() int {
 	return n
 }
 
-// serveUntil asks and takes answers until that time, or until it is done.
-func (g *generator) serveUntil(t time.Time, done func() bool) error {
-	for time.Now().Before(t) && (done == nil || !done()) {
-		if err := g.serve(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // serve asks for what is due, waits a moment for answers, and takes them.
-func (g *generator) serve() error {
+func (g *generator) serve() {
 	wait := g.askDue(time.Now())
 	if wait < time.Millisecond { // epoll itself counts in milliseconds
 		ready := []unix.PollFd{{Fd: int32(g.epoll), Events: unix.POLLIN}}
 		timeout := unix.NsecToTimespec(int64(wait))
-		if _, err := unix.Ppoll(ready, &timeout, nil); err != nil && err != syscall.EINTR {
-			return err
-		}
+		_, _ = unix.Ppoll(ready, &timeout, nil) // epoll fails too if this does
 	}
 	var events [128]syscall.EpollEvent
 	n, err := syscall.EpollWait(g.epoll, events[:], int(wait.Milliseconds()))
 	if err != nil && err != syscall.EINTR {
-		return err
+		g.err = err
 	}
 	for i := range max(n, 0) {
 		c := g.clients[events[i].Fd]
 		whole, err := c.receive()
 		switch {
 		case err != nil:
-			if err := g.reconnect(c, err); err != nil {
-				return err
-			}
+			g.reconnect(c, err)
 		case whole:
 			g.answered(c, time.Now())
 			g.free = append(g.free, c)
 		}
 	}
-	return nil
 }
 
 // askDue sends the requests that are due on the connections that are free, and returns how long nothing else will be.
@@ -176,8 +185,8 @@ func (g *generator) next() (next question) {
 		next, g.followers = g.followers[0], g.followers[1:]
 		return next
 	}
-	s := g.sources[g.random.IntN(len(g.sources))]
-	return question{s.Request, s.next()}
+	r := g.kinds[g.random.IntN(len(g.kinds))]
+	return question{r, r.next(g.random)}
 }
 
 func (g *generator) answered(c *connection, now time.Time) {
@@ -190,7 +199,7 @@ func (g *generator) answered(c *connection, now time.Time) {
 		if next.Field != "" {
 			number = Number(c.in[:c.read], next.Field)
 		}
-		g.followers = append(g.followers, question{*next, number})
+		g.followers = append(g.followers, question{next, number})
 	}
 	counted := now
 	if g.job.Rate > 0 {
@@ -202,7 +211,7 @@ func (g *generator) answered(c *connection, now time.Time) {
 }
 
 // reconnect replaces a connection. A server may close one on which nothing is asked.
-func (g *generator) reconnect(c *connection, cause error) error {
+func (g *generator) reconnect(c *connection, cause error) {
 	if rests := slices.Index(g.free, c); rests >= 0 {
 		g.free = slices.Delete(g.free, rests, rests+1)
 	} else {
@@ -210,5 +219,5 @@ func (g *generator) reconnect(c *connection, cause error) error {
 	}
 	delete(g.clients, int32(c.fd))
 	c.file.Close()
-	return g.connect()
+	g.err = errors.Join(g.err, g.connect())
 }

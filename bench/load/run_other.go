@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// Bind can do nothing here.
-func Bind(*syscall.SysProcAttr) {}
+// Bound can bind nothing here.
+func Bound() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 // Run needs epoll.
-func Run(Job, func(Result)) (Result, error) {
-	return Result{}, errors.New("the load needs Linux, because it waits with epoll")
+func Run(Job, func(Result)) error {
+	return errors.New("the load needs Linux, because it waits with epoll")
 }

@@ -18,7 +18,9 @@ import (
 const Page = "performance.md"
 
 //go:embed *.tmpl
-var templates embed.FS
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(formats).ParseFS(files, "*.tmpl"))
 
 // Write writes the page into the folder docs, and its plots into img/performance in it.
 func (r *Run) Write(docs string) error {
@@ -33,12 +35,8 @@ func (r *Run) Write(docs string) error {
 }
 
 func render(name string, of any) ([]byte, error) {
-	t, err := template.New(name+".tmpl").Funcs(formats).ParseFS(templates, name+".tmpl")
-	if err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
-	err = t.Execute(&b, of)
+	err := templates.ExecuteTemplate(&b, name+".tmpl", of)
 	return b.Bytes(), err
 }
 
@@ -108,37 +106,38 @@ func Count(n int64) string {
 	return humanize.Comma(n)
 }
 
-// tables say what belongs to which table or plot.
-var tables = map[string]func(Cell) bool{
-	"line":     func(c Cell) bool { return c.closed() && (!c.Peer || c.Line == Create) },
-	"own":      func(c Cell) bool { return c.closed() && !c.Peer && c.ID != Dressed },
-	"beside":   func(c Cell) bool { return c.closed() && c.Connections == Busy && c.ID != Dressed },
-	"rate":     func(c Cell) bool { return c.Share > 0 },
-	"rows":     func(c Cell) bool { return c.Rows > 0 },
-	"replicas": func(c Cell) bool { return c.Replicas > 0 },
+// tables say which lines a table or plot has, and which cells of them.
+var tables = map[string]struct {
+	lines []Line
+	fits  func(Cell) bool
+}{
+	"line":     {Lines, func(c Cell) bool { return c.closed() && (!c.Peer || c.Line == Create) }},
+	"own":      {Lines, func(c Cell) bool { return c.closed() && !c.Peer && c.ID != Dressed }},
+	"beside":   {Lines, func(c Cell) bool { return c.closed() && c.Connections == Busy && c.ID != Dressed }},
+	"rate":     {Steady, func(c Cell) bool { return c.Share > 0 }},
+	"rows":     {Growing, func(c Cell) bool { return c.Rows > 0 }},
+	"replicas": {Replicated, func(c Cell) bool { return c.Replicas > 0 }},
 }
 
 // closed reports whether the cell is of the closed loop on the usual rows.
 func (c Cell) closed() bool { return c.Share == 0 && c.Rows == 0 && c.Replicas == 0 }
 
-// Table are the cells of a table that belong to a line.
-func (r *Run) Table(name, line string) []Cell {
-	cells := r.cells(func(c Cell) bool { return c.Line == line && tables[name](c) })
+// Table are the cells of a table that belong to a line, in the order in which they were measured.
+func (r *Run) Table(name, line string) (cells []Cell) {
+	for _, s := range r.Shots {
+		if s.Round == 0 && s.Line == line && tables[name].fits(r.Cell(s.Key)) {
+			cells = append(cells, r.Cell(s.Key))
+		}
+	}
 	if name == "rate" { // they are measured in turn, and shown one after the other
 		slices.SortStableFunc(cells, func(a, b Cell) int { return r.place(a.ID) - r.place(b.ID) })
 	}
 	return cells
 }
 
-// Lines are those that a table has, in the order in which they were measured.
-func (r *Run) Lines(table string) (lines []Line) {
-	for _, c := range r.cells(tables[table]) {
-		line := Lines[slices.IndexFunc(Lines, func(l Line) bool { return l.ID == c.Line })]
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
+// Lines are those of a table that were measured.
+func (r *Run) Lines(table string) []Line {
+	return slices.DeleteFunc(slices.Clone(tables[table].lines), func(l Line) bool { return len(r.Table(table, l.ID)) == 0 })
 }
 
 // Stores are the stores that petstore was measured on.

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -87,24 +88,26 @@ func (pic *picture) write(path string) error {
 		return err
 	}
 	// Not every viewer has the font that the texts are measured with.
-	text := bytes.ReplaceAll(svg.Bytes(), []byte("family:Liberation Sans"), []byte("family:Liberation Sans,Arial,sans-serif"))
-	return os.WriteFile(path, text, 0o644)
+	readable := bytes.ReplaceAll(svg.Bytes(), []byte("family:Liberation Sans"), []byte("family:Liberation Sans,Arial,sans-serif"))
+	return os.WriteFile(path, readable, 0o644)
 }
 
 // draw draws everything that the run has measured, into a folder.
 func (r *Run) draw(folder string) error {
 	byConnections := func(k Key) string { return fmt.Sprint(k.Connections) }
+	byShare := func(k Key) string { return fmt.Sprintf("%.0f %%", 100*k.Share) }
+	byRows := func(k Key) string { return humanize.SIWithDigits(float64(k.Rows), 0, "") }
+	of := func(measure string) func(Cell) Figures { return func(c Cell) Figures { return c.Of(measure) } }
+	ratio := func(c Cell) Figures { return r.Ratio(c.Key) }
+	growth := "Throughput as rows grow, as a share of that on " + Count(r.Settings.Growth[0]) + " rows"
+	dashed := "Latency, by connections: the median, and dashed what 99 of 100 stay below"
 	pictures := map[string]*picture{
-		"targets": r.targetBars(),
-		"peers":   r.peerBars(),
-		"throughput": r.lines("own", "Requests a second, by connections", "connections", byConnections, false,
-			func(c Cell) []Figures { return []Figures{c.Of("throughput")} }),
-		"latency": r.lines("own", "Latency, by connections: the median, and dashed what 99 of 100 stay below", "connections", byConnections, true,
-			func(c Cell) []Figures { return []Figures{c.Of("p50"), c.Of("p99")} }),
-		"rate": r.lines("rate", "Latency at a constant rate: what 99 of 100 stay below", "share of the highest throughput",
-			func(k Key) string { return fmt.Sprintf("%.0f %%", 100*k.Share) }, true, func(c Cell) []Figures { return []Figures{c.Of("p99")} }),
-		"growth": r.lines("rows", fmt.Sprintf("Throughput as rows grow, as a share of that on %s rows", Count(r.Settings.Growth[0])), "rows",
-			func(k Key) string { return humanize.SIWithDigits(float64(k.Rows), 0, "") }, false, func(c Cell) []Figures { return []Figures{r.Grown(c.Key)} }),
+		"targets":    r.targetBars(),
+		"peers":      r.peerBars(),
+		"throughput": r.lines("own", "Requests a second, by connections", "connections", byConnections, false, of("throughput")),
+		"latency":    r.lines("own", dashed, "connections", byConnections, true, of("p50"), of("p99")),
+		"rate":       r.lines("rate", "Latency at a constant rate: what 99 of 100 stay below", "share of the highest throughput", byShare, true, of("p99")),
+		"growth":     r.lines("rows", growth, "rows", byRows, false, ratio),
 	}
 	err := os.MkdirAll(folder, 0o755)
 	for name, pic := range pictures {
@@ -115,12 +118,15 @@ func (r *Run) draw(folder string) error {
 	return err
 }
 
-// lines has a panel for each line of a table, and in it the figures of each subject by their places. The second of the
+// lines has a panel for each line of a table, and in it figures of each subject by their places. The second of the
 // figures is dashed.
-func (r *Run) lines(table, title, across string, place func(Key) string, latency bool, figures func(Cell) []Figures) *picture {
+func (r *Run) lines(table, title, across string, place func(Key) string, latency bool, figures ...func(Cell) Figures) *picture {
 	pic := newPicture(title, min(3, len(r.Lines(table))), 235, 190)
 	for _, line := range r.Lines(table) {
 		p, cells := pic.add(line.Name, across), r.Table(table, line.ID)
+		if latency {
+			p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = math.Inf(1), plot.LogScale{}, written(plot.LogTicks{Prec: -1}, micros)
+		}
 		var places []string
 		for _, c := range cells {
 			if !slices.Contains(places, place(c.Key)) {
@@ -128,27 +134,17 @@ func (r *Run) lines(table, title, across string, place func(Key) string, latency
 			}
 		}
 		p.NominalX(places...)
-		if latency {
-			p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = math.Inf(1), plot.LogScale{}, written(plot.LogTicks{Prec: -1}, micros)
-		}
 		for _, s := range r.Subjects {
-			series := [2][]Figures{make([]Figures, len(places)), make([]Figures, len(places))}
-			drawn := 0
-			for _, c := range cells {
-				if c.ID != s.ID {
-					continue
-				}
-				for i, f := range figures(c) {
-					for j := range f {
-						if latency {
-							f[j] = max(f[j], 1) // a logarithm needs more than nothing
-						}
+			for i, of := range figures {
+				at := make([]Figures, len(places))
+				for _, c := range cells {
+					if c.ID == s.ID {
+						at[slices.Index(places, place(c.Key))] = of(c)
 					}
-					series[i][slices.Index(places, place(c.Key))], drawn = f, i+1
 				}
-			}
-			for i := range drawn {
-				addSeries(p, pic.color(r, s), i == 1, series[i])
+				if len(slices.Concat(at...)) > 0 {
+					addSeries(p, pic.color(r, s), i == 1, at)
+				}
 			}
 		}
 	}
@@ -171,14 +167,17 @@ func written(ticker plot.Ticker, format func(float64) string) plot.TickerFunc {
 // addSeries draws a line through the medians at places of equal distance, with the spread around it unless it is dashed.
 // A place may have no figures.
 func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
-	line := &plotter.Line{LineStyle: draw.LineStyle{Color: c, Width: 1.5}}
+	line, lowest := &plotter.Line{LineStyle: draw.LineStyle{Color: c, Width: 1.5}}, 0.0
+	if _, ok := p.Y.Scale.(plot.LogScale); ok {
+		lowest = 1 // a logarithm needs more than nothing
+	}
 	var above, below plotter.XYs
 	for i, f := range at {
 		if len(f) == 0 {
 			continue
 		}
-		x := float64(i)
-		line.XYs, above, below = append(line.XYs, plotter.XY{X: x, Y: f.Median()}), append(above, plotter.XY{X: x, Y: f.Max()}), append(below, plotter.XY{X: x, Y: f.Min()})
+		point := func(y float64) plotter.XY { return plotter.XY{X: float64(i), Y: max(y, lowest)} }
+		line.XYs, above, below = append(line.XYs, point(f.Median())), append(above, point(f.Max())), append(below, point(f.Min()))
 	}
 	if dashed {
 		line.Dashes = []vg.Length{4, 3}
@@ -190,15 +189,8 @@ func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
 	p.Add(line)
 }
 
-// bar is a value with its spread, and the goal that it was to reach, if it had one. Bars of one group are side by side.
-type bar struct {
-	group   string
-	subject Subject
-	got     Figures
-	goal    float64
-}
-
-func (r *Run) bars(title string, bars []bar) *picture {
+// bars shows shares of bare with their spread, and the goals of those that have one. Bars of one name are side by side.
+func (r *Run) bars(title string, bars []Target) *picture {
 	if len(bars) == 0 {
 		return &picture{}
 	}
@@ -208,45 +200,39 @@ func (r *Run) bars(title string, bars []bar) *picture {
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x1, Y: y1}, {X: x2, Y: y2}}, LineStyle: draw.LineStyle{Color: c, Width: width}})
 	}
 	var groups []plot.Tick
-	labels := plotter.XYLabels{}
+	style := text.Style{Font: font.From(plotter.DefaultFont, 8), YAlign: draw.YCenter, Handler: plot.DefaultTextHandler}
+	labels := plotter.Labels{Offset: vg.Point{X: 5}}
 	for i, b := range bars {
-		if i > 0 && bars[i-1].group == b.group {
+		if i > 0 && bars[i-1].Name == b.Name {
 			groups[len(groups)-1].Value -= 0.5 // the middle of its bars
 		} else {
 			y -= 0.7
-			groups = append(groups, plot.Tick{Value: y, Label: b.group})
+			groups = append(groups, plot.Tick{Value: y, Label: b.Name})
 		}
-		stroke(pic.color(r, b.subject), 9, 0, y, b.got.Median(), y)
-		stroke(color.Gray{90}, 1, b.got.Min(), y, b.got.Max(), y)
-		label := decimals(b.got.Median())
+		stroke(pic.color(r, b.subject), 9, 0, y, b.Got.Median(), y)
+		stroke(color.Gray{90}, 1, b.Got.Min(), y, b.Got.Max(), y)
+		label := decimals(b.Got.Median())
 		if b.goal > 0 {
 			label += " of " + decimals(b.goal)
 			stroke(color.Black, 2, b.goal, y-0.45, b.goal, y+0.45)
 		}
-		labels.XYs, labels.Labels = append(labels.XYs, plotter.XY{X: max(b.got.Max(), b.goal), Y: y}), append(labels.Labels, label)
+		labels.XYs = append(labels.XYs, plotter.XY{X: max(b.Got.Max(), b.goal), Y: y})
+		labels.Labels, labels.TextStyle = append(labels.Labels, label), append(labels.TextStyle, style)
 		y--
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width, p.Y.Padding = plot.ConstantTicks(groups), 0, 0, 20
-	texts, err := plotter.NewLabels(labels)
-	if err != nil {
-		panic(err) // a figure is not a number
-	}
-	texts.Offset.X = 5
-	for i := range texts.TextStyle {
-		texts.TextStyle[i].Font.Size, texts.TextStyle[i].YAlign = 8, draw.YCenter
-	}
-	p.Add(texts)
+	p.Add(&labels)
 	return pic
 }
 
 // targetBars are shares of bare beside what they were to be.
 func (r *Run) targetBars() *picture {
-	var all []bar
+	var all []Target
 	for _, group := range r.Targets(Postgres) { // it has all that there are on SQLite, and more
 		for _, store := range r.Stores() {
 			for _, t := range r.Targets(store.ID) {
 				if t.Unit == ofBare && t.Name == group.Name && len(t.Got) > 0 {
-					all = append(all, bar{t.Name, store, t.Got, t.goal})
+					all = append(all, t)
 				}
 			}
 		}
@@ -256,11 +242,11 @@ func (r *Run) targetBars() *picture {
 
 // peerBars are shares of bare of everything that was measured.
 func (r *Run) peerBars() *picture {
-	var all []bar
+	var all []Target
 	for _, line := range r.Lines("beside") {
 		for _, c := range r.Table("beside", line.ID) {
 			if c.ID != Bare && len(r.Peers()) > 0 {
-				all = append(all, bar{line.Name, c.Subject, r.OfBare(c.Key), 0})
+				all = append(all, Target{Name: line.Name, subject: c.Subject, Got: r.Ratio(c.Key)})
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func TestFiguresAreThoseOfAReckoningByHand(t *testing.T) {
 			shot(of(Postgres, Mix, 0, 3), 0, 1000),
 		},
 	}
-	if got := r.OfBare(of(SQLite, Hot, 0, 0)); !slices.Equal(got, Figures{0.5, 1}) || got.Median() != 0.75 {
+	if got := r.Ratio(of(SQLite, Hot, 0, 0)); !slices.Equal(got, Figures{0.5, 1}) || got.Median() != 0.75 {
 		t.Errorf("shares of bare: %v, median %v", got, got.Median())
 	}
 	verdicts := make(map[string]string)

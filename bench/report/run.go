@@ -54,9 +54,9 @@ type Subject struct {
 
 // The subjects that the page tells about by name.
 const (
-	Bare, Dressed              = "bare", "dressed" // dressed is bare with petstore's headers
-	SQLite, Postgres           = "sqlite", "postgres"
-	PlainSQLite, PlainPostgres = "plain-sqlite", "plain-postgres"
+	Bare, Dressed    = "bare", "dressed" // dressed is bare with petstore's headers
+	SQLite, Postgres = "sqlite", "postgres"
+	Plain            = "plain-" // and the store that it is on
 )
 
 // Line is a kind of load.
@@ -175,18 +175,6 @@ func (r *Run) Cell(key Key) Cell {
 	return cell
 }
 
-// cells are those of all keys that fit, in the order in which they were first measured.
-func (r *Run) cells(fits func(Cell) bool) (cells []Cell) {
-	seen := make(map[Key]bool)
-	for _, s := range r.Shots {
-		if !seen[s.Key] && fits(Cell{Subject: r.subject(s.Subject), Key: s.Key}) {
-			cells = append(cells, r.Cell(s.Key))
-		}
-		seen[s.Key] = true
-	}
-	return cells
-}
-
 // subject has no name if it was left out.
 func (r *Run) subject(id string) Subject {
 	if i := r.place(id); i >= 0 {
@@ -240,16 +228,13 @@ func (r *Run) AtBusy(subject, line string) Key {
 	return Key{Subject: subject, Line: line, Connections: Busy}
 }
 
-// OfBare is the share of bare's throughput.
-func (r *Run) OfBare(key Key) Figures {
-	return r.against(key, Key{Subject: Bare, Line: key.Line, Connections: key.Connections})
-}
-
-// Grown compares the throughput on many rows with that on the fewest.
-func (r *Run) Grown(key Key) Figures {
-	fewest := key
-	fewest.Rows = r.Settings.Growth[0]
-	return r.against(key, fewest)
+// Ratio compares the throughput with that of bare or, where rows vary, with that on the fewest.
+func (r *Run) Ratio(key Key) Figures {
+	other := Key{Subject: Bare, Line: key.Line, Connections: key.Connections}
+	if key.Rows > 0 {
+		other.Subject, other.Rows = key.Subject, r.Settings.Growth[0]
+	}
+	return r.against(key, other)
 }
 
 // Wrong counts the wrong answers of petstore and the baselines, or of what others have made, and tells the first.

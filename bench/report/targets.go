@@ -8,14 +8,10 @@ import (
 // Target is something that was to be reached, and what was.
 type Target struct {
 	Name, Unit string
+	subject    Subject
 	goal       float64
 	most       bool // the goal must not be exceeded, rather than reached
 	Got        Figures
-}
-
-func (t Target) reached() bool {
-	got := t.Got.Median()
-	return len(t.Got) > 0 && (t.most && got <= t.goal || !t.most && got >= t.goal)
 }
 
 // Goal says what was to be reached.
@@ -30,13 +26,16 @@ func (t Target) Goal() string {
 	return fmt.Sprintf("%s %s %s", sign, number, t.Unit)
 }
 
+const reached = "reached"
+
 // Verdict says whether the median is on the right side.
 func (t Target) Verdict() string {
+	got := t.Got.Median()
 	switch {
 	case len(t.Got) == 0:
 		return "not measured in this run"
-	case t.reached():
-		return "reached"
+	case t.most && got <= t.goal, !t.most && got >= t.goal:
+		return reached
 	}
 	return "**missed**"
 }
@@ -56,18 +55,12 @@ var shares = []struct {
 }
 
 // gains are the goals of shared commits, as multiples of what commits every create by itself.
-var gains = map[string]struct {
-	against string
-	goal    float64
-}{
-	SQLite:   {PlainSQLite, 3},
-	Postgres: {PlainPostgres, 2},
-}
+var gains = map[string]float64{SQLite: 3, Postgres: 2}
 
 // Targets are all of a store's.
 func (r *Run) Targets(store string) (targets []Target) {
 	add := func(name, unit string, goal float64, most bool, got Figures) {
-		targets = append(targets, Target{Name: name, Unit: unit, goal: goal, most: most, Got: got})
+		targets = append(targets, Target{Name: name, Unit: unit, subject: r.subject(store), goal: goal, most: most, Got: got})
 	}
 	for _, s := range shares {
 		for _, line := range Lines {
@@ -76,16 +69,16 @@ func (r *Run) Targets(store string) (targets []Target) {
 				name += fmt.Sprintf(", at %d connection", s.connections)
 			}
 			if goal := s.goals[line.ID]; goal > 0 && s.store == store {
-				add(name, ofBare, goal, false, r.OfBare(Key{Subject: store, Line: line.ID, Connections: s.connections}))
+				add(name, ofBare, goal, false, r.Ratio(Key{Subject: store, Line: line.ID, Connections: s.connections}))
 			}
 		}
 	}
-	add("create, against one commit each", "times", gains[store].goal, false, r.against(r.AtBusy(store, Create), r.AtBusy(gains[store].against, Create)))
+	add("create, against one commit each", "times", gains[store], false, r.against(r.AtBusy(store, Create), r.AtBusy(Plain+store, Create)))
 	rows := r.Settings.Growth
 	for _, line := range Growing {
 		key := r.AtBusy(store, line.ID)
 		key.Rows = rows[len(rows)-1]
-		add(line.Name+", on "+Count(key.Rows)+" rows", "of "+Count(rows[0]), 0.85, false, r.Grown(key))
+		add(line.Name+", on "+Count(key.Rows)+" rows", "of "+Count(rows[0]), 0.85, false, r.Ratio(key))
 	}
 	for _, s := range r.Starts {
 		var times Figures
@@ -115,7 +108,7 @@ func (r *Run) Score() (score struct{ Reached, All int }) {
 		if len(t.Got) > 0 {
 			score.All++
 		}
-		if t.reached() {
+		if t.Verdict() == reached {
 			score.Reached++
 		}
 	}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"strings"
+
+	"petstore/bench/report"
+)
+
+// answers are some of petstore's, byte for byte, and headers that all have.
+type answers struct {
+	List, Pet, Created, Inventory []byte
+	Headers                       http.Header
+}
+
+// ServeHTTP writes those bytes and does nothing else: no key, no limit, no log, no store. It is as much as net/http can do.
+func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	maps.Copy(w.Header(), a.Headers)
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.URL.Path == "/v1/inventory":
+		w.Write(a.Inventory)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/complete"):
+		w.Write(a.Created)
+	case r.Method == http.MethodPost:
+		io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusCreated)
+		w.Write(a.Created)
+	case strings.HasPrefix(r.URL.Path, "/v1/pets/"):
+		w.Write(a.Pet)
+	default:
+		w.Write(a.List)
+	}
+}
+
+// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
+func (b *bench) bare(petstore *service, subject report.Subject, requests lines) (*service, error) {
+	s := b.newService(subject, requests)
+	var a answers
+	for _, part := range []struct {
+		line string
+		body *[]byte
+	}{{report.Hot, &a.List}, {report.Get, &a.Pet}, {report.Create, &a.Created}, {report.Inventory, &a.Inventory}} {
+		answer, body, err := petstore.lines[part.line][0].Ask(petstore.address, rows)
+		if err != nil {
+			return nil, err
+		}
+		*part.body = body
+		if part.line == report.Hot && s.ID == report.Dressed {
+			a.Headers = answer.Header
+			a.Headers.Del("Date") // net/http adds both by itself
+			a.Headers.Del("Content-Length")
+		}
+	}
+	cmd := again("bare", s.address)
+	cmd.Stdin = bytes.NewReader(must(json.Marshal(a)))
+	return s.launch(cmd)
+}
+
+// runBare reads answers and serves them at the address given.
+func runBare(args []string) error {
+	var a answers
+	if err := json.NewDecoder(os.Stdin).Decode(&a); err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], &a)
+}
