@@ -111,6 +111,9 @@ func run(args []string) error {
 
 // newBench makes a run ready: petstore is built.
 func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
+	if runtime.GOOS != "linux" {
+		return nil, errors.New("measuring needs Linux: the load waits with epoll, and processor time and memory are read from /proc")
+	}
 	scratch, err := os.MkdirTemp(dir, "petstore-bench-")
 	if err != nil {
 		return nil, err
