@@ -63,13 +63,6 @@ func (f *Faults) AddMissing(field string) {
 	f.missing = true
 }
 
-// Merge adds the other faults, except for fields that have a fault already.
-func (f *Faults) Merge(other Faults) {
-	for _, o := range other.list {
-		f.Add(o.field, o.problem)
-	}
-}
-
 // Err is nil if there are no faults. Otherwise it is one Error whose message names every faulty field.
 func (f Faults) Err() error {
 	if len(f.list) == 0 {

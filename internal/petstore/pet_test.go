@@ -55,12 +55,11 @@ func TestAnimalMayBeStored(t *testing.T) {
 }
 
 func TestFaultsKeepTheFirstOfEachFieldAndSayWhetherOneIsMissing(t *testing.T) {
-	var faults, more petstore.Faults
+	var faults petstore.Faults
 	faults.Add("name", "must be a string")
 	faults.AddMissing("categoryId")
-	more.Add("name", "must not be empty")
-	more.Add("status", "must be one of available, pending, sold")
-	faults.Merge(more)
+	faults.Add("name", "must not be empty")
+	faults.Add("status", "must be one of available, pending, sold")
 	err := faults.Err()
 	want := "name must be a string; categoryId is required; status must be one of available, pending, sold."
 	if !petstore.IsCode(err, petstore.MissingField) || err.Error() != want {

@@ -161,3 +161,36 @@ func placeExpired(t *testing.T, db *DB, url string) petstore.Order {
 	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
 	return order
 }
+
+// TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain has a transaction that completes an order in time and commits a
+// moment later.
+func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
+	t.Parallel()
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	order := placeExpired(t, db, url)
+	slow := hold(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at; UPDATE pets SET status = 3")
+	listed := make(chan int, 1)
+	go func() {
+		orders, err := db.ListOrders(t.Context(), petstore.OrderQuery{Status: petstore.Open, Limit: 9})
+		if err != nil {
+			t.Error(err)
+		}
+		listed <- len(orders)
+	}()
+	awaitLockWaits(t, url, 1)
+	select {
+	case <-listed:
+		t.Error("the open orders are listed before it is certain how the order ends")
+	default:
+	}
+	if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-listed; n != 0 {
+		t.Errorf("%d orders are open", n)
+	}
+	if got, err := db.GetOrder(t.Context(), order.ID); err != nil || got.Status != petstore.Completed {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

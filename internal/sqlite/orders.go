@@ -26,7 +26,7 @@ const expireStep = 500
 
 // GetOrder returns one order.
 func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
-	orders, err := db.readOrders(ctx, db.now(), selectOrder, id)
+	orders, err := db.readOrders(ctx, db.now(), func(bool) (string, []any) { return selectOrder, []any{id} })
 	if err == nil && len(orders) == 0 {
 		err = petstore.NoSuchOrder()
 	}
@@ -39,11 +39,13 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 // readOrders returns orders as they count at that time. The caller must read the clock before the call: otherwise an
 // order that is completed after the read might count as expired. readOrders stores that an order has expired before it
 // shows the order as expired, because a change that read the clock earlier may still complete the order. If it cannot
-// store that, no such change is under way any more either.
-func (db *DB) readOrders(ctx context.Context, now time.Time, sql string, args ...any) (orders []petstore.Order, err error) {
+// store that, no such change is under way any more either. The function query writes the query before and after that.
+func (db *DB) readOrders(ctx context.Context, now time.Time, query func(settled bool) (sql string, args []any)) (orders []petstore.Order, err error) {
+	sql, args := query(false)
 	late, err := db.tryOrders(ctx, now, &orders, sql, args)
 	if err == nil && len(late) > 0 {
 		db.change(ctx, func(w *writer) error { return w.expire(late, now) })
+		sql, args = query(true)
 		_, err = db.tryOrders(ctx, now, &orders, sql, args)
 	}
 	return orders, err
@@ -77,12 +79,12 @@ func getOrder(conn *sqlite3.Conn, id int64) (order petstore.Order, err error) {
 // ListOrders returns at most q.Limit orders, newest first.
 func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore.Order, error) {
 	now := db.now()
-	sql, args := ordersQuery(q, now)
-	return db.readOrders(ctx, now, sql, args...)
+	return db.readOrders(ctx, now, func(settled bool) (string, []any) { return ordersQuery(q, now, settled) })
 }
 
-// ordersQuery writes the query of a page so that SQLite walks an index from where the page begins.
-func ordersQuery(q petstore.OrderQuery, now time.Time) (sql string, args []any) {
+// ordersQuery writes the query of a page so that SQLite walks an index from where the page begins. A page of open orders
+// also has those that have expired and are still stored as open, unless these are settled.
+func ordersQuery(q petstore.OrderQuery, now time.Time, settled bool) (sql string, args []any) {
 	bind := func(arg any) string {
 		args = append(args, arg)
 		return "?" + strconv.Itoa(len(args))
@@ -97,7 +99,10 @@ func ordersQuery(q petstore.OrderQuery, now time.Time) (sql string, args []any) 
 	case petstore.AnyOrderStatus:
 		return from + page, args
 	case petstore.Open:
-		return from + " AND status = 1 AND expires_at > " + bind(now.UnixMilli()) + page, args
+		if settled {
+			from += " AND expires_at > " + bind(now.UnixMilli())
+		}
+		return from + " AND status = 1" + page, args
 	case petstore.Expired: // few orders have expired and are still stored as open
 		late := selectOrders + " INDEXED BY orders_by_end" + where + " AND status = 1 AND expires_at <= " + bind(now.UnixMilli())
 		return "SELECT * FROM (" + from + " AND status = 4" + page + ") UNION ALL " + late + page, args

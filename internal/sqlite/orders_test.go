@@ -106,22 +106,62 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 		{petstore.OrderQuery{PetID: &pet, Status: petstore.Completed}, []string{"orders_by_pet"}},
 		{petstore.OrderQuery{PetID: &pet, Status: petstore.Expired}, []string{"orders_by_pet", "orders_by_end"}},
 	} {
-		sql, args := ordersQuery(read.query, time.Now())
-		var searches []string
-		noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
-			return query(conn, func(row *sqlite3.Stmt) {
-				if step := row.ColumnText(3); strings.Contains(step, " orders") {
-					searches = append(searches, step)
+		for _, settled := range []bool{false, true} {
+			sql, args := ordersQuery(read.query, time.Now(), settled)
+			var searches []string
+			noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+				return query(conn, func(row *sqlite3.Stmt) {
+					if step := row.ColumnText(3); strings.Contains(step, " orders") {
+						searches = append(searches, step)
+					}
+				}, "EXPLAIN QUERY PLAN "+sql, args...)
+			}))
+			if len(searches) != len(read.walks) {
+				t.Fatalf("%s\nis planned as %q", sql, searches)
+			}
+			for i, walk := range read.walks {
+				if !strings.HasPrefix(searches[i], "SEARCH") || !strings.Contains(searches[i], walk) {
+					t.Errorf("%s\nis planned as %q", sql, searches)
 				}
-			}, "EXPLAIN QUERY PLAN "+sql, args...)
-		}))
-		if len(searches) != len(read.walks) {
-			t.Fatalf("%s\nis planned as %q", sql, searches)
-		}
-		for i, walk := range read.walks {
-			if !strings.HasPrefix(searches[i], "SEARCH") || !strings.Contains(searches[i], walk) {
-				t.Errorf("%s\nis planned as %q", sql, searches)
 			}
 		}
+	}
+}
+
+func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	clock.Store(time.Now().UnixMilli())
+	onLook := func() {} // what happens when the clock is read next
+	db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time {
+		now, look := time.UnixMilli(clock.Load()), onLook
+		onLook = func() {}
+		look()
+		return now
+	}})
+	pet, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
+	noError(t, err)
+	clock.Store(order.ExpiresAt.UnixMilli() - 1)
+	listed := make(chan int, 1)
+	onLook = func() { // CloseOrder has read the clock in time, and now the order expires
+		clock.Add(2)
+		go func() {
+			orders, err := db.ListOrders(t.Context(), petstore.OrderQuery{Status: petstore.Open, Limit: 9})
+			noError(t, err)
+			listed <- len(orders)
+		}()
+		select {
+		case <-listed:
+			t.Error("the open orders are listed before it is certain how the order ends")
+			listed <- 0
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	closed, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
+	noError(t, err)
+	if n := <-listed; n != 0 || closed.Status != petstore.Completed {
+		t.Errorf("%d orders are open, and the order is %s", n, closed.Status)
 	}
 }
