@@ -19,11 +19,12 @@ type Grouped[K comparable, V any] struct {
 }
 
 type group[V any] struct {
-	members int  // until the call begins, those that still wait
-	called  bool // the call has begun
-	value   V
-	err     error
-	done    chan struct{}
+	joined int   // how many have ever joined
+	left   []int // the places of those that left before the call
+	called bool  // the call has begun, and nobody leaves or joins any longer
+	value  V
+	err    error
+	done   chan struct{}
 }
 
 // NewGrouped makes a Grouped. The function call learns how many requests it answers. It belongs to none of them, so it
@@ -68,11 +69,17 @@ func (b Begun[V]) Wait(ctx context.Context) (value V, place int, err error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if !b.group.called {
-			b.group.members--
+			b.group.left = append(b.group.left, b.place)
 		}
 		return value, b.place, err
 	}
-	return b.group.value, b.place, b.group.err
+	place = b.place
+	for _, left := range b.group.left {
+		if left < b.place {
+			place--
+		}
+	}
+	return b.group.value, place, b.group.err
 }
 
 // join returns the group that a request for key belongs to. If it is the first, no call runs for key, and the caller
@@ -83,10 +90,10 @@ func (g *Grouped[K, V]) join(key K) (mine *group[V], place int, first bool) {
 	mine, running := g.next[key]
 	if mine != nil {
 		g.joined.Add(1)
-		mine.members++
-		return mine, mine.members - 1, false
+		mine.joined++
+		return mine, mine.joined - 1, false
 	}
-	mine = &group[V]{members: 1, done: make(chan struct{})}
+	mine = &group[V]{joined: 1, done: make(chan struct{})}
 	if running {
 		g.next[key] = mine
 	} else {
@@ -108,7 +115,7 @@ func (g *Grouped[K, V]) run(key K, now *group[V]) {
 func (g *Grouped[K, V]) answer(key K, now *group[V]) (next *group[V]) {
 	g.mu.Lock()
 	now.called = true
-	n := now.members
+	n := now.joined - len(now.left)
 	g.mu.Unlock()
 	now.value, now.err = guard(func() (V, error) { return g.call(key, n) })
 	close(now.done)

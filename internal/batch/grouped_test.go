@@ -75,7 +75,11 @@ func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
 		})
 		over, end := context.WithCancel(t.Context())
 		end()
-		stays := func() { go g.Do(t.Context(), "pets"); synctest.Wait() }
+		places := make(chan int, 9)
+		stays := func() {
+			go func() { _, place, _ := g.Do(t.Context(), "pets"); places <- place }()
+			synctest.Wait()
+		}
 		leaves := func() {
 			if _, _, err := g.Begin("pets").Wait(over); err == nil {
 				t.Error("there was an answer before the call")
@@ -93,6 +97,9 @@ func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
 		synctest.Wait()
 		if !slices.Equal(sizes, []int{1, 2, 0}) {
 			t.Errorf("the calls were for %v requests, want 1, 2 and none", sizes)
+		}
+		if first, second, third := <-places, <-places, <-places; first != 0 || second+third != 1 {
+			t.Errorf("the places are %d; %d and %d", first, second, third)
 		}
 	})
 }

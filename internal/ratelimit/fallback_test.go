@@ -240,10 +240,14 @@ func TestRequestsDuringAPauseOfRedisAreCountedOnce(t *testing.T) {
 		all.Go(func() { take(t, f, owner) })
 	}
 	all.Wait()
-	server.Resume(t)
 	f.waits(time.Minute)
-	if d := take(t, f, owner); d.Alone || d.Remaining != 60-22 {
-		t.Errorf("after 21 requests of 60 the next one gets %+v", d)
+	stays := f.begin(owner)
+	server.Resume(t)
+	if d, err := stays(); err != nil || d.Alone || d.Remaining != 60-22 {
+		t.Errorf("after 21 requests of 60 one that waits for Redis gets %+v, %v", d, err)
+	}
+	if d := take(t, f, owner); d.Alone || d.Remaining != 60-23 {
+		t.Errorf("after 22 requests of 60 the next one gets %+v", d)
 	}
 }
 
