@@ -164,7 +164,10 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 
 // Version changes with every write of data that readPets shows, at the moment at which readers can see the write. Only a
 // database that was opened to serve has a version: otherwise another process may write animals.
-func (db *DB) Version() (version uint64, ok bool) { return db.newest.version.Load(), db.alone.Load() }
+func (db *DB) Version() (version uint64, ok bool) {
+	ok = db.alone.Load() // first: what becomes current again gets a new version
+	return db.newest.version.Load(), ok
+}
 
 // Ping checks that the files of the database are in their places, and reads the database.
 func (db *DB) Ping(ctx context.Context) error {

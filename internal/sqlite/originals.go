@@ -42,9 +42,14 @@ func (o original) inPlace() bool {
 
 func (db *DB) displaced() error {
 	for _, o := range db.originals {
-		if !o.inPlace() {
-			return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or restart petstore to use what is there now", o.path)
+		if o.inPlace() {
+			continue
 		}
+		otherwise := "restart petstore to use what is there now"
+		if isMissing(db.path) { // a start would refuse the files that are left
+			otherwise = "stop petstore and restore a backup"
+		}
+		return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or %s", o.path, otherwise)
 	}
 	return nil
 }

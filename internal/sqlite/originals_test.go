@@ -59,6 +59,28 @@ func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
 	}
 }
 
+// TestTheAdviceAfterALossHelps stops a server whose database was deleted. Its WAL is still there.
+func TestTheAdviceAfterALossHelps(t *testing.T) {
+	db := openNew(t)
+	_, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	noError(t, Backup(t.Context(), production(db.path), backup, quiet))
+	noError(t, os.Remove(db.path))
+	if err := db.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "or stop petstore and restore a backup") {
+		t.Errorf("a ping says %v", err)
+	}
+	noError(t, db.Close())
+	if _, err := Open(t.Context(), Config{Path: db.path, Create: true, Serve: true}); err == nil {
+		t.Error("a new database is made beside the WAL of the old one")
+	}
+	_, err = Restore(t.Context(), production(db.path), backup, false, quiet)
+	noError(t, err)
+	if inventory, err := open(t, Config{Path: db.path, Serve: true}).Inventory(t.Context()); err != nil || inventory.Available != 1 {
+		t.Errorf("got %+v, %v", inventory, err)
+	}
+}
+
 // Without the lock file of the first server, nothing keeps a second one off.
 func TestAServerThatHasLostItsLockShowsWhatAnotherServerStores(t *testing.T) {
 	first := openNew(t)

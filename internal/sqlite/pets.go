@@ -24,12 +24,13 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstor
 	if err := ctx.Err(); err != nil {
 		return nil, petstore.NotDone(err)
 	}
+	alone := db.alone.Load() // before the look at memory
 	pets, whole, since := db.newest.list(q)
-	if whole && db.alone.Load() {
+	if whole && alone {
 		return pets, nil
 	}
 	db.fetchMore()
-	err = db.readSince(ctx, since, func(r *reader) (err error) {
+	err = db.readSince(ctx, since, alone, func(r *reader) (err error) {
 		pets, err = r.listPets(q)
 		return err
 	})
@@ -68,16 +69,17 @@ func (db *DB) GetPet(ctx context.Context, id int64) (pet petstore.Pet, err error
 	if err := ctx.Err(); err != nil {
 		return pet, petstore.NotDone(err)
 	}
+	alone := db.alone.Load() // before the look at memory
 	pet, found, known, since := db.newest.get(id)
 	switch {
-	case !db.alone.Load():
+	case !alone:
 	case found:
 		return pet, nil
 	case known:
 		return pet, petstore.NoSuchPet()
 	}
 	db.fetchMore()
-	err = db.readSince(ctx, since, func(r *reader) (err error) {
+	err = db.readSince(ctx, since, alone, func(r *reader) (err error) {
 		pet, err = getPet(r.get, id)
 		return err
 	})

@@ -33,18 +33,20 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 // readPets lends a reader that shows every animal, category and order stored so far, and nothing that other readers of
 // the same version do not show.
 func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
-	return db.readSince(ctx, db.newest.version.Load(), work)
+	version, alone := db.Version()
+	return db.readSince(ctx, version, alone, work)
 }
 
-// readSince lends a reader that shows this version or a later one.
-func (db *DB) readSince(ctx context.Context, version uint64, work func(*reader) error) (err error) {
+// readSince lends a reader that shows this version or a later one. If this process was not alone when the version was
+// read, the reader shows all that is stored now.
+func (db *DB) readSince(ctx context.Context, version uint64, alone bool, work func(*reader) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	r, err := db.lend(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.readers.give(r)
-	if db.alone.Load() {
+	if alone {
 		err = db.refresh(r, version)
 	} else {
 		err = r.letGo() // another process writes animals, and a held transaction would hide them
