@@ -41,21 +41,13 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	return outcome(db.try(ctx, func(ctx context.Context) error {
-		conn, err := db.acquire(ctx)
+		conn, err := db.pool.Acquire(ctx)
 		if err != nil {
 			return failure(err)
 		}
 		defer conn.Release()
 		return work(ctx, conn)
 	}))
-}
-
-// acquire waits for a connection, but leaves time for the work. If work began with no time left, its end would break the
-// connection, and under overload that would happen to nearly every call.
-func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience-workTime)
-	defer cancel()
-	return db.pool.Acquire(ctx)
 }
 
 // confirm waits, as a commit does, until everything that this server shows is on its disk and on the standby that commits

@@ -8,10 +8,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -74,7 +76,7 @@ const (
 	// patience bounds every call, including its wait for a connection. If the database hangs, requests are refused and do
 	// not hang.
 	patience = 3 * time.Second
-	// workTime is the part of patience in which nobody waits for a connection any longer.
+	// workTime is how much of its time a call must have left when it gets a connection.
 	workTime = 500 * time.Millisecond
 	// connectTimeout bounds the attempt to reach one host, so that there is time to try another.
 	connectTimeout = 2 * time.Second
@@ -159,7 +161,19 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	if config.PingTimeout == 0 {
 		config.PingTimeout = pingTimeout
 	}
+	config.PrepareConn = leaveTime
 	return config, nil
+}
+
+var errNoTime = fmt.Errorf("no connection was free in time: %w", context.DeadlineExceeded)
+
+// leaveTime refuses a connection to a call that has no time left for its work. When time ends in the middle of the work,
+// the connection breaks, and under overload that would happen to nearly every call.
+func leaveTime(ctx context.Context, _ *pgx.Conn) (valid bool, err error) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < workTime {
+		return true, errNoTime
+	}
+	return true, nil
 }
 
 // SharedReads is how many lists and inventories have needed no query of their own so far.

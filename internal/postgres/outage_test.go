@@ -318,19 +318,28 @@ func TestNoWorkBeginsWithoutTimeToEnd(t *testing.T) {
 		}
 		held = append(held, conn)
 	}
+	begins := func(ctx context.Context) {
+		end, _ := ctx.Deadline()
+		if left := time.Until(end); left < workTime/2 {
+			t.Errorf("work begins %v before its end", left)
+		}
+	}
 	var all sync.WaitGroup
-	for range 4 {
+	ends := func(call func() error) {
 		all.Go(func() {
-			err := db.write(t.Context(), func(ctx context.Context, _ *pgxpool.Conn) error {
-				end, _ := ctx.Deadline()
-				if left := time.Until(end); left < workTime/2 {
-					t.Errorf("work begins %v before its end", left)
-				}
-				return nil
-			})
-			if err != nil && !petstore.IsCode(err, petstore.Unavailable) {
+			if err := call(); err != nil && !petstore.IsCode(err, petstore.Unavailable) {
 				t.Error(err)
 			}
+		})
+	}
+	for range 4 {
+		ends(func() error {
+			return db.write(t.Context(), func(ctx context.Context, _ *pgxpool.Conn) error { begins(ctx); return nil })
+		})
+		ends(func() error {
+			return db.read(t.Context(), func(ctx context.Context) error {
+				return db.pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { begins(ctx); return nil })
+			})
 		})
 	}
 	time.Sleep(patience - workTime/5)
@@ -338,5 +347,8 @@ func TestNoWorkBeginsWithoutTimeToEnd(t *testing.T) {
 		conn.Release()
 	}
 	all.Wait()
+	if made := db.pool.Stat().NewConnsCount(); made != maxConns {
+		t.Errorf("%d connections were made instead of %d", made, maxConns)
+	}
 	works(t, db)
 }
