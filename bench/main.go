@@ -55,9 +55,9 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	quick := flags.Bool("quick", false, "2 rounds of 0.3 s unless told otherwise, to see that everything works; writes into bench/results/quick")
 	peers := flags.Bool("peers", false, "measure other services too, from the package registries")
-	rounds := flags.Int("rounds", 5, "how often everything is measured")
-	seconds := flags.Float64("seconds", 0.8, "how long one measurement takes")
-	skip := flags.String("skip", "", "what not to measure, with commas: rates, growth, replicas, starts")
+	rounds := flags.Int("rounds", 11, "how often everything is measured")
+	seconds := flags.Float64("seconds", 0.4, "how long one measurement takes")
+	skip := flags.String("skip", "", "what not to measure, with commas: rates, growth, replicas, starts, build")
 	dir := flags.String("dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
 	from := flags.String("page", "", "measure nothing, and write the page of this file of results anew")
 	profiles := flags.String("profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
@@ -133,20 +133,25 @@ func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 			Go: strings.TrimPrefix(runtime.Version(), "go"), FileSystem: fileSystem, Sync: sync,
 		},
 		Settings: report.Settings{
-			Rounds: rounds, Duration: duration, Warmup: duration / 4, Steady: 3 * duration,
+			Rounds: rounds, Duration: duration, Warmup: duration / 2, Steady: 6 * duration,
 			Connections: []int{1, 16, report.Busy}, Replicas: []int{1, 2, 3}, Shares: []float64{0.25, 0.5, 0.75},
 			Rows: rows, Growth: []int64{10_000, 100_000, 1_000_000, 10_000_000},
 		},
 	}
-	// As it is shipped, and in a folder into which PostgreSQL can look as another user.
-	build := exec.Command("go", "-C", root, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", b.binary, "./cmd/petstore")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), finish(build)); err != nil {
+	// A folder into which PostgreSQL can look as another user.
+	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), finish(b.build(b.binary))); err != nil {
 		b.close()
 		return nil, err
 	}
 	b.run.Binary = must(os.Stat(b.binary)).Size()
 	return b, nil
+}
+
+// build makes the program as it is shipped.
+func (b *bench) build(binary string) *exec.Cmd {
+	build := exec.Command("go", "-C", root, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", binary, "./cmd/petstore")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return build
 }
 
 // finish runs a command to its end.

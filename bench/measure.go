@@ -30,7 +30,7 @@ func (b *bench) measure(skip []string) error {
 		measure func() error
 	}{
 		{"rates", func() error { return b.inTurn(b.services, report.Steady, 1, byShare...) }},
-		{"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts},
+		{"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts}, {"build", b.measureBuild},
 	} {
 		if slices.Contains(skip, step.name) {
 			continue
@@ -170,7 +170,7 @@ func (b *bench) measureStarts() error {
 				return err
 			}
 		}
-		for i := range 2 * b.run.Settings.Rounds {
+		for i := range b.run.Settings.Rounds {
 			if r.State != filled {
 				url = fmt.Sprintf("sqlite:%s/new-%d.db", s.dir, i)
 			}
@@ -187,6 +187,17 @@ func (b *bench) measureStarts() error {
 		fmt.Printf("start, %s, %s: %v, %d MiB at rest\n", r.Subject, r.State, r.Times, r.Resident>>20)
 	}
 	return nil
+}
+
+// measureBuild measures how long the program takes to build where nothing was compiled before. The modules are there.
+func (b *bench) measureBuild() error {
+	build := b.build(os.DevNull)
+	build.Env = append(build.Env, "GOCACHE="+filepath.Join(b.scratch, "cache"))
+	began := time.Now()
+	err := finish(build)
+	b.run.Build = time.Since(began)
+	fmt.Printf("first build: %v\n", b.run.Build)
+	return err
 }
 
 // profileLines writes, for every line at many connections, what petstore spends its processor time on under load.

@@ -24,7 +24,8 @@ type Run struct {
 	LeftOut  []string // sentences that say what could not be had, and why
 	Shots    []Shot
 	Starts   []Start
-	Binary   int64 // bytes
+	Binary   int64         // bytes
+	Build    time.Duration // of the program, with nothing compiled before; 0 if it was not measured
 }
 
 // Machine is where it was measured.
