@@ -123,6 +123,8 @@ func TestOrdersHoldAnimals(t *testing.T) {
 	}
 	_, err := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID})
 	is(t, err, client.ErrPetUnavailable, 409)
+	_, err = store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Hold: -1})
+	is(t, err, client.ErrInvalidField, 400)
 	is(t, store.DeletePet(ctx, pet.ID), client.ErrPetReserved, 409)
 
 	cancelled := must(store.CancelOrder(ctx, order.ID))(t)

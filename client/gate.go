@@ -182,9 +182,12 @@ func (g *gate) refuse(w *waiter, now time.Time) bool {
 func spent(w window, wait time.Duration) *Error {
 	e := &Error{Code: ErrRateLimited, Status: http.StatusTooManyRequests, RetryAfter: wait}
 	e.Message = fmt.Sprintf("The limit of %d requests is used up for another %s; nothing was sent.", w.Limit, wait.Round(time.Second))
-	if w.banned {
+	switch {
+	case w.banned:
 		e.Code = ErrKeyBanned
 		e.Message = fmt.Sprintf("The key is banned for another %s; nothing was sent.", wait.Round(time.Second))
+	case w.Limit == 0:
+		e.Message = fmt.Sprintf("All requests are refused for another %s; nothing was sent.", wait.Round(time.Second))
 	}
 	return e
 }
@@ -208,7 +211,7 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
 	case n.refused && !n.limited: // by something in front of the service
-		known.Remaining, known.end = 0, n.end
+		known.Remaining, known.end, known.banned = 0, n.end, n.banned
 	case same:
 		known.Remaining = min(known.Remaining, n.Remaining)
 		known.banned = known.banned || n.banned

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -276,6 +277,26 @@ func TestARefusalOfAProxyHoldsAllForItsTimeOnly(t *testing.T) {
 			t.Errorf("the call took %s, want 3s and a little", took)
 		}
 	})
+}
+
+func TestARefusalOfAProxyIsNoBanAndNamesNoLimit(t *testing.T) {
+	proxy := line{status: 429, proxy: true, headers: []string{"Retry-After: 600"}}
+	for name, lines := range map[string][]line{
+		"at first":    {proxy},
+		"after a ban": {refusal(429, client.ErrKeyBanned, "Retry-After: 3", "X-RateLimit-Remaining: 0"), proxy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := playing(t, &script{lines: lines}, client.WithBanPolicy(client.WaitForBan))
+				callAtOnce(t.Context(), store, 1)
+				begin := time.Now()
+				err := errors.Join(callAtOnce(t.Context(), store, 1)...)
+				if !errors.Is(err, client.ErrRateLimited) || strings.Contains(err.Error(), "limit of 0") || time.Since(begin) > 0 {
+					t.Errorf("after %s the error is %v", time.Since(begin), err)
+				}
+			})
+		})
+	}
 }
 
 func TestAClientThatGivesUpLeavesItsPlace(t *testing.T) {

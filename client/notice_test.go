@@ -35,3 +35,12 @@ func TestEveryWaitIsToldBeforeItBegins(t *testing.T) {
 		})
 	}
 }
+
+func TestNoNoticeIsAsGoodAsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := playing(t, &script{lines: []line{refusal(503, client.ErrUnavailable), biscuit}}, client.WithWaitNotice(nil))
+		if _, err := store.GetCategory(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+	})
+}

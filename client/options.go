@@ -66,7 +66,11 @@ func WithBanPolicy(p BanPolicy) Option { return func(s *settings) { s.onBan = p 
 
 // WithWaitNotice calls notice before a call waits for a limit or for its next try. Several goroutines may call it at once.
 func WithWaitNotice(notice func(wait time.Duration, because error)) Option {
-	return func(s *settings) { s.onWait = notice }
+	return func(s *settings) {
+		if notice != nil {
+			s.onWait = notice
+		}
+	}
 }
 
 // BanPolicy says what a call does when the key is banned for a while.

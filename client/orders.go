@@ -74,6 +74,9 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 // once, however often the call is retried.
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
 	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: int64((n.Hold + time.Second - 1) / time.Second)}
+	if n.Hold < 0 {
+		body.HoldSeconds = -1 // which the service refuses; rounded up it might be 0
+	}
 	err = c.create(ctx, "/orders", body, &o, options)
 	return o, err
 }
