@@ -13,9 +13,10 @@ import (
 type badLines struct {
 	name string
 
-	mu   sync.Mutex
-	n    int64
-	file *os.File
+	mu    sync.Mutex
+	n     int64
+	file  *os.File
+	ended bool
 }
 
 // begin removes the bad-lines file of an earlier import. It refuses to remove the file to import, or a database.
@@ -36,10 +37,13 @@ func (b *badLines) begin(read *bulk.Steady) error {
 	return nil
 }
 
-// report adds a line.
+// report adds a line. After the end it does nothing: a file that is still read when the import gives up may have more.
 func (b *badLines) report(number int64, reason string) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.ended {
+		return nil
+	}
 	if b.file == nil {
 		if b.file, err = os.OpenFile(b.name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
 			return fmt.Errorf("line %d is bad (%s), and that could not be written down; name another file with --bad-lines: %w", number, harmless(reason), err)
@@ -55,10 +59,13 @@ func (b *badLines) report(number int64, reason string) (err error) {
 // tell says where the bad lines are listed.
 func (b *badLines) tell() string { return b.name + " says which, and why" }
 
-func (b *badLines) close() {
+// end closes the file and returns how many lines it lists.
+func (b *badLines) end() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.file != nil {
+	if b.file != nil && !b.ended {
 		b.file.Close()
 	}
+	b.ended = true
+	return b.n
 }

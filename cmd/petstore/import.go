@@ -53,7 +53,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	if err := im.bad.begin(file); err != nil {
 		return err
 	}
-	defer im.bad.close()
+	defer im.bad.end()
 	if c.DryRun || c.Strict {
 		if err := im.checkAll(ctx, c.format(), c.DryRun); err != nil || c.DryRun {
 			return err

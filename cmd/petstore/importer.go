@@ -148,8 +148,8 @@ func (im *importer) finish(err error) error {
 		fmt.Fprintln(im.con.stderr)
 	}
 	bad := ""
-	if im.bad.n > 0 {
-		bad = fmt.Sprintf("%s bad and not added: %s", are(im.bad.n, "line"), im.bad.tell())
+	if n := im.bad.end(); n > 0 {
+		bad = fmt.Sprintf("%s bad and not added: %s", are(n, "line"), im.bad.tell())
 	}
 	switch {
 	case err == nil && bad == "":

@@ -73,8 +73,8 @@ func terms(key petstore.Key) string {
 }
 
 func checkName(name string) error {
-	if strings.TrimSpace(name) == "" {
-		return wrongUsage("--name is empty; say what the key is for")
+	if problem := petstore.CheckText(name, petstore.MaxNameLength); problem != "" {
+		return wrongUsage("--name %s; say what the key is for", problem)
 	}
 	return nil
 }

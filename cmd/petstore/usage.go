@@ -8,8 +8,10 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -99,6 +101,9 @@ func (p plainMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error
 	default:
 		return wrongUsage("%s has no value; write one after it", name)
 	}
+	if !utf8.ValidString(given.String()) { // the parser would put U+FFFD in its place
+		return wrongUsage("%s is not valid UTF-8; set the terminal to UTF-8 and write it again", name)
+	}
 	err := p.Mapper.Decode(ctx, target)
 	if may != "" && (err != nil || !allowed(value, given.String(), target)) {
 		return wrongUsage("%s is %q; it may be %s", name, given.String(), may)
@@ -132,8 +137,13 @@ func allowed(value *kong.Value, given string, target reflect.Value) bool {
 	if value.Enum != "" {
 		return slices.Contains(value.EnumSlice(), given)
 	}
-	length, isLength := target.Interface().(time.Duration)
-	return !isLength || length >= 0
+	switch read := reflect.Indirect(target).Interface().(type) {
+	case time.Duration:
+		return read >= 0
+	case int64: // the parser takes 010 for eight
+		return strconv.FormatInt(read, 10) == given
+	}
+	return true
 }
 
 // anyOf joins words into "a, b or c".

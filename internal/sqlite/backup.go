@@ -75,7 +75,8 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	}
 	defer conn.Close()
 	fresh := path + ".restored"
-	os.Remove(fresh) // a restore that was broken off may have left it
+	os.Remove(fresh) // a restore that was killed may have left it
+	defer os.Remove(fresh)
 	if err := copyInto(ctx, conn, backup, fresh, progress); err != nil {
 		return "", err
 	}

@@ -230,6 +230,21 @@ func TestARestoreIsAloneOnTheDatabase(t *testing.T) {
 	noError(t, alone.Close())
 }
 
+func TestARestoreThatIsStoppedLeavesNoCopy(t *testing.T) {
+	database, backup := backedUp(t, 5)
+	alone, err := settle(t.Context(), database)
+	noError(t, err)
+	defer alone.Close()
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond) // until then it waits for the database
+	defer stop()
+	if _, err := Restore(ctx, production(database), backup, true, quiet); err == nil {
+		t.Error("a database that another one holds was replaced")
+	}
+	if _, err := os.Stat(database + ".restored"); err == nil {
+		t.Error("a copy of the backup is left")
+	}
+}
+
 // A server that was killed leaves the WAL of its database. If the database is then deleted by hand, SQLite would take the
 // WAL for that of the next file.
 func TestARestoreIsNotMixedWithTheWALOfADeletedDatabase(t *testing.T) {
