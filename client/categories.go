@@ -60,3 +60,5 @@ func (c *Client) NameCategory(ctx context.Context, id int64, name string, option
 func (c *Client) DeleteCategory(ctx context.Context, id int64, options ...CallOption) error {
 	return c.call(ctx, http.MethodDelete, at("/categories", id), nil, options)
 }
+
+func (c *Category) missing() bool { return c.Name == "" }

@@ -51,7 +51,7 @@ func New(server, key string, options ...Option) (*Client, error) {
 
 func baseOf(server string) (string, error) {
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return "", errors.New("the address of the service must look like https://api.example.com or https://api.example.com/v1")
 	}
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
@@ -99,6 +99,7 @@ func newRequest(method, path string, options []CallOption) *request {
 
 // answer is a complete answer of the service.
 type answer struct {
+	status int
 	header http.Header
 	body   []byte
 }
@@ -141,16 +142,31 @@ func (c *Client) create(ctx context.Context, path string, in body, out any, opti
 	return c.callWith(ctx, http.MethodPost, path, in, out, withKey)
 }
 
-// exchange performs a request and reads the answer into out, unless out is nil.
+// exchange performs a request and reads the answer into out. If out is nil, the answer must be empty.
 func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, error) {
 	a, err := c.perform(ctx, r)
-	if err != nil || out == nil {
-		return a, err
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(a.body, out); err != nil {
-		return nil, fmt.Errorf("the answer to %s %s is not what this client understands: %w", r.method, r.path, err)
+	if err := a.read(out); err != nil {
+		return nil, fmt.Errorf("the answer to %s %s is not what this client understands; check that %s is the service: %w", r.method, r.path, c.base, err)
 	}
 	return a, nil
+}
+
+// read reads the body into out. It fails if something else than the service may have answered.
+func (a *answer) read(out any) error {
+	if out == nil {
+		if a.status != http.StatusNoContent {
+			return fmt.Errorf("its status is %d", a.status)
+		}
+		return nil
+	}
+	err := json.Unmarshal(a.body, out)
+	if thing, one := out.(interface{ missing() bool }); err == nil && one && thing.missing() {
+		err = errors.New("nothing is in it")
+	}
+	return err
 }
 
 // maxAnswer bounds how much of an answer is read. The largest page takes less than 2 MiB.
@@ -197,7 +213,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	case refusal != nil:
 		return nil, refusal
 	}
-	return &answer{res.Header, body}, nil
+	return &answer{res.StatusCode, res.Header, body}, nil
 }
 
 // newsOf is what the gate learns from an answer. With ReturnBan, a ban is returned to this caller and does not close the

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -45,8 +46,8 @@ func limitsOf(h http.Header) (Limits, bool) {
 // retryAfter reads how long an answer asks the caller to wait; zero if it does not ask.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
-		return max(0, time.Duration(seconds)*time.Second)
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return time.Duration(min(max(0, seconds), math.MaxInt32)) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return max(0, at.Sub(serverTime(h, now)))

@@ -100,3 +100,5 @@ func (c *Client) CancelOrder(ctx context.Context, id int64, options ...CallOptio
 	err = c.call(ctx, http.MethodPost, at("/orders", id)+"/cancel", &o, options)
 	return o, err
 }
+
+func (o *Order) missing() bool { return o.ID == 0 }

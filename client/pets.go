@@ -132,3 +132,5 @@ func (c *Client) GetInventory(ctx context.Context, options ...CallOption) (i Inv
 
 // at is the path of one member of a collection.
 func at(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }
+
+func (p *Pet) missing() bool { return p.ID == 0 }

@@ -32,7 +32,7 @@ func (c *Client) perform(ctx context.Context, r *request) (*answer, error) {
 			return nil, because(last, err)
 		}
 		if unsure && r.method == http.MethodDelete && errors.Is(err, ErrNotFound) {
-			return &answer{}, nil // an earlier try has deleted it
+			return &answer{status: http.StatusNoContent}, nil // an earlier try has deleted it
 		}
 		if ctx.Err() != nil {
 			return nil, because(last, err)

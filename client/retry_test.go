@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,28 @@ import (
 
 	"petstore/client"
 )
+
+func TestAnAnswerOfSomethingElseIsNoSuccess(t *testing.T) {
+	for _, body := range []string{"{}", "null", "<html>", ""} {
+		store := playing(t, &script{lines: []line{{status: 200, body: body}}})
+		_, pet := store.CreatePet(t.Context(), client.NewPet{Name: "Rex", CategoryID: 1})
+		_, order := store.PlaceOrder(t.Context(), client.NewOrder{PetID: 1})
+		_, category := store.CreateCategory(t.Context(), "Dogs")
+		for what, err := range map[string]error{"pet": pet, "order": order, "category": category, "deletion": store.DeletePet(t.Context(), 1)} {
+			if err == nil || !strings.Contains(err.Error(), "check that http://petstore.test/v1 is the service") {
+				t.Errorf("%s: 200 with the body %q gives %v", what, body, err)
+			}
+		}
+	}
+}
+
+func TestAWaitOfManyYearsIsNotForgotten(t *testing.T) {
+	store := playing(t, &script{lines: []line{refusal(503, client.ErrUnavailable, "Retry-After: 99999999999"), biscuit}})
+	var e *client.Error
+	if _, err := store.GetPet(t.Context(), 1); !errors.As(err, &e) || e.RetryAfter < 1000*time.Hour {
+		t.Errorf("the error is %v, and asks to wait %v", err, e)
+	}
+}
 
 func TestARefusalThatNamesATimeIsRetriedThen(t *testing.T) {
 	for name, first := range map[string]line{

@@ -19,17 +19,26 @@ type badLines struct {
 	ended bool
 }
 
-// begin removes the bad-lines file of an earlier import. It refuses to remove the file to import, or a database.
-func (b *badLines) begin(read *bulk.Steady) error {
+// check refuses a name that is that of the file to import, or of a database.
+func (b *badLines) check(read *bulk.Steady) error {
 	if err := spareDatabase("--bad-lines", b.name); err != nil {
 		return err
 	}
 	info, err := os.Lstat(b.name)
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return nil
 	}
 	if same, err := read.Stat(); err == nil && os.SameFile(info, same) {
 		return wrongUsage("--bad-lines names the file to import; name another")
+	}
+	return nil
+}
+
+// begin removes the list of an earlier import.
+func (b *badLines) begin() error {
+	info, err := os.Lstat(b.name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
 	}
 	if err := os.Remove(b.name); err != nil {
 		return fmt.Errorf("the bad lines of an earlier import cannot be removed; name another file with --bad-lines: %w", err)

@@ -50,7 +50,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		return wrongUsage("--strict reads the lines twice, so it needs a file; give the name of one")
 	}
 	im := &importer{con: con, file: file, label: c.Label, ledger: bulk.NewLedger(), bad: badLines{name: c.badLinesName()}}
-	if err := im.bad.begin(file); err != nil {
+	if err := im.bad.check(file); err != nil {
 		return err
 	}
 	defer im.bad.end()

@@ -59,6 +59,9 @@ func createIn(storage petstore.Storage) create {
 
 // oneByOne adds lines with that many goroutines. When it returns, all acknowledged lines are in the journal.
 func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) error {
+	if err := im.bad.begin(); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	sending, abandon := context.WithCancel(context.WithoutCancel(ctx))
@@ -185,6 +188,9 @@ func (im *importer) note(acknowledged <-chan bulk.ID) error {
 // inBatches adds lines to a store, many in one transaction. The journal names the lines before they are stored. The store
 // remembers for 24 hours whether it has stored the last lines that the journal names.
 func (im *importer) inBatches(ctx context.Context, storage petstore.Storage) error {
+	if err := im.bad.begin(); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	batches := make(chan []item, 2)

@@ -96,6 +96,10 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	if want := "line 4: categoryId must be a whole number from -9223372036854775808 to 9223372036854775807.\n"; err != nil || string(report) != want {
 		t.Errorf("%v, the report is %q", err, report)
 	}
+	importing(t, s.asClient(), 4, "there is no profile nope", file, "--profile", "nope")
+	if again, err := os.ReadFile(file + ".bad.txt"); err != nil || string(again) != string(report) {
+		t.Errorf("an import that never began changed the report: %q, %v", again, err)
+	}
 	importing(t, s.asClient(), 1, "Added 0 animals. Skipped 3 lines that an earlier import added;", file)
 
 	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // one line is fixed, lines have moved, and one line is new

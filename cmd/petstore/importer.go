@@ -91,6 +91,9 @@ func (im *importer) checkAll(ctx context.Context, format bulk.Format, say bool) 
 	if err != nil {
 		return fmt.Errorf("%w; nothing was added", err)
 	}
+	if err := im.bad.begin(); err != nil {
+		return err
+	}
 	m := im.con.meter("lines checked", im.size())
 	defer m.stop()
 	var good int64

@@ -62,7 +62,7 @@ type ordersListCmd struct {
 	remoteFlags
 	listFlags
 	Status *remote.OrderStatus `enum:"open,completed,cancelled,expired" help:"Only orders of this status: open, completed, cancelled or expired."`
-	Pet    int64               `placeholder:"ID" help:"Only orders of this animal."`
+	Pet    *int64              `placeholder:"ID" help:"Only orders of this animal."`
 }
 
 // Help shows examples.
@@ -73,8 +73,11 @@ func (ordersListCmd) Help() string {
 }
 
 func (c *ordersListCmd) Run(ctx context.Context, con *console) error {
+	if c.Pet != nil && *c.Pet < 1 {
+		return wrongUsage("--pet is %d; it may be the id of an animal, from 1 on", *c.Pet)
+	}
 	return c.with(con, func(store *remote.Client) error {
-		query := remote.OrderQuery{Status: given(c.Status), PetID: c.Pet}
+		query := remote.OrderQuery{Status: given(c.Status), PetID: given(c.Pet)}
 		return list(con, c.listFlags, con.shownOrders(), func(limit int, cursor string) (remote.Page[remote.Order], error) {
 			query.Limit, query.Cursor = limit, cursor
 			return store.ListOrders(ctx, query)
@@ -85,9 +88,9 @@ func (c *ordersListCmd) Run(ctx context.Context, con *console) error {
 type ordersPlaceCmd struct {
 	remoteFlags
 	showFlags
-	Pet       int64    `arg:"" help:"The id of an animal that is available."`
-	Reference string   `help:"Your own name for the order, such as its number in a shop."`
-	Hold      duration `placeholder:"72h" help:"How long to hold the animal, from 1m to 30d. By default the server chooses."`
+	Pet       int64     `arg:"" help:"The id of an animal that is available."`
+	Reference string    `help:"Your own name for the order, such as its number in a shop."`
+	Hold      *duration `placeholder:"72h" help:"How long to hold the animal, from 1m to 30d. By default the server chooses."`
 }
 
 // Help shows examples.
@@ -98,8 +101,11 @@ func (ordersPlaceCmd) Help() string {
 }
 
 func (c *ordersPlaceCmd) Run(ctx context.Context, con *console) error {
+	if c.Hold != nil && *c.Hold == 0 { // which would let the server choose
+		return wrongUsage("--hold is 0s; it may be from 1m to 30d")
+	}
 	return c.change(con, func(store *remote.Client) error {
-		return showOrder(con, c.showFlags)(store.PlaceOrder(ctx, remote.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(c.Hold)}))
+		return showOrder(con, c.showFlags)(store.PlaceOrder(ctx, remote.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(given(c.Hold))}))
 	})
 }
 

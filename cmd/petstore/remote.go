@@ -44,9 +44,16 @@ func (f *remoteFlags) with(con *console, do func(*remote.Client) error) error {
 
 // change is like with, for a command that changes something on the server.
 func (f *remoteFlags) change(con *console, do func(*remote.Client) error) error {
-	err := f.with(con, do)
-	if errors.Is(err, context.Canceled) {
+	store, err := f.client(con)
+	if err != nil {
+		return err
+	}
+	err = explain(do(store))
+	switch {
+	case errors.Is(err, context.Canceled):
 		return errors.New("stopped; it may have been done, so check before you repeat it")
+	case errors.As(err, new(*fs.PathError)): // of standard output
+		return fmt.Errorf("it was done, but it could not be shown, so do not repeat it: %w", err)
 	}
 	return err
 }
@@ -114,7 +121,7 @@ func (f *remoteFlags) target(con *console) (profile, error) {
 	other := err == nil && server != "" && server != p.Server
 	switch {
 	case missing && f.Profile != "":
-		return profile{}, noKey("there is no profile %s; petstore login --profile %[1]s makes it, and petstore profiles lists all profiles", f.Profile)
+		return profile{}, noKey("there is no profile %s; petstore login with the same --profile makes it, and petstore profiles lists all profiles", f.Profile)
 	case (missing || other) && f.Profile == "":
 		return profile{}, noKey("there is no key for %s; set PETSTORE_API_KEY, or run petstore login", cmp.Or(server, defaultServer))
 	case other:
@@ -130,7 +137,7 @@ func parseServer(s string) (string, error) {
 		return "", nil
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return "", wrongUsage("--server is %q; it may be an address such as https://api.example.com", withoutUser(s))
 	}
 	u.Host = strings.ToLower(u.Host)

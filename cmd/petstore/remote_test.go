@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	remote "petstore/client"
+
+	"petstore/internal/testservice"
 )
 
 // desk is the place of a person who has a server, a key for it, and no profiles yet.
@@ -166,7 +169,8 @@ func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
 		{"pets add Tom --category Fish", "", "", 1, []string{`no category is named "Fish"`, "petstore categories list"}},
 		{"pets list", "PETSTORE_API_KEY", "wrong", 4, []string{"(401 unauthorized, request "}},
 		{"pets list", "PETSTORE_API_KEY", "", 4, []string{"there is no key for " + d.URL, "petstore login"}},
-		{"pets list --profile moon", "", "", 4, []string{"there is no profile moon", "petstore login --profile moon"}},
+		{"pets list --profile moon", "", "", 4, []string{"there is no profile moon", "petstore login with the same --profile makes it"}},
+		{"pets list", "PETSTORE_PROFILE", "moon", 4, []string{"there is no profile moon", "petstore login with the same PETSTORE_PROFILE makes it"}},
 		{"pets list", "PETSTORE_SERVER", nowhere, 1, []string{"no server answers at " + nowhere + ": connection refused;", "PETSTORE_SERVER names another"}},
 		{"pets list", "PETSTORE_SERVER", "nowhere", 2, []string{`PETSTORE_SERVER is "nowhere"`}},
 	} {
@@ -197,5 +201,26 @@ func TestAWaitIsToldOnceHoweverManyCallsWait(t *testing.T) {
 	notice(40*time.Second, errors.New("no\x07 answer"))
 	if want := "Waiting 20 s for the rate limit.\nTrying again in 40 s: no\\a answer\n"; said.String() != want {
 		t.Errorf("it said %q, want %q", said.String(), want)
+	}
+}
+
+func TestAChangeThatCannotBeShownIsSaidToBeDone(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		testservice.Missing(t, "/dev/full", "run the tests on Linux")
+	}
+	defer full.Close()
+	command := program(t, "pets", "add", "Rex", "--category", "1")
+	command.Env = append(command.Env, "PETSTORE_SERVER="+s.URL, "PETSTORE_API_KEY="+s.Key)
+	var said strings.Builder
+	command.Stdout, command.Stderr = full, &said
+	command.Run()
+	if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "it was done, but it could not be shown, so do not repeat it") {
+		t.Errorf("%v %s", command.ProcessState, said.String())
+	}
+	if pets := s.everyPet(t); len(pets) != 1 {
+		t.Errorf("there are %d animals", len(pets))
 	}
 }
