@@ -57,12 +57,19 @@ var categoryCases = []storageCase{
 		}
 	}},
 	{"the counter begins after the highest number that pets carry then", func(t storageTest) {
-		for _, id := range []int64{7, -3, 41, math.MaxInt64, petstore.MaxID} {
+		for _, id := range []int64{7, -3, 41, math.MaxInt64, 1<<53 - 2, petstore.CategoryBound} {
 			t.add(petstore.NewPet{Name: "Rex", CategoryID: id, Status: petstore.Sold})
 		}
 		t.same("first", t.category("Dogs").ID, int64(42))
 		t.add(petstore.NewPet{Name: "Rex", CategoryID: 90, Status: petstore.Sold})
 		t.same("second", t.category("Cats").ID, int64(43))
+	}},
+	{"a refused category does not begin the counter", func(t storageTest) {
+		t.name(1, "Dogs", true)
+		_, _, err := t.CreateCategory(t.Context(), "Dogs", nil)
+		t.refused(err, petstore.NameTaken)
+		t.add(petstore.NewPet{Name: "Rex", CategoryID: 500, Status: petstore.Sold})
+		t.same("first", t.category("Cats").ID, int64(501))
 	}},
 	{"pets of negative categories leave the counter at 1", func(t storageTest) {
 		t.add(petstore.NewPet{Name: "Rex", CategoryID: -3, Status: petstore.Sold})

@@ -137,7 +137,7 @@ type generousOrders struct {
 func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
 	placed, again, err := g.Storage.PlaceOrder(ctx, order, idempotency)
 	if g.on.Load() && petstore.IsCode(err, petstore.PetUnavailable) {
-		placed, err = order.Place(petstore.MaxID-g.last.Add(1), petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.Now())
+		placed, err = order.Place(1<<53-1-g.last.Add(1), petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.Now())
 	}
 	return placed, again, err
 }

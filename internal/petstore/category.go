@@ -3,8 +3,9 @@ package petstore
 // MaxCategoryNameLength is the longest name of a category, in Unicode code points.
 const MaxCategoryNameLength = 100
 
-// MaxID is the highest id that the service gives out: every JavaScript client reads it exactly (2^53 - 1).
-const MaxID = 1<<53 - 1
+// CategoryBound is where the numbers begin that the counter of categories does not count on from. So the counter never
+// reaches 2^53, from where on JavaScript clients misread numbers.
+const CategoryBound = 1 << 52
 
 // Category gives a name to a number that animals carry as their category. Animals may also carry a number without a name.
 type Category struct {

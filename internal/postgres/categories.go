@@ -61,11 +61,22 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 	return category, err
 }
 
-// CreateCategory gives a name to the next free number.
+// errNoCounter is why no number can be taken in a store that never had one taken.
+var errNoCounter = petstore.NotDone(errors.New("there is no counter of categories"))
+
+// CreateCategory gives a name to the next free number. Only a name that is not refused begins the counter.
 func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
-	if err := db.ensureCounter(ctx); err != nil {
-		return petstore.Category{}, false, err
+	made, replayed, err := db.createCategory(ctx, name, idempotency)
+	if !errors.Is(err, errNoCounter) {
+		return made, replayed, err
 	}
+	if _, _, err := db.counting.Begin(struct{}{}).Wait(ctx); err != nil {
+		return petstore.Category{}, false, failure(err)
+	}
+	return db.createCategory(ctx, name, idempotency)
+}
+
+func (db *DB) createCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
 	return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Category, error) {
 		other, err := lockName(ctx, tx, name)
 		if err == nil && other != nil {
@@ -75,7 +86,11 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 			return petstore.Category{}, err
 		}
 		made := petstore.Category{Name: name}
-		if err := tx.QueryRow(ctx, takeNumber).Scan(&made.ID); err != nil {
+		err = tx.QueryRow(ctx, takeNumber).Scan(&made.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			err = errNoCounter
+		}
+		if err != nil {
 			return petstore.Category{}, err
 		}
 		_, err = tx.Exec(ctx, insertCategory, made.ID, name)
@@ -83,31 +98,19 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 	})
 }
 
-// ensureCounter makes the counter if there is none yet.
-func (db *DB) ensureCounter(ctx context.Context) error {
-	there, err := db.hasCounter(ctx)
-	if err == nil && !there {
-		_, _, err = db.counting.Begin(struct{}{}).Wait(ctx)
-	}
-	return failure(err)
-}
-
-func (db *DB) hasCounter(ctx context.Context) (there bool, err error) {
-	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&there) })
-	return there, err
-}
-
 // makeCounter reads every animal, which may take longer than any other call. So it is done for all who wait at once, on
 // one connection, and goes on when they give up: only ctx bounds it.
 func (db *DB) makeCounter(ctx context.Context) error {
-	if there, err := db.hasCounter(ctx); there || err != nil {
+	var there bool
+	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&there) })
+	if there || err != nil {
 		return err
 	}
 	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, beginCounter, int64(petstore.MaxID))
+		_, err := tx.Exec(ctx, beginCounter, int64(petstore.CategoryBound))
 		return err
 	})
 }

@@ -70,7 +70,7 @@ func (w *writer) nextCategory() (id int64, err error) {
 	if id, err = w.takeNumber(); id != 0 || err != nil {
 		return id, err
 	}
-	if err := run(w.conn, beginCounter, petstore.MaxID); err != nil {
+	if err := run(w.conn, beginCounter, petstore.CategoryBound); err != nil {
 		return 0, err
 	}
 	return w.takeNumber()
