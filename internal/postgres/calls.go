@@ -30,6 +30,10 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 	return failure(err)
 }
 
+// begun is the context of the next step of a call that has begun. The call goes on even if its caller gives up: a client
+// that only closes its side of the connection looks the same, and waits for the answer.
+func begun(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+
 // write does work that is a transaction by itself, such as one statement, on a connection of its own. Once it has
 // begun, it goes on even if the caller gives up, as read does. It is never repeated, because it may have taken effect
 // even though its connection broke.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,5 +44,57 @@ func TestTheDatabasesIsolationDoesNotMatter(t *testing.T) {
 	var isolation string
 	if err := open(t, url).pool.QueryRow(t.Context(), "SHOW transaction_isolation").Scan(&isolation); err != nil || isolation != "read committed" {
 		t.Errorf("a transaction has the isolation %q, %v", isolation, err)
+	}
+}
+
+// leaving is the context of a caller that is there when a call begins, and gone afterwards. A client that closes its side
+// of the connection behind its request looks like that, and waits for the answer.
+type leaving struct {
+	context.Context
+	asked atomic.Int64
+}
+
+func (l *leaving) Err() error {
+	if l.asked.Add(1) == 1 {
+		return nil
+	}
+	return context.Canceled
+}
+
+func TestACallThatHasBegunEndsWhateverItsCallerDoes(t *testing.T) {
+	db := open(t, testservice.Postgres(t))
+	pet, pending := mustCreate(t, db), petstore.Pending
+	order := petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}
+	placed, _, err := db.PlaceOrder(t.Context(), order, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		do   func(ctx context.Context) error
+		want petstore.Code // of the refusal, if there is one
+	}{
+		{"an order of a held animal", func(ctx context.Context) error { _, _, err := db.PlaceOrder(ctx, order, nil); return err }, petstore.PetUnavailable},
+		{"an update of a held animal", func(ctx context.Context) error {
+			_, err := db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Status: &pending})
+			return err
+		}, ""},
+		{"a delete of a held animal", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, petstore.PetReserved},
+		{"a cancel", func(ctx context.Context) error {
+			_, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled)
+			return err
+		}, ""},
+		{"a second cancel", func(ctx context.Context) error {
+			_, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled)
+			return err
+		}, ""},
+		{"a delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, ""},
+		{"a second delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, petstore.NotFound},
+		{"the first category", func(ctx context.Context) error { _, _, err := db.CreateCategory(ctx, "Dogs", nil); return err }, ""},
+	} {
+		err := c.do(&leaving{Context: t.Context()})
+		if ok := err == nil && c.want == "" || petstore.IsCode(err, c.want); !ok {
+			t.Errorf("%s ended with %v, want %q", c.what, err, c.want)
+		}
 	}
 }

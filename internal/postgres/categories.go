@@ -73,7 +73,7 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 	if _, _, err := db.counting.Begin(struct{}{}).Wait(ctx); err != nil {
 		return petstore.Category{}, false, failure(err)
 	}
-	return db.createCategory(ctx, name, idempotency)
+	return db.createCategory(begun(ctx), name, idempotency)
 }
 
 func (db *DB) createCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {

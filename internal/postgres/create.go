@@ -90,7 +90,7 @@ func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) 
 	if done || err != nil {
 		return pet, err
 	}
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(begun(ctx), func(ctx context.Context, tx pgx.Tx) error {
 		before, holder, _, err := db.lockPet(ctx, tx, id)
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 	if done, err := db.tryDelete(ctx, id); done || err != nil {
 		return err
 	}
-	err := db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := db.transaction(begun(ctx), func(ctx context.Context, tx pgx.Tx) error {
 		_, holder, _, err := db.lockPet(ctx, tx, id)
 		if err != nil {
 			return err
@@ -124,7 +124,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 		return err
 	})
 	if petstore.IsCode(err, petstore.NotFound) {
-		return cmp.Or(db.confirm(ctx), err)
+		return cmp.Or(db.confirm(begun(ctx)), err)
 	}
 	return err
 }

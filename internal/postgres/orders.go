@@ -157,6 +157,7 @@ func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempoten
 	done := false
 	if idempotency == nil {
 		placed, done, err = db.tryPlace(ctx, order)
+		ctx = begun(ctx)
 	}
 	if !done && err == nil {
 		placed, replayed, err = makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.place(ctx, tx, order) })
@@ -198,7 +199,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	}
 	var refusal error
 	changed := 0
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(begun(ctx), func(ctx context.Context, tx pgx.Tx) error {
 		order, now, err := getOrder(ctx, tx, id)
 		if err != nil {
 			return err
@@ -226,7 +227,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		return petstore.Order{}, err
 	}
 	if changed == 0 {
-		if err := db.confirm(ctx); err != nil {
+		if err := db.confirm(begun(ctx)); err != nil {
 			return petstore.Order{}, err
 		}
 	}
