@@ -198,6 +198,8 @@ func TestMediaTypeDecidesWhetherABodyIsRead(t *testing.T) {
 		{"Content-Type: application/json", "Content-Encoding: gzip"},
 		{"Content-Type: application/json", "Content-Encoding: identity, gzip"},
 		{"Content-Encoding: br"},
+		{"Content-Encoding: identity", "Content-Encoding: gzip"},
+		{"Content-Encoding: ", "Content-Encoding: gzip"},
 	} {
 		send(headers).is(t, 415, petstore.UnsupportedMediaType)
 	}

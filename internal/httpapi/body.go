@@ -41,10 +41,12 @@ func (k bodyKind) checkMediaType(h http.Header) error {
 	if k == ignoredBody {
 		return nil
 	}
-	types := h["Content-Type"]
-	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return petstore.Errorf(petstore.UnsupportedMediaType, "The body is encoded. Send it as plain application/json.")
+	for _, encoding := range h["Content-Encoding"] {
+		if encoding != "" && !strings.EqualFold(encoding, "identity") {
+			return petstore.Errorf(petstore.UnsupportedMediaType, "The body is encoded. Send it as plain application/json.")
+		}
 	}
+	types := h["Content-Type"]
 	if len(types) == 0 || (len(types) == 1 && (types[0] == "application/json" || types[0] == "")) {
 		return nil
 	}
