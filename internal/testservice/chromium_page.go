@@ -132,6 +132,20 @@ func (p *Page) Media(media string, features ...string) {
 // Click clicks with the mouse on the first element of a CSS selector, once the element is visible.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
+	x, y := p.find(selector)
+	p.do(chromedp.MouseClickXY(x, y))
+}
+
+// DoubleClick clicks twice at the same place, whatever comes under the pointer in between.
+func (p *Page) DoubleClick(selector string) {
+	p.t.Helper()
+	x, y := p.find(selector)
+	p.do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+}
+
+// find brings an element into view, once it is visible, and returns its center.
+func (p *Page) find(selector string) (x, y float64) {
+	p.t.Helper()
 	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility({ visibilityProperty: true })", selector))
 	center := Eval[[]float64](p, fmt.Sprintf(`(() => {
 		const element = document.querySelector(%q);
@@ -139,7 +153,7 @@ func (p *Page) Click(selector string) {
 		const { x, y, width, height } = element.getBoundingClientRect();
 		return [x + width / 2, y + height / 2];
 	})()`, selector))
-	p.do(chromedp.MouseClickXY(center[0], center[1]))
+	return center[0], center[1]
 }
 
 // Fill pastes text over the content of an input.

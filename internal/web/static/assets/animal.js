@@ -5,7 +5,7 @@ import { closeAnimal, here } from "./address.js";
 import { Refusal, patiently } from "./api.js";
 import { showStatus } from "./cards.js";
 import { categoryName } from "./categories.js";
-import { askFirst, askReservation } from "./dialogs.js";
+import { askFirst, askReservation, forgetReservation } from "./dialogs.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
 import { explain, notice, say } from "./notice.js";
@@ -17,8 +17,7 @@ const section = byId("animal");
 const buttons = section.querySelectorAll("[data-action]");
 
 let shown = {}; // the animal and its open order, as they are shown
-let busy = false; // a change is on its way
-let changes = 0; // what was fetched before the latest change says nothing
+const changes = {}; // how many changes of an animal have begun and ended: while the number is odd, one is on its way
 let waits = new AbortController(); // aborts the changes that wait for their turn at the server
 
 export const animalView = {
@@ -36,10 +35,10 @@ export const animalView = {
   /** Fetches the animal and its order and shows them, once what else is fetched is there. */
   async look(signal, others) {
     const id = here().animal;
-    const change = changes;
+    const known = changes[id];
     const [animal, order] = await Promise.all([findPet(id, signal), openOrder(id, signal), others]);
     section.ariaBusy = null;
-    if (busy || change !== changes || id !== here().animal) return;
+    if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return; // what was fetched before a change says nothing
     const before = shown.animal;
     show({ animal, order, missing: !animal });
     if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${animal.status}.`);
@@ -99,27 +98,30 @@ function fromNow(time) {
   return minutes < 2880 ? distance.format(Math.round(minutes / 60), "hour") : distance.format(Math.round(minutes / 1440), "day");
 }
 
-// A change is shown at once and sent. If it is refused, it is taken back, and the server's words say why.
-async function change(begin) {
+const count = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);
+
+// A change is shown at once and sent. If it is refused, it is taken back, and the server's words say why. If it is tried
+// again, it is the same change, whatever is shown then. The promise is true if it was done.
+async function change(begin, { animal, order } = shown) {
   const before = shown;
-  const { after, said, send } = begin(before.animal, before.order);
-  const still = () => here().animal === String(before.animal.id); // nobody has gone to another view meanwhile
-  busy = true;
-  changes++;
+  const { after, said, send } = begin(animal, order);
+  const still = () => here().animal === String(animal.id); // nobody has gone to another view meanwhile
+  count(animal.id);
   notice.clear();
   show(after);
   try {
     const done = await patiently(() => send(), waiting);
     if (still()) show({ order: undefined, ...done });
     say(said);
+    return true;
   } catch (error) {
     if (still()) show(before);
     const refused = error instanceof Refusal;
-    if (error.name !== "AbortError") explain(error, refused || !still() ? undefined : () => change(begin), unsure);
+    if (error.name !== "AbortError") explain(error, refused || !still() ? undefined : () => change(begin, { animal, order }), unsure);
     if (refused) seeWhatIs();
+    return false;
   } finally {
-    busy = false;
-    changes++;
+    count(animal.id);
   }
 }
 
@@ -145,15 +147,17 @@ async function remove() {
 
 const waiting = (refusal, seconds) => notice.count(refusal, seconds, waits.signal);
 
-/** Forgets the changes that wait: whoever signs in next did not ask for them. */
+/** Forgets the changes that wait, and what was typed: whoever signs in next did not ask for them. */
 export function abandonChanges() {
+  forgetReservation();
   waits.abort();
   waits = new AbortController();
 }
 
 async function reserve() {
-  const fields = await askReservation(shown.animal.name);
-  if (fields) await change(reserving(fields));
+  const { animal } = shown;
+  const fields = await askReservation(animal);
+  if (fields && shown.animal?.id === animal.id && (await change(reserving(fields)))) forgetReservation();
 }
 
 // What is pressed while a change is on its way is done after it, if it is still possible then.
@@ -171,7 +175,8 @@ async function perform(action) {
   else await change(choice.begin);
 }
 
-section.addEventListener("click", ({ target }) => {
+section.addEventListener("click", ({ target, detail }) => {
+  if (detail > 1) return; // the second half of a double click would press the button that has come under the pointer
   const action = target.closest("[data-action]")?.dataset.action;
   if (action === "edit") openForm(shown.animal, shown.order);
   else if (action) enqueue(action);
@@ -179,8 +184,8 @@ section.addEventListener("click", ({ target }) => {
 
 /** Shows what the form has changed. */
 export function showEdited(animal) {
-  changes++;
-  show({ ...shown, animal });
+  count(animal.id, 2);
+  if (here().animal === String(animal.id)) show({ ...shown, animal });
 }
 
 byId("close-animal").addEventListener("click", (event) => {

@@ -13,14 +13,25 @@ export class Unreachable extends Error {}
 
 const place = "petstore-api-key";
 
+let previous = ""; // the key before the present one
+
 /** The API key lives in the session of this tab. It outlives the tab only where somebody asked this device to remember it. */
 export const apiKey = {
   get: () => sessionStorage.getItem(place) ?? localStorage.getItem(place) ?? "",
   set(value, remember = false) {
+    previous = this.get();
     sessionStorage.removeItem(place);
     (remember ? localStorage : sessionStorage).setItem(place, value);
   },
+  /** Forgets the present key, which is wrong, and goes back to one that was not refused. */
+  refuse() {
+    const wrong = this.get();
+    for (const storage of [sessionStorage, localStorage]) if (storage.getItem(place) === wrong) storage.removeItem(place);
+    if (!this.get() && previous && previous !== wrong) sessionStorage.setItem(place, previous);
+    previous = "";
+  },
   forget() {
+    previous = "";
     sessionStorage.removeItem(place);
     localStorage.removeItem(place);
   },
@@ -63,6 +74,7 @@ export async function patiently(task, pause) {
 
 /** Asks the API. The integers named in exact are kept as they were written: they may have more digits than a number holds. */
 export async function call(url, { exact = "categoryId", headers, body, ...options } = {}) {
+  if (!apiKey.get()) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
   const sent = { ...headers, Authorization: `Bearer ${apiKey.get()}` };
   if (body !== undefined) sent["Content-Type"] = "application/json";
   let answer, text;

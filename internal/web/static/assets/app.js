@@ -1,10 +1,11 @@
 // Puts the page together: shows what the address asks for, and keeps it up to date.
 
-import { learnAccess } from "./access.js";
+import { forgetAccess, learnAccess } from "./access.js";
 import { go, goFirst, here, onMove, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { apiKey, patiently } from "./api.js";
 import { loadCategories } from "./categories.js";
+import { closeDialogs } from "./dialogs.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
@@ -91,6 +92,7 @@ async function refresh(signal) {
 
 function signOut(reason) {
   stop();
+  closeDialogs();
   abandonChanges();
   looks = 0;
   notice.clear();
@@ -101,9 +103,21 @@ function signOut(reason) {
   askForKey(reason);
 }
 
+// A key that was refused gives way to the one before it, if there was one.
+function refuse(reason) {
+  apiKey.refuse();
+  if (!apiKey.get()) return signOut(reason);
+  forgetAccess();
+  open();
+  notice.say("That key was refused", `${reason} This page goes on with the key from before.`);
+}
+
 watchKey(open, () => signOut());
-onRefusedKey(signOut);
-onMove(open);
+onRefusedKey(refuse);
+onMove(() => {
+  closeDialogs();
+  open();
+});
 window.addEventListener("online", () => retry?.());
 
 watchForm(
@@ -123,13 +137,15 @@ byId("empty-all").addEventListener("click", () => go("./"));
 
 byId("find").addEventListener("submit", (event) => {
   event.preventDefault();
-  const number = byId("number").value.trim();
-  if (/^[1-9]\d{0,15}$/.test(number)) openAnimal(number);
-  else byId("number").focus();
+  const number = byId("number").value.trim().replace(/^(#|no\.?)\s*/i, "");
+  if (/^[1-9]\d{0,15}$/.test(number)) return openAnimal(number);
+  say("Type the number of an animal, such as 7.");
+  byId("number").focus();
 });
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".filter a, .brand, .card a, .skip");
+  if (link && event.detail > 1) return event.preventDefault(); // of a double click, on this or on what was here before
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.animal) openAnimal(link.dataset.animal);

@@ -27,12 +27,20 @@ export function askFirst(title, text, label) {
   return answered(byId("ask"));
 }
 
-/** Asks for whom and for how long. What was typed is there again if the answer was refused. */
-export async function askReservation(name) {
+/** Asks for whom and for how long. What was typed for the same animal is there again until it is forgotten. */
+export async function askReservation({ id, name }) {
   byId("reserve-title").textContent = `Reserve ${name}`;
-  if (byId("reserve").dataset.name !== name) byId("reserve-form").reset();
-  byId("reserve").dataset.name = name;
+  if (byId("reserve").dataset.animal !== String(id)) forgetReservation();
+  byId("reserve").dataset.animal = id;
   if (!(await answered(byId("reserve")))) return undefined;
   const { reference, hold } = Object.fromEntries(new FormData(byId("reserve-form")));
   return { reference: reference || undefined, holdSeconds: Number(hold) || undefined };
+}
+
+/** Forgets what was typed for a reservation. */
+export const forgetReservation = () => byId("reserve-form").reset();
+
+/** Closes what is open, because what it was opened for is no longer shown. */
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
 }

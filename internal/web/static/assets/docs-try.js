@@ -24,6 +24,10 @@ export function tryIt() {
 async function send(form) {
   const button = form.querySelector(".primary");
   if (button.ariaDisabled === "true") return;
+  if (!/^[ -~]*$/.test(apiKey.get())) {
+    show(form, "Not sent", false, "", "An API key has only plain letters, digits and signs, and no spaces.", "");
+    return;
+  }
   button.ariaDisabled = "true";
   const { url, options } = request(form);
   const began = performance.now();

@@ -14,27 +14,39 @@ const labels = { name: "Name", categoryId: "Category", status: "Status" };
 const refreshPicker = watchPicker(byId("categoryId"), byId("categories"), byId("categoryId-hint"));
 
 let editing; // the animal as it was when the form was opened for it
+let filled; // what the form held then, which is not always what is stored: a field holds no line break
+let draft = {}; // what was typed for a new animal
+let given = true; // what was typed for an animal was stored or given up
 let sending; // aborts what is being sent
 
-/** Opens the form, for an animal that is there or for a new one. What was typed for a new one and not added is still there. */
+const typed = () => Object.fromEntries(new FormData(form));
+
+/**
+ * Opens the form, for an animal that is there or for a new one. What was typed for a new one and not added is still there.
+ * So is an edit that could not be sent.
+ */
 export function openForm(animal, order) {
-  if (animal || editing) {
-    form.reset();
-    clearErrors();
-    notice.clear();
-  }
+  if (!editing) draft = typed();
+  const kept = editing?.id === animal?.id && !(animal && given);
   editing = animal;
+  given = false;
   byId("add-title").textContent = animal ? `Edit ${animal.name}` : "Add an animal";
   send.textContent = animal ? "Save" : "Add";
-  if (animal) {
-    byId("name").value = animal.name;
-    byId("categoryId").value = categoryText(animal.categoryId);
-    form.elements.status.value = animal.status;
-  }
   byId("status").disabled = Boolean(order);
   byId("held").hidden = !order;
+  if (!kept) fill(animal ? { ...animal, categoryId: categoryText(animal.categoryId) } : draft);
   refreshPicker();
   dialog.showModal();
+}
+
+function fill({ name, categoryId, status }) {
+  form.reset();
+  clearErrors();
+  notice.clear();
+  if (name !== undefined) byId("name").value = name;
+  if (categoryId !== undefined) byId("categoryId").value = categoryId;
+  if (status !== undefined) form.elements.status.value = status;
+  filled = typed();
 }
 
 /** Calls added with each animal that the form adds, and edited with each that it changes. */
@@ -43,7 +55,11 @@ export function watchForm(added, edited) {
     event.preventDefault();
     if (!sending) submit(editing ? edited : added);
   });
-  byId("cancel-add").addEventListener("click", () => dialog.close());
+  byId("cancel-add").addEventListener("click", () => {
+    given = true;
+    dialog.close();
+  });
+  dialog.addEventListener("cancel", () => (given = true));
   dialog.addEventListener("close", () => sending?.abort());
 }
 
@@ -57,6 +73,7 @@ async function submit(done) {
   try {
     const animal = await patiently(() => store(signal), (refusal, seconds) => notice.count(refusal, seconds, signal));
     form.reset();
+    given = true;
     dialog.close();
     done(animal);
   } catch (error) {
@@ -70,12 +87,17 @@ async function submit(done) {
 
 // An edit sends only what was changed, so that what somebody else changed meanwhile stays.
 async function store(signal) {
-  const typed = Object.fromEntries(new FormData(form));
-  const categoryId = await categoryNumber(typed.categoryId, signal);
-  if (!editing) return createPet({ name: typed.name || undefined, categoryId, status: typed.status }, signal);
-  const now = { name: typed.name, categoryId: categoryId ?? "", status: typed.status ?? editing.status };
-  const changed = Object.entries(now).filter(([field, value]) => value !== String(editing[field]));
-  return updatePet(editing.id, Object.fromEntries(changed), signal);
+  const { name, categoryId, status } = typed();
+  if (!editing) {
+    // Without a name the animal is refused, and no category is made for it.
+    const number = name ? await categoryNumber(categoryId, signal) : categoryId.trim() && "0";
+    return createPet({ name: name || undefined, categoryId: number || undefined, status }, signal);
+  }
+  const changed = {};
+  if (name !== filled.name) changed.name = name;
+  if (categoryId !== filled.categoryId) changed.categoryId = (await categoryNumber(categoryId, signal)) ?? "";
+  if (filled.status && status !== filled.status) changed.status = status;
+  return updatePet(editing.id, changed, signal);
 }
 
 function explain(error) {

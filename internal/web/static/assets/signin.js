@@ -21,7 +21,6 @@ function takeKey() {
 
 /** Shows nothing of the store and asks for a key. */
 export function askForKey(reason = "") {
-  apiKey.forget();
   forgetAccess();
   document.body.dataset.locked = "";
   showPanel(true);
@@ -74,7 +73,10 @@ export function watchKey(signedIn, signedOut) {
     showPanel(false);
     byId("change-key").focus();
   });
-  byId("forget-key").addEventListener("click", signedOut);
+  byId("forget-key").addEventListener("click", () => {
+    apiKey.forget();
+    signedOut();
+  });
   window.addEventListener("hashchange", () => takeKey() && signedIn());
 }
 
