@@ -33,7 +33,10 @@ func (c *serveCmd) check(ctx context.Context, con *console, s settings) error {
 		if err != nil {
 			return fmt.Errorf("%w; --redis may be wrong, or Redis is not running", err)
 		}
-		redis.Close()
+		defer redis.Close()
+		if err := redis.Try(ctx); err != nil {
+			return fmt.Errorf("Redis answers, but does not count: %w; it must be a primary, and its user must be allowed to run scripts on keys that begin with petstore:", err)
+		}
 		fmt.Fprintln(con.stdout, "redis: answers")
 	}
 	return nil

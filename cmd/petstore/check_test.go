@@ -55,6 +55,7 @@ func TestACheckOfServeLooksAtRedisAndTheCertificate(t *testing.T) {
 	testservice.WriteCertificateUntil(t, expired, expiredKey, 2, time.Now().Add(-time.Minute))
 	nobody := freeAddress(t)
 	redis := testservice.Redis(t)
+	replica := testservice.StartRedis(t, "--replicaof", "127.0.0.1 1")
 	for _, c := range []struct {
 		args   string
 		status int
@@ -62,6 +63,7 @@ func TestACheckOfServeLooksAtRedisAndTheCertificate(t *testing.T) {
 	}{
 		{"--redis " + redis, 0, "redis: answers\n"},
 		{"--tls-cert " + cert + " --tls-key " + key, 0, "certificate: " + cert + " is valid until "},
+		{"--redis " + replica.URL, 1, "Redis answers, but does not count: READONLY"},
 		{"--redis redis://" + nobody, 1, "Redis at [" + nobody + "] cannot be reached"},
 		{"--redis " + nobody, 2, "--redis: the Redis URL cannot be used"},
 		{"--tls-cert " + cert + " --tls-key " + cert, 1, "--tls-cert"},

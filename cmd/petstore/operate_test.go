@@ -60,9 +60,13 @@ func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 // A load balancer must see the server unready while it still serves, so that nobody is sent to a closed port.
 func TestAStoppingServerIsUnreadyBeforeItCloses(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "--drain-delay", "2s")
+	admin := freeAddress(t)
+	s := startServer(t, "--drain-delay", "2s", "--admin-listen", admin)
 	s.signal(syscall.SIGTERM)
 	eventually(t, "the server is unready", 2*time.Second, func() bool { return s.ask(t, "GET", "/readyz", "").status == 503 })
+	if !strings.Contains(scrape(t, admin), "\npetstore_unavailable_total 0\n") {
+		t.Error("a probe counts as a refused request")
+	}
 	if got := s.ask(t, "GET", "/v1/pets", ""); got.status != 200 {
 		t.Errorf("while draining, a list gets %d", got.status)
 	}

@@ -102,7 +102,7 @@ func (m *metrics) answered(x *exchange, elapsed time.Duration) {
 	counted := m.of(kind{x.route(), x.status})
 	counted.requests.Inc()
 	counted.duration.Observe(elapsed.Seconds())
-	if x.status == 503 {
+	if x.status == 503 && (x.operation == nil || !x.operation.probe) {
 		m.unavailable.Inc()
 	}
 	if x.operation != nil && x.operation.deprecated {

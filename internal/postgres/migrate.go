@@ -72,12 +72,36 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 		var files []fs.DirEntry
 		schema, files, err = admit(ctx, tx, cfg.Environment)
 		known = len(files)
+		if err == nil {
+			err = checkRights(ctx, tx, schema < known)
+		}
 		return err
 	})
 	if err != nil {
 		return 0, 0, refusal(config.ConnConfig, err)
 	}
 	return schema, known, nil
+}
+
+// checkRights refuses a database whose tables the user may not read and write, or in which it may not make new ones.
+func checkRights(ctx context.Context, tx pgx.Tx, makes bool) error {
+	var mayMake bool
+	var locked string
+	err := tx.QueryRow(ctx, `
+		SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false), coalesce(string_agg(name, ', '), '')
+		FROM unnest($1::text[]) AS name
+		WHERE to_regclass(name) IS NOT NULL AND NOT (SELECT bool_and(has_table_privilege(name, may)) FROM unnest($2::text[]) AS may)`,
+		[]string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory"},
+		[]string{"SELECT", "INSERT", "UPDATE", "DELETE"}).Scan(&mayMake, &locked)
+	switch {
+	case err != nil:
+		return err
+	case makes && !mayMake:
+		return unusable("does not let this user make tables; grant it CREATE on its schema")
+	case locked != "":
+		return unusable("does not let this user read and write " + locked + "; grant it SELECT, INSERT, UPDATE and DELETE on all tables")
+	}
+	return nil
 }
 
 // admit returns the schema of a database that this program can use, and all migrations.

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -102,4 +104,32 @@ func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
 	check("an older database that was checked", petstore.Production, known, "")
 	execute(t, database, "UPDATE settings SET value = '999' WHERE name = 'schema'")
 	check("a newer database", petstore.Production, 0, "was written by a newer petstore")
+}
+
+func TestACheckRefusesAUserWithoutItsRights(t *testing.T) {
+	database := testservice.Postgres(t)
+	weak, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "weak_" + strings.ToLower(rand.Text())
+	weak.User = url.User(name)
+	execute(t, database, "CREATE ROLE "+name+" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+	t.Cleanup(func() { execute(t, database, "DROP OWNED BY "+name+"; DROP ROLE "+name) })
+	check := func(says string) {
+		t.Helper()
+		_, _, err := Check(t.Context(), Config{URL: weak.String(), Environment: petstore.Production})
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("got %v, want something that says %q", err, says)
+		}
+	}
+	check("does not let this user make tables; grant it CREATE on its schema")
+	open(t, database)
+	check("lacks a right in")
+	execute(t, database, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+name)
+	check("does not let this user read and write settings, pets, keys, bans, idempotency, categories, category_counter, orders, inventory;")
+	execute(t, database, "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+name)
+	check("")
+	execute(t, database, "REVOKE INSERT ON pets FROM "+name)
+	check("does not let this user read and write pets;")
 }

@@ -156,6 +156,13 @@ func (r *Redis) probe(ctx context.Context, subject string) error {
 	return err
 }
 
+// Try lets Redis make a decision that affects nobody.
+func (r *Redis) Try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
+	defer cancel()
+	return r.probe(ctx, "try")
+}
+
 // key puts all keys of a subject into one hash slot.
 func (r *Redis) key(subject string) string { return r.prefix + "{" + subject + "}" }
 

@@ -91,8 +91,15 @@ func TestALockFileOfAnotherUserIsNamed(t *testing.T) {
 	noError(t, os.Chmod(filepath.Dir(path), 0o777))
 	noError(t, os.Chmod(path, 0o666))
 	want := "petstore may not open " + path + ".lock, the lock of the database; give it to the user that runs petstore, or remove it while no petstore runs\n"
-	if out, err := processOfNobody(t, "serve", path).CombinedOutput(); err == nil || string(out) != want {
-		t.Errorf("got  %s\nwant %s", out, want)
+	for _, role := range []string{"serve", "check"} {
+		if out, err := processOfNobody(t, role, path).CombinedOutput(); err == nil || string(out) != want {
+			t.Errorf("%s: got  %s\nwant %s", role, out, want)
+		}
+	}
+	noError(t, os.Remove(path+".lock"))
+	noError(t, os.WriteFile(path+"-shm", nil, 0))
+	if out, err := processOfNobody(t, "check", path).CombinedOutput(); err == nil || !strings.Contains(string(out), "may not write to the database "+path+"-shm") {
+		t.Errorf("a check beside another user's -shm says %s", out)
 	}
 }
 

@@ -38,6 +38,14 @@ func look(ctx context.Context, cfg Config) (schema int, err error) {
 	if isMissing(path) {
 		return 0, checkNew(followed(path))
 	}
+	if lock := path + lockSuffix; !isMissing(lock) && !mayWrite(lock) {
+		return 0, mayNotLock(lock)
+	}
+	for _, suffix := range companions {
+		if !isMissing(path+suffix) && !mayWrite(path+suffix) {
+			return 0, mayNotWrite(cfg.Path + suffix)
+		}
+	}
 	conn, err := sqlite3.OpenConn(asItIs(path), sqlite3.OpenReadOnly|sqlite3.OpenURI)
 	if err != nil {
 		return 0, err

@@ -70,6 +70,10 @@ func mayNotWriteFolder(path string) error {
 	return fmt.Errorf("petstore may not make files beside the database %s; let the user that runs petstore write in its folder", path)
 }
 
+func mayNotLock(path string) error {
+	return fmt.Errorf("petstore may not open %s, the lock of the database; give it to the user that runs petstore, or remove it while no petstore runs", path)
+}
+
 func mayNotWrite(path string) error {
 	return fmt.Errorf("petstore may not write to the database %s; let the user that runs petstore read and write it", path)
 }

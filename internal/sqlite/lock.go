@@ -9,6 +9,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// lockSuffix is the ending of the file that stands for the lock.
+const lockSuffix = ".lock"
+
 // serverLock is the lock that a server holds on its database, with the file beside the database that stands for it.
 type serverLock struct {
 	flock *flock.Flock
@@ -18,7 +21,7 @@ type serverLock struct {
 // lock takes the server's lock. The path has no symbolic links, so servers that reach the database through different
 // links share one lock.
 func lock(path, name string) (*serverLock, error) {
-	l := &serverLock{flock: flock.New(path + ".lock")}
+	l := &serverLock{flock: flock.New(path + lockSuffix)}
 	held, err := l.flock.TryLock()
 	if held {
 		l.file.path = l.flock.Path()
@@ -31,7 +34,7 @@ func lock(path, name string) (*serverLock, error) {
 	l.flock.Unlock()
 	switch {
 	case errors.Is(err, fs.ErrPermission) && !isMissing(l.flock.Path()):
-		return nil, fmt.Errorf("petstore may not open %s, the lock of the database; give it to the user that runs petstore, or remove it while no petstore runs", l.flock.Path())
+		return nil, mayNotLock(l.flock.Path())
 	case errors.Is(err, fs.ErrPermission):
 		return nil, mayNotWriteFolder(name)
 	case err != nil:

@@ -19,6 +19,7 @@ var roles = map[string]func(path string) error{
 	"open":      openOnce,
 	"open new":  openOrCreate,
 	"serve":     serveOnce,
+	"check":     checkOnce,
 	"use keys":  useKeys,
 	"keep busy": keepCreating,
 	"restore":   restoreAgain,

@@ -184,3 +184,8 @@ func checkIntegrity(t *testing.T, db *DB) {
 		t.Fatalf("the database is damaged: %s", verdict)
 	}
 }
+
+func checkOnce(path string) error {
+	_, _, err := Check(context.Background(), production(path))
+	return err
+}
