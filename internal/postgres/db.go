@@ -200,7 +200,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.read(ctx, func(ctx context.Context) error { return db.pool.Ping(ctx) })
 }
 
-// Close finishes the accepted changes and releases the connections. Closing again does nothing.
+// Close finishes the accepted changes and releases the connections. It leaves the connections to a server that hangs:
+// the driver would wait for it for 15 s. Closing again does nothing.
 func (db *DB) Close() error {
 	db.stop()
 	db.creates.Close()
@@ -210,6 +211,14 @@ func (db *DB) Close() error {
 	for _, lane := range db.lanes {
 		lane.Close()
 	}
-	db.pool.Close()
+	released := make(chan struct{})
+	go func() {
+		db.pool.Close()
+		close(released)
+	}()
+	select {
+	case <-released:
+	case <-time.After(patience):
+	}
 	return nil
 }

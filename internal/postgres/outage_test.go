@@ -352,3 +352,23 @@ func TestNoWorkBeginsWithoutTimeToEnd(t *testing.T) {
 	}
 	works(t, db)
 }
+
+func TestCloseLeavesAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	server := testservice.StartPostgres(t)
+	db := openUsed(t, server.URL)
+	callAll(t, db, 10)
+	server.Pause(t)
+	defer server.Resume(t)
+	callAll(t, db, 1)
+	closed := make(chan error)
+	go func() { closed <- db.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second): // sooner than the driver gives up
+		t.Error("after 10 s it still waits for the server")
+	}
+}
