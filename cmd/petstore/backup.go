@@ -71,23 +71,17 @@ func (con *console) print(ctx context.Context, name string) error {
 		return err
 	}
 	defer file.Close()
-	done := make(chan error, 1)
-	go func() {
+	err = orStopped(ctx, func() error {
 		_, err := io.Copy(con.stdout, file)
-		done <- err
-	}()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+		return err
+	})
 	if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
 		err = cause.Err
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("the backup cannot be written to standard output, so there is none: %w", err)
 	}
-	return nil
+	return err
 }
 
 type restoreCmd struct {

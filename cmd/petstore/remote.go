@@ -59,23 +59,23 @@ func (f *remoteFlags) change(con *console, do func(*remote.Client) error) error 
 }
 
 // client is a client of the chosen server. It sends nothing yet.
-func (f *remoteFlags) client(con *console, options ...remote.Option) (*remote.Client, error) {
+func (f *remoteFlags) client(con *console) (*remote.Client, error) {
 	p, err := f.target(con)
 	if err != nil {
 		return nil, err
 	}
-	return con.clientOf(p, options...)
+	return con.clientOf(p)
 }
 
-func (con *console) clientOf(p profile, options ...remote.Option) (*remote.Client, error) {
-	standard := []remote.Option{
+func (con *console) clientOf(p profile) (*remote.Client, error) {
+	options := []remote.Option{
 		remote.WithUserAgent("petstore-cli/" + versionName()),
 		remote.WithRetries(4, 2*time.Minute),
 	}
 	if isTerminal(con.stderr) {
-		standard = append(standard, remote.WithWaitNotice(con.waitNotice()))
+		options = append(options, remote.WithWaitNotice(con.waitNotice()))
 	}
-	store, err := remote.New(p.Server, p.Key, append(standard, options...)...)
+	store, err := remote.New(p.Server, p.Key, options...)
 	if err != nil {
 		return nil, keyError{err}
 	}

@@ -16,7 +16,7 @@ func watchStore(registry *prometheus.Registry) watch {
 	f := promauto.With(registry)
 	sizes := f.NewHistogram(prometheus.HistogramOpts{
 		Name:    "petstore_batch_size",
-		Help:    "Creates in one commit.",
+		Help:    "Changes in one commit; on PostgreSQL, animals that one statement creates.",
 		Buckets: prometheus.ExponentialBuckets(1, 2, 10),
 	})
 	orders := f.NewCounterVec(prometheus.CounterOpts{

@@ -35,7 +35,7 @@ func (r *Reader) readHeader() error {
 		r.header = append(r.header, string(field))
 	}
 	r.name, r.category, r.status = r.column("name"), r.column("categoryId"), r.column("status")
-	shown := strconv.Quote(strings.Join(r.header, ","))
+	shown := strconv.QuoteToASCII(strings.Join(r.header, ","))
 	if len(shown) > 200 {
 		shown = shown[:200] + "…"
 	}

@@ -89,8 +89,7 @@ type API struct {
 	lists   *pageCache
 	metrics *metrics
 	links   links
-	// namedHash is the hash of NamedKey, which need not have the form of the keys that petstore makes.
-	named     bool
+	// namedHash is the hash of NamedKey, which need not have the form of the keys that petstore makes. No token is empty.
 	namedHash petstore.SecretHash
 	working   atomic.Int64
 	bodies    *budget
@@ -110,7 +109,6 @@ func New(c Config) *API {
 		metrics: newMetrics(c.Metrics),
 		links:   newLinks(c.BaseURL),
 
-		named:     c.NamedKey != "",
 		namedHash: petstore.HashSecret(c.NamedKey),
 
 		bodies: newBudget(c.BodyBudget, c.BodyBudget/shares),

@@ -48,7 +48,7 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 // mayLookUp keeps two kinds of requests from the storage: those with tokens that cannot be keys, and those of addresses
 // that have used up their requests without a valid key.
 func (a *API) mayLookUp(x *exchange, token string, hash petstore.SecretHash) error {
-	if !a.named || hash != a.namedHash {
+	if hash != a.namedHash {
 		if err := petstore.CheckSecret(a.Environment, token); err != nil {
 			a.metrics.keysGarbage.Inc()
 			return err

@@ -94,15 +94,7 @@ func (p Pet) Patch(patch PetPatch, holder *Order) (Pet, error) {
 	if patch.Status != nil && *patch.Status != p.Status && holder != nil {
 		return Pet{}, PetReservedBy(*holder)
 	}
-	if patch.Name != nil {
-		p.Name = *patch.Name
-	}
-	if patch.CategoryID != nil {
-		p.CategoryID = *patch.CategoryID
-	}
-	if patch.Status != nil {
-		p.Status = *patch.Status
-	}
+	p.Name, p.CategoryID, p.Status = or(patch.Name, p.Name), or(patch.CategoryID, p.CategoryID), or(patch.Status, p.Status)
 	return p, nil
 }
 

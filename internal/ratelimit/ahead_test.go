@@ -100,3 +100,22 @@ func TestADecisionIsTimedWithoutTheRead(t *testing.T) {
 		t.Errorf("the decision took %v, want at most %v (%v)", took, longest, err)
 	}
 }
+
+func TestADecisionOfThisProcessIsTimedWithoutTheRead(t *testing.T) {
+	server := testservice.StartRedis(t)
+	var took time.Duration
+	f, err := newFallback(patient(server.URL), petstore.Production, slog.New(slog.DiscardHandler), func(_ bool, d time.Duration) { took = d }, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	take(t, f, owner)
+	server.Pause(t)
+	defer server.Resume(t)
+	f.waits(10 * time.Millisecond)
+	wait := f.Begin(owner)
+	time.Sleep(50 * time.Millisecond) // a read that takes longer
+	if d, err := wait(); err != nil || !d.Alone || took > 10*time.Millisecond {
+		t.Errorf("the decision %+v took %v, want at most 10 ms (%v)", d, took, err)
+	}
+}

@@ -124,7 +124,7 @@ func (f *Fallback) begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 		}
 		decision, err := f.memory.Take(context.Background(), ask)
 		decision.Alone = true
-		f.observe(false, time.Since(asked))
+		f.observe(false, min(time.Since(asked), f.timeout)) // the caller may have read for longer
 		return decision, err
 	}
 }
