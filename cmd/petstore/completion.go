@@ -142,8 +142,9 @@ function __petstore_at
     end
     test "$command" = "$argv"
 end
-complete -c petstore -f
-{{- range $step := .}}{{range .Words}}
+{{- range $step := .}}{{if not (index .Words 0).Flag}}
+complete -c petstore -n {{quote "__petstore_at " $step.Path}} -f
+{{- end}}{{range .Words}}
 complete -c petstore -n {{quote "__petstore_at " $step.Path}} -d {{quote .Help}}
 {{- if not .Flag}} -a {{.Text}}
 {{- else}} -l {{slice .Text 2}}{{if .Values}} -x -a {{quote (join .Values)}}{{else if not .Alone}} -r -F{{end}}

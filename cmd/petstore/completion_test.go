@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,6 +35,26 @@ func TestCompletionScriptsAreWellFormed(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
+	}
+}
+
+func TestFishCompletesCommandsAndFiles(t *testing.T) {
+	t.Parallel()
+	fish := testservice.Program(t, "fish", "install the package fish")
+	file := completionScript(t, "fish")
+	for typed, want := range map[string]string{
+		"petstore keys rot":             "rotate",
+		"petstore import ":              "petstore.fish",
+		"petstore restore petst":        "petstore.fish",
+		"petstore export --output pets": "petstore.fish",
+		"petstore keys create --plan f": "free",
+	} {
+		command := exec.Command(fish, "-N", "-c", "source petstore.fish; complete -C "+strconv.Quote(typed))
+		command.Dir = filepath.Dir(file)
+		out, err := command.CombinedOutput()
+		if first, _, _ := strings.Cut(string(out), "\t"); err != nil || strings.TrimSpace(first) != want {
+			t.Errorf("%q completes to %q, want %q (%v)", typed, out, want, err)
+		}
 	}
 }
 

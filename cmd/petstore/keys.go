@@ -185,9 +185,12 @@ func (con *console) listJSON(keys []petstore.Key, now time.Time) error {
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay, k.Access,
 			instant{k.CreatedAt}, instant{k.ExpiresAt}, instant{k.RevokedAt}, instant{k.BannedUntil}, instant{k.LastUsedAt}}
 	}
-	out := json.NewEncoder(con.stdout)
-	out.SetIndent("", "  ")
-	return out.Encode(listed)
+	text, err := json.MarshalIndent(listed, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(con.stdout, harmlessJSON(string(text)))
+	return err
 }
 
 func (con *console) listText(keys []petstore.Key, now time.Time) error {
@@ -208,7 +211,8 @@ func (con *console) listText(keys []petstore.Key, now time.Time) error {
 	return table.Flush()
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine is a name as it stands in a table or a sentence.
+func oneLine(s string) string { return harmless(strings.Join(strings.Fields(s), " ")) }
 
 func state(k petstore.Key, now time.Time) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -444,3 +444,15 @@ func TestAKeyThatCannotBeShownIsAnError(t *testing.T) {
 		t.Errorf("the advice does not help: %s", stderr)
 	}
 }
+
+func TestANameCannotControlTheTerminal(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	startServer(t, "--database", database).stop(t)
+	invoke(t, "keys", "create", "--name", "red\x1b[31m\u202e", "--database", database)
+	for flag, want := range map[string]string{"--json=false": `red\x1b[31m\u202e`, "--json": `red\u001b[31m\u202e`} {
+		if out, _, _ := invoke(t, "keys", "list", flag, "--database", database); !strings.Contains(out, want) || strings.ContainsAny(out, "\x1b\u202e") {
+			t.Errorf("keys list %s printed %q", flag, out)
+		}
+	}
+}

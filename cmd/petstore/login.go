@@ -110,10 +110,12 @@ func (c *profilesCmd) Run(con *console) error {
 		return err
 	}
 	page := remote.Page[listedProfile]{}
+	var unreadable error
 	for _, name := range names {
 		p, err := stored.read(name)
 		if err != nil {
-			return err
+			unreadable = errors.Join(unreadable, err)
+			continue
 		}
 		page.Items = append(page.Items, listedProfile{name, p.Server, p.environment()})
 	}
@@ -121,8 +123,8 @@ func (c *profilesCmd) Run(con *console) error {
 		con.say("There are no profiles yet; petstore login makes one.")
 		return nil
 	}
-	return list(con, listFlags{All: true, JSON: c.JSON}, shape[listedProfile]{
+	return cmp.Or(list(con, listFlags{All: true, JSON: c.JSON}, shape[listedProfile]{
 		titles: []string{"PROFILE", "SERVER", "ENVIRONMENT"},
 		row:    func(p listedProfile) []string { return []string{p.Name, p.Server, p.Environment} },
-	}, func(int, string) (remote.Page[listedProfile], error) { return page, nil })
+	}, func(int, string) (remote.Page[listedProfile], error) { return page, nil }), unreadable)
 }

@@ -78,6 +78,13 @@ func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
 	if stdout, _, _ := invokeWith(t, env, "profiles"); stdout != "default\t"+live.URL+"\tproduction\nstaging\t"+staging.URL+"\tstaging\n" {
 		t.Errorf("profiles printed %q", stdout)
 	}
+	broken := filepath.Join(env["XDG_CONFIG_HOME"], "petstore", "profiles", "broken.json")
+	if err := os.WriteFile(broken, []byte("{bad"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, stderr, status := invokeWith(t, env, "profiles"); status != 1 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stderr, "broken") {
+		t.Errorf("with a broken one, profiles ended with %d and printed %q and %q", status, stdout, stderr)
+	}
 	for _, c := range []struct {
 		name, typed string
 		env         map[string]string

@@ -46,12 +46,16 @@ type profiles string
 // profiles returns the folder of the person at this console.
 func (con *console) profiles() (profiles, error) {
 	base := con.getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(base) {
-		found, err := os.UserConfigDir()
-		if err != nil {
-			return "", fmt.Errorf("there is no place for profiles: %w; set PETSTORE_API_KEY instead", err)
-		}
-		base = found
+	var err error
+	switch {
+	case base == "":
+		base, err = os.UserConfigDir()
+	case !filepath.IsAbs(base): // then it does not count
+		base, err = os.UserHomeDir()
+		base = filepath.Join(base, ".config")
+	}
+	if err != nil {
+		return "", fmt.Errorf("there is no place for profiles: %w; set PETSTORE_API_KEY instead", err)
 	}
 	return profiles(filepath.Join(base, "petstore", "profiles")), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -161,6 +162,9 @@ func explain(err error) error {
 		cause := unanswered.Err
 		if call := (*os.SyscallError)(nil); errors.As(err, &call) {
 			cause = call.Err
+		}
+		if errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.RecordHeaderError)) {
+			return reworded{err, fmt.Sprintf("what answers at %s is not the server, or has no certificate that this machine trusts: %v; --server may be wrong", server, cause)}
 		}
 		err = reworded{err, fmt.Sprintf("no server answers at %s: %v; petstore serve starts one here, and --server names another", server, cause)}
 	}

@@ -21,7 +21,7 @@ type table struct {
 }
 
 // stretches holds the titles of the columns that may be cut when a row is wider than the terminal.
-var stretches = map[string]bool{"NAME": true, "REFERENCE": true}
+var stretches = map[string]bool{"NAME": true, "CATEGORY": true, "REFERENCE": true}
 
 // leastWidth is the least width to which a column is cut.
 const leastWidth = 8
@@ -55,22 +55,33 @@ func (t *table) align(rows [][]string, b *strings.Builder) {
 		t.widths = make([]int, len(t.titles))
 		rows = append([][]string{t.titles}, rows...)
 	}
-	total, stretched := 2*(len(t.titles)-1), -1
-	for i, title := range t.titles {
+	total := 2 * (len(t.titles) - 1)
+	for i := range t.titles {
 		for _, row := range rows {
 			t.widths[i] = max(t.widths[i], columns(harmless(row[i])))
 		}
 		total += t.widths[i]
-		if stretches[title] {
-			stretched = i
-		}
 	}
-	if over := total - t.room; over > 0 && t.room > 0 && stretched >= 0 {
-		t.widths[stretched] = min(t.widths[stretched], max(leastWidth, t.widths[stretched]-over))
+	for ; total > t.room && t.room > 0; total-- {
+		widest := t.widest()
+		if widest == nil || *widest <= leastWidth {
+			break
+		}
+		*widest--
 	}
 	if first {
 		t.line(b, t.titles)
 	}
+}
+
+// widest is the width of the widest column that may be cut, nil if there is none.
+func (t *table) widest() (widest *int) {
+	for i, title := range t.titles {
+		if stretches[title] && (widest == nil || t.widths[i] > *widest) {
+			widest = &t.widths[i]
+		}
+	}
+	return widest
 }
 
 func (t *table) line(b *strings.Builder, row []string) {

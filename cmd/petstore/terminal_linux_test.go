@@ -113,6 +113,10 @@ func TestAListOnATerminalIsATableOfItsWidth(t *testing.T) {
 	if status, screen := sitDown(t, 42, d.env, "pets", "list").leaves(t); status != 0 || screen != table {
 		t.Errorf("pets list ended with %d and showed\n%s\nwant\n%s", status, screen, table)
 	}
+	d.does(t, "categories", "name", "7", strings.Repeat("cats ", 20))
+	if _, screen := sitDown(t, 42, d.env, "pets", "list").leaves(t); !strings.Contains(screen, "1   long long l…  5 Dogs         ") {
+		t.Errorf("with a long category pets list showed\n%s", screen)
+	}
 	d.does(t, "orders", "place", "2", "--reference", strings.Repeat("shop ", 40))
 	_, orders := sitDown(t, 80, d.env, "orders", "list").leaves(t)
 	for line := range strings.Lines(strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "").Replace(orders)) {
