@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"petstore/internal/testservice"
 )
@@ -47,4 +50,26 @@ func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 			t.Errorf("%v %s", command.ProcessState, said.String())
 		}
 	})
+}
+
+func TestAnImportFromAPipeThatNobodyOpensCanBeStopped(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pets.csv")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- run(ctx, []string{"import", pipe, "--database", newDatabase(t)}, func(string) string { return "" }, io.Discard, io.Discard)
+	}()
+	stop()
+	select {
+	case err := <-ended:
+		if exitStatus(err) != 1 {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for somebody who writes into the pipe")
+	}
 }

@@ -41,7 +41,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	if con.getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(importGCPercent))
 	}
-	file, err := c.open()
+	file, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,18 @@ func (c *importCmd) check() error {
 }
 
 // open opens the file to import.
-func (c *importCmd) open() (*bulk.Steady, error) {
+func (c *importCmd) open(ctx context.Context) (*bulk.Steady, error) {
 	if c.File == "-" {
 		return bulk.Hold(os.Stdin)
 	}
-	file, err := os.Open(c.File)
+	var file *os.File
+	err := orStopped(ctx, func() (err error) { // a named pipe opens when somebody writes to it
+		file, err = os.Open(c.File)
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to import: %w", err)
 	}
