@@ -35,7 +35,7 @@ func (c *serveCmd) check(ctx context.Context, con *console, s settings) error {
 		}
 		defer redis.Close()
 		if err := redis.Try(ctx); err != nil {
-			return fmt.Errorf("Redis answers, but does not count: %w; it must be a primary, and its user must be allowed to run scripts on keys that begin with petstore:", err)
+			return fmt.Errorf("--redis answers, but does not count: %w; it must be a primary, and its user must be allowed to run scripts on the keys petstore:*", err)
 		}
 		fmt.Fprintln(con.stdout, "redis: answers")
 	}

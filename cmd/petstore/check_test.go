@@ -63,7 +63,7 @@ func TestACheckOfServeLooksAtRedisAndTheCertificate(t *testing.T) {
 	}{
 		{"--redis " + redis, 0, "redis: answers\n"},
 		{"--tls-cert " + cert + " --tls-key " + key, 0, "certificate: " + cert + " is valid until "},
-		{"--redis " + replica.URL, 1, "Redis answers, but does not count: READONLY"},
+		{"--redis " + replica.URL, 1, "--redis answers, but does not count: READONLY"},
 		{"--redis redis://" + nobody, 1, "Redis at [" + nobody + "] cannot be reached"},
 		{"--redis " + nobody, 2, "--redis: the Redis URL cannot be used"},
 		{"--tls-cert " + cert + " --tls-key " + cert, 1, "--tls-cert"},

@@ -74,6 +74,8 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 	page.Click("#forget-key")
 	testservice.Eval[bool](page, `(location.href = "`+link+`", true)`)
 	page.Wait(showsExactly("Olive") + ` && location.hash === ""`)
+	page.Click("#change-key")
+	page.Click("#forget-key")
 	page.Open(s.URL + "/#key=wrong")
 	page.Wait(`document.getElementById("key-error").innerText.includes("not valid") && location.hash === ""`)
 }
