@@ -19,8 +19,14 @@ type reader struct {
 }
 
 func newReader(conn *sqlite3.Conn) (*reader, error) {
-	if err := run(conn, "PRAGMA query_only = ON"); err != nil {
-		return nil, err
+	for _, setting := range []string{
+		"PRAGMA query_only = ON",
+		// In kilobytes. The system keeps the pages of the file too, and a larger cache makes reads of 10 million animals slower.
+		"PRAGMA cache_size = -250",
+	} {
+		if err := run(conn, setting); err != nil {
+			return nil, err
+		}
 	}
 	r := &reader{conn: conn}
 	return r, prepare(conn, map[string]**sqlite3.Stmt{
