@@ -16,7 +16,7 @@ const refreshPicker = watchPicker(byId("categoryId"), byId("categories"), byId("
 let editing; // the animal as it was when the form was opened for it
 let filled; // what the form held then, which is not always what is stored: a field holds no line break
 let draft = {}; // what was typed for a new animal
-let given = true; // what was typed for an animal was stored or given up
+let settled = true; // what was typed for an animal was stored or given up
 let sending; // aborts what is being sent
 
 const typed = () => Object.fromEntries(new FormData(form));
@@ -27,9 +27,9 @@ const typed = () => Object.fromEntries(new FormData(form));
  */
 export function openForm(animal, order) {
   if (!editing) draft = typed();
-  const kept = editing?.id === animal?.id && !(animal && given);
+  const kept = editing?.id === animal?.id && !(animal && settled);
   editing = animal;
-  given = false;
+  settled = false;
   byId("add-title").textContent = animal ? `Edit ${animal.name}` : "Add an animal";
   send.textContent = animal ? "Save" : "Add";
   byId("status").disabled = Boolean(order);
@@ -56,10 +56,10 @@ export function watchForm(added, edited) {
     if (!sending) submit(editing ? edited : added);
   });
   byId("cancel-add").addEventListener("click", () => {
-    given = true;
+    settled = true;
     dialog.close();
   });
-  dialog.addEventListener("cancel", () => (given = true));
+  dialog.addEventListener("cancel", () => (settled = true));
   dialog.addEventListener("close", () => sending?.abort());
 }
 
@@ -73,7 +73,7 @@ async function submit(done) {
   try {
     const animal = await patiently(() => store(signal), (refusal, seconds) => notice.count(refusal, seconds, signal));
     form.reset();
-    given = true;
+    settled = true;
     dialog.close();
     done(animal);
   } catch (error) {
