@@ -187,6 +187,24 @@ func TestAWrongKeyLeavesTheRightOne(t *testing.T) {
 	page.Wait(`document.getElementById("key-panel").checkVisibility()`)
 }
 
+func TestALateRefusalOfAnOldKeyLeavesTheNewOne(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	s := startServer(t, "--database", database)
+	s.add(t, animal("Olive", "available"))
+	page := openAt(t, s, "?animal=1")
+	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	answerOnce(page, "PATCH", `new Promise((resolve) => (window.release = resolve)).then(() => `+refusedKey+`)`)
+	page.Click(act("adopt"))
+	page.Wait("window.release")
+	next := newKey(t, database, "--plan", "business")
+	testservice.Eval[bool](page, fmt.Sprintf(`(location.hash = "#key=%s", true)`, next))
+	page.Wait(`location.hash === "" && sessionStorage.getItem("petstore-api-key") === "` + next + `"`)
+	testservice.Eval[bool](page, "(release(), true)")
+	page.Wait(`notice.innerText.includes("That key was refused")`)
+	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete") + ` && sessionStorage.getItem("petstore-api-key") === "` + next + `"`)
+}
+
 func TestADraftAndANumberAreTakenAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

@@ -23,12 +23,11 @@ export const apiKey = {
     sessionStorage.removeItem(place);
     (remember ? localStorage : sessionStorage).setItem(place, value);
   },
-  /** Forgets the present key, which is wrong, and goes back to one that was not refused. */
-  refuse() {
-    const wrong = this.get();
+  /** Forgets a wrong key, and goes back to one that was not refused. */
+  refuse(wrong) {
     for (const storage of [sessionStorage, localStorage]) if (storage.getItem(place) === wrong) storage.removeItem(place);
     if (!this.get() && previous && previous !== wrong) sessionStorage.setItem(place, previous);
-    previous = "";
+    if (previous === wrong || this.get() === previous) previous = "";
   },
   forget() {
     previous = "";
@@ -74,8 +73,9 @@ export async function patiently(task, pause) {
 
 /** Asks the API. The integers named in exact are kept as they were written: they may have more digits than a number holds. */
 export async function call(url, { exact = "categoryId", headers, body, ...options } = {}) {
-  if (!apiKey.get()) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
-  const sent = { ...headers, Authorization: `Bearer ${apiKey.get()}` };
+  const key = apiKey.get();
+  if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
+  const sent = { ...headers, Authorization: `Bearer ${key}` };
   if (body !== undefined) sent["Content-Type"] = "application/json";
   let answer, text;
   try {
@@ -86,6 +86,7 @@ export async function call(url, { exact = "categoryId", headers, body, ...option
   }
   announceLimits(answer.headers);
   const read = parse(text, exact);
+  if (answer.status === 401) apiKey.refuse(key);
   if (answer.ok && (read || answer.status === 204)) return { body: read, headers: answer.headers };
   throw new Refusal(
     answer.status,

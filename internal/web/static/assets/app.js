@@ -105,11 +105,10 @@ function signOut(reason) {
 
 // A key that was refused gives way to the one before it, if there was one.
 function refuse(reason) {
-  apiKey.refuse();
   if (!apiKey.get()) return signOut(reason);
   forgetAccess();
   open();
-  notice.say("That key was refused", `${reason} This page goes on with the key from before.`);
+  notice.say("That key was refused", `${reason} This page goes on with another key.`);
 }
 
 watchKey(open, () => signOut());
