@@ -210,6 +210,7 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	case n.lost:
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
+	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the ban lasts longer
 	case n.refused && !n.limited: // by something in front of the service
 		known.Remaining, known.end, known.banned = 0, n.end, n.banned
 	case same:

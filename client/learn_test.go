@@ -74,3 +74,11 @@ func TestARefusalInFrontOfTheServiceTellsNothingOfLimits(t *testing.T) {
 		}
 	}
 }
+
+func TestALateRefusalOfAProxyEndsNoBan(t *testing.T) {
+	g := gate{window: window{Limits: Limits{Limit: 60}, end: noon.Add(time.Hour), banned: true}}
+	g.learn(pass{}, news{window: window{end: noon.Add(time.Second)}, refused: true}, noon)
+	if !g.window.banned || !g.window.end.Equal(noon.Add(time.Hour)) {
+		t.Errorf("the gate believes %+v", g.window)
+	}
+}

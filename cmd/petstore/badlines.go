@@ -24,7 +24,7 @@ func (b *badLines) check(read *bulk.Steady) error {
 	if err := spareDatabase("--bad-lines", b.name); err != nil {
 		return err
 	}
-	info, err := os.Lstat(b.name)
+	info, err := os.Stat(b.name)
 	if err != nil {
 		return nil
 	}

@@ -81,6 +81,16 @@ func eachOnce(t *testing.T, rows []string, n int) {
 	}
 }
 
+// linkTo is a symbolic link to a file.
+func linkTo(t *testing.T, file string) string {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
 func newDatabase(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pets.db") }
 
 func (s *testServer) asClient() map[string]string {
@@ -324,6 +334,7 @@ func TestBadInputIsRefusedWithASentenceAndStoresNothing(t *testing.T) {
 		{"a bad line, strictly", written(t, "c.csv", named(9)+",1,sold\n"), "1 line is bad, so nothing was added", []string{"--strict"}, 1},
 		{"a bad line, dry", written(t, "d.jsonl", "{\"name\":\"Rex\",\"categoryId\":1}\n[]\n"), "1 line can be imported; nothing was added", []string{"--dry-run"}, 1},
 		{"good lines, dry", good, "3 lines can be imported; nothing was added", []string{"--dry-run"}, 0},
+		{"the report over the file, by a link", good, "--bad-lines names the file to import", []string{"--bad-lines", linkTo(t, good)}, 2},
 		{"the report over the file", good, "--bad-lines names the file to import", []string{"--bad-lines", good}, 2},
 		{"a server and a database", good, "give one of them", []string{"--server", "http://localhost"}, 2},
 		{"no concurrency", good, "--concurrency is 0; it may be from 1 to 256", []string{"--concurrency", "0"}, 2},

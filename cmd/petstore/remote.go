@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -163,7 +164,7 @@ func explain(err error) error {
 		if call := (*os.SyscallError)(nil); errors.As(err, &call) {
 			cause = call.Err
 		}
-		if errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.RecordHeaderError)) {
+		if errors.As(err, new(*tls.CertificateVerificationError)) || errors.Is(err, http.ErrSchemeMismatch) {
 			return reworded{err, fmt.Sprintf("what answers at %s is not the server, or has no certificate that this machine trusts: %v; --server may be wrong", server, cause)}
 		}
 		err = reworded{err, fmt.Sprintf("no server answers at %s: %v; petstore serve starts one here, and --server names another", server, cause)}

@@ -101,7 +101,7 @@ func (p plainMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error
 	default:
 		return wrongUsage("%s has no value; write one after it", name)
 	}
-	if !utf8.ValidString(given.String()) { // the parser would put U+FFFD in its place
+	if !value.IsBool() && !utf8.ValidString(given.String()) { // the parser would put U+FFFD in its place
 		return wrongUsage("%s is not valid UTF-8; set the terminal to UTF-8 and write it again", name)
 	}
 	err := p.Mapper.Decode(ctx, target)

@@ -85,21 +85,26 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 
 // checkRights refuses a database whose tables the user may not read and write, or in which it may not make new ones.
 func checkRights(ctx context.Context, tx pgx.Tx, makes bool) error {
-	var mayMake bool
+	var mayMake, mayCount bool
 	var locked string
 	err := tx.QueryRow(ctx, `
-		SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false), coalesce(string_agg(name, ', '), '')
+		SELECT
+			coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
+			(SELECT coalesce(bool_and(has_sequence_privilege(name, 'USAGE')), true) FROM unnest($3::text[]) AS name WHERE to_regclass(name) IS NOT NULL),
+			coalesce(string_agg(name, ', '), '')
 		FROM unnest($1::text[]) AS name
 		WHERE to_regclass(name) IS NOT NULL AND NOT (SELECT bool_and(has_table_privilege(name, may)) FROM unnest($2::text[]) AS may)`,
 		[]string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory"},
-		[]string{"SELECT", "INSERT", "UPDATE", "DELETE"}).Scan(&mayMake, &locked)
+		[]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, []string{"pets_id", "orders_id"}).Scan(&mayMake, &mayCount, &locked)
 	switch {
 	case err != nil:
 		return err
 	case makes && !mayMake:
 		return unusable("does not let this user make tables; grant it CREATE on its schema")
 	case locked != "":
-		return unusable("does not let this user read and write " + locked + "; grant it SELECT, INSERT, UPDATE and DELETE on all tables")
+		return unusable("does not let this user read and write " + locked + "; grant it SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE on all sequences")
+	case !mayCount:
+		return unusable("does not let this user give out ids; grant it USAGE on all sequences")
 	}
 	return nil
 }

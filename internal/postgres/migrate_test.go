@@ -129,7 +129,10 @@ func TestACheckRefusesAUserWithoutItsRights(t *testing.T) {
 	execute(t, database, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+name)
 	check("does not let this user read and write settings, pets, keys, bans, idempotency, categories, category_counter, orders, inventory;")
 	execute(t, database, "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+name)
+	check("does not let this user give out ids; grant it USAGE on all sequences")
+	execute(t, database, "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+name)
 	check("")
+	mustCreate(t, open(t, weak.String()))
 	execute(t, database, "REVOKE INSERT ON pets FROM "+name)
 	check("does not let this user read and write pets;")
 }

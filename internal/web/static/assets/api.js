@@ -13,24 +13,27 @@ export class Unreachable extends Error {}
 
 const place = "petstore-api-key";
 
-let previous = ""; // the key before the present one
+let before; // the key that worked, and where it is kept, until the one that was set after it works too
 
 /** The API key lives in the session of this tab. It outlives the tab only where somebody asked this device to remember it. */
 export const apiKey = {
   get: () => sessionStorage.getItem(place) ?? localStorage.getItem(place) ?? "",
   set(value, remember = false) {
-    previous = this.get();
+    before ??= this.get() && { key: this.get(), storage: sessionStorage.getItem(place) ? sessionStorage : localStorage };
     sessionStorage.removeItem(place);
     (remember ? localStorage : sessionStorage).setItem(place, value);
   },
-  /** Forgets a wrong key, and goes back to one that was not refused. */
-  refuse(wrong) {
-    for (const storage of [sessionStorage, localStorage]) if (storage.getItem(place) === wrong) storage.removeItem(place);
-    if (!this.get() && previous && previous !== wrong) sessionStorage.setItem(place, previous);
-    if (previous === wrong || this.get() === previous) previous = "";
+  /** Learns whether the server takes a key. It forgets a wrong one, and goes back to the one before if that was right. */
+  heard(key, wrong) {
+    if (key !== this.get()) return; // there is another one already
+    if (wrong) {
+      for (const storage of [sessionStorage, localStorage]) if (storage.getItem(place) === key) storage.removeItem(place);
+      if (before && before.key !== key) before.storage.setItem(place, before.key);
+    }
+    before = undefined;
   },
   forget() {
-    previous = "";
+    before = undefined;
     sessionStorage.removeItem(place);
     localStorage.removeItem(place);
   },
@@ -86,7 +89,7 @@ export async function call(url, { exact = "categoryId", headers, body, ...option
   }
   announceLimits(answer.headers);
   const read = parse(text, exact);
-  if (answer.status === 401) apiKey.refuse(key);
+  apiKey.heard(key, answer.status === 401);
   if (answer.ok && (read || answer.status === 204)) return { body: read, headers: answer.headers };
   throw new Refusal(
     answer.status,

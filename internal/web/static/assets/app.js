@@ -106,6 +106,7 @@ function signOut(reason) {
 // A key that was refused gives way to the one before it, if there was one.
 function refuse(reason) {
   if (!apiKey.get()) return signOut(reason);
+  abandonChanges();
   forgetAccess();
   open();
   notice.say("That key was refused", `${reason} This page goes on with another key.`);

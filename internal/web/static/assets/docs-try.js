@@ -24,7 +24,7 @@ export function tryIt() {
 async function send(form) {
   const button = form.querySelector(".primary");
   if (button.ariaDisabled === "true") return;
-  if (!/^[ -~]*$/.test(apiKey.get())) {
+  if (!/^[!-~]*$/.test(apiKey.get())) {
     show(form, "Not sent", false, "", "An API key has only plain letters, digits and signs, and no spaces.", "");
     return;
   }

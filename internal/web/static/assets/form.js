@@ -27,7 +27,8 @@ const typed = () => Object.fromEntries(new FormData(form));
  */
 export function openForm(animal, order) {
   if (!editing) draft = typed();
-  const kept = editing?.id === animal?.id && !(animal && settled);
+  const touched = JSON.stringify(typed()) !== JSON.stringify(filled);
+  const kept = animal ? animal.id === editing?.id && !settled && touched && byId("status").disabled === Boolean(order) : !editing;
   editing = animal;
   settled = false;
   byId("add-title").textContent = animal ? `Edit ${animal.name}` : "Add an animal";
