@@ -167,6 +167,40 @@ func TestAnEditOutlivesARefusedKey(t *testing.T) {
 	page.Wait(`document.getElementById("name").value === "Olive"`)
 }
 
+func TestAnEditSeesThatAReservationHasEnded(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.add(t, animal("Olive", "available"))
+	s.ask(t, http.MethodPost, "/v1/orders", `{"petId":1}`)
+	page := openAt(t, s, "")
+	page.Click(`[data-animal="1"]`)
+	page.Click(act("edit"))
+	page.Wait(`add.open && document.getElementById("status").disabled`)
+	page.Back()
+	page.Wait(showsExactly("Olive"))
+	s.ask(t, http.MethodPost, "/v1/orders/1/cancel", "")
+	page.Click(`[data-animal="1"]`)
+	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Click(act("edit"))
+	page.Click(`#status label:nth-child(3)`)
+	page.Click("#send-add")
+	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+}
+
+func TestAKeyThatWorkedGivesWayToNoOther(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	s := startServer(t, "--database", database)
+	s.add(t, animal("Olive", "available"))
+	page := openAt(t, s, "")
+	page.Wait(showsExactly("Olive"))
+	next := newKey(t, database, "--plan", "business", "--access", "read")
+	testservice.Eval[bool](page, fmt.Sprintf(`(location.hash = "#key=%s", true)`, next))
+	page.Wait(showsExactly("Olive") + ` && document.documentElement.dataset.access === "read"`)
+	answerOnce(page, "GET", refusedKey)
+	page.Wait(`document.getElementById("key-error").innerText.includes("This key was revoked.") && sessionStorage.getItem("petstore-api-key") === null`)
+}
+
 func TestAWrongKeyLeavesTheRightOne(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

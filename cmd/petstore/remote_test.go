@@ -172,6 +172,7 @@ func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
 		{"pets list --profile moon", "", "", 4, []string{"there is no profile moon", "petstore login with the same --profile makes it"}},
 		{"pets list", "PETSTORE_PROFILE", "moon", 4, []string{"there is no profile moon", "petstore login with the same PETSTORE_PROFILE makes it"}},
 		{"pets list", "PETSTORE_SERVER", nowhere, 1, []string{"no server answers at " + nowhere + ": connection refused;", "PETSTORE_SERVER names another"}},
+		{"pets list", "PETSTORE_SERVER", strings.Replace(d.URL, "http:", "https:", 1), 1, []string{"what answers at https:", "PETSTORE_SERVER may be wrong"}},
 		{"pets list", "PETSTORE_SERVER", "nowhere", 2, []string{`PETSTORE_SERVER is "nowhere"`}},
 	} {
 		env := map[string]string{"PETSTORE_SERVER": d.URL, "PETSTORE_API_KEY": d.Key, "XDG_CONFIG_HOME": filepath.Join(t.TempDir(), "none")}
