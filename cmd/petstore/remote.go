@@ -139,7 +139,7 @@ func parseServer(s string) (string, error) {
 		return "", nil
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+	if err != nil || !isAddress(u) || u.ForceQuery {
 		return "", wrongUsage("--server is %q; it may be an address such as https://api.example.com", withoutUser(s))
 	}
 	u.Host = strings.ToLower(u.Host)

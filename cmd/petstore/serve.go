@@ -147,9 +147,13 @@ func parseBaseURL(s string) (string, error) {
 
 // isBase reports whether links can begin with this address.
 func isBase(u *url.URL) bool {
+	return isAddress(u) && !strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII })
+}
+
+// isAddress reports whether paths can follow this address.
+func isAddress(u *url.URL) bool {
 	web := u.Scheme == "http" || u.Scheme == "https"
-	ascii := !strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII })
-	return web && u.Host != "" && ascii && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	return web && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
 func parseNetworks(s string) ([]netip.Prefix, error) {

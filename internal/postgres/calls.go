@@ -58,7 +58,7 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 // wait for, if there is one. To say that a change is made already needs it: the call that made the change may have been
 // cut off while it waited, and a failover would undo the change.
 func (db *DB) confirm(ctx context.Context) error {
-	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+	return db.write(begun(ctx), func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'petstore', '')") // something to commit
 		return err
 	})

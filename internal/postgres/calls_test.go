@@ -91,6 +91,7 @@ func TestACallThatHasBegunEndsWhateverItsCallerDoes(t *testing.T) {
 			return err
 		}, ""},
 		{"a delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, ""},
+		{"a delete of a category without a name", func(ctx context.Context) error { return db.DeleteCategory(ctx, 7) }, petstore.NotFound},
 		{"a second delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, petstore.NotFound},
 	} {
 		err := c.do(&leaving{Context: ended})

@@ -124,7 +124,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64) error {
 		return err
 	})
 	if petstore.IsCode(err, petstore.NotFound) {
-		return cmp.Or(db.confirm(begun(ctx)), err)
+		return cmp.Or(db.confirm(ctx), err)
 	}
 	return err
 }

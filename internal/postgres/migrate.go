@@ -83,6 +83,12 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	return schema, known, nil
 }
 
+// What the migrations make.
+var (
+	tables    = []string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory"}
+	sequences = []string{"pets_id", "orders_id"}
+)
+
 // checkRights refuses a database whose tables the user may not read and write, or in which it may not make new ones.
 func checkRights(ctx context.Context, tx pgx.Tx, makes bool) error {
 	var mayMake, mayCount bool
@@ -94,8 +100,7 @@ func checkRights(ctx context.Context, tx pgx.Tx, makes bool) error {
 			coalesce(string_agg(name, ', '), '')
 		FROM unnest($1::text[]) AS name
 		WHERE to_regclass(name) IS NOT NULL AND NOT (SELECT bool_and(has_table_privilege(name, may)) FROM unnest($2::text[]) AS may)`,
-		[]string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory"},
-		[]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, []string{"pets_id", "orders_id"}).Scan(&mayMake, &mayCount, &locked)
+		tables, []string{"SELECT", "INSERT", "UPDATE", "DELETE"}, sequences).Scan(&mayMake, &mayCount, &locked)
 	switch {
 	case err != nil:
 		return err

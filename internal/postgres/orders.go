@@ -227,7 +227,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		return petstore.Order{}, err
 	}
 	if changed == 0 {
-		if err := db.confirm(begun(ctx)); err != nil {
+		if err := db.confirm(ctx); err != nil {
 			return petstore.Order{}, err
 		}
 	}

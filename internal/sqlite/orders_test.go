@@ -13,19 +13,26 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestAnOrderThatIsCompletedInTimeNeverCountsAsExpired(t *testing.T) {
-	now := time.Now()
-	onLook := func() {}
-	db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time {
-		look, at := onLook, now
-		onLook = func() {}
-		look()
-		return at
-	}})
+// openWithOrder opens a new database that goes by that clock, with an order that holds an animal for an hour.
+func openWithOrder(t *testing.T, now func() time.Time) (*DB, petstore.Order) {
+	t.Helper()
+	db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: now})
 	pet, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
 	noError(t, err)
+	return db, order
+}
+
+func TestAnOrderThatIsCompletedInTimeNeverCountsAsExpired(t *testing.T) {
+	now := time.Now()
+	onLook := func() {}
+	db, order := openWithOrder(t, func() time.Time {
+		look, at := onLook, now
+		onLook = func() {}
+		look()
+		return at
+	})
 
 	now = now.Add(2 * time.Hour) // the time that the read gets from the clock
 	onLook = func() {            // somebody completes the order a moment before that time
@@ -133,16 +140,12 @@ func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(time.Now().UnixMilli())
 	onLook := func() {} // what happens when the clock is read next
-	db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time {
+	db, order := openWithOrder(t, func() time.Time {
 		now, look := time.UnixMilli(clock.Load()), onLook
 		onLook = func() {}
 		look()
 		return now
-	}})
-	pet, _, err := db.CreatePet(t.Context(), rex, nil)
-	noError(t, err)
-	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
-	noError(t, err)
+	})
 	clock.Store(order.ExpiresAt.UnixMilli() - 1)
 	listed := make(chan int, 1)
 	onLook = func() { // CloseOrder has read the clock in time, and now the order expires

@@ -15,6 +15,9 @@ const place = "petstore-api-key";
 
 let before; // the key that worked, and where it is kept, until the one that was set after it works too
 
+/** What is wrong with the text of an API key; empty if it can be sent. */
+export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : "An API key has only plain letters, digits and signs, and no spaces.");
+
 /** The API key lives in the session of this tab. It outlives the tab only where somebody asked this device to remember it. */
 export const apiKey = {
   get: () => sessionStorage.getItem(place) ?? localStorage.getItem(place) ?? "",

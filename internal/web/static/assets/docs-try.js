@@ -1,5 +1,5 @@
 // Real calls from the reference, with the key of the store front.
-import { apiKey } from "./api.js";
+import { apiKey, keyFault } from "./api.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
@@ -24,10 +24,8 @@ export function tryIt() {
 async function send(form) {
   const button = form.querySelector(".primary");
   if (button.ariaDisabled === "true") return;
-  if (!/^[!-~]*$/.test(apiKey.get())) {
-    show(form, "Not sent", false, "", "An API key has only plain letters, digits and signs, and no spaces.", "");
-    return;
-  }
+  const fault = apiKey.get() && keyFault(apiKey.get());
+  if (fault) return show(form, "Not sent", false, "", fault, "");
   button.ariaDisabled = "true";
   const { url, options } = request(form);
   const began = performance.now();

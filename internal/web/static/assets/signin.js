@@ -1,19 +1,18 @@
 // The question for the API key.
 
 import { forgetAccess } from "./access.js";
-import { apiKey } from "./api.js";
+import { apiKey, keyFault } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
 const input = byId("key");
-const writable = /^[!-~]+$/;
 
 // A link may carry the key behind #key=, which no browser sends to a server. It is taken out of the address at once.
 function takeKey() {
   const found = location.hash.match(/^#key=(.+)$/)?.[1];
   if (!found) return false;
   history.replaceState(history.state, "", location.pathname + location.search);
-  if (!writable.test(found)) return false;
+  if (keyFault(found)) return false;
   apiKey.set(found);
   forgetAccess();
   return true;
@@ -53,8 +52,8 @@ export function watchKey(signedIn, signedOut) {
   byId("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const key = input.value.trim();
-    if (!writable.test(key)) {
-      complain(key ? "An API key has only plain letters, digits and signs, and no spaces." : "Paste or type the API key first.");
+    if (keyFault(key)) {
+      complain(key ? keyFault(key) : "Paste or type the API key first.");
       return;
     }
     apiKey.set(key, byId("remember").checked);
