@@ -209,6 +209,13 @@ func TestEveryAnswerTellsTheLimits(t *testing.T) {
 	}
 }
 
+func TestAServiceThatCannotFindOneAnimalIsNotBelieved(t *testing.T) {
+	newest := line{status: 200, body: "[" + biscuit.body + "]"} // the first version knows no id and lists what is newest
+	if found, err := playing(t, &script{lines: []line{newest}}).FindPet(t.Context(), 7); err == nil {
+		t.Errorf("got %+v for animal 7", found)
+	}
+}
+
 func TestWhatTheServiceMayAddLaterDoesNotBreakTheClient(t *testing.T) {
 	pet := line{status: 200, body: `{"id":1,"name":"B","categoryId":1,"status":"fostered","tags":["a"],"born":{"year":2024}}`}
 	got, err := playing(t, &script{lines: []line{pet}}).GetPet(t.Context(), 1)

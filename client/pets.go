@@ -109,6 +109,9 @@ func (c *Client) FindPet(ctx context.Context, id int64, options ...CallOption) (
 		return Pet{}, &Error{Code: ErrNotFound, Status: http.StatusNotFound, RequestID: r.meta.RequestID,
 			Message: fmt.Sprintf("There is no animal with the id %d.", id)}
 	}
+	if found[0].ID != id {
+		return Pet{}, fmt.Errorf("%s cannot find one animal: it is older than this client, and answered with animal %d instead of %d", c.base, found[0].ID, id)
+	}
 	return found[0], nil
 }
 
