@@ -14,7 +14,7 @@ type PetStatus string
 // The states of an animal.
 const (
 	Available PetStatus = "available"
-	Pending   PetStatus = "pending" // held by an order
+	Pending   PetStatus = "pending" // held by an order, or by the staff
 	Sold      PetStatus = "sold"
 )
 

@@ -18,15 +18,15 @@ for system in linux darwin windows; do
   for machine in amd64 arm64; do
     name=petstore-$version-$system-$machine
     folder=$work/$name
-    mkdir -p "$folder/completions"
+    mkdir -p "$folder/completions" "$folder/api"
     binary=petstore
     if [ $system = windows ]; then binary=petstore.exe; fi
     echo "$name" >&2
     CGO_ENABLED=0 GOOS=$system GOARCH=$machine \
       go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$folder/$binary" ./cmd/petstore
-    cp README.md CHANGELOG.md "$folder"
+    cp -r README.md CHANGELOG.md CONTRIBUTING.md docs deploy "$folder"
+    cp api/openapi.yaml "$folder/api"
     cp "$work/petstore.bash" "$work/_petstore" "$work/petstore.fish" "$folder/completions"
-    if [ $system = linux ]; then cp deploy/petstore.service "$folder"; fi
     tar -czf "dist/$name.tar.gz" -C "$work" "$name"
   done
 done

@@ -48,6 +48,8 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"pets list --profile ../x":                    `--profile is "../x"; it may be a name of letters, digits, dots, dashes and underscores, such as staging (petstore pets list --help tells more)`,
 		"orders place 7 --hold x":                     `--hold: "x" is not a length of time such as 90d, 36h or 45m (petstore orders place --help tells more)`,
 		"orders place 7 --hold 0":                     `--hold is 0s; it may be from 1m to 30d (petstore orders place --help tells more)`,
+		"orders place 7 --hold 31d":                   `--hold is 744h0m0s; it may be from 1m to 30d (petstore orders place --help tells more)`,
+		"orders place 7 --hold 59s":                   `--hold is 59s; it may be from 1m to 30d (petstore orders place --help tells more)`,
 		"orders list --pet 0":                         `--pet is 0; it may be the id of an animal, from 1 on (petstore orders list --help tells more)`,
 		"pets list --server http://h?":                `--server is "http://h?"; it may be an address such as https://api.example.com (petstore pets list --help tells more)`,
 		"keys creat":                                  `unexpected argument creat, did you mean "create"? (petstore keys --help tells more)`,

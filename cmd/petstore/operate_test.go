@@ -42,7 +42,7 @@ func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{`petstore_requests_total{route="listPets",status="200"} 1`, `petstore_limiter_degraded 0`, "petstore_build_info{", "go_goroutines"} {
+	for _, line := range []string{`petstore_requests_total{route="listPets",status="200"} 1`, `petstore_requests_total{route="placeOrder",status="500"} 0`, `petstore_limiter_degraded 0`, "petstore_build_info{", "go_goroutines"} {
 		if !strings.Contains(metrics.body, line) {
 			t.Errorf("the metrics lack %s", line)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	remote "petstore/client"
+	"petstore/internal/petstore"
 )
 
 type ordersCmd struct {
@@ -101,8 +102,8 @@ func (ordersPlaceCmd) Help() string {
 }
 
 func (c *ordersPlaceCmd) Run(ctx context.Context, con *console) error {
-	if c.Hold != nil && *c.Hold == 0 { // which would let the server choose
-		return wrongUsage("--hold is 0s; it may be from 1m to 30d")
+	if hold := time.Duration(given(c.Hold)); c.Hold != nil && (hold < petstore.MinHold || hold > petstore.MaxHold) {
+		return wrongUsage("--hold is %s; it may be from 1m to 30d", hold)
 	}
 	return c.change(con, func(store *remote.Client) error {
 		return showOrder(con, c.showFlags)(store.PlaceOrder(ctx, remote.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(given(c.Hold))}))

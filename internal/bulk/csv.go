@@ -50,6 +50,10 @@ func (r *Reader) readHeader() error {
 		}
 	}
 	switch {
+	case r.name < 0 && r.category < 0 && strings.HasPrefix(r.header[0], "PK\x03\x04"):
+		return errors.New("this is a spreadsheet or another archive; save it as CSV")
+	case r.name < 0 && r.category < 0 && len(r.header) == 1 && strings.ContainsAny(r.header[0], ";\t"):
+		return fmt.Errorf("no commas separate the columns; the first line is %s; save the file with commas between the columns", shown)
 	case r.name < 0 && r.category < 0:
 		return fmt.Errorf("the first line must name the columns, and it is %s; put name,categoryId,status above it, or what the columns are", shown)
 	case r.name < 0:

@@ -118,6 +118,9 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 func TestAFileThatCannotBeMeantIsRefusedWithASentence(t *testing.T) {
 	for _, c := range []struct{ what, text, want string }{
 		{"no header", "Rex,7,sold\n", `the first line must name the columns, and it is "Rex,7,sold"`},
+		{"semicolons", "name;categoryId\nRex;7\n", `no commas separate the columns; the first line is "name;categoryId"`},
+		{"tabs", "name\tcategoryId\nRex\t7\n", "save the file with commas"},
+		{"a spreadsheet", "PK\x03\x04\x14\x00\x06\n", "save it as CSV"},
 		{"a wrong column", "name,category\nRex,7\n", `there is no column categoryId; the first line is "name,category"`},
 		{"no name", "categoryId\n7\n", "there is no column name"},
 		{"another case", "Name,categoryId\nRex,7\n", `the first line names the column "Name"; write name`},

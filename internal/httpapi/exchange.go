@@ -163,13 +163,20 @@ func (x *exchange) toldPath() string {
 	return path
 }
 
+// The routes of requests that are for no operation.
+const (
+	pageRoute   = "page"
+	otherMethod = "other_method"
+	unknownPath = "unknown"
+)
+
 // route is the name of the request in logs and metrics. The number of names is bounded.
 func (x *exchange) route() string {
 	switch {
 	case x.operation != nil:
 		return x.operation.name
 	case x.resource != nil:
-		return "other_method"
+		return otherMethod
 	}
-	return "unknown"
+	return unknownPath
 }

@@ -155,10 +155,10 @@ func plainPath(path string) string {
 func newPages(pages, probes map[string]http.Handler) map[string]*resource {
 	table := make([]operation, 0, len(pages)+len(probes))
 	for path, h := range pages {
-		table = append(table, operation{name: "page", method: http.MethodGet, path: path, page: h})
+		table = append(table, operation{name: pageRoute, method: http.MethodGet, path: path, page: h})
 	}
 	for path, h := range probes {
-		table = append(table, operation{name: "page", method: http.MethodGet, path: path, page: h, probe: true})
+		table = append(table, operation{name: pageRoute, method: http.MethodGet, path: path, page: h, probe: true})
 	}
 	return newRouter(table).exact
 }

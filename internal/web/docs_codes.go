@@ -76,10 +76,13 @@ func (d *document) errorFields() []field {
 	return all
 }
 
-// join lists statuses. A code without an example answers requests that match no operation, with various statuses.
+// notHTTP lists the statuses of bad_request, the code of requests that match no operation.
+const notHTTP = "400, 417, 431, 501, 505"
+
+// join lists statuses. Only bad_request has no example in any operation.
 func join(statuses []int) string {
 	if len(statuses) == 0 {
-		return "4xx"
+		return notHTTP
 	}
 	slices.Sort(statuses)
 	var words []string
