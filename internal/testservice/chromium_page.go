@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -77,6 +78,15 @@ func (p *Page) asked(address string) {
 	defer p.mu.Unlock()
 	if err != nil || (u.Host != "" && !p.hosts[u.Host]) {
 		p.wrong = append(p.wrong, "the page asked another host: "+address)
+	}
+}
+
+// Before runs a script in every page that is opened from now on, before the scripts of the page.
+func (p *Page) Before(script string) {
+	p.t.Helper()
+	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
+	if _, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument, params); err != nil {
+		p.t.Fatal(err)
 	}
 }
 

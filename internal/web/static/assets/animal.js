@@ -5,7 +5,7 @@ import { closeAnimal, here } from "./address.js";
 import { Refusal, patiently } from "./api.js";
 import { showStatus } from "./cards.js";
 import { categoryName } from "./categories.js";
-import { askFirst, askReservation, forgetReservation } from "./dialogs.js";
+import { askFirst, askReservation, forgetReservation, isLost } from "./dialogs.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
 import { explain, notice, say } from "./notice.js";
@@ -55,14 +55,19 @@ export const animalView = {
 };
 
 function show(next) {
+  const focused = document.activeElement;
   shown = next;
   const { animal, order, missing } = shown;
   section.classList.toggle("blank", !animal);
   byId("animal-name").textContent = animal?.name ?? (missing ? `There is no animal ${here().animal}` : "");
   byId("missing").hidden = !missing;
   showOrder(order);
-  if (!animal) return;
-  document.title = `${animal.name} · Petstore`;
+  if (animal || missing) document.title = `${byId("animal-name").textContent} · Petstore`;
+  if (animal) describe(animal, order);
+  if (section.contains(focused) && !focused.checkVisibility()) animalView.focus();
+}
+
+function describe(animal, order) {
   byId("animal-meta").textContent = `${categoryName(animal.categoryId)} · No.\u00a0${animal.id}`;
   showStatus(byId("animal-status"), animal.status);
   draw(section.querySelector(".portrait"), animal);
@@ -70,13 +75,11 @@ function show(next) {
 }
 
 function showChoices(possible) {
-  const focused = document.activeElement;
   for (const button of buttons) {
     const choice = button.dataset.action === "edit" ? { label: "Edit" } : possible[button.dataset.action];
     button.hidden = !choice;
     if (choice) button.textContent = choice.label;
   }
-  if (focused?.hidden) animalView.focus();
 }
 
 const moment = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
@@ -160,10 +163,11 @@ async function reserve() {
   if (fields && shown.animal?.id === animal.id && (await change(reserving(fields)))) forgetReservation();
 }
 
-// What is pressed while a change is on its way is done after it, if it is still possible then.
-let queue = Promise.resolve();
+// What is pressed while a change of the animal is on its way is done after it, if the animal is still open and it is possible.
+const queues = {};
 function enqueue(action) {
-  queue = queue.then(() => perform(action)).catch(reportError);
+  const id = shown.animal?.id;
+  queues[id] = Promise.resolve(queues[id]).then(() => shown.animal?.id === id && perform(action)).catch(reportError);
 }
 
 async function perform(action) {
@@ -192,6 +196,9 @@ byId("close-animal").addEventListener("click", (event) => {
   event.preventDefault();
   closeAnimal();
 });
+
+// The button that opened a dialog may be gone when the dialog closes.
+document.addEventListener("close", () => here().animal && isLost() && animalView.focus(), true);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.defaultPrevented && here().animal && !document.querySelector("dialog[open]")) closeAnimal();

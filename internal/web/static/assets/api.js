@@ -12,6 +12,17 @@ export class Refusal extends Error {
 export class Unreachable extends Error {}
 
 const place = "petstore-api-key";
+const patience = 30_000; // milliseconds for an answer
+
+// Where the key is kept. A browser that keeps nothing for this site keeps it while the page is open.
+const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
+  try {
+    return window[name];
+  } catch {
+    const kept = new Map();
+    return { getItem: (at) => kept.get(at), setItem: (at, key) => kept.set(at, key), removeItem: (at) => kept.delete(at) };
+  }
+});
 
 let before; // the key that worked, and where it is kept, until the one that was set after it works too
 
@@ -20,25 +31,25 @@ export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : "An API key has on
 
 /** The API key lives in the session of this tab. It outlives the tab only where somebody asked this device to remember it. */
 export const apiKey = {
-  get: () => sessionStorage.getItem(place) ?? localStorage.getItem(place) ?? "",
+  get: () => session.getItem(place) || device.getItem(place) || "",
   set(value, remember = false) {
-    before ??= this.get() && { key: this.get(), storage: sessionStorage.getItem(place) ? sessionStorage : localStorage };
-    sessionStorage.removeItem(place);
-    (remember ? localStorage : sessionStorage).setItem(place, value);
+    before ??= this.get() && { key: this.get(), storage: session.getItem(place) ? session : device };
+    session.removeItem(place);
+    (remember ? device : session).setItem(place, value);
   },
   /** Learns whether the server takes a key. It forgets a wrong one, and goes back to the one before if that was right. */
   heard(key, wrong) {
     if (key !== this.get()) return; // there is another one already
     if (wrong) {
-      for (const storage of [sessionStorage, localStorage]) if (storage.getItem(place) === key) storage.removeItem(place);
+      for (const storage of [session, device]) if (storage.getItem(place) === key) storage.removeItem(place);
       if (before && before.key !== key) before.storage.setItem(place, before.key);
     }
     before = undefined;
   },
   forget() {
     before = undefined;
-    sessionStorage.removeItem(place);
-    localStorage.removeItem(place);
+    session.removeItem(place);
+    device.removeItem(place);
   },
 };
 
@@ -78,14 +89,15 @@ export async function patiently(task, pause) {
 }
 
 /** Asks the API. The integers named in exact are kept as they were written: they may have more digits than a number holds. */
-export async function call(url, { exact = "categoryId", headers, body, ...options } = {}) {
+export async function call(url, { exact = "categoryId", headers, body, signal, ...options } = {}) {
   const key = apiKey.get();
   if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
   const sent = { ...headers, Authorization: `Bearer ${key}` };
   if (body !== undefined) sent["Content-Type"] = "application/json";
   let answer, text;
   try {
-    answer = await fetch(url, { ...options, body, headers: sent, cache: "no-store" });
+    const end = AbortSignal.any([AbortSignal.timeout(patience), ...(signal ? [signal] : [])]);
+    answer = await fetch(url, { ...options, body, headers: sent, cache: "no-store", signal: end });
     text = await answer.text();
   } catch (error) {
     throw error.name === "AbortError" ? error : new Unreachable();

@@ -3,9 +3,9 @@
 import { forgetAccess, learnAccess } from "./access.js";
 import { go, goFirst, here, onMove, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
-import { apiKey, patiently } from "./api.js";
+import { Unreachable, apiKey, patiently } from "./api.js";
 import { loadCategories } from "./categories.js";
-import { closeDialogs } from "./dialogs.js";
+import { closeDialogs, isLost } from "./dialogs.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
@@ -39,7 +39,7 @@ async function open() {
     if (signal.aborted) return;
     unlock();
     if (asked) byId(animal ? "animal-name" : "title").focus();
-    else if (from && (document.activeElement === focused || isNowhere(document.activeElement))) view.focus(from === animalView && wasOpen);
+    else if (from && (document.activeElement === focused || isLost())) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
     await learnAccess(view.first());
     if (!signal.aborted) watch(refresh);
@@ -51,9 +51,6 @@ async function open() {
     explain(error, error.status === 400 ? goFirst : open); // an address can be wrong: the first page is not
   }
 }
-
-// A browser may notice late that the element with the focus is hidden.
-const isNowhere = (element) => element === document.body || !element.checkVisibility();
 
 function stop() {
   opening.abort();
@@ -68,7 +65,8 @@ function turnTo(next) {
 }
 
 let looks = 0;
-let outOfReach = false; // the message about that is on the page
+let missed = 0; // how many looks in a row were refused
+let lost; // the message that a look has failed
 
 // Names of categories change rarely: they are fetched with every tenth look.
 async function look(signal) {
@@ -80,13 +78,15 @@ async function refresh(signal) {
   try {
     await look(signal);
     await learnAccess(view.first());
-    if (outOfReach) notice.clear();
-    outOfReach = false;
+    if (lost?.isConnected) notice.clear();
+    missed = 0;
   } catch (error) {
-    if (signal.aborted || error.retryAfter) return error.retryAfter;
-    if (!notice.isEmpty() && error.status !== 401) return; // what it says is about something that somebody did
-    outOfReach = error.status === undefined;
-    explain(error, open, "What you see may have changed since. This page goes on trying.");
+    if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return error.retryAfter;
+    // What a message says is about something that somebody did.
+    if (notice.isEmpty() || error.status === 401) {
+      lost = explain(error.status >= 500 ? new Unreachable() : error, open, "What you see may have changed since. This page goes on trying.");
+    }
+    return error.retryAfter;
   }
 }
 

@@ -1,6 +1,7 @@
 // Categories are names for numbers. An animal may carry any number: one without a name is shown as it is.
 
 import { Refusal } from "./api.js";
+import { straight } from "./notice.js";
 import { createCategory, listCategories } from "./operations.js";
 
 let names = new Map(); // by number, which is text: it may have more digits than a JavaScript number
@@ -11,7 +12,7 @@ export async function loadCategories(signal) {
 }
 
 /** What people call a category. */
-export const categoryName = (id) => names.get(String(id)) ?? `Category\u00a0${id}`;
+export const categoryName = (id) => straight(names.get(String(id)) ?? `Category\u00a0${id}`);
 
 /** What to type for a category. */
 export const categoryText = (id) => names.get(String(id)) ?? String(id);
@@ -37,10 +38,7 @@ export async function categoryNumber(typed, signal) {
     names.set(String(id), name);
     return String(id);
   } catch (error) {
-    if (error.code === "name_taken") {
-      await loadCategories(signal); // somebody else has just made it
-      return find(text);
-    }
+    if (error.code === "name_taken") return error.message.match(/-?\d+/)[0]; // it names the category that has the name
     if (error.status !== 400) throw error;
     throw new Refusal(400, error.code, error.message.replace(/^name /, "categoryId "));
   }
@@ -57,7 +55,7 @@ export function watchPicker(input, offers, hint) {
         ? `“${text}” is new: the category is made when you save.`
         : names.has(id)
           ? `${names.get(id)} is category ${id}.`
-          : `Category ${id} has no name.`;
+          : `This is category ${id}.`;
   };
   input.addEventListener("input", explain);
   return () => {

@@ -1,5 +1,7 @@
 // Questions that are asked before something is done.
 
+import { straight } from "./notice.js";
+
 const byId = (id) => document.getElementById(id);
 
 // Opens a dialog. The promise is true if its form was sent, false if the dialog was closed otherwise.
@@ -21,7 +23,7 @@ for (const dialog of [byId("ask"), byId("reserve")]) {
 
 /** Asks before something that cannot be undone. */
 export function askFirst(title, text, label) {
-  byId("ask-title").textContent = title;
+  byId("ask-title").textContent = straight(title);
   byId("ask-text").textContent = text;
   byId("ask-yes").textContent = label;
   return answered(byId("ask"));
@@ -39,6 +41,9 @@ export async function askReservation({ id, name }) {
 
 /** Forgets what was typed for a reservation. */
 export const forgetReservation = () => byId("reserve-form").reset();
+
+/** Whether the keyboard is at nothing that can be seen. A browser may notice late that the element with the focus is hidden. */
+export const isLost = () => document.activeElement === document.body || !document.activeElement.checkVisibility();
 
 /** Closes what is open, because what it was opened for is no longer shown. */
 export function closeDialogs() {

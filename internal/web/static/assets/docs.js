@@ -71,10 +71,10 @@ function reveal(link) {
 
 nameThisServer();
 markCurrent();
-tryIt();
 addEventListener("change", chooseLanguage);
 addEventListener("click", ({ target }) => {
   const button = target.closest?.(".copy");
   if (button) copy(button);
   if (target.closest?.("#menu a") && menu.matches(":popover-open")) menu.hidePopover();
 });
+tryIt();

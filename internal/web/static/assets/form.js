@@ -89,14 +89,12 @@ async function submit(done) {
 // An edit sends only what was changed, so that what somebody else changed meanwhile stays.
 async function store(signal) {
   const { name, categoryId, status } = typed();
-  if (!editing) {
-    // Without a name the animal is refused, and no category is made for it.
-    const number = name ? await categoryNumber(categoryId, signal) : categoryId.trim() && "0";
-    return createPet({ name: name || undefined, categoryId: number || undefined, status }, signal);
-  }
+  // Without a name the animal is refused, and no category is made for it.
+  const number = async () => (name ? categoryNumber(categoryId, signal) : categoryId.trim() && "0");
+  if (!editing) return createPet({ name: name || undefined, categoryId: (await number()) || undefined, status }, signal);
   const changed = {};
   if (name !== filled.name) changed.name = name;
-  if (categoryId !== filled.categoryId) changed.categoryId = (await categoryNumber(categoryId, signal)) ?? "";
+  if (categoryId !== filled.categoryId) changed.categoryId = (await number()) ?? "";
   if (filled.status && status !== filled.status) changed.status = status;
   return updatePet(editing.id, changed, signal);
 }

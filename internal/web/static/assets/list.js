@@ -26,6 +26,7 @@ export const listView = {
     }
     document.title = `${status ? word(status) : "All"} animals · Petstore`;
     paging = pager.contains(document.activeElement);
+    next = page.next = undefined;
     byId("empty").hidden = true;
     list.ariaBusy = "true";
   },
@@ -122,5 +123,5 @@ function showEmpty(empty) {
   byId("empty-all").hidden = !cursor && !status;
 }
 
-byId("next").addEventListener("click", () => goNext(next));
+byId("next").addEventListener("click", () => next && goNext(next));
 byId("previous").addEventListener("click", () => (trail().length ? goBack() : goFirst()));

@@ -32,6 +32,7 @@ export class Notice {
       children.push(button);
     }
     this.#place.replaceChildren(...children);
+    return children[0]; // it is on the page for as long as the message is
   }
 
   /** Shows why there is a wait and counts it down; it is over when the promise is kept, or broken by the signal. */
@@ -47,7 +48,7 @@ export class Notice {
       clock.textContent = digits(left);
       await sleep(Math.min(1000, end - Date.now()), signal);
     }
-    this.clear();
+    if (clock.isConnected) this.clear();
   }
 }
 
@@ -57,29 +58,32 @@ export const notice = new Notice(document.getElementById("notice"));
 const toast = document.getElementById("said");
 let fading;
 
+/** A text without the characters that turn the words after it around. */
+export const straight = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+
 /** Says in passing what was done. */
 export function say(text) {
   clearTimeout(fading);
-  toast.textContent = text;
+  toast.textContent = straight(text);
   fading = setTimeout(() => toast.replaceChildren(), 8000);
 }
 
 /** Listens for keys that the server refused, wherever that happens; the callback is given the server's words. */
 export const onRefusedKey = (callback) => document.addEventListener("refused-key", ({ detail }) => callback(detail));
 
-/** Tells of what went wrong: in the server's own words where it has some. The button does it again. */
+/** Tells of what went wrong: in the server's own words where it has some. The button does it again. Returns what say returns. */
 export function explain(error, again, lost = "Check the connection. Nothing is lost; this page waits.") {
   if (error instanceof Unreachable) {
-    notice.say("The store cannot be reached", lost, again && "Try again", again);
+    return notice.say("The store cannot be reached", lost, again && "Try again", again);
   } else if (!(error instanceof Refusal)) {
     throw error;
   } else if (error.status === 401) {
     document.dispatchEvent(new CustomEvent("refused-key", { detail: error.message }));
   } else if (error.code === "forbidden") {
     document.documentElement.dataset.access = "read";
-    notice.say("That did not work", error.message);
+    return notice.say("That did not work", error.message);
   } else {
-    notice.say("That did not work", error.message, again && "Try again", again);
+    return notice.say("That did not work", error.message, again && "Try again", again);
   }
 }
 
