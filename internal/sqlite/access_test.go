@@ -21,9 +21,9 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 		want         string
 	}{
 		{"a file that may only be read", "open", 0o444, 0o777,
-			"petstore may not write to the database PATH; let the user that runs petstore read and write it"},
+			"petstore may not write to the database PATH; let the user that runs petstore read and write it; from a read-only file system, copy it elsewhere first"},
 		{"a file that may not be read", "open", 0o000, 0o777,
-			"petstore may not write to the database PATH; let the user that runs petstore read and write it"},
+			"petstore may not write to the database PATH; let the user that runs petstore read and write it; from a read-only file system, copy it elsewhere first"},
 		{"a folder that may only be read", "open", 0o666, 0o555,
 			"petstore may not make files beside the database PATH; let the user that runs petstore write in its folder"},
 		{"a folder that may not be entered", "open", 0o666, 0o000,
@@ -163,5 +163,21 @@ func TestARestoreThatWasKilledHalfwayHindersNobody(t *testing.T) {
 		if _, err := os.Stat(link); err == nil {
 			t.Errorf("%s: a server has left the second name", name)
 		}
+	}
+}
+
+func TestANewDatabaseBehindLinksIsForItsOwnerAlone(t *testing.T) {
+	folder := t.TempDir()
+	database := filepath.Join(folder, "pets.db")
+	noError(t, os.Symlink("pets.db", filepath.Join(folder, "a")))
+	noError(t, os.Symlink(filepath.Join(folder, "a"), filepath.Join(folder, "b")))
+	for _, name := range []string{"pets.db", "a", "b"} {
+		open(t, Config{Path: filepath.Join(folder, name), Create: true}).Close()
+		info, err := os.Stat(database)
+		noError(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("made as %s it has the mode %v", name, info.Mode())
+		}
+		noError(t, os.Remove(database))
 	}
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,7 @@ type Progress func(done, total int64)
 // Backup writes the present state of the database, with its schema, to a new file. Others may go on using the database.
 func Backup(ctx context.Context, cfg Config, target string, progress Progress) error {
 	if _, err := os.Stat(target); err == nil {
-		return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
+		return isThere(target)
 	}
 	if folder := filepath.Dir(target); isMissing(folder) {
 		return fmt.Errorf("the folder %s does not exist; create it, or choose another file for the backup", folder)
@@ -41,7 +42,12 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	if err != nil {
 		return refusal(cfg.Path, err)
 	}
-	return copyInto(ctx, conn, cfg.Path, target, progress)
+	made, err := copyBeside(ctx, conn, cfg.Path, target, progress)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(made)
+	return publish(made, target)
 }
 
 // Restore makes the database at cfg.Path from a backup. It replaces a database that is there already only if replace is
@@ -59,6 +65,8 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	exists := false
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path, exists = real, true
+	} else {
+		path = followed(path)
 	}
 	held, err := lock(path, cfg.Path)
 	if err != nil {
@@ -74,12 +82,11 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 		return "", refusal(backup, err)
 	}
 	defer conn.Close()
-	fresh := path + ".restored"
-	os.Remove(fresh) // a restore that was killed may have left it
-	defer os.Remove(fresh)
-	if err := copyInto(ctx, conn, backup, fresh, progress); err != nil {
+	fresh, err := copyBeside(ctx, conn, backup, path, progress)
+	if err != nil {
 		return "", err
 	}
+	defer os.Remove(fresh)
 	defer flush(filepath.Dir(path))
 	if exists {
 		return replaceBy(ctx, fresh, path, cfg.Path)
@@ -130,29 +137,48 @@ func damaged(backup string, err error) error {
 	return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
 }
 
-// copyInto writes what a connection to the source sees to a new file. The file gets the name target only when it is
-// complete and on disk.
-func copyInto(ctx context.Context, conn *sqlite3.Conn, source, target string, progress Progress) error {
-	partial := target + ".partial"
-	os.Remove(partial) // a copy that was broken off may have left it
-	defer os.Remove(partial)
-	makePrivate(partial)
-	stop := watchSize(conn, partial, progress)
+// partMark begins the name of a copy that is not complete.
+const partMark = ".petstore-part-"
+
+// copyBeside writes what a connection to the source sees to a new file in the folder of target, under a name that no other
+// copy has. When it returns the name, the file is complete and on disk.
+func copyBeside(ctx context.Context, conn *sqlite3.Conn, source, target string, progress Progress) (made string, err error) {
+	made = filepath.Join(filepath.Dir(target), partMark+rand.Text())
+	defer func() {
+		if err != nil {
+			os.Remove(made)
+		}
+	}()
+	makePrivate(made)
+	stop := watchSize(conn, made, progress)
 	old := conn.SetInterrupt(ctx.Done())
-	err := run(conn, "VACUUM INTO ?1", partial)
+	err = run(conn, "VACUUM INTO ?1", made)
 	conn.SetInterrupt(old)
 	stop()
 	if err != nil {
-		return uncopied(source, target, err)
+		return "", uncopied(source, target, err)
 	}
-	if err := flush(partial); err != nil {
-		return fmt.Errorf("%s could not be written to the disk: %w", target, err)
+	if err := flush(made); err != nil {
+		return "", fmt.Errorf("%s could not be written to the disk: %w", target, err)
 	}
-	if err := os.Rename(partial, target); err != nil {
-		return err
+	return made, nil
+}
+
+// publish gives a complete file the name target, unless another file has got that name meanwhile.
+func publish(made, target string) error {
+	err := os.Link(made, target)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return isThere(target)
+	case err != nil: // the file system has no links
+		err = os.Rename(made, target)
 	}
 	flush(filepath.Dir(target)) // where a folder cannot be flushed, its file system needs no flush
-	return nil
+	return err
+}
+
+func isThere(target string) error {
+	return fmt.Errorf("%s is there already and a backup overwrites nothing; choose another name", target)
 }
 
 // uncopied is the error of a copy that failed. It names the file that caused the failure.

@@ -240,8 +240,8 @@ func TestARestoreThatIsStoppedLeavesNoCopy(t *testing.T) {
 	if _, err := Restore(ctx, production(database), backup, true, quiet); err == nil {
 		t.Error("a database that another one holds was replaced")
 	}
-	if _, err := os.Stat(database + ".restored"); err == nil {
-		t.Error("a copy of the backup is left")
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(database), partMark+"*")); len(left) > 0 {
+		t.Errorf("%s is left", left)
 	}
 }
 
@@ -369,11 +369,60 @@ func TestAKilledRestoreLeavesTheOldDatabaseOrTheNew(t *testing.T) {
 	}
 }
 
-func TestABackupThatWasBrokenOffHindersNoOther(t *testing.T) {
-	database, backup := backedUp(t, 5)
-	noError(t, os.Rename(backup, backup+".partial"))
-	noError(t, Backup(t.Context(), production(database), backup, quiet))
-	if n := countPets(t, backup); n != 5 {
-		t.Errorf("the backup has %d animals of 5", n)
+func TestOfSeveralBackupsToOneNameOneIsMade(t *testing.T) {
+	database, _ := backedUp(t, 5000)
+	for range 3 {
+		backup := filepath.Join(t.TempDir(), "same.db")
+		results := make(chan error, 4)
+		for range cap(results) {
+			go func() { results <- Backup(t.Context(), production(database), backup, quiet) }()
+		}
+		made := 0
+		for range cap(results) {
+			if err := <-results; err == nil {
+				made++
+			} else if !strings.Contains(err.Error(), "overwrites nothing") {
+				t.Errorf("one of them says: %v", err)
+			}
+		}
+		if n := countPets(t, backup); made != 1 || n != 5000 {
+			t.Errorf("%d backups were made, and the file has %d animals", made, n)
+		}
+	}
+}
+
+func TestARestoreKeepsTheBackupWhateverItsName(t *testing.T) {
+	for _, name := range []string{".restored", ".restored.partial", ".partial"} {
+		database, made := backedUp(t, 5)
+		backup := database + name
+		noError(t, os.Rename(made, backup))
+		_, err := Restore(t.Context(), production(database), backup, true, quiet)
+		noError(t, err)
+		if n := countPets(t, backup); n != 5 {
+			t.Errorf("%s has %d animals afterwards", name, n)
+		}
+	}
+}
+
+func TestARestoreGoesToWhereALinkLeads(t *testing.T) {
+	_, backup := backedUp(t, 5)
+	volume := filepath.Join(t.TempDir(), "volume")
+	database, link := filepath.Join(volume, "pets.db"), filepath.Join(t.TempDir(), "pets.db")
+	noError(t, os.Symlink(database, link))
+	if _, err := Restore(t.Context(), production(link), backup, false, quiet); err == nil || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("without the folder: %v", err)
+	}
+	noError(t, os.Mkdir(volume, 0o700))
+	noError(t, os.WriteFile(database+"-wal", []byte("of an older database"), 0o600))
+	_, err := Restore(t.Context(), production(link), backup, false, quiet)
+	noError(t, err)
+	if target, err := os.Readlink(link); target != database {
+		t.Errorf("the link leads to %q now (%v)", target, err)
+	}
+	if n := countPets(t, database); n != 5 {
+		t.Errorf("there are %d animals of 5", n)
+	}
+	if aside, _ := filepath.Glob(database + asideMark + "*-wal"); len(aside) != 1 {
+		t.Errorf("the WAL of the older database was put aside as %v", aside)
 	}
 }

@@ -75,5 +75,5 @@ func mayNotLock(path string) error {
 }
 
 func mayNotWrite(path string) error {
-	return fmt.Errorf("petstore may not write to the database %s; let the user that runs petstore read and write it", path)
+	return fmt.Errorf("petstore may not write to the database %s; let the user that runs petstore read and write it; from a read-only file system, copy it elsewhere first", path)
 }

@@ -24,7 +24,7 @@ func locate(cfg Config) (string, error) {
 	case errors.Is(err, fs.ErrNotExist) && !cfg.Create:
 		return "", fmt.Errorf("there is no database %s; choose another --database, or let petstore serve make it", cfg.Path)
 	case errors.Is(err, fs.ErrNotExist):
-		return path, checkFolder(filepath.Dir(path))
+		return path, checkFolder(filepath.Dir(followed(path)))
 	case errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("petstore may not look for the database %s; let the user that runs petstore read its folder", cfg.Path)
 	case err != nil:
@@ -80,16 +80,19 @@ func checkNew(path string) error {
 	return nil
 }
 
-// followed is the path that a symbolic link leads to, even if there is no file, or else path itself.
+// followed is the path that symbolic links lead to, even if there is no file, or else path itself.
 func followed(path string) string {
-	target, err := os.Readlink(path)
-	switch {
-	case err != nil:
-		return path
-	case filepath.IsAbs(target):
-		return target
+	for range 40 { // as many as Linux follows
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
 	}
-	return filepath.Join(filepath.Dir(path), target)
+	return path
 }
 
 // makePrivate makes an empty file for SQLite to fill, unless the file exists. Everybody could read a file that SQLite
