@@ -43,6 +43,13 @@ var expiryCases = []storageCase{
 			t.same("its animal", t.status(order.PetID), petstore.Available)
 		}
 	}},
+	{"a refusal to close an order because it has expired is stored", func(t storageTest) {
+		order := t.placeFor(t.add(rex).ID, brief)
+		t.ended(order)
+		_, err := t.CloseOrder(t.Context(), order.ID, petstore.Completed)
+		t.refused(err, petstore.OrderClosed)
+		t.same("its animal", t.status(order.PetID), petstore.Available)
+	}},
 	{"the sweep closes what has ended and frees the pets, and nothing else", func(t storageTest) {
 		lasting := t.place(t.add(rex).ID)
 		var over []petstore.Order

@@ -19,8 +19,10 @@ const (
 	renewAge   = 4 * time.Second
 	maxKeys    = 65536
 	keyTimeout = 5 * time.Second
-	// maxLookUps is how many look-ups may wait for the storage at once. While the storage hangs, more would only pile up.
-	maxLookUps = 64
+	// maxLookUps is how many look-ups may wait for the storage at once. Others wait for their turn, but no longer than
+	// turnTimeout: while the storage hangs, they would only pile up.
+	maxLookUps  = 64
+	turnTimeout = time.Second
 )
 
 // keyCache remembers keys that were found, so that they cost no query. It relies on a key for keyTTL, so a revoked key
@@ -49,7 +51,7 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 		select {
 		case c.places <- struct{}{}:
 			defer func() { <-c.places }()
-		default:
+		case <-time.After(turnTimeout):
 			return nil, petstore.NotDone(errManyLookUps)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), keyTimeout)
@@ -101,7 +103,7 @@ func (c *keyCache) put(hash petstore.SecretHash, e keyEntry, bans int) {
 	if c.bans != bans {
 		return
 	}
-	if len(c.entries) >= maxKeys {
+	if _, there := c.entries[hash]; !there && len(c.entries) >= maxKeys {
 		for other := range c.entries {
 			delete(c.entries, other)
 			break

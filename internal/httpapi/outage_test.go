@@ -73,7 +73,7 @@ func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
 	server := testservice.StartPostgres(t)
 	storage := meddleAt(t, server.Address)
 	s := serve(t, on(storage))
-	keys := s.someKeys(most + 20)
+	keys := s.someKeys(most + 2)
 	asked, ask := make(chan struct{}, len(keys)), make(chan struct{})
 	storage.with(func(_ context.Context, call string) error {
 		if call == "FindKey" {
@@ -114,6 +114,40 @@ func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
 	server.Resume(t)
 	for _, key := range keys {
 		s.get(key, "/v1/pets").is(t, 200, "")
+	}
+}
+
+func TestMoreKeysThanAreLookedUpAtOnceAllGetTheirTurn(t *testing.T) {
+	const most = 64
+	storage := meddle(t)
+	s := serve(t, on(storage))
+	keys := s.someKeys(3 * most)
+	asked, ask := make(chan struct{}, len(keys)), make(chan struct{})
+	storage.with(func(_ context.Context, call string) error {
+		if call == "FindKey" {
+			asked <- struct{}{}
+			<-ask
+		}
+		return nil
+	})
+	answers := make(chan int)
+	for _, key := range keys {
+		go func() {
+			a, err := s.try(request("GET", "/v1/pets", key))
+			if err != nil {
+				t.Error(err)
+			}
+			answers <- a.status
+		}()
+	}
+	for range most {
+		<-asked
+	}
+	close(ask)
+	for range keys {
+		if got := <-answers; got != 200 {
+			t.Errorf("a key got %d", got)
+		}
 	}
 }
 

@@ -34,7 +34,8 @@ const (
 		SELECT orders.pet_id FROM orders JOIN pets ON pets.id = orders.pet_id
 		WHERE orders.status = 1 AND expires_at <= ` + theTime + `
 		ORDER BY expires_at LIMIT $1 FOR UPDATE OF pets SKIP LOCKED`
-	anyDue = "SELECT EXISTS (SELECT FROM orders WHERE status = 1 AND expires_at <= " + theTime + ")"
+	// Only the index on the end of open orders has this order.
+	anyDue = "SELECT count(*) > 0 FROM (SELECT FROM orders WHERE status = 1 AND expires_at <= " + theTime + " ORDER BY expires_at LIMIT 1) AS due"
 
 	expireOrders = `
 		WITH expired AS (
@@ -145,7 +146,7 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	case petstore.Open: // first also those that have expired and are still stored as open, so that readOrders notices them
 		return stored(petstore.Open, fmt.Sprintf(" AND (%s IS NULL OR expires_at > %[1]s)", last)), args
 	case petstore.Expired: // few orders have expired and are still stored as open
-		late := from + " AND status = 1 AND expires_at <= " + now
+		late := from + " AND status = 1 AND expires_at <= " + now + " ORDER BY expires_at" // which only the index on the end has
 		return "SELECT * FROM ((" + stored(petstore.Expired, "") + ") UNION ALL (" + late + ")) AS expired" + page, args
 	}
 	return stored(q.Status, ""), args

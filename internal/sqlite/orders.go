@@ -16,7 +16,7 @@ const (
 	selectOrders = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at FROM orders"
 	selectOrder  = selectOrders + " WHERE id = ?1"
 	selectHolder = selectOrders + " WHERE pet_id = ?1 AND status = 1"
-	selectDue    = selectOrders + " WHERE status = 1 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
+	selectDue    = selectOrders + " INDEXED BY orders_by_end WHERE status = 1 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
 	insertOrder  = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)"
 	closeOrder   = "UPDATE orders SET status = ?2, closed_at = ?3 WHERE id = ?1"
 )
@@ -138,20 +138,26 @@ func (w *writer) place(order petstore.NewOrder, now time.Time) (petstore.Order, 
 
 // CloseOrder completes or cancels an order in the next commit.
 func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
+	var refusal error
 	err = db.change(ctx, func(w *writer) error {
 		order, err := getOrder(w.conn, id)
 		if err != nil {
 			return err
 		}
-		if closed, err = order.Close(to, db.now()); err != nil || order.Status != petstore.Open {
-			return err
+		now := db.now()
+		closed, refusal = order.Close(to, now)
+		switch {
+		case order.Status != petstore.Open: // it cannot change
+			return nil
+		case refusal != nil: // it has expired, which is stored before the caller learns it
+			return w.close(order.At(now))
 		}
 		return w.close(closed)
 	})
 	if err != nil {
 		return petstore.Order{}, err
 	}
-	return closed, nil
+	return closed, refusal
 }
 
 // ExpireOrders asks a reader first, so that it does not take the writer if no order has expired.

@@ -135,6 +135,17 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	}
 }
 
+func TestTheSweepReadsNoOrderThatHasNotExpired(t *testing.T) {
+	db := openNew(t)
+	var plan []string
+	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { plan = append(plan, row.ColumnText(3)) }, "EXPLAIN QUERY PLAN "+selectDue, 1, 1)
+	}))
+	if len(plan) != 1 || !strings.Contains(plan[0], "orders_by_end (expires_at<?)") {
+		t.Errorf("it is planned as %q", plan)
+	}
+}
+
 func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
 	t.Parallel()
 	var clock atomic.Int64
