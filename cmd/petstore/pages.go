@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
 
 	"petstore/api"
@@ -15,9 +17,14 @@ func pages(base string, environment petstore.Environment) map[string]http.Handle
 	if environment == petstore.Staging {
 		web.MarkStaging(pages)
 	}
-	pages["/openapi.yaml"] = document("application/yaml", api.YAML)
-	pages["/openapi.json"] = document("application/json", api.JSON)
+	pages["/openapi.yaml"] = document("application/yaml", at(base, api.YAML, "- url: %s\n"))
+	pages["/openapi.json"] = document("application/json", at(base, api.JSON, `"url": "%s"`))
 	return pages
+}
+
+// at is the description of the interface with the address of this server, which the form says how to write.
+func at(base string, description []byte, form string) []byte {
+	return bytes.Replace(description, fmt.Appendf(nil, form, "/v1"), fmt.Appendf(nil, form, base+"/v1"), 1)
 }
 
 // probes returns the handlers that load balancers call on the public listener.

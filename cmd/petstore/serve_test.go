@@ -263,6 +263,11 @@ func TestAnAnswerUnderABaseURLIsAbsolute(t *testing.T) {
 		if got, want := made.header.Get("Location"), "https://api.example.com/v1/pets/1"; got != want {
 			t.Errorf("--base-url %s: Location is %q, want %q", base, got, want)
 		}
+		for path, want := range map[string]string{"/openapi.yaml": "- url: https://api.example.com/v1\n", "/openapi.json": `"url": "https://api.example.com/v1"`} {
+			if got := s.ask(t, "GET", path, "").body; !strings.Contains(got, want) {
+				t.Errorf("--base-url %s: %s does not name the address", base, path)
+			}
+		}
 	}
 }
 

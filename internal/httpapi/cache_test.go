@@ -83,6 +83,12 @@ func TestKeyCacheIsBounded(t *testing.T) {
 	if _, known, _ := cache.cached(last, time.Now()); !known {
 		t.Error("the latest key was not kept")
 	}
+	for range 100 {
+		cache.put(last, keyEntry{asked: time.Now()}, 0)
+	}
+	if n := len(cache.entries); n != maxKeys {
+		t.Errorf("%d keys are kept after one of them was renewed, want %d", n, maxKeys)
+	}
 }
 
 func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -244,5 +245,11 @@ func (f *Fallback) reach(ctx context.Context, subject string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	return redis.probe(ctx, subject)
+	err := redis.probe(ctx, subject)
+	if err != nil && strings.Contains(err.Error(), "READONLY") {
+		// This server is a replica now. A new connection may lead to the primary.
+		f.redis.Store(nil)
+		redis.Close()
+	}
+	return err
 }

@@ -369,6 +369,28 @@ func TestARedisThatDoesNotWriteIsOutOfReach(t *testing.T) {
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
 
+// The old primary goes on answering on the connection that leads to it, but decides nothing any more.
+func TestItFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
+	old, fresh := testservice.StartRedis(t), testservice.StartRedis(t)
+	link := testservice.StartLink(t, old.Address)
+	f, log := openFallback(t, "redis://"+link.Address, petstore.Production)
+	take(t, f, owner)
+	link.To(fresh.Address)
+	host, port, _ := net.SplitHostPort(fresh.Address)
+	client := f.redis.Load().client
+	if err := client.Do(t.Context(), client.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
+		t.Fatal(err)
+	}
+	if d := take(t, f, owner); d.Remaining != 58 {
+		t.Errorf("a request gets %+v", d)
+	}
+	becomes(t, f, false)
+	if d := take(t, f, owner); d.Alone {
+		t.Errorf("on the new primary a request gets %+v", d)
+	}
+	log.says(t, "level=WARN", "READONLY", "level=INFO", "is back")
+}
+
 func TestWithoutRedisItGoesOnByTheClockOfRedis(t *testing.T) {
 	server := testservice.StartRedis(t)
 	f, _ := openFallback(t, server.URL, petstore.Production)

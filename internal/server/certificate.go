@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"os"
 	"sync"
@@ -15,10 +14,14 @@ type Certificate struct {
 
 	mu      sync.Mutex
 	loaded  *tls.Certificate
-	stamp   string
-	refused string // the stamp of the files that could not be used
+	used    pair // what it was made of
+	refused pair // what could not be used
 	checked time.Time
 }
+
+// pair is what the two files contain. Their times and sizes do not tell whether they have changed: some tools that replace
+// files give all of them the same time.
+type pair struct{ cert, key string }
 
 // certificateCheck is the shortest time between two looks at the files.
 const certificateCheck = time.Second
@@ -26,9 +29,9 @@ const certificateCheck = time.Second
 // NewCertificate reads a certificate chain and its private key, both in PEM.
 func NewCertificate(certFile, keyFile string) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile}
-	stamp, err := c.stampNow()
+	found, err := c.read()
 	if err == nil {
-		err = c.load(stamp)
+		err = c.load(found)
 	}
 	if err != nil {
 		return nil, err
@@ -45,20 +48,20 @@ func (c *Certificate) current(log *slog.Logger) *tls.Certificate {
 	defer c.mu.Unlock()
 	if now := time.Now(); now.Sub(c.checked) >= certificateCheck {
 		c.checked = now
-		if stamp, err := c.stampNow(); err == nil && stamp != c.stamp {
-			c.renew(stamp, log)
+		if found, err := c.read(); err == nil && found != c.used {
+			c.renew(found, log)
 		}
 	}
 	return c.loaded
 }
 
-// renew reads new files. If they cannot be used, it logs that once, and tries them again at the next look.
-func (c *Certificate) renew(stamp string, log *slog.Logger) {
-	switch err := c.load(stamp); {
+// renew uses new files. If they cannot be used, it logs that once.
+func (c *Certificate) renew(found pair, log *slog.Logger) {
+	switch err := c.load(found); {
 	case err == nil:
 		log.Info("a newly read certificate is in use", "file", c.certFile, "expires", c.loaded.Leaf.NotAfter)
-	case stamp != c.refused:
-		c.refused = stamp
+	case found != c.refused:
+		c.refused = found
 		c.refuse(err, log)
 	}
 }
@@ -71,31 +74,28 @@ func (c *Certificate) refuse(err error, log *slog.Logger) {
 func (c *Certificate) Reread(log *slog.Logger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stamp, err := c.stampNow()
+	found, err := c.read()
 	if err != nil {
 		c.refuse(err, log)
 		return
 	}
-	c.refused = ""
-	c.renew(stamp, log)
+	c.refused = pair{}
+	c.renew(found, log)
 }
 
-func (c *Certificate) load(stamp string) error {
-	loaded, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+func (c *Certificate) load(found pair) error {
+	loaded, err := tls.X509KeyPair([]byte(found.cert), []byte(found.key))
 	if err == nil {
-		c.loaded, c.stamp = &loaded, stamp
+		c.loaded, c.used = &loaded, found
 	}
 	return err
 }
 
-func (c *Certificate) stampNow() (string, error) {
-	stamp := ""
-	for _, name := range []string{c.certFile, c.keyFile} {
-		info, err := os.Stat(name)
-		if err != nil {
-			return "", err
-		}
-		stamp += fmt.Sprint(info.ModTime().UnixNano(), info.Size(), " ")
+func (c *Certificate) read() (pair, error) {
+	cert, err := os.ReadFile(c.certFile)
+	if err != nil {
+		return pair{}, err
 	}
-	return stamp, nil
+	key, err := os.ReadFile(c.keyFile)
+	return pair{string(cert), string(key)}, err
 }
