@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -137,7 +138,7 @@ func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err err
 	err = db.read(ctx, func(ctx context.Context) error {
 		return db.pool.QueryRow(ctx, selectCounters).Scan(&counters.Pet, &counters.Order, &counters.Category)
 	})
-	return counters, err
+	return counters, ungranted(err)
 }
 
 // ReplacePets stores and removes animals, and moves the sequence past the stored ones.
@@ -239,7 +240,7 @@ func (db *DB) MarkServed(ctx context.Context) error {
 // replace sends the statements of a copy, which is refused for good once a server has started on the store. They go in
 // one round trip: one round trip for each could exceed the time limit of a call if the server is far away.
 func (db *DB) replace(ctx context.Context, batch *pgx.Batch) error {
-	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	return ungranted(db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {
 			return err
 		}
@@ -251,5 +252,13 @@ func (db *DB) replace(ctx context.Context, batch *pgx.Batch) error {
 			return petstore.ErrServed
 		}
 		return tx.SendBatch(ctx, batch).Close()
-	})
+	}))
+}
+
+// ungranted names the rights that imports and copies need and servers do not, if one of them is missing.
+func ungranted(err error) error {
+	if sqlState(err) == insufficientPrivilege {
+		return fmt.Errorf("the database does not let this user read and set the highest ids; grant it SELECT, UPDATE and USAGE on all sequences (%w)", err)
+	}
+	return err
 }

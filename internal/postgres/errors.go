@@ -109,7 +109,7 @@ func refusal(config *pgx.ConnConfig, err error) error {
 	case duplicateTable, undefinedColumn:
 		return fmt.Errorf("%s is the database of another program; choose another --database", name)
 	case insufficientPrivilege:
-		return fmt.Errorf("the user %s lacks a right in %s; grant it CREATE on its schema, and SELECT, INSERT, UPDATE and DELETE on the tables and USAGE on the sequences there (%w)", config.User, name, err)
+		return fmt.Errorf("the user %s lacks a right in %s; grant it CREATE on its schema, and SELECT, INSERT, UPDATE and DELETE on the tables and SELECT, UPDATE and USAGE on the sequences there (%w)", config.User, name, err)
 	}
 	return fmt.Errorf("%s cannot be used (%w)", name, err)
 }

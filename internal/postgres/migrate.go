@@ -107,9 +107,9 @@ func checkRights(ctx context.Context, tx pgx.Tx, makes bool) error {
 	case makes && !mayMake:
 		return unusable("does not let this user make tables; grant it CREATE on its schema")
 	case locked != "":
-		return unusable("does not let this user read and write " + locked + "; grant it SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE on all sequences")
+		return unusable("does not let this user read and write " + locked + "; grant it SELECT, INSERT, UPDATE and DELETE on all tables, and SELECT, UPDATE and USAGE on all sequences")
 	case !mayCount:
-		return unusable("does not let this user give out ids; grant it USAGE on all sequences")
+		return unusable("does not let this user give out ids; grant it SELECT, UPDATE and USAGE on all sequences")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io/fs"
@@ -130,10 +131,22 @@ func TestACheckRefusesAUserWithoutItsRights(t *testing.T) {
 	execute(t, database, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+name)
 	check("does not let this user read and write " + strings.Join(tables, ", ") + ";")
 	execute(t, database, "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+name)
-	check("does not let this user give out ids; grant it USAGE on all sequences")
+	check("does not let this user give out ids; grant it SELECT, UPDATE and USAGE on all sequences")
 	execute(t, database, "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+name)
 	check("")
-	mustCreate(t, open(t, weak.String()))
+	db := open(t, weak.String())
+	mustCreate(t, db)
+	copied := func() error {
+		_, err := db.Counters(t.Context())
+		return cmp.Or(err, db.RaiseCounters(t.Context(), petstore.Counters{Pet: 7}))
+	}
+	if err := copied(); err == nil || !strings.Contains(err.Error(), "grant it SELECT, UPDATE and USAGE on all sequences") {
+		t.Errorf("without these rights: %v", err)
+	}
+	execute(t, database, "GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO "+name)
+	if err := copied(); err != nil {
+		t.Errorf("with these rights: %v", err)
+	}
 	execute(t, database, "REVOKE INSERT ON pets FROM "+name)
 	check("does not let this user read and write pets;")
 }
