@@ -110,8 +110,10 @@ func (c *exportCmd) write(ctx context.Context, con *console, total int64, pets i
 	var err error
 	if c.Output == "" {
 		err = unwritten("standard output", orStopped(ctx, func() error { return copyTo(con.stdout) }))
+	} else if name, refused := ordinary(c.Output); refused != nil {
+		err = unwritten(c.Output, refused)
 	} else {
-		err = unwritten(c.Output, whole(c.Output, copyTo))
+		err = unwritten(c.Output, whole(name, copyTo))
 	}
 	m.stop()
 	if err != nil {
@@ -155,11 +157,8 @@ func (c *exportCmd) writeTo(out io.Writer, m *meter, pets iter.Seq2[bulk.Pet, er
 	return w.Flush()
 }
 
-// whole makes a file that appears only after write has written all of it.
+// whole makes a file that appears, or replaces an older one, only after write has written all of it.
 func whole(name string, write func(io.Writer) error) (err error) {
-	if name, err = ordinary(name); err != nil {
-		return err
-	}
 	part := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.part-%s", filepath.Base(name), rand.Text()))
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,16 +96,10 @@ func (d profiles) write(name string, p profile) error {
 	if err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(string(d), ".new-*") // its mode is 0600
-	if err != nil {
+	return whole(d.file(name), func(file io.Writer) error {
+		_, err := file.Write(append(text, '\n'))
 		return err
-	}
-	defer os.Remove(draft.Name())
-	_, err = draft.Write(append(text, '\n'))
-	if err := errors.Join(err, draft.Close()); err != nil {
-		return err
-	}
-	return os.Rename(draft.Name(), d.file(name))
+	})
 }
 
 // names returns the names of all profiles, sorted.
