@@ -103,3 +103,26 @@ func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoStopsWaitingDuringTheCallKeepsItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goOn := make(chan struct{})
+		g := NewGrouped(func(_ string, n int) (int, error) {
+			<-goOn
+			return n, nil
+		})
+		over, end := context.WithCancel(t.Context())
+		end()
+		g.Begin("pets")
+		leaves, stays := g.Begin("pets"), g.Begin("pets")
+		goOn <- struct{}{} // the second call begins
+		synctest.Wait()
+		if _, _, err := leaves.Wait(over); err == nil {
+			t.Error("there was an answer before the end of the call")
+		}
+		close(goOn)
+		if n, place, err := stays.Wait(t.Context()); n != 2 || place != 1 || err != nil {
+			t.Errorf("got the place %d of %d, %v, want the place 1 of 2", place, n, err)
+		}
+	})
+}
