@@ -195,6 +195,20 @@ func TestAReadOfMemoryIsRefusedOnceItsCallerHasGivenUp(t *testing.T) {
 	}
 }
 
+func TestAReadOfMemoryIsRefusedOnceTheDatabaseIsClosed(t *testing.T) {
+	db := openNew(t)
+	pet, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	db.fetch()
+	noError(t, db.Close())
+	if _, err := db.GetPet(t.Context(), pet.ID); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("GetPet returns %v", err)
+	}
+	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); !petstore.IsCode(err, petstore.Unavailable) {
+		t.Errorf("ListPets returns %v", err)
+	}
+}
+
 func TestAnimalsWithIdsBelowZeroAreListed(t *testing.T) {
 	var n newest
 	n.init()
@@ -295,6 +309,33 @@ func TestAReaderBehindTheMemoryKeepsItsTransaction(t *testing.T) {
 	for range cap(db.readers) {
 		if pet := get(); pet.Name != name {
 			t.Errorf("%v is shown, whose name is %s", pet, name)
+		}
+	}
+}
+
+// Every reader holds a transaction that began before the animal changed. That does no harm until the animal leaves the
+// memory.
+func TestAReaderShowsWhatChangedBeforeTheMemoryDroppedIt(t *testing.T) {
+	const blocks = 8 // without one of them, the memory is too full to fetch it again
+	db := openNew(t)
+	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, blocks*blockSize), nil)
+	noError(t, err)
+	for range blocks + 1 {
+		db.fetch()
+	}
+	db.newest.most = db.newest.bytes
+	hold(t, db)
+	name := "Max" // as long as the name before, so that the memory still has room for it
+	_, err = db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name})
+	noError(t, err)
+	_, _, err = db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	if db.newest.from != blockSize+1 {
+		t.Fatalf("the memory begins at %d, want %d", db.newest.from, blockSize+1)
+	}
+	for range cap(db.readers) {
+		if pet, err := db.GetPet(t.Context(), 1); err != nil || pet.Name != name {
+			t.Errorf("%v is shown, whose name is %s, %v", pet, name, err)
 		}
 	}
 }
