@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -54,4 +55,19 @@ func TestLoadingWhatIsThereDoesNotDisturbCreates(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestAServerThatStartsWaitsForTheStepOfACopy(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	step := hold(t, url, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", int64(serving)))
+	marked := make(chan error, 1)
+	go func() { marked <- db.MarkServed(t.Context()) }()
+	awaitLockWaits(t, url, 1)
+	if _, err := step.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-marked; err != nil {
+		t.Errorf("after the step, the server is refused: %v", err)
+	}
 }

@@ -45,3 +45,28 @@ func TestTwoChangesOfAnOwnerDoNotBlockEachOther(t *testing.T) {
 		t.Errorf("the owner's keys are %+v, %v", keys, err)
 	}
 }
+
+func TestNoFirstKeyIsMadeBesideAKeyThatIsBeingMade(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	other := hold(t, url, "SELECT")
+	if _, err := other.Exec(t.Context(), insertKey, keyArgs(keyNamed("other"), petstore.HashSecret("other"))...); err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		made bool
+		err  error
+	}
+	results := make(chan result, 1)
+	go func() {
+		made, err := db.CreateFirstKey(t.Context(), keyNamed("first"), petstore.HashSecret("first"))
+		results <- result{made, err}
+	}()
+	awaitLockWaits(t, url, 1)
+	if _, err := other.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-results; got.made || got.err != nil {
+		t.Errorf("a first key was made beside another: %v, %v", got.made, got.err)
+	}
+}

@@ -184,3 +184,30 @@ func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// TestAnOrderThatWasCancelledMeanwhileIsNotCompleted has a transaction that cancels an order while another one waits to
+// complete it.
+func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := hold(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 3, closed_at = created_at; UPDATE pets SET status = 1")
+	completed := make(chan error, 1)
+	go func() {
+		_, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
+		completed <- err
+	}()
+	awaitLockWaits(t, url, 1)
+	if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-completed; !petstore.IsCode(err, petstore.OrderClosed) {
+		t.Errorf("got %v, want a refusal with the code %s", err, petstore.OrderClosed)
+	}
+	if got, err := db.GetOrder(t.Context(), order.ID); err != nil || got.Status != petstore.Cancelled {
+		t.Errorf("stored is %+v, %v", got, err)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -174,5 +176,24 @@ func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 	execute(t, server.URL, "DROP TRIGGER leave ON pets")
 	if _, replayed, err := db.CreatePet(t.Context(), rex, &petstore.Idempotency{Owner: "ann", Key: "k"}); err != nil || replayed {
 		t.Errorf("an Idempotency-Key that was refused has been used: %v, %v", replayed, err)
+	}
+}
+
+func TestAWriteHasNotHappenedOnlyIfTheServerSaysThatItWasUndone(t *testing.T) {
+	for _, c := range []struct {
+		answer string
+		err    pgconn.PgError
+		code   petstore.Code
+	}{
+		{"a deadlock", pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "40P01"}, petstore.Unavailable},
+		{"the end of the server", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: adminShutdown}, petstore.Unavailable},
+		{"a panic, maybe during the commit", pgconn.PgError{SeverityUnlocalized: "PANIC", Code: "XX000"}, petstore.OutcomeUnknown},
+		{"a pooler that has lost the server", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "08P01"}, petstore.OutcomeUnknown},
+	} {
+		t.Run(c.answer, func(t *testing.T) {
+			if err := outcome(&c.err); !petstore.IsCode(err, c.code) {
+				t.Errorf("got %v, want a refusal with the code %s", err, c.code)
+			}
+		})
 	}
 }
