@@ -23,6 +23,17 @@ var copyKeyCases = []copyCase{
 		t.same("what was done", t.copy(), untouched)
 		t.same("revoked", t.keys(t.to)[0].RevokedAt, epoch)
 	}},
+	{"a key restricted, rotated or used at the target stays so", func(t copyTest) {
+		restricted, rotated, used := t.addKey(t.from, "restricted"), t.addKey(t.from, "rotated"), t.addKey(t.from, "used")
+		t.copy()
+		_, err := t.to.UpdateKey(t.Context(), restricted.ID, petstore.KeyChange{Access: new(petstore.ReadOnly)}, epoch)
+		t.noError(err)
+		t.rotate(t.to, rotated, time.Hour)
+		t.noError(t.to.UseKey(t.Context(), used.ID, epoch))
+		before := t.keys(t.to)
+		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Kept: 1})
+		t.same("what the target has", t.keys(t.to), before)
+	}},
 	{"the earlier of two revocations counts", func(t copyTest) {
 		early, late := t.addKey(t.from, "early here"), t.addKey(t.from, "late here")
 		t.copy()
