@@ -187,3 +187,14 @@ func TestBanIsStoredEvenIfItsCauserHangsUp(t *testing.T) {
 		t.Errorf("who hangs up is not banned: %v", err)
 	}
 }
+
+func TestNobodyIsToldOfABanWhileLimitsAreOff(t *testing.T) {
+	s := serve(t, func(c *httpapi.Config) { c.CountOnly = true })
+	secret, key := s.keep(petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
+	if _, err := s.storage.BanOwner(t.Context(), key.Owner, noon); err != nil {
+		t.Fatal(err)
+	}
+	a := s.get(secret, "/v1/pets")
+	a.is(t, 200, "")
+	a.told(t, 60, 59, noon.Add(time.Minute))
+}

@@ -91,6 +91,19 @@ func TestKeyCacheIsBounded(t *testing.T) {
 	}
 }
 
+func TestKeyThatIsNoLongerInTheStorageIsForgotten(t *testing.T) {
+	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	cache := newKeyCache(openStorage(t), slog.New(slog.DiscardHandler), func() time.Time { return noon })
+	hash := petstore.HashSecret("a")
+	cache.put(hash, keyEntry{asked: noon}, 0)
+	if _, err := cache.lookUp(t.Context(), hash); !petstore.IsCode(err, petstore.NotFound) {
+		t.Fatalf("got %v, want a refusal with the code %s", err, petstore.NotFound)
+	}
+	if _, known, _ := cache.cached(hash, noon); known {
+		t.Error("a key is known that the storage does not have")
+	}
+}
+
 func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
 	uses := newKeyUses(nil, nil)
 	uses.writing = true // as if a goroutine wrote, and the storage hung
