@@ -146,8 +146,11 @@ func (j *Journal) Seal() error { return j.Append(NewBlock(), nil) }
 // MaxBlock is the largest number of lines in a block.
 const MaxBlock = 2000
 
-// Append writes a block.
+// Append writes a block. It refuses more than MaxBlock lines, because Load would take such a block for a broken one.
 func (j *Journal) Append(name Block, lines []ID) error {
+	if len(lines) > MaxBlock {
+		return fmt.Errorf("%d lines are too many for a block of the journal %s; %d fit", len(lines), j.Name(), MaxBlock)
+	}
 	text := append(make([]byte, 0, blockHead+entrySize*len(lines)), name[:]...)
 	text = binary.BigEndian.AppendUint32(text, uint32(len(lines)))
 	for _, line := range lines {

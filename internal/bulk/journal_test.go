@@ -175,6 +175,22 @@ func TestASealedJournalIsNotInDoubt(t *testing.T) {
 	}
 }
 
+func TestABlockThatIsTooLargeIsNotWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	remembered(t, path, nil, appending(t, "A"))
+	remembered(t, path, nil, func(j *Journal) {
+		if err := j.Append(NewBlock(), make([]ID, MaxBlock+1)); err == nil {
+			t.Error("Load would not read it back")
+		}
+		if err := j.Append(NewBlock(), append(make([]ID, MaxBlock-1), ID{contentOf("B"), 1})); err != nil {
+			t.Error(err)
+		}
+	})
+	if known := remembered(t, path, nil, nothing, "A", "B"); known != "AB" {
+		t.Errorf("%q is known", known)
+	}
+}
+
 func TestAJournalIsUsedByOneImportAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, func(*Journal) {
