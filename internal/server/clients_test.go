@@ -69,6 +69,20 @@ func TestTheLongestQuietConnectionOfTheAddressWithTheMostMakesRoom(t *testing.T)
 	}
 }
 
+// The listener may close a connection to make room, and then the server closes it too.
+func TestAConnectionThatIsClosedTwiceLeavesOnce(t *testing.T) {
+	const peer = "192.0.2.1"
+	l := crowd(time.Now(), quietConn{peer: peer, closed: new(bool)}, quietConn{peer: peer, closed: new(bool)})
+	for c := range l.conns {
+		c.Close()
+		c.Close()
+		break
+	}
+	if left := l.of[netip.MustParseAddr(peer)]; left != 1 || len(l.conns) != 1 {
+		t.Errorf("the address counts %d connections and has %d, want 1", left, len(l.conns))
+	}
+}
+
 func TestAStopLeavesConnectionsAFarewell(t *testing.T) {
 	now := time.Now()
 	const peer = "192.0.2.1"

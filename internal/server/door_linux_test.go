@@ -1,10 +1,14 @@
 package server
 
 import (
+	"io"
 	"net"
+	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // door is a listener that says when it is about to be closed.
@@ -52,5 +56,37 @@ func TestAStopLetsInWhoWaitsAtTheDoor(t *testing.T) {
 	}
 	if accepted != waiting {
 		t.Errorf("of %d clients that waited %d were let in", waiting, accepted)
+	}
+}
+
+// There is room for one connection, and it is in use until the server stops. The test does not look at the last client: once
+// the server has taken it from the queue, nobody waits there any more, and the listener closes.
+func TestAServerThatStopsAnswersWhoWaitsAtTheDoor(t *testing.T) {
+	t.Parallel()
+	s := &Server{Handler: http.HandlerFunc(readBody), MaxConns: 1}
+	address, stop := start(t, s)
+	inUse := dial(t, address)
+	io.WriteString(inUse, waiting)
+	if !answers(inUse, time.Minute) {
+		t.Fatal("the server does not ask for the body")
+	}
+	var queue []net.Conn
+	for range 6 {
+		conn := dial(t, address)
+		io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		queue = append(queue, conn)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	s.awaitDraining(t)
+	inUse.Close()
+	for i, conn := range queue[:len(queue)-1] {
+		conn.SetReadDeadline(time.Now().Add(time.Minute))
+		if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 200 OK\r\n") {
+			t.Errorf("client %d got %q, %v", i+1, got, err)
+		}
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
 	}
 }

@@ -234,6 +234,15 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
+func (s *Server) awaitDraining(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !s.Draining.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server does not say that it drains")
+		}
+	}
+}
+
 // A request that has arrived before the stop is answered, and the stop waits for it.
 func TestAStopWaitsForAnswers(t *testing.T) {
 	t.Parallel()
@@ -246,11 +255,7 @@ func TestAStopWaitsForAnswers(t *testing.T) {
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
-	for deadline := time.Now().Add(time.Minute); !s.Draining.Load(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the server does not say that it drains")
-		}
-	}
+	s.awaitDraining(t)
 	io.WriteString(conn, "x")
 	conn.SetReadDeadline(time.Now().Add(time.Minute))
 	if got, err := io.ReadAll(conn); err != nil || !strings.Contains(string(got), "HTTP/1.1 200 OK\r\n") {
