@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -225,6 +226,29 @@ func TestWhatTheServiceMayAddLaterDoesNotBreakTheClient(t *testing.T) {
 	equal(t, o.Status, err, "shipped")
 	_, err = playing(t, &script{lines: []line{refusal(418, "teapot", "X-Request-Id: a")}}).GetOrder(t.Context(), 1)
 	is(t, err, "teapot", 418)
+}
+
+// flood is a transport whose answers are far longer than any that the service gives. It counts the bytes that were read.
+type flood struct{ read int }
+
+func (f *flood) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(f)}, nil
+}
+
+func (f *flood) Read(p []byte) (int, error) {
+	if f.read > 64<<20 {
+		return 0, io.EOF // so that a client without a bound fails the test and does not fill the memory
+	}
+	f.read += len(p)
+	return len(p), nil
+}
+
+func TestAnAnswerThatDoesNotEndIsNotReadToTheEnd(t *testing.T) {
+	answer := new(flood)
+	store := newClient(t, "http://petstore.test", "secret", client.WithHTTPClient(&http.Client{Transport: answer}))
+	if _, err := store.GetPet(t.Context(), 1); err == nil || answer.read > 16<<20 {
+		t.Errorf("after %d bytes the error is %v", answer.read, err)
+	}
 }
 
 func TestEveryOperationOfTheDocumentHasAMethod(t *testing.T) {

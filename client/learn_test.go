@@ -19,7 +19,7 @@ func told(arrives, status, date, limit, remaining, reset int) news {
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
 	header.Set("X-RateLimit-Reset", strconv.FormatInt(noon.Unix()+int64(reset), 10))
 	res := &http.Response{StatusCode: status, Header: header}
-	refusal := refusalOf(res, nil)
+	refusal := refusalOf(res, []byte(`{"code":"told_by_the_service"}`))
 	if status == http.StatusTooManyRequests {
 		refusal.RetryAfter = time.Duration(reset-date) * time.Second
 	}
