@@ -106,6 +106,29 @@ func TestAFailureToExpireOrdersIsToldOnceAndSoIsItsEnd(t *testing.T) {
 	})
 }
 
+// A request that carries the time of the first one finds its record as long as the record is stored.
+func TestAServerPurgesOldIdempotencyRecords(t *testing.T) {
+	t.Parallel()
+	flags := storeFlags{Environment: petstore.Production, Database: newDatabase(t)}
+	old := &petstore.Idempotency{Owner: "key_a", Key: "k", Now: time.Now().Add(-petstore.IdempotencyKept - time.Hour)}
+	create := func(why purpose) (replayed bool) {
+		err := flags.with(t.Context(), why, func(storage petstore.Storage) (err error) {
+			_, replayed, err = storage.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", Status: petstore.Available}, old)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return replayed
+	}
+	create(toFill)
+	if !create(toFill) {
+		t.Fatal("there is no record to purge")
+	}
+	startServer(t, "--database", flags.Database)
+	eventually(t, "the record is gone", 30*time.Second, func() bool { return !create(toChange) })
+}
+
 func TestTheUsualHoldOfAnOrderIsASetting(t *testing.T) {
 	t.Parallel()
 	for _, hold := range []string{"59s", "30d1s", "721h", "0", "-1h", "31d", "three days"} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"petstore/internal/bulk"
+	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
 
@@ -90,6 +93,60 @@ func TestAKilledImportThroughTheAPIGoesOnAndAddsNothingTwice(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	eachOnce(t, strings.Split(strings.TrimSpace(out), "\n")[1:], lines)
+}
+
+// journaling makes an importer that has a journal and no file to read.
+func journaling(t *testing.T, journal string, confirm func(bulk.Block) (bool, error)) *importer {
+	t.Helper()
+	im := &importer{ledger: bulk.NewLedger()}
+	if err := im.open(journal, confirm); err != nil {
+		t.Fatal(err)
+	}
+	return im
+}
+
+// failingAdd is a storage that fails to add animals.
+type failingAdd struct{ petstore.Storage }
+
+func (failingAdd) AddPets(context.Context, []petstore.NewPet, *petstore.Idempotency) (bool, error) {
+	return false, petstore.MaybeDone(context.DeadlineExceeded)
+}
+
+func TestTheJournalNamesLinesBeforeTheyAreStored(t *testing.T) {
+	t.Parallel()
+	journal := filepath.Join(t.TempDir(), "journal")
+	im := journaling(t, journal, nil)
+	if err := im.batch(t.Context(), failingAdd{}, []item{{ID: bulk.ID{Count: 1}}}); !petstore.IsCode(err, petstore.OutcomeUnknown) {
+		t.Fatal(err)
+	}
+	im.journal.Close()
+	asked := 0
+	again := journaling(t, journal, func(bulk.Block) (bool, error) { asked++; return true, nil })
+	defer again.journal.Close()
+	if asked != 1 || again.journaled != 1 {
+		t.Errorf("the store is asked %d times, and the journal has %d lines", asked, again.journaled)
+	}
+}
+
+func TestTheJournalTakesMoreLinesAtOnceThanABlockHolds(t *testing.T) {
+	t.Parallel()
+	const lines = 5000
+	acknowledged := make(chan bulk.ID, lines)
+	for i := range uint32(lines) {
+		acknowledged <- bulk.ID{Count: i + 1}
+	}
+	close(acknowledged)
+	journal := filepath.Join(t.TempDir(), "journal")
+	im := journaling(t, journal, nil)
+	if err := im.note(acknowledged); err != nil {
+		t.Fatal(err)
+	}
+	im.journal.Close()
+	again := journaling(t, journal, nil)
+	defer again.journal.Close()
+	if again.journaled != lines {
+		t.Errorf("the journal has %d lines", again.journaled)
+	}
 }
 
 func TestAnImportThatIsStoppedSaysHowToGoOn(t *testing.T) {

@@ -355,6 +355,28 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	})
 }
 
+func TestABanIsLiftedByAnyKeyOfItsOwner(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	newKey(t, database)
+	first := keysOf(t, database)[0]
+	if _, stderr, status := invoke(t, "keys", "rotate", first.ID, "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	onStore(t, database, func(storage petstore.Storage) error {
+		_, err := storage.BanOwner(t.Context(), first.Owner, time.Now())
+		return err
+	})
+	if _, stderr, status := invoke(t, "keys", "unban", keysOf(t, database)[1].ID, "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	for _, key := range keysOf(t, database) {
+		if !key.BannedUntil.IsZero() {
+			t.Errorf("after unban: %+v", key)
+		}
+	}
+}
+
 func TestStagingIsSeparate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	out, stderr, status := invoke(t, "keys", "create", "--name", "staging", "--environment", "staging")

@@ -62,8 +62,10 @@ func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
 		n := 0
 		write := func(lines int) {
 			for range lines {
-				log.Error("line", "n", n, "padding", long)
-				n++
+				for _, padding := range []string{long, ""} { // the short line would fit where the long one does not
+					log.Error("line", "n", n, "padding", padding)
+					n++
+				}
 			}
 		}
 		for range 3 {
