@@ -82,12 +82,13 @@ func (l *clients) Accept() (net.Conn, error) {
 }
 
 // stop ends accepting. Before that it waits, at most until ctx ends, for the clients in the queue to be accepted: when
-// the listener closes, the system breaks off their connections.
+// the listener closes, the system breaks off their connections. The last of them may wait for room until ctx ends.
 func (l *clients) stop(ctx context.Context) {
 	if door, ok := l.Listener.(syscall.Conn); ok {
 		turnAway(ctx, door)
 	}
-	l.Close()
+	l.Listener.Close()
+	context.AfterFunc(ctx, func() { l.Close() })
 }
 
 // Close ends accepting. Accepted connections stay open. The server may call Close again, which does nothing.

@@ -99,8 +99,9 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	deadline, cancel := context.WithTimeout(context.Background(), s.ShutdownTimeout)
 	defer cancel()
 	clients.stop(deadline)
-	<-ended                            // the server now has all accepted connections
 	clients.finish(deadline, draining) // Shutdown alone would drop requests that are just arriving
+	<-ended                            // the server now has all accepted connections, also one that has waited for room
+	clients.finish(deadline, draining)
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()
 		return ErrCutOff
