@@ -18,14 +18,13 @@ for system in linux darwin windows; do
   for machine in amd64 arm64; do
     name=petstore-$version-$system-$machine
     folder=$work/$name
-    mkdir -p "$folder/completions" "$folder/api"
+    mkdir -p "$folder/completions"
     binary=petstore
     if [ $system = windows ]; then binary=petstore.exe; fi
     echo "$name" >&2
     CGO_ENABLED=0 GOOS=$system GOARCH=$machine \
       go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$folder/$binary" ./cmd/petstore
-    cp -r README.md CHANGELOG.md CONTRIBUTING.md docs deploy "$folder"
-    cp api/openapi.yaml "$folder/api"
+    git archive HEAD README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md api/openapi.yaml docs deploy | tar -x -C "$folder"
     cp "$work/petstore.bash" "$work/_petstore" "$work/petstore.fish" "$folder/completions"
     tar -czf "dist/$name.tar.gz" -C "$work" "$name"
   done

@@ -57,6 +57,46 @@ func TestAButtonIsForTheAnimalThatItWasPressedFor(t *testing.T) {
 	}
 }
 
+func TestAButtonIsForNobodyOnceTheAnimalIsClosed(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.add(t, animal("Olive", "sold"))
+	page := openAt(t, s, "?animal=1")
+	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+	answerOnce(page, "PATCH", onRelease)
+	page.Click(act("bring-back"))
+	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Click(act("delete"))
+	page.Click("#close-animal")
+	page.Wait(showsExactly("Olive"))
+	testservice.Eval[bool](page, "(release(), true)")
+	page.Wait(`said.innerText === "Olive is available again."`)
+	if testservice.Eval[bool](page, `Boolean(document.querySelector("dialog[open]")) || document.title !== "All animals · Petstore"`) {
+		t.Error("what was pressed is done over the list")
+	}
+}
+
+// Each reservation is sent again under its own name.
+func TestTwoReservationsAtOnceAreEachMadeOnce(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
+	page := openAt(t, s, "?animal=1")
+	page.Click(act("reserve"))
+	answerOnce(page, "POST", `sent().then(() => `+strings.Replace(refusedBusy, `"1"`, `"4"`, 1)+`)`)
+	page.Click("#send-reserve")
+	page.Wait(`notice.innerText.includes("Trying again")`)
+	page.Click("#close-animal")
+	page.Click(`[data-animal="2"]`)
+	page.Click(act("reserve"))
+	page.Click("#send-reserve")
+	page.Wait(`order.innerText.includes("Order 2")`)
+	page.Wait(`said.innerText === "Olive is reserved."`)
+	if got := s.orders(t); len(got) != 2 || got[0].Status != "open" || got[1].Status != "open" {
+		t.Errorf("the store has %+v", got)
+	}
+}
+
 func TestAnAnimalDoesNotWaitForTheChangeOfAnother(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -103,9 +143,17 @@ func TestAnAnswerThatNeverComesIsToldOf(t *testing.T) {
 	page := openAt(t, s, "?animal=1")
 	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
 	testservice.Eval[bool](page, `(() => { const real = AbortSignal.timeout; AbortSignal.timeout = () => real.call(AbortSignal, 100); return true; })()`)
-	answerOnce(page, "PATCH", `new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(options.signal.reason)))`)
-	page.Click(act("adopt"))
-	page.Wait(mayBeDone + " && " + is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	for _, answer := range []string{
+		`new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(options.signal.reason)))`,
+		`Promise.resolve(new Response(new ReadableStream({ // its headers have come, and its body does not
+			start: (body) => options.signal?.addEventListener("abort", () => body.error(new DOMException("", "AbortError"))),
+		})))`,
+	} {
+		answerOnce(page, "PATCH", answer)
+		page.Click(act("adopt"))
+		page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+		page.Wait(mayBeDone + " && " + is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	}
 }
 
 func TestAMessageIsNotTakenForTheOneBeforeIt(t *testing.T) {
@@ -184,6 +232,11 @@ func TestAnEmptiedKeyOfTheReferenceLeavesTheRememberedOne(t *testing.T) {
 	testservice.Eval[bool](page, fmt.Sprintf(`(localStorage.setItem("petstore-api-key", %q), sessionStorage.setItem("petstore-api-key", ""), true)`, s.Key))
 	page.Reload()
 	page.Wait(showsExactly("Olive"))
+	page.Open(s.URL + "/docs")
+	page.Click("#operation-listPets .try > summary")
+	page.Fill("#operation-listPets .key", "")
+	page.Click("#operation-listPets .try .primary")
+	page.Wait(`document.querySelector("#operation-listPets .try").innerText.includes("401")`) // what the field says is sent
 }
 
 func TestWhatIsWrongWithAFieldIsSaidAloud(t *testing.T) {
@@ -228,16 +281,17 @@ func TestAMessageLeavesRoomOnALowScreen(t *testing.T) {
 func TestACategoryBeyondThoseThatAreOfferedIsFound(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	for i := range 1001 {
+	for i := range 1000 {
 		s.ask(t, http.MethodPut, fmt.Sprint("/v1/categories/", i+1), fmt.Sprintf(`{"name":"Breed %d"}`, i+1))
 	}
+	s.ask(t, http.MethodPut, "/v1/categories/1007", `{"name":"Foxes"}`)
 	page := openAt(t, s, "")
 	page.Click("#open-add")
 	page.Fill("#name", "Olive")
-	page.Fill("#categoryId", "Breed 1001")
+	page.Fill("#categoryId", "Foxes")
 	page.Click("#send-add")
-	page.Wait(showsExactly("Olive"))
-	if got := s.everyPet(t)[0]; got.CategoryID != 1001 {
+	page.Wait(showsExactly("Olive") + ` && document.querySelector(".card .meta").innerText === "Foxes · No.\u00a01"`)
+	if got := s.everyPet(t)[0]; got.CategoryID != 1007 {
 		t.Errorf("the store has %+v", got)
 	}
 }
@@ -248,10 +302,12 @@ func TestAnEditWithoutANameMakesNoCategory(t *testing.T) {
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("edit"))
-	page.Fill("#name", "")
-	page.Fill("#categoryId", "Foxes")
-	page.Click("#send-add")
-	page.Wait(`document.getElementById("name-error").innerText === "Name must not be empty."`)
+	for name, problem := range map[string]string{"": "Name must not be empty.", "  ": "Name must not be only white space."} {
+		page.Fill("#name", name)
+		page.Fill("#categoryId", "Foxes")
+		page.Click("#send-add")
+		page.Wait(fmt.Sprintf(`document.getElementById("name-error").innerText === %q`, problem))
+	}
 	if got := s.ask(t, http.MethodGet, "/v1/categories", "").body; got != "[]" {
 		t.Errorf("the store has the categories %s", got)
 	}
@@ -263,7 +319,10 @@ func TestANameDoesNotTurnTheWordsAroundItselfAround(t *testing.T) {
 	s.ask(t, http.MethodPut, "/v1/categories/1", `{"name":"Dogs \u202elarge"}`)
 	s.add(t, `{"name":"Olive \u202eevil","categoryId":1}`)
 	page := openAt(t, s, "?animal=1")
-	page.Wait(`document.getElementById("animal-meta").innerText === "Dogs large · No.\u00a01"`)
+	page.Wait(`document.getElementById("animal-meta").innerText === "Dogs large · No.\u00a01" && document.title === "Olive evil · Petstore"`)
+	page.Click(act("edit"))
+	page.Wait(`document.getElementById("categoryId-hint").innerText === "Dogs large is category 1."`)
+	page.Press(escape)
 	page.Click(act("delete"))
 	page.Wait(`document.getElementById("ask-title").innerText === "Delete Olive evil?"`)
 	page.Press(escape)

@@ -21,6 +21,9 @@ type columns struct {
 
 // readHeader reads the names of the columns.
 func (r *Reader) readHeader() error {
+	if line, _, _ := bytes.Cut(r.buf, []byte("\n")); bytes.Contains(line, []byte(`";"`)) || bytes.Contains(line, []byte("\"\t\"")) {
+		return noCommas(string(line))
+	}
 	row, err := r.row()
 	for err == errBlank {
 		row, err = r.row()
@@ -35,10 +38,7 @@ func (r *Reader) readHeader() error {
 		r.header = append(r.header, string(field))
 	}
 	r.name, r.category, r.status = r.column("name"), r.column("categoryId"), r.column("status")
-	shown := strconv.QuoteToASCII(strings.Join(r.header, ","))
-	if len(shown) > 200 {
-		shown = shown[:200] + "…"
-	}
+	shown := shorten(strings.Join(r.header, ","))
 	for _, known := range []string{"name", "categoryId", "status"} {
 		if n := r.count(known); n > 1 {
 			return fmt.Errorf("the first line names the column %s %d times; it is %s", known, n, shown)
@@ -53,7 +53,7 @@ func (r *Reader) readHeader() error {
 	case r.name < 0 && r.category < 0 && strings.HasPrefix(r.header[0], "PK\x03\x04"):
 		return errors.New("this is a spreadsheet or another archive; save it as CSV")
 	case r.name < 0 && r.category < 0 && len(r.header) == 1 && strings.ContainsAny(r.header[0], ";\t"):
-		return fmt.Errorf("no commas separate the columns; the first line is %s; save the file with commas between the columns", shown)
+		return noCommas(r.header[0])
 	case r.name < 0 && r.category < 0:
 		return fmt.Errorf("the first line must name the columns, and it is %s; put name,categoryId,status above it, or what the columns are", shown)
 	case r.name < 0:
@@ -62,6 +62,19 @@ func (r *Reader) readHeader() error {
 		return fmt.Errorf("there is no column categoryId; the first line is %s", shown)
 	}
 	return nil
+}
+
+func noCommas(line string) error {
+	return fmt.Errorf("no commas separate the columns; the first line is %s; save the file with commas between the columns", shorten(line))
+}
+
+// shorten quotes a line for a message.
+func shorten(line string) string {
+	shown := strconv.QuoteToASCII(line)
+	if len(shown) > 200 {
+		shown = shown[:200] + "…"
+	}
+	return shown
 }
 
 func (c *columns) column(name string) int { return slices.Index(c.header, name) }

@@ -120,6 +120,7 @@ func TestAFileThatCannotBeMeantIsRefusedWithASentence(t *testing.T) {
 	for _, c := range []struct{ what, text, want string }{
 		{"no header", "Rex,7,sold\n", `the first line must name the columns, and it is "Rex,7,sold"`},
 		{"semicolons", "name;categoryId\nRex;7\n", `no commas separate the columns; the first line is "name;categoryId"`},
+		{"semicolons between quotation marks", "\"name\";\"categoryId\"\n\"Rex\";7\n", "save the file with commas"},
 		{"tabs", "name\tcategoryId\nRex\t7\n", "save the file with commas"},
 		{"a spreadsheet", "PK\x03\x04\x14\x00\x06\n", "save it as CSV"},
 		{"a wrong column", "name,category\nRex,7\n", `there is no column categoryId; the first line is "name,category"`},

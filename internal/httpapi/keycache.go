@@ -19,8 +19,8 @@ const (
 	renewAge   = 4 * time.Second
 	maxKeys    = 65536
 	keyTimeout = 5 * time.Second
-	// maxLookUps is how many look-ups may wait for the storage at once. Others wait for their turn, but no longer than
-	// turnTimeout: while the storage hangs, they would only pile up.
+	// maxLookUps is how many look-ups may wait for the storage at once. Others wait for their turn, until the storage has
+	// answered nobody for turnTimeout: while it hangs, they would only pile up.
 	maxLookUps  = 64
 	turnTimeout = time.Second
 )
@@ -30,6 +30,7 @@ const (
 type keyCache struct {
 	lookup *batch.Grouped[petstore.SecretHash, *petstore.Key]
 	places chan struct{} // has a value for each look-up that waits
+	moved  atomic.Int64  // when the first of them came, or one was answered after that, in Unix nanoseconds
 
 	mu      sync.RWMutex
 	entries map[petstore.SecretHash]keyEntry
@@ -48,12 +49,10 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 	uses := newKeyUses(storage, log)
 	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), places: make(chan struct{}, maxLookUps)}
 	c.lookup = batch.NewGrouped(func(hash petstore.SecretHash, _ int) (*petstore.Key, error) {
-		select {
-		case c.places <- struct{}{}:
-			defer func() { <-c.places }()
-		case <-time.After(turnTimeout):
-			return nil, petstore.NotDone(errManyLookUps)
+		if err := c.takePlace(); err != nil {
+			return nil, err
 		}
+		defer c.leavePlace()
 		ctx, cancel := context.WithTimeout(context.Background(), keyTimeout)
 		defer cancel()
 		asked, bans := now(), c.bansGiven()
@@ -70,6 +69,29 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 		return &key, err
 	})
 	return c
+}
+
+// takePlace waits for a place among the look-ups, if the storage still answers.
+func (c *keyCache) takePlace() error {
+	if len(c.places) == 0 {
+		c.moved.Store(time.Now().UnixNano())
+	}
+	select {
+	case c.places <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case c.places <- struct{}{}:
+		return nil
+	case <-time.After(turnTimeout - time.Since(time.Unix(0, c.moved.Load()))):
+		return petstore.NotDone(errManyLookUps)
+	}
+}
+
+func (c *keyCache) leavePlace() {
+	<-c.places
+	c.moved.Store(time.Now().UnixNano())
 }
 
 // cached returns a key as it was when it was last looked up, and reports whether that look-up is recent enough to rely

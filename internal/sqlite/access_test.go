@@ -171,7 +171,10 @@ func TestANewDatabaseBehindLinksIsForItsOwnerAlone(t *testing.T) {
 	database := filepath.Join(folder, "pets.db")
 	noError(t, os.Symlink("pets.db", filepath.Join(folder, "a")))
 	noError(t, os.Symlink(filepath.Join(folder, "a"), filepath.Join(folder, "b")))
-	for _, name := range []string{"pets.db", "a", "b"} {
+	noError(t, os.MkdirAll(filepath.Join(folder, "deep", "inside"), 0o700))
+	noError(t, os.Symlink("../../pets.db", filepath.Join(folder, "deep", "inside", "up")))
+	noError(t, os.Symlink("deep/inside", filepath.Join(folder, "inside")))
+	for _, name := range []string{"pets.db", "a", "b", "inside/up"} {
 		open(t, Config{Path: filepath.Join(folder, name), Create: true}).Close()
 		info, err := os.Stat(database)
 		noError(t, err)

@@ -166,15 +166,19 @@ func copyBeside(ctx context.Context, conn *sqlite3.Conn, source, target string, 
 
 // publish gives a complete file the name target, unless another file has got that name meanwhile.
 func publish(made, target string) error {
-	err := os.Link(made, target)
-	switch {
-	case errors.Is(err, fs.ErrExist):
+	reserved, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
 		return isThere(target)
-	case err != nil: // the file system has no links
-		err = os.Rename(made, target)
+	} else if err != nil {
+		return err
+	}
+	reserved.Close()
+	if err := os.Rename(made, target); err != nil {
+		os.Remove(target)
+		return err
 	}
 	flush(filepath.Dir(target)) // where a folder cannot be flushed, its file system needs no flush
-	return err
+	return nil
 }
 
 func isThere(target string) error {

@@ -88,7 +88,11 @@ func followed(path string) string {
 			break
 		}
 		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
+			folder := filepath.Dir(path)
+			if real, err := filepath.EvalSymlinks(folder); err == nil { // ".." leads up from where the folder really is
+				folder = real
+			}
+			target = filepath.Join(folder, target)
 		}
 		path = target
 	}

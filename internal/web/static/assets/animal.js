@@ -8,7 +8,7 @@ import { categoryName } from "./categories.js";
 import { askFirst, askReservation, forgetReservation, isLost } from "./dialogs.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
-import { explain, notice, say } from "./notice.js";
+import { explain, notice, say, straight } from "./notice.js";
 import { deletePet, findPet, openOrder } from "./operations.js";
 import { draw } from "./portrait.js";
 
@@ -62,7 +62,7 @@ function show(next) {
   byId("animal-name").textContent = animal?.name ?? (missing ? `There is no animal ${here().animal}` : "");
   byId("missing").hidden = !missing;
   showOrder(order);
-  if (animal || missing) document.title = `${byId("animal-name").textContent} · Petstore`;
+  if (animal || missing) document.title = `${straight(byId("animal-name").textContent)} · Petstore`;
   if (animal) describe(animal, order);
   if (section.contains(focused) && !focused.checkVisibility()) animalView.focus();
 }
@@ -167,7 +167,7 @@ async function reserve() {
 const queues = {};
 function enqueue(action) {
   const id = shown.animal?.id;
-  queues[id] = Promise.resolve(queues[id]).then(() => shown.animal?.id === id && perform(action)).catch(reportError);
+  queues[id] = Promise.resolve(queues[id]).then(() => here().animal === String(id) && perform(action)).catch(reportError);
 }
 
 async function perform(action) {

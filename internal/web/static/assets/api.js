@@ -100,7 +100,7 @@ export async function call(url, { exact = "categoryId", headers, body, signal, .
     answer = await fetch(url, { ...options, body, headers: sent, cache: "no-store", signal: end });
     text = await answer.text();
   } catch (error) {
-    throw error.name === "AbortError" ? error : new Unreachable();
+    throw signal?.aborted ? error : new Unreachable();
   }
   announceLimits(answer.headers);
   const read = parse(text, exact);

@@ -38,7 +38,11 @@ export async function categoryNumber(typed, signal) {
     names.set(String(id), name);
     return String(id);
   } catch (error) {
-    if (error.code === "name_taken") return error.message.match(/-?\d+/)[0]; // it names the category that has the name
+    const taken = error.code === "name_taken" && error.message.match(/-?\d+/)?.[0]; // the category that has the name
+    if (taken) {
+      names.set(taken, text);
+      return taken;
+    }
     if (error.status !== 400) throw error;
     throw new Refusal(400, error.code, error.message.replace(/^name /, "categoryId "));
   }
@@ -49,13 +53,14 @@ export function watchPicker(input, offers, hint) {
   const explain = () => {
     const text = input.value.trim();
     const id = find(text);
-    hint.textContent = !text
+    const says = !text
       ? "Pick a name, or type a new one or a number."
       : id === undefined
         ? `“${text}” is new: the category is made when you save.`
         : names.has(id)
           ? `${names.get(id)} is category ${id}.`
           : `This is category ${id}.`;
+    hint.textContent = straight(says);
   };
   input.addEventListener("input", explain);
   return () => {

@@ -90,7 +90,7 @@ async function submit(done) {
 async function store(signal) {
   const { name, categoryId, status } = typed();
   // Without a name the animal is refused, and no category is made for it.
-  const number = async () => (name ? categoryNumber(categoryId, signal) : categoryId.trim() && "0");
+  const number = async () => (name.trim() ? categoryNumber(categoryId, signal) : categoryId.trim() && "0");
   if (!editing) return createPet({ name: name || undefined, categoryId: (await number()) || undefined, status }, signal);
   const changed = {};
   if (name !== filled.name) changed.name = name;

@@ -39,9 +39,10 @@ export async function listCategories(signal) {
 
 // What makes something is sent under a name, so that a second try of the same makes nothing more.
 function making(path, options) {
-  const attempt = new Attempt();
+  const attempts = {}; // by the animal that an order is for
   return async (fields, signal) => {
     const body = encode(fields);
+    const attempt = (attempts[fields.petId] ??= new Attempt());
     const made = await call(at(path), { method: "POST", body, headers: attempt.headers(body), signal, ...options });
     attempt.done();
     return made.body;
