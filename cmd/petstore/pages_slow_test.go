@@ -145,9 +145,9 @@ func TestAnAnswerThatNeverComesIsToldOf(t *testing.T) {
 	testservice.Eval[bool](page, `(() => { const real = AbortSignal.timeout; AbortSignal.timeout = () => real.call(AbortSignal, 100); return true; })()`)
 	for _, answer := range []string{
 		`new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(options.signal.reason)))`,
-		`Promise.resolve(new Response(new ReadableStream({ // its headers have come, and its body does not
-			start: (body) => options.signal?.addEventListener("abort", () => body.error(new DOMException("", "AbortError"))),
-		})))`,
+		`Promise.resolve({ // its headers have come, and its body does not
+			text: () => new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(new DOMException("", "AbortError")))),
+		})`,
 	} {
 		answerOnce(page, "PATCH", answer)
 		page.Click(act("adopt"))
