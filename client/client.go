@@ -84,7 +84,7 @@ func (c *Client) Limits() Limits { return c.gate.limits() }
 type request struct {
 	method, path, query string
 	body                []byte
-	idempotencyKey      string // only for operations that make something
+	idempotencyKey      string // only operations that make something send it
 	meta                *Meta  // never nil
 }
 
@@ -96,6 +96,9 @@ func newRequest(method, path string, options []CallOption) *request {
 	*r.meta = Meta{}
 	return r
 }
+
+// makes says whether the operation makes something.
+func (r *request) makes() bool { return r.method == http.MethodPost && r.body != nil }
 
 // answer is a complete answer of the service.
 type answer struct {
@@ -119,9 +122,6 @@ type body interface {
 // callWith sends in as the body of a request and reads the answer into out.
 func (c *Client) callWith(ctx context.Context, method, path string, in body, out any, options []CallOption) error {
 	r := newRequest(method, path, options)
-	if !printable(r.idempotencyKey) || len(r.idempotencyKey) > 255 {
-		return errors.New("an idempotency key must be of 1 to 255 printable ASCII characters")
-	}
 	for _, text := range in.texts() {
 		if !utf8.ValidString(text) {
 			return &Error{Code: ErrInvalidField, Status: http.StatusBadRequest, Message: fmt.Sprintf("%q is not valid UTF-8. Send it as UTF-8.", text)}
@@ -132,6 +132,9 @@ func (c *Client) callWith(ctx context.Context, method, path string, in body, out
 		return fmt.Errorf("the body of %s %s cannot be written: %w", method, path, err)
 	}
 	r.body = content
+	if r.makes() && (!printable(r.idempotencyKey) || len(r.idempotencyKey) > 255) {
+		return errors.New("an idempotency key must be of 1 to 255 printable ASCII characters")
+	}
 	_, err = c.exchange(ctx, r, out)
 	return err
 }
@@ -162,6 +165,9 @@ func (a *answer) read(out any) error {
 		}
 		return nil
 	}
+	if bytes.Equal(bytes.TrimSpace(a.body), []byte("null")) {
+		return errors.New("nothing is in it")
+	}
 	err := json.Unmarshal(a.body, out)
 	if thing, one := out.(interface{ missing() bool }); err == nil && one && thing.missing() {
 		err = errors.New("nothing is in it")
@@ -184,7 +190,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if r.idempotencyKey != "" {
+	if r.makes() {
 		req.Header.Set("Idempotency-Key", r.idempotencyKey)
 	}
 	c.authorize(req)

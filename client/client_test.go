@@ -217,6 +217,20 @@ func TestAServiceThatCannotFindOneAnimalIsNotBelieved(t *testing.T) {
 	}
 }
 
+func TestOperationsThatMakeNothingIgnoreAnIdempotencyKey(t *testing.T) {
+	s := &script{lines: []line{biscuit}}
+	store, wrong := playing(t, s), client.WithIdempotencyKey("no\nkey")
+	if _, err := store.UpdatePet(t.Context(), 1, client.PetPatch{}, wrong); err != nil || s.asked[0].idempotencyKey != "" {
+		t.Errorf("an update sends %q, %v", s.asked[0].idempotencyKey, err)
+	}
+	if _, err := store.GetPet(t.Context(), 1, wrong); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.CreatePet(t.Context(), client.NewPet{}, wrong); err == nil {
+		t.Error("a create takes it")
+	}
+}
+
 func TestWhatTheServiceMayAddLaterDoesNotBreakTheClient(t *testing.T) {
 	pet := line{status: 200, body: `{"id":1,"name":"B","categoryId":1,"status":"fostered","tags":["a"],"born":{"year":2024}}`}
 	got, err := playing(t, &script{lines: []line{pet}}).GetPet(t.Context(), 1)
@@ -292,7 +306,7 @@ func TestTheAddressMayNameTheVersion(t *testing.T) {
 		"http://petstore.test/v1/":        "/v1/inventory",
 		"http://petstore.test/stores/pet": "/stores/pet/v1/inventory",
 	} {
-		s := &script{lines: []line{{status: 200, body: "{}"}}}
+		s := &script{lines: []line{{status: 200, body: `{"available":0,"pending":0,"sold":0}`}}}
 		store := newClient(t, address, "secret", client.WithHTTPClient(&http.Client{Transport: s}))
 		if _, err := store.GetInventory(t.Context()); err != nil || s.asked[0].target != want {
 			t.Errorf("%s asks for %s, %v; want %s", address, s.asked[0].target, err, want)

@@ -24,7 +24,7 @@
 // Besides that, net/http itself sends a read or a create again if a connection that was used before breaks; see
 // [net/http.Transport]. This too does nothing twice, because a create carries its Idempotency-Key.
 //
-// The context bounds everything. A call that would have to wait longer than its deadline fails at once, with the last
+// The context bounds everything. A call whose deadline comes before the next window or try fails at once, with the last
 // refusal and context.DeadlineExceeded both in its error.
 //
 // # Limits

@@ -43,7 +43,9 @@ type waiter struct {
 	ready    chan struct{} // closed when pass or err is set
 	pass     pass
 	err      error
-	deadline time.Time // zero if there is none
+	deadline time.Time     // zero if there is none
+	held     chan struct{} // has a value when the window is used up
+	until    time.Time     // the end of the window that held was last sent for
 }
 
 // closed is why the gate does not let a request go.
@@ -56,30 +58,33 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	if err := ctx.Err(); err != nil {
 		return pass{}, &closed{err}
 	}
-	w := &waiter{ready: make(chan struct{})}
+	w := &waiter{ready: make(chan struct{}), held: make(chan struct{}, 1)}
 	w.deadline, _ = ctx.Deadline()
 
 	g.mu.Lock()
 	g.queue = append(g.queue, w)
-	now := time.Now()
-	g.admit(now)
-	spentFor, why := g.held(w, now)
+	g.admit(time.Now())
 	g.mu.Unlock()
-	if why != nil {
-		g.notice(spentFor, why)
-	}
-
-	select {
-	case <-w.ready:
-		return w.pass, w.err
-	case <-ctx.Done():
-		g.withdraw(w)
-		return pass{}, &closed{ctx.Err()}
+	for {
+		select {
+		case <-w.ready:
+			return w.pass, w.err
+		case <-w.held:
+			if wait, why := g.wait(w); why != nil {
+				g.notice(wait, why)
+			}
+		case <-ctx.Done():
+			g.withdraw(w)
+			return pass{}, &closed{ctx.Err()}
+		}
 	}
 }
 
-// held says how long a waiter has to wait for the next window, and why. The error is nil if the waiter need not wait.
-func (g *gate) held(w *waiter, now time.Time) (time.Duration, error) {
+// wait says how long a waiter has to wait for the next window, and why. The error is nil if the waiter need not wait.
+func (g *gate) wait(w *waiter) (time.Duration, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
 	if g.window.Remaining > 0 || !now.Before(g.window.end) || !slices.Contains(g.queue, w) {
 		return 0, nil
 	}
@@ -141,11 +146,26 @@ func (g *gate) admit(now time.Time) {
 	}
 	if g.window.Remaining == 0 {
 		g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool { return g.refuse(w, now) })
+		for _, w := range g.queue {
+			w.hold(g.window.end)
+		}
 	}
 	if g.timer == nil {
 		g.timer = time.AfterFunc(g.window.end.Sub(now), g.wake)
 	} else {
 		g.timer.Reset(g.window.end.Sub(now))
+	}
+}
+
+// hold tells a waiter, once for each window, that the window is used up.
+func (w *waiter) hold(until time.Time) {
+	if until.Equal(w.until) {
+		return
+	}
+	w.until = until
+	select {
+	case w.held <- struct{}{}:
+	default:
 	}
 }
 
@@ -207,12 +227,16 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	known := &g.window
 	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)
 	switch {
+	case n.lost && known.Remaining == 1: // it may be used up, or not
+		known.Remaining, known.end = 0, now
 	case n.lost:
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
 	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the ban lasts longer
-	case n.refused && !n.limited: // by something in front of the service
-		known.Remaining, known.end, known.banned = 0, n.end, n.banned
+	case n.refused && !n.limited: // by something in front of the service, which knows nothing of the limits
+		g.window = window{end: n.end, banned: n.banned}
+		g.epoch++
+	case known.Limit == 0 && known.Remaining == 0 && now.Before(known.end): // until then nothing else counts
 	case same:
 		known.Remaining = min(known.Remaining, n.Remaining)
 		known.banned = known.banned || n.banned

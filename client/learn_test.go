@@ -33,6 +33,7 @@ func TestTheGateBelievesTheRightAnswer(t *testing.T) {
 		news   news
 	}
 	minute := step{0, 10, told(10, 200, 10, 60, 40, 60)}
+	proxied := news{window: window{end: noon.Add(25 * time.Second)}, refused: true}
 	for name, c := range map[string]struct {
 		steps     []step
 		remaining int64
@@ -52,6 +53,10 @@ func TestTheGateBelievesTheRightAnswer(t *testing.T) {
 		"not those of an address, with a 503":   {[]step{minute, {1, 11, told(11, 503, 11, 1000, 1000, 60)}}, 39, 60},
 		"not those of an address, with a 401":   {[]step{minute, {1, 11, told(11, 401, 11, 1000, 999, 60)}}, 39, 60},
 		"that a lost one may have been counted": {[]step{minute, {1, 11, silence(errors.New("reset"))}, {1, 12, news{lost: true}}}, 38, 60},
+		"that lost ones may have used it up":    {[]step{{0, 10, told(10, 200, 10, 60, 1, 60)}, {1, 11, news{lost: true}}}, 0, 11},
+		"not that a used one ends with a loss":  {[]step{{0, 10, told(10, 200, 10, 60, 0, 60)}, {1, 11, news{lost: true}}}, 0, 60},
+		"a proxy, whoever answers meanwhile":    {[]step{minute, {1, 20, proxied}, {1, 20, told(20, 200, 20, 60, 38, 60)}}, 0, 25},
+		"the service again after a proxy":       {[]step{minute, {1, 20, proxied}, {2, 26, told(26, 200, 26, 60, 38, 60)}}, 38, 60},
 		"that an unsent one was not":            {[]step{minute, {1, 11, silence(&net.OpError{Op: "dial"})}}, 40, 60},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,8 @@ package client_test
 
 import (
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +36,28 @@ func TestEveryWaitIsToldBeforeItBegins(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Several calls queue behind the first, which learns that nothing is left.
+func TestWhoeverIsInTheQueueIsToldToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told atomic.Int64
+		s := &script{lines: []line{{status: 200, headers: []string{"X-RateLimit-Remaining: 0"}, body: biscuit.body}, biscuit}}
+		s.before = func() { time.Sleep(time.Second) }
+		store := playing(t, s, client.WithWaitNotice(func(time.Duration, error) { told.Add(1) }))
+		var calls sync.WaitGroup
+		for range 4 {
+			calls.Go(func() {
+				if _, err := store.GetCategory(t.Context(), 1); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		if told.Load() != 3 {
+			t.Errorf("%d of the 3 calls that waited were told", told.Load())
+		}
+	})
 }
 
 func TestNoNoticeIsAsGoodAsNone(t *testing.T) {

@@ -47,7 +47,7 @@ func defaults() settings {
 func WithHTTPClient(h *http.Client) Option { return func(s *settings) { s.http = cmp.Or(h, s.http) } }
 
 // WithRetries tries a call at most that many times. The waits between the tries of a call add up to the budget at most,
-// and no call waits longer than the budget for a limit to reset. The defaults are 6 tries and 2 minutes.
+// and a call fails if the limit resets later than that. The defaults are 6 tries and 2 minutes.
 func WithRetries(attempts int, budget time.Duration) Option {
 	return func(s *settings) { s.attempts, s.budget = attempts, budget }
 }

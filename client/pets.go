@@ -128,10 +128,18 @@ func (c *Client) DeletePet(ctx context.Context, id int64, options ...CallOption)
 }
 
 // GetInventory counts the animals by their state.
-func (c *Client) GetInventory(ctx context.Context, options ...CallOption) (i Inventory, err error) {
-	err = c.call(ctx, http.MethodGet, "/inventory", &i, options)
-	return i, err
+func (c *Client) GetInventory(ctx context.Context, options ...CallOption) (Inventory, error) {
+	var told counts
+	if err := c.call(ctx, http.MethodGet, "/inventory", &told, options); err != nil {
+		return Inventory{}, err
+	}
+	return Inventory{Available: *told.Available, Pending: *told.Pending, Sold: *told.Sold}, nil
 }
+
+// counts is an Inventory in which a number may be missing.
+type counts struct{ Available, Pending, Sold *int64 }
+
+func (c *counts) missing() bool { return c.Available == nil || c.Pending == nil || c.Sold == nil }
 
 // at is the path of one member of a collection.
 func at(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }

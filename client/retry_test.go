@@ -22,7 +22,11 @@ func TestAnAnswerOfSomethingElseIsNoSuccess(t *testing.T) {
 		_, pet := store.CreatePet(t.Context(), client.NewPet{Name: "Rex", CategoryID: 1})
 		_, order := store.PlaceOrder(t.Context(), client.NewOrder{PetID: 1})
 		_, category := store.CreateCategory(t.Context(), "Dogs")
-		for what, err := range map[string]error{"pet": pet, "order": order, "category": category, "deletion": store.DeletePet(t.Context(), 1)} {
+		_, inventory := store.GetInventory(t.Context())
+		_, list := store.ListPets(t.Context(), client.PetQuery{})
+		for what, err := range map[string]error{
+			"pet": pet, "order": order, "category": category, "inventory": inventory, "list": list, "deletion": store.DeletePet(t.Context(), 1),
+		} {
 			if err == nil || !strings.Contains(err.Error(), "check that http://petstore.test/v1 is the service") {
 				t.Errorf("%s: 200 with the body %q gives %v", what, body, err)
 			}

@@ -16,9 +16,10 @@ import (
 
 // script is a transport that gives prepared answers, repeats the last one, and remembers the requests.
 type script struct {
-	lines []line
-	mu    sync.Mutex
-	asked []asked
+	lines  []line
+	before func() // what each answer waits for, if anything
+	mu     sync.Mutex
+	asked  []asked
 }
 
 // line is one answer, or the lack of one.
@@ -37,6 +38,9 @@ type asked struct {
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, _ := io.ReadAll(r.Body)
+	if s.before != nil {
+		s.before()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.lines[min(len(s.asked), len(s.lines)-1)]

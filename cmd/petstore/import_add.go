@@ -41,7 +41,7 @@ func createAt(store *remote.Client) create {
 				err = &bulk.BadLine{Number: it.Number, Reason: refused.Message}
 			}
 		}
-		return meta.Replayed, err
+		return meta.Replayed && meta.Attempts == 1, err // a later try may replay what an earlier one of this import has added
 	}
 }
 

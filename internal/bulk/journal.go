@@ -72,7 +72,7 @@ func (j *Journal) Load(l *Ledger, confirm func(Block) (bool, error)) (lines int6
 		name, entries, err := readBlock(in)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return lines, j.cut(whole)
+			return lines, j.cutTorn(whole)
 		case err != nil:
 			return lines, err
 		}
@@ -109,6 +109,19 @@ func (j *Journal) begin(in *bufio.Reader) (int64, error) {
 		return 0, err
 	}
 	return int64(len(journalBegins)), nil
+}
+
+// cutTorn cuts off a block that was not written completely, because the program or the machine stopped. Only the last
+// block can be such a one; if there is more after size than a block, the journal is damaged.
+func (j *Journal) cutTorn(size int64) error {
+	info, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size()-size > blockHead+entrySize*MaxBlock {
+		return fmt.Errorf("%s is damaged; put a copy of it back, or remove it to import all lines again", j.Name())
+	}
+	return j.cut(size)
 }
 
 // cut shortens the journal to that size. The next block goes there.

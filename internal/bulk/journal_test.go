@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -188,6 +189,36 @@ func TestABlockThatIsTooLargeIsNotWritten(t *testing.T) {
 	})
 	if known := remembered(t, path, nil, nothing, "A", "B"); known != "AB" {
 		t.Errorf("%q is known", known)
+	}
+}
+
+func TestADamagedJournalIsNotForgotten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	remembered(t, path, nil, func(j *Journal) {
+		for range 3 {
+			if err := j.Append(NewBlock(), make([]ID, MaxBlock)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole[len(journalBegins)+16] = 0xff // the number of entries of the first block
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j, err := OpenJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if _, err := j.Load(NewLedger(), nil); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		t.Errorf("Load says %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, whole) {
+		t.Error("the journal was changed")
 	}
 }
 
