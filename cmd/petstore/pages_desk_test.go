@@ -205,7 +205,7 @@ func TestCategoriesArePickedByNameAndMadeOnTheWay(t *testing.T) {
 
 	page.Click(act("edit"))
 	page.Fill("#categoryId", "-42")
-	page.Wait(hint("Category -42 has no name"))
+	page.Wait(hint("This is category -42"))
 	page.Click("#send-add")
 	page.Wait(meta("Category -42 "))
 

@@ -28,11 +28,12 @@ function find(text) {
   return integer.test(text) ? text : undefined;
 }
 
-/** The number of what was typed. A name that no category has becomes a new category. */
-export async function categoryNumber(typed, signal) {
+/** The number of what was typed. A name that no category has becomes a new category, if one is to be made. */
+export async function categoryNumber(typed, signal, make) {
   const text = typed.trim();
   const found = find(text);
   if (found !== undefined || text === "") return found;
+  if (!make) return "0";
   try {
     const { id, name } = await createCategory({ name: text }, signal);
     names.set(String(id), name);

@@ -89,8 +89,7 @@ async function submit(done) {
 // An edit sends only what was changed, so that what somebody else changed meanwhile stays.
 async function store(signal) {
   const { name, categoryId, status } = typed();
-  // Without a name the animal is refused, and no category is made for it.
-  const number = async () => (name.trim() ? categoryNumber(categoryId, signal) : categoryId.trim() && "0");
+  const number = () => categoryNumber(categoryId, signal, Boolean(name.trim())); // without a name the animal is refused
   if (!editing) return createPet({ name: name || undefined, categoryId: (await number()) || undefined, status }, signal);
   const changed = {};
   if (name !== filled.name) changed.name = name;
