@@ -143,25 +143,25 @@ const partMark = ".petstore-part-"
 // copyBeside writes what a connection to the source sees to a new file in the folder of target, under a name that no other
 // copy has. When it returns the name, the file is complete and on disk.
 func copyBeside(ctx context.Context, conn *sqlite3.Conn, source, target string, progress Progress) (made string, err error) {
-	made = filepath.Join(filepath.Dir(target), partMark+rand.Text())
+	part := filepath.Join(filepath.Dir(target), partMark+rand.Text())
 	defer func() {
 		if err != nil {
-			os.Remove(made)
+			os.Remove(part)
 		}
 	}()
-	makePrivate(made)
-	stop := watchSize(conn, made, progress)
+	makePrivate(part)
+	stop := watchSize(conn, part, progress)
 	old := conn.SetInterrupt(ctx.Done())
-	err = run(conn, "VACUUM INTO ?1", made)
+	err = run(conn, "VACUUM INTO ?1", part)
 	conn.SetInterrupt(old)
 	stop()
 	if err != nil {
 		return "", uncopied(source, target, err)
 	}
-	if err := flush(made); err != nil {
+	if err := flush(part); err != nil {
 		return "", fmt.Errorf("%s could not be written to the disk: %w", target, err)
 	}
-	return made, nil
+	return part, nil
 }
 
 // publish gives a complete file the name target, unless another file has got that name meanwhile.

@@ -230,7 +230,7 @@ func TestARestoreIsAloneOnTheDatabase(t *testing.T) {
 	noError(t, alone.Close())
 }
 
-func TestARestoreThatIsStoppedLeavesNoCopy(t *testing.T) {
+func TestARestoreOrABackupThatIsStoppedLeavesNoCopy(t *testing.T) {
 	database, backup := backedUp(t, 5)
 	alone, err := settle(t.Context(), database)
 	noError(t, err)
@@ -239,6 +239,10 @@ func TestARestoreThatIsStoppedLeavesNoCopy(t *testing.T) {
 	defer stop()
 	if _, err := Restore(ctx, production(database), backup, true, quiet); err == nil {
 		t.Error("a database that another one holds was replaced")
+	}
+	stop()
+	if err := Backup(ctx, production(backup), filepath.Join(filepath.Dir(database), "another.db"), quiet); err == nil {
+		t.Error("a backup was made after its context ended")
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(database), partMark+"*")); len(left) > 0 {
 		t.Errorf("%s is left", left)
