@@ -77,7 +77,7 @@ func (c *Client) String() string { return "petstore client of " + c.base }
 func (c *Client) GoString() string { return c.String() }
 
 // Limits returns what the Client knows about the key's limits: those of the answer with the lowest Remaining in the
-// current window. They are zero before the first answer.
+// current window. They are zero before the first answer, and while something in front of the service refuses requests.
 func (c *Client) Limits() Limits { return c.gate.limits() }
 
 // request is a call of one operation. All its tries send the same bytes.

@@ -45,7 +45,7 @@ type waiter struct {
 	err      error
 	deadline time.Time     // zero if there is none
 	held     chan struct{} // has a value when the window is used up
-	until    time.Time     // the end of the window that held was last sent for
+	told     int           // the epoch of the last window that held was sent for
 }
 
 // closed is why the gate does not let a request go.
@@ -58,7 +58,7 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	if err := ctx.Err(); err != nil {
 		return pass{}, &closed{err}
 	}
-	w := &waiter{ready: make(chan struct{}), held: make(chan struct{}, 1)}
+	w := &waiter{ready: make(chan struct{}), held: make(chan struct{}, 1), told: -1}
 	w.deadline, _ = ctx.Deadline()
 
 	g.mu.Lock()
@@ -147,7 +147,7 @@ func (g *gate) admit(now time.Time) {
 	if g.window.Remaining == 0 {
 		g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool { return g.refuse(w, now) })
 		for _, w := range g.queue {
-			w.hold(g.window.end)
+			w.hold(g.epoch)
 		}
 	}
 	if g.timer == nil {
@@ -158,11 +158,11 @@ func (g *gate) admit(now time.Time) {
 }
 
 // hold tells a waiter, once for each window, that the window is used up.
-func (w *waiter) hold(until time.Time) {
-	if until.Equal(w.until) {
+func (w *waiter) hold(epoch int) {
+	if epoch == w.told {
 		return
 	}
-	w.until = until
+	w.told = epoch
 	select {
 	case w.held <- struct{}{}:
 	default:
@@ -229,12 +229,13 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	switch {
 	case n.lost && known.Remaining == 1: // it may be used up, or not
 		known.Remaining, known.end = 0, now
+		g.epoch++
 	case n.lost:
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
 	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the ban lasts longer
 	case n.refused && !n.limited: // by something in front of the service, which knows nothing of the limits
-		g.window = window{end: n.end, banned: n.banned}
+		g.window = window{Limits: Limits{Reset: known.Reset}, end: n.end, banned: n.banned}
 		g.epoch++
 	case known.Limit == 0 && known.Remaining == 0 && now.Before(known.end): // until then nothing else counts
 	case same:

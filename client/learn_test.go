@@ -54,6 +54,8 @@ func TestTheGateBelievesTheRightAnswer(t *testing.T) {
 		"not those of an address, with a 401":   {[]step{minute, {1, 11, told(11, 401, 11, 1000, 999, 60)}}, 39, 60},
 		"that a lost one may have been counted": {[]step{minute, {1, 11, silence(errors.New("reset"))}, {1, 12, news{lost: true}}}, 38, 60},
 		"that lost ones may have used it up":    {[]step{{0, 10, told(10, 200, 10, 60, 1, 60)}, {1, 11, news{lost: true}}}, 0, 11},
+		"not one that the loss has overtaken":   {[]step{{0, 10, told(10, 200, 10, 60, 1, 60)}, {1, 11, news{lost: true}}, {1, 12, told(12, 200, 12, 60, 5, 60)}}, 0, 11},
+		"not one that a proxy has overtaken":    {[]step{minute, {1, 20, proxied}, {1, 26, told(26, 200, 26, 60, 45, 60)}}, 0, 25},
 		"not that a used one ends with a loss":  {[]step{{0, 10, told(10, 200, 10, 60, 0, 60)}, {1, 11, news{lost: true}}}, 0, 60},
 		"a proxy, whoever answers meanwhile":    {[]step{minute, {1, 20, proxied}, {1, 20, told(20, 200, 20, 60, 38, 60)}}, 0, 25},
 		"the service again after a proxy":       {[]step{minute, {1, 20, proxied}, {2, 26, told(26, 200, 26, 60, 38, 60)}}, 38, 60},

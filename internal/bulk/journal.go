@@ -72,7 +72,9 @@ func (j *Journal) Load(l *Ledger, confirm func(Block) (bool, error)) (lines int6
 		name, entries, err := readBlock(in)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return lines, j.cutTorn(whole)
+			return lines, j.cut(whole)
+		case errors.Is(err, errDamaged):
+			return lines, fmt.Errorf("%s is damaged; put a copy of it back, or remove it to import all lines again", j.Name())
 		case err != nil:
 			return lines, err
 		}
@@ -111,19 +113,6 @@ func (j *Journal) begin(in *bufio.Reader) (int64, error) {
 	return int64(len(journalBegins)), nil
 }
 
-// cutTorn cuts off a block that was not written completely, because the program or the machine stopped. Only the last
-// block can be such a one; if there is more after size than a block, the journal is damaged.
-func (j *Journal) cutTorn(size int64) error {
-	info, err := j.file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size()-size > blockHead+entrySize*MaxBlock {
-		return fmt.Errorf("%s is damaged; put a copy of it back, or remove it to import all lines again", j.Name())
-	}
-	return j.cut(size)
-}
-
 // cut shortens the journal to that size. The next block goes there.
 func (j *Journal) cut(size int64) error {
 	if err := j.file.Truncate(size); err != nil {
@@ -133,6 +122,9 @@ func (j *Journal) cut(size int64) error {
 	return err
 }
 
+// errDamaged means that the journal has bytes that Append did not write.
+var errDamaged = errors.New("the journal is damaged")
+
 func readBlock(in io.Reader) (name Block, entries []entry, err error) {
 	var head [blockHead]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
@@ -141,7 +133,7 @@ func readBlock(in io.Reader) (name Block, entries []entry, err error) {
 	name = Block(head[:16])
 	n := binary.BigEndian.Uint32(head[16:])
 	if n > MaxBlock {
-		return name, nil, io.ErrUnexpectedEOF
+		return name, nil, errDamaged
 	}
 	body := make([]byte, entrySize*n)
 	if _, err := io.ReadFull(in, body); err != nil {

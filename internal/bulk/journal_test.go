@@ -196,7 +196,7 @@ func TestADamagedJournalIsNotForgotten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, func(j *Journal) {
 		for range 3 {
-			if err := j.Append(NewBlock(), make([]ID, MaxBlock)); err != nil {
+			if err := j.Append(NewBlock(), make([]ID, 2)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -76,16 +76,21 @@ func (c *keyCache) takePlace() error {
 	if len(c.places) == 0 {
 		c.moved.Store(time.Now().UnixNano())
 	}
-	select {
-	case c.places <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case c.places <- struct{}{}:
-		return nil
-	case <-time.After(turnTimeout - time.Since(time.Unix(0, c.moved.Load()))):
-		return petstore.NotDone(errManyLookUps)
+	for {
+		select {
+		case c.places <- struct{}{}:
+			return nil
+		default:
+		}
+		wait := turnTimeout - time.Since(time.Unix(0, c.moved.Load()))
+		if wait <= 0 {
+			return petstore.NotDone(errManyLookUps)
+		}
+		select {
+		case c.places <- struct{}{}:
+			return nil
+		case <-time.After(wait):
+		}
 	}
 }
 

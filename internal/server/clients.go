@@ -78,17 +78,17 @@ func (l *clients) Accept() (net.Conn, error) {
 			return nil, net.ErrClosed
 		}
 	}
+	c.heard.Store(time.Now().UnixNano()) // it may have waited for long
 	return c, nil
 }
 
 // stop ends accepting. Before that it waits, at most until ctx ends, for the clients in the queue to be accepted: when
-// the listener closes, the system breaks off their connections. The last of them may wait for room until ctx ends.
+// the listener closes, the system breaks off their connections. The last of them may still wait for room.
 func (l *clients) stop(ctx context.Context) {
 	if door, ok := l.Listener.(syscall.Conn); ok {
 		turnAway(ctx, door)
 	}
 	l.Listener.Close()
-	context.AfterFunc(ctx, func() { l.Close() })
 }
 
 // Close ends accepting. Accepted connections stay open. The server may call Close again, which does nothing.

@@ -100,7 +100,8 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	defer cancel()
 	clients.stop(deadline)
 	clients.finish(deadline, draining) // Shutdown alone would drop requests that are just arriving
-	<-ended                            // the server now has all accepted connections, also one that has waited for room
+	time.AfterFunc(patience, func() { clients.Close() })
+	<-ended // the server now has all accepted connections, also one that has waited for room
 	clients.finish(deadline, draining)
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()

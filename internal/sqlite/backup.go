@@ -166,10 +166,21 @@ func copyBeside(ctx context.Context, conn *sqlite3.Conn, source, target string, 
 
 // publish gives a complete file the name target, unless another file has got that name meanwhile.
 func publish(made, target string) error {
-	reserved, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	err := os.Link(made, target)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system has no links
+		err = renameNew(made, target)
+	}
 	if errors.Is(err, fs.ErrExist) {
 		return isThere(target)
-	} else if err != nil {
+	}
+	flush(filepath.Dir(target)) // where a folder cannot be flushed, its file system needs no flush
+	return err
+}
+
+// renameNew renames a file, unless there is one with the new name. For a moment that one is empty.
+func renameNew(made, target string) error {
+	reserved, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
 		return err
 	}
 	reserved.Close()
@@ -177,7 +188,6 @@ func publish(made, target string) error {
 		os.Remove(target)
 		return err
 	}
-	flush(filepath.Dir(target)) // where a folder cannot be flushed, its file system needs no flush
 	return nil
 }
 

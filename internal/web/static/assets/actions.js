@@ -1,7 +1,7 @@
 // What can be done with an animal, by its state. Each action says how things are once it is done, which is shown at once,
 // and how it is sent to the server. Sent twice, it is done once.
 
-import { closeOrder, placeOrder, updatePet } from "./operations.js";
+import { closeOrder, oneOrder, updatePet } from "./operations.js";
 
 const byHand = (status, words) => (animal) => ({
   after: { animal: { ...animal, status }, order: undefined },
@@ -40,7 +40,7 @@ export function choices(animal, order) {
 }
 
 /** A reservation, under a reference and for a time if they are given. */
-export const reserving = (fields) => (animal) => ({
+export const reserving = (fields, placeOrder = oneOrder()) => (animal) => ({
   after: { animal: { ...animal, status: "pending" }, order: { reference: fields.reference } },
   said: `${animal.name} is reserved.`,
   send: async (signal) => ({

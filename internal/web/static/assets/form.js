@@ -89,7 +89,7 @@ async function submit(done) {
 // An edit sends only what was changed, so that what somebody else changed meanwhile stays.
 async function store(signal) {
   const { name, categoryId, status } = typed();
-  const number = () => categoryNumber(categoryId, signal, Boolean(name.trim())); // without a name the animal is refused
+  const number = () => categoryNumber(categoryId, signal, /\P{White_Space}/u.test(name)); // without a name the animal is refused
   if (!editing) return createPet({ name: name || undefined, categoryId: (await number()) || undefined, status }, signal);
   const changed = {};
   if (name !== filled.name) changed.name = name;
