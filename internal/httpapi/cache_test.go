@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"petstore/internal/petstore"
@@ -69,6 +71,29 @@ func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
 	if key, _, fresh := cache.cached(hash, noon); fresh && !key.BannedUntil.Equal(ban.Until) {
 		t.Error("a key is relied on that was read before its owner was banned")
 	}
+}
+
+// steady is a storage that needs a tenth of a second for each key.
+type steady struct{ petstore.Storage }
+
+func (steady) FindKey(context.Context, petstore.SecretHash) (petstore.Key, error) {
+	time.Sleep(100 * time.Millisecond)
+	return petstore.Key{}, petstore.Errorf(petstore.NotFound, "There is no such key.")
+}
+
+func TestLookUpsWaitForAsLongAsTheStorageAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := newKeyCache(steady{}, slog.New(slog.DiscardHandler), time.Now)
+		var all sync.WaitGroup
+		for i := range 20 * maxLookUps {
+			all.Go(func() {
+				if _, err := cache.lookUp(t.Context(), petstore.HashSecret(strconv.Itoa(i))); !petstore.IsCode(err, petstore.NotFound) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
 }
 
 func TestKeyCacheIsBounded(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -286,5 +287,23 @@ func TestALostListenerIsReported(t *testing.T) {
 	s := &Server{Handler: http.NotFoundHandler(), MaxConns: 1, Draining: new(atomic.Bool), Log: slog.New(slog.DiscardHandler)}
 	if err := s.Serve(t.Context(), listener); !errors.Is(err, net.ErrClosed) || s.Draining.Load() {
 		t.Errorf("the server stopped with %v", err)
+	}
+}
+
+// The only connection there is room for is a proxy's, over HTTP/2, and rests.
+func TestAStopDoesNotWaitForAConnectionThatMakesNoRoom(t *testing.T) {
+	t.Parallel()
+	address, stop := start(t, &Server{
+		Handler: http.HandlerFunc(readBody), MaxConns: 1, Certificate: testCertificate(t), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
+	proxy := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	answer, err := proxy.Get("https://" + address)
+	if err != nil || answer.ProtoMajor != 2 {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	answer.Body.Close()
+	dial(t, address)
+	if err := stop(); err != nil {
+		t.Error(err)
 	}
 }
