@@ -17,13 +17,13 @@ func pages(base string, environment petstore.Environment) map[string]http.Handle
 	if environment == petstore.Staging {
 		web.MarkStaging(pages)
 	}
-	pages["/openapi.yaml"] = document("application/yaml", at(base, api.YAML, "- url: %s\n"))
-	pages["/openapi.json"] = document("application/json", at(base, api.JSON, `"url": "%s"`))
+	pages["/openapi.yaml"] = document("application/yaml", described(base, api.YAML, "- url: %s\n"))
+	pages["/openapi.json"] = document("application/json", described(base, api.JSON, `"url": "%s"`))
 	return pages
 }
 
-// at is the description of the interface with the address of this server, which the form says how to write.
-func at(base string, description []byte, form string) []byte {
+// described is the description of the interface with the address of this server, which the form says how to write.
+func described(base string, description []byte, form string) []byte {
 	return bytes.Replace(description, fmt.Appendf(nil, form, "/v1"), fmt.Appendf(nil, form, base+"/v1"), 1)
 }
 

@@ -60,7 +60,7 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	page.Click("#change-key")
 	check("the question for another key")
 	page.Open(s.URL + "/?animal=2")
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+	page.Wait(isSold)
 	s.kill()
 	page.Click(act("bring-back"))
 	page.Wait(`notice.innerText.includes("cannot be reached")`)

@@ -37,10 +37,10 @@ func TestADoubleClickIsOneAction(t *testing.T) {
 	s.add(t, animal("Olive", "pending"), animal("Biscuit", "sold"))
 	page := openAt(t, s, "?animal=1")
 	page.DoubleClick(act("adopt"))
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete") + ` && said.innerText === "Olive is adopted."`)
+	page.Wait(isSold + ` && said.innerText === "Olive is adopted."`)
 	page.Open(s.URL + "/?animal=2")
 	page.DoubleClick(act("bring-back"))
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete") + ` && said.innerText === "Biscuit is available again."`)
+	page.Wait(isAvailable + ` && said.innerText === "Biscuit is available again."`)
 	if testservice.Eval[bool](page, `Boolean(document.querySelector("dialog[open]"))`) {
 		t.Error("the second click opened a dialog")
 	}
@@ -84,7 +84,7 @@ func TestAReferenceIsForOneReservation(t *testing.T) {
 	page.Click("#send-reserve")
 	page.Wait(`order.innerText.includes("For Ms Tanaka") && order.innerText.includes("Order 1")`)
 	page.Click(act("bring-back"))
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	page.Click(act("reserve"))
 	page.Wait(newReserved)
 	page.Fill("#reference", "Mr Okafor")
@@ -112,7 +112,7 @@ func TestAnEditLeavesWhatNobodyTouched(t *testing.T) {
 	page.Click(act("edit"))
 	page.Click(`#status label:nth-child(3)`)
 	page.Click("#send-add")
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+	page.Wait(isSold)
 	want := []pet{{3, "Line one\nLine two", 1, "sold"}, {2, "Max", 3, "available"}, {1, "Olivia", 7, "available"}}
 	if got := s.everyPet(t); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the store has %+v, want %+v", got, want)
@@ -127,13 +127,13 @@ func TestAnAnimalAppearsWhileAnotherIsBeingChanged(t *testing.T) {
 	page.Click(`[data-animal="1"]`)
 	answerOnce(page, "PATCH", onRelease)
 	page.Click(act("adopt"))
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+	page.Wait(isSold)
 	page.Click("#close-animal")
 	page.Click(`[data-animal="2"]`)
 	page.Wait(`document.getElementById("animal-name").innerText === "Biscuit"`)
 	testservice.Eval[bool](page, "(release(), true)")
 	eventually(t, "the store has the other animal sold", 30*time.Second, func() bool { return s.everyPet(t)[1].Status == "sold" })
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 }
 
 func TestADialogGoesWithTheAnimalItIsAbout(t *testing.T) {
@@ -180,11 +180,11 @@ func TestAnEditSeesThatAReservationHasEnded(t *testing.T) {
 	page.Wait(showsExactly("Olive"))
 	s.ask(t, http.MethodPost, "/v1/orders/1/cancel", "")
 	page.Click(`[data-animal="1"]`)
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	page.Click(act("edit"))
 	page.Click(`#status label:nth-child(3)`)
 	page.Click("#send-add")
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+	page.Wait(isSold)
 }
 
 func TestAKeyThatWorkedGivesWayToNoOther(t *testing.T) {
@@ -232,7 +232,7 @@ func TestALateRefusalOfAnOldKeyLeavesTheNewOne(t *testing.T) {
 	s := startServer(t, "--database", database)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	answerOnce(page, "PATCH", `new Promise((resolve) => (window.release = resolve)).then(() => `+refusedKey+`)`)
 	page.Click(act("adopt"))
 	page.Wait("window.release")
@@ -241,7 +241,7 @@ func TestALateRefusalOfAnOldKeyLeavesTheNewOne(t *testing.T) {
 	page.Wait(`location.hash === "" && sessionStorage.getItem("petstore-api-key") === "` + next + `"`)
 	testservice.Eval[bool](page, "(release(), true)")
 	page.Wait(`notice.innerText.includes("That key was refused")`)
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete") + ` && sessionStorage.getItem("petstore-api-key") === "` + next + `"`)
+	page.Wait(isAvailable + ` && sessionStorage.getItem("petstore-api-key") === "` + next + `"`)
 }
 
 func TestADraftAndANumberAreTakenAsPeopleWriteThem(t *testing.T) {

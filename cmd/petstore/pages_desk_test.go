@@ -27,6 +27,12 @@ func is(status string, actions ...string) string {
 		status, strings.Join(actions, ","))
 }
 
+// What is offered for an animal that no order holds.
+var (
+	isAvailable = is("Available", "Reserve", "Mark as adopted", "Edit", "Delete")
+	isSold      = is("Sold", "Bring back", "Edit", "Delete")
+)
+
 type order struct {
 	ID        int64
 	PetID     int64
@@ -56,7 +62,7 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(showsExactly("Olive") + ` && location.search === "?status=pending" && document.activeElement.dataset.animal === "1"`)
 
 	page.Open(s.URL + "/?animal=2")
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	page.Click("#close-animal")
 	page.Wait(showsExactly("Biscuit", "Olive") + ` && location.search === ""`)
 	page.Fill("#number", "1")
@@ -104,7 +110,7 @@ func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 	page.Reload()
 	page.Wait(`order.innerText.includes("The hold ends") && order.innerText.includes("in 7 days")`)
 	page.Click(act("adopt"))
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete") + ` && !order.checkVisibility() && said.innerText === "Olive is adopted."`)
+	page.Wait(isSold + ` && !order.checkVisibility() && said.innerText === "Olive is adopted."`)
 	if got := s.orders(t); got[0].Status != "completed" {
 		t.Errorf("the store has %+v", got)
 	}
@@ -119,12 +125,12 @@ func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 	page.Click("#send-reserve")
 	page.Wait(`order.innerText.includes("Without a reference") && order.innerText.includes("in 3 days")`)
 	page.Click(act("bring-back"))
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete") + ` && !order.checkVisibility()`)
+	page.Wait(isAvailable + ` && !order.checkVisibility()`)
 	page.Wait(`document.activeElement.id === "animal-name"`) // the focus moves, because the button is gone
 	page.Click(act("adopt"))
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+	page.Wait(isSold)
 	page.Click(act("bring-back"))
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	// The page shows a change before the store has answered.
 	eventually(t, "the store has one order, which is cancelled", 30*time.Second, func() bool {
 		got := s.orders(t)
@@ -243,7 +249,7 @@ func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	s.add(t, animal("Olive", "available"), animal("Biscuit", "available"))
 	page := openAt(t, s, "")
 	page.Click(`[data-animal="1"]`)
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	// The page fetches nothing while it believes that it is hidden, so it does not learn about the order in time.
 	hide(page, true)
 	s.ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"somebody else"}`)
@@ -253,7 +259,7 @@ func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	s.ask(t, http.MethodPost, "/v1/orders/1/complete", "")
 	page.Click(act("bring-back"))
 	page.Wait(`notice.innerText.includes("This order was completed at")`)
-	page.Wait(is("Sold", "Bring back", "Edit", "Delete"))
+	page.Wait(isSold)
 
 	s.ask(t, http.MethodPatch, "/v1/pets/1", `{"status":"available"}`)
 	s.ask(t, http.MethodPost, "/v1/orders", `{"petId":1}`)
@@ -277,7 +283,7 @@ func TestAChangeIsShownAtOnceAndTakenBackWhenNoAnswerComes(t *testing.T) {
 	s := startServer(t)
 	s.add(t, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	testservice.Eval[bool](page, `(window.seen = [], new MutationObserver(() => seen.push(document.querySelector("#animal-status").innerText))
 		.observe(document.querySelector("#animal-status"), {subtree: true, childList: true, attributes: true}), true)`)
 	s.kill()

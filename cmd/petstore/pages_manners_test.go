@@ -69,7 +69,7 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && document.activeElement.id === "animal-name"`)
 	reach(act("bring-back"))
 	page.Press(enter)
-	page.Wait(is("Available", "Reserve", "Mark as adopted", "Edit", "Delete"))
+	page.Wait(isAvailable)
 	reach(act("delete"))
 	page.Press(enter)
 	page.Wait(`ask.open`)

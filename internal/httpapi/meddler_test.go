@@ -28,6 +28,19 @@ func (m *meddler) with(before func(ctx context.Context, call string) error) {
 	m.before = before
 }
 
+// holdLookUps holds back the next n look-ups of keys until ask is closed. Each of them sends a value on asked.
+func (m *meddler) holdLookUps(n int) (asked, ask chan struct{}) {
+	asked, ask = make(chan struct{}, n), make(chan struct{})
+	m.with(func(_ context.Context, call string) error {
+		if call == "FindKey" {
+			asked <- struct{}{}
+			<-ask
+		}
+		return nil
+	})
+	return asked, ask
+}
+
 // failing makes a call fail with that error from now on.
 func (m *meddler) failing(call string, err error) {
 	m.with(func(_ context.Context, c string) error {

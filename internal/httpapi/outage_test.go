@@ -73,15 +73,8 @@ func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
 	server := testservice.StartPostgres(t)
 	storage := meddleAt(t, server.Address)
 	s := serve(t, on(storage))
-	keys := s.someKeys(most + 2)
-	asked, ask := make(chan struct{}, len(keys)), make(chan struct{})
-	storage.with(func(_ context.Context, call string) error {
-		if call == "FindKey" {
-			asked <- struct{}{}
-			<-ask
-		}
-		return nil
-	})
+	keys := s.someKeys(most + 20)
+	asked, ask := storage.holdLookUps(len(keys))
 	server.Pause(t)
 	answers := make(chan string)
 	for _, key := range keys[:most] {
@@ -122,14 +115,7 @@ func TestMoreKeysThanAreLookedUpAtOnceAllGetTheirTurn(t *testing.T) {
 	storage := meddle(t)
 	s := serve(t, on(storage))
 	keys := s.someKeys(3 * most)
-	asked, ask := make(chan struct{}, len(keys)), make(chan struct{})
-	storage.with(func(_ context.Context, call string) error {
-		if call == "FindKey" {
-			asked <- struct{}{}
-			<-ask
-		}
-		return nil
-	})
+	asked, ask := storage.holdLookUps(len(keys))
 	answers := make(chan int)
 	for _, key := range keys {
 		go func() {
