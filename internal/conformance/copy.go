@@ -14,7 +14,7 @@ import (
 
 // Copy checks that petstore.Copy makes the storage of openTo equal to the storage of openFrom. Each case opens both new
 // and empty. The functions register their own cleanup.
-func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Copyable) {
+func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
 	for _, group := range [][]copyCase{copyRecordCases, copyLifeCases, copyKeyCases, copyServedCases} {
 		for _, c := range group {
 			t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, openFrom(t), openTo(t)}) })
@@ -30,7 +30,7 @@ type copyCase struct {
 // copyTest is a running case: the test, and the two storages.
 type copyTest struct {
 	*testing.T
-	from, to petstore.Copyable
+	from, to petstore.Database
 }
 
 var copyRecordCases = []copyCase{
@@ -164,7 +164,7 @@ func (t copyTest) copy() []petstore.Tally {
 }
 
 // fill stores n animals with gaps between their ids, and returns them.
-func (t copyTest) fill(s petstore.Copyable, n int) []petstore.Pet {
+func (t copyTest) fill(s petstore.Database, n int) []petstore.Pet {
 	t.Helper()
 	pets := make([]petstore.Pet, n)
 	for i := range pets {
@@ -174,7 +174,7 @@ func (t copyTest) fill(s petstore.Copyable, n int) []petstore.Pet {
 	return pets
 }
 
-func (t copyTest) create(s petstore.Copyable, once *petstore.Idempotency) petstore.Pet {
+func (t copyTest) create(s petstore.Database, once *petstore.Idempotency) petstore.Pet {
 	t.Helper()
 	pet, _, err := s.CreatePet(t.Context(), rex, once)
 	t.noError(err)
@@ -204,7 +204,7 @@ func (t copyTest) equal() {
 }
 
 // content is everything in a storage, as text.
-func (t copyTest) content(s petstore.Copyable) string {
+func (t copyTest) content(s petstore.Database) string {
 	t.Helper()
 	ctx := context.Background()
 	keys, err := s.StoredKeys(ctx, petstore.StoredKey{}, 10_000)

@@ -37,7 +37,7 @@ var copyKeyCases = []copyCase{
 	{"the earlier of two revocations counts", func(t copyTest) {
 		early, late := t.addKey(t.from, "early here"), t.addKey(t.from, "late here")
 		t.copy()
-		for s, at := range map[petstore.Copyable]time.Duration{t.from: 1, t.to: 2} {
+		for s, at := range map[petstore.Database]time.Duration{t.from: 1, t.to: 2} {
 			t.noError(s.RevokeKey(t.Context(), early.ID, epoch.Add(at*time.Minute)))
 			t.noError(s.RevokeKey(t.Context(), late.ID, epoch.Add((3-at)*time.Minute)))
 		}
@@ -49,7 +49,7 @@ var copyKeyCases = []copyCase{
 	{"the earlier of two expiries counts", func(t copyTest) {
 		early, late, never := t.addKey(t.from, "early here"), t.addKey(t.from, "late here"), t.addKey(t.from, "here for ever")
 		t.copy()
-		for s, overlap := range map[petstore.Copyable]time.Duration{t.from: 1, t.to: 2} {
+		for s, overlap := range map[petstore.Database]time.Duration{t.from: 1, t.to: 2} {
 			t.rotate(s, early, overlap*time.Hour)
 			t.rotate(s, late, (3-overlap)*time.Hour)
 		}
@@ -78,7 +78,7 @@ var copyKeyCases = []copyCase{
 	{"the ban that ends later and the longer streak count", func(t copyTest) {
 		key := t.addKey(t.from, "one")
 		t.copy()
-		ban := func(s petstore.Copyable, at time.Duration) (ban petstore.Ban) {
+		ban := func(s petstore.Database, at time.Duration) (ban petstore.Ban) {
 			ban, err := s.BanOwner(t.Context(), key.Owner, epoch.Add(at))
 			t.noError(err)
 			return ban
@@ -104,7 +104,7 @@ var copyKeyCases = []copyCase{
 	}},
 }
 
-func (t copyTest) addKey(s petstore.Copyable, name string) petstore.Key {
+func (t copyTest) addKey(s petstore.Database, name string) petstore.Key {
 	t.Helper()
 	key := petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, epoch, petstore.Forever)
 	t.noError(s.CreateKey(t.Context(), key, petstore.HashSecret(key.ID)))
@@ -112,13 +112,13 @@ func (t copyTest) addKey(s petstore.Copyable, name string) petstore.Key {
 }
 
 // rotate makes the key expire after the overlap.
-func (t copyTest) rotate(s petstore.Copyable, key petstore.Key, overlap time.Duration) {
+func (t copyTest) rotate(s petstore.Database, key petstore.Key, overlap time.Duration) {
 	t.Helper()
 	_, err := s.RotateKey(t.Context(), key.ID, petstore.HashSecret(petstore.NewSecret(petstore.Production)), epoch, overlap)
 	t.noError(err)
 }
 
-func (t copyTest) keys(s petstore.Copyable) []petstore.StoredKey {
+func (t copyTest) keys(s petstore.Database) []petstore.StoredKey {
 	t.Helper()
 	keys, err := s.StoredKeys(t.Context(), petstore.StoredKey{}, 10_000)
 	t.noError(err)

@@ -109,7 +109,7 @@ var copyLifeCases = []copyCase{
 
 // changing is a storage that changes after the copy has read the first orders.
 type changing struct {
-	petstore.Copyable
+	petstore.Database
 	change func()
 }
 
@@ -117,7 +117,7 @@ func (s changing) StoredOrders(ctx context.Context, after petstore.Order, limit 
 	if after != (petstore.Order{}) {
 		s.change()
 	}
-	return s.Copyable.StoredOrders(ctx, after, limit)
+	return s.Database.StoredOrders(ctx, after, limit)
 }
 
 func (t storageTest) refusedPatch(id int64, code petstore.Code) {

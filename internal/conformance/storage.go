@@ -18,9 +18,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Storage checks that the storage of open keeps every promise of petstore.Storage. Each case opens a new, empty storage
+// Storage checks that the storage of open keeps every promise of petstore.Storage, Upkeep and Loader. Each case opens a new, empty storage
 // of the production environment. The function open registers its own cleanup, which closes the storage.
-func Storage(t *testing.T, open func(t *testing.T) petstore.Storage) {
+func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 	groups := []struct {
 		name  string
 		cases []storageCase
@@ -57,7 +57,7 @@ type storageCase struct {
 // storageTest is a running case: the test, and the storage under test.
 type storageTest struct {
 	*testing.T
-	petstore.Storage
+	petstore.Database
 }
 
 // epoch is when the cases begin. Every storage can keep this time exactly.

@@ -11,7 +11,7 @@ import (
 
 var historyCases = []storageCase{
 	{"a read never shows less than one that ended before it began", func(t storageTest) {
-		t.noError(History(t.Context(), t.Storage))
+		t.noError(History(t.Context(), t.Database))
 	}},
 }
 

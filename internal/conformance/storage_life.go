@@ -10,112 +10,112 @@ import (
 // everyCall calls each method of a Storage once, with arguments that an open storage accepts.
 var everyCall = []struct {
 	name string
-	call func(ctx context.Context, s petstore.Storage) error
+	call func(ctx context.Context, s petstore.Database) error
 }{
-	{"ListPets", func(ctx context.Context, s petstore.Storage) error {
+	{"ListPets", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.ListPets(ctx, petstore.PetQuery{Limit: 20})
 		return err
 	}},
-	{"GetPet", func(ctx context.Context, s petstore.Storage) error {
+	{"GetPet", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.GetPet(ctx, 1)
 		return err
 	}},
-	{"CreatePet", func(ctx context.Context, s petstore.Storage) error {
+	{"CreatePet", func(ctx context.Context, s petstore.Database) error {
 		_, _, err := s.CreatePet(ctx, rex, nil)
 		return err
 	}},
-	{"CreatePet once", func(ctx context.Context, s petstore.Storage) error {
+	{"CreatePet once", func(ctx context.Context, s petstore.Database) error {
 		_, _, err := s.CreatePet(ctx, rex, once("k", 1))
 		return err
 	}},
-	{"UpdatePet", func(ctx context.Context, s petstore.Storage) error {
+	{"UpdatePet", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.UpdatePet(ctx, 1, restated(petstore.Sold))
 		return err
 	}},
-	{"DeletePet", func(ctx context.Context, s petstore.Storage) error { return s.DeletePet(ctx, 1) }},
-	{"Inventory", func(ctx context.Context, s petstore.Storage) error {
+	{"DeletePet", func(ctx context.Context, s petstore.Database) error { return s.DeletePet(ctx, 1) }},
+	{"Inventory", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.Inventory(ctx)
 		return err
 	}},
-	{"ListCategories", func(ctx context.Context, s petstore.Storage) error {
+	{"ListCategories", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.ListCategories(ctx, petstore.CategoryQuery{Limit: 20})
 		return err
 	}},
-	{"GetCategory", func(ctx context.Context, s petstore.Storage) error {
+	{"GetCategory", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.GetCategory(ctx, 1)
 		return err
 	}},
-	{"CreateCategory", func(ctx context.Context, s petstore.Storage) error {
+	{"CreateCategory", func(ctx context.Context, s petstore.Database) error {
 		_, _, err := s.CreateCategory(ctx, "Dogs", nil)
 		return err
 	}},
-	{"NameCategory", func(ctx context.Context, s petstore.Storage) error {
+	{"NameCategory", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.NameCategory(ctx, petstore.Category{ID: 1, Name: "Dogs"})
 		return err
 	}},
-	{"DeleteCategory", func(ctx context.Context, s petstore.Storage) error { return s.DeleteCategory(ctx, 1) }},
-	{"ListOrders", func(ctx context.Context, s petstore.Storage) error {
+	{"DeleteCategory", func(ctx context.Context, s petstore.Database) error { return s.DeleteCategory(ctx, 1) }},
+	{"ListOrders", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.ListOrders(ctx, petstore.OrderQuery{Limit: 20})
 		return err
 	}},
-	{"GetOrder", func(ctx context.Context, s petstore.Storage) error {
+	{"GetOrder", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.GetOrder(ctx, 1)
 		return err
 	}},
-	{"PlaceOrder", func(ctx context.Context, s petstore.Storage) error {
+	{"PlaceOrder", func(ctx context.Context, s petstore.Database) error {
 		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, nil)
 		return err
 	}},
-	{"PlaceOrder once", func(ctx context.Context, s petstore.Storage) error {
+	{"PlaceOrder once", func(ctx context.Context, s petstore.Database) error {
 		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, once("k", 1))
 		return err
 	}},
-	{"CloseOrder", func(ctx context.Context, s petstore.Storage) error {
+	{"CloseOrder", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.CloseOrder(ctx, 1, petstore.Completed)
 		return err
 	}},
-	{"ExpireOrders", func(ctx context.Context, s petstore.Storage) error {
+	{"ExpireOrders", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.ExpireOrders(ctx)
 		return err
 	}},
-	{"PurgeIdempotency", func(ctx context.Context, s petstore.Storage) error {
+	{"PurgeIdempotency", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.PurgeIdempotency(ctx, epoch)
 		return err
 	}},
-	{"CreateKey", func(ctx context.Context, s petstore.Storage) error {
+	{"CreateKey", func(ctx context.Context, s petstore.Database) error {
 		return s.CreateKey(ctx, newKey("b"), petstore.HashSecret("b"))
 	}},
-	{"CreateFirstKey", func(ctx context.Context, s petstore.Storage) error {
+	{"CreateFirstKey", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.CreateFirstKey(ctx, newKey("b"), petstore.HashSecret("b"))
 		return err
 	}},
-	{"EnsureKey", func(ctx context.Context, s petstore.Storage) error {
+	{"EnsureKey", func(ctx context.Context, s petstore.Database) error {
 		return s.EnsureKey(ctx, newKey("b"), petstore.HashSecret("b"))
 	}},
-	{"FindKey", func(ctx context.Context, s petstore.Storage) error {
+	{"FindKey", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.FindKey(ctx, petstore.HashSecret("a"))
 		return err
 	}},
-	{"Keys", func(ctx context.Context, s petstore.Storage) error {
+	{"Keys", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.Keys(ctx)
 		return err
 	}},
-	{"RotateKey", func(ctx context.Context, s petstore.Storage) error {
+	{"RotateKey", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.RotateKey(ctx, "key_a", petstore.HashSecret("b"), epoch, time.Hour)
 		return err
 	}},
-	{"UpdateKey", func(ctx context.Context, s petstore.Storage) error {
+	{"UpdateKey", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.UpdateKey(ctx, "key_a", petstore.KeyChange{Name: new("b")}, epoch)
 		return err
 	}},
-	{"UseKey", func(ctx context.Context, s petstore.Storage) error { return s.UseKey(ctx, "key_a", epoch) }},
-	{"RevokeKey", func(ctx context.Context, s petstore.Storage) error { return s.RevokeKey(ctx, "key_a", epoch) }},
-	{"BanOwner", func(ctx context.Context, s petstore.Storage) error {
+	{"UseKey", func(ctx context.Context, s petstore.Database) error { return s.UseKey(ctx, "key_a", epoch) }},
+	{"RevokeKey", func(ctx context.Context, s petstore.Database) error { return s.RevokeKey(ctx, "key_a", epoch) }},
+	{"BanOwner", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.BanOwner(ctx, "key_a", epoch)
 		return err
 	}},
-	{"UnbanOwner", func(ctx context.Context, s petstore.Storage) error { return s.UnbanOwner(ctx, "key_a") }},
-	{"Ping", func(ctx context.Context, s petstore.Storage) error { return s.Ping(ctx) }},
+	{"UnbanOwner", func(ctx context.Context, s petstore.Database) error { return s.UnbanOwner(ctx, "key_a") }},
+	{"Ping", func(ctx context.Context, s petstore.Database) error { return s.Ping(ctx) }},
 }
 
 var lifeCases = []storageCase{
@@ -128,7 +128,7 @@ var lifeCases = []storageCase{
 		t.addKey(key)
 		pet := t.add(rex)
 		for _, method := range everyCall {
-			if problem := notRefused(method.call(ended(), t.Storage), petstore.Unavailable); problem != nil {
+			if problem := notRefused(method.call(ended(), t.Database), petstore.Unavailable); problem != nil {
 				t.Errorf("%s: %v", method.name, problem)
 			}
 		}
@@ -142,7 +142,7 @@ var lifeCases = []storageCase{
 		t.add(rex)
 		t.noError(t.Close())
 		for _, method := range everyCall {
-			if problem := notRefused(method.call(t.Context(), t.Storage), petstore.Unavailable); problem != nil {
+			if problem := notRefused(method.call(t.Context(), t.Database), petstore.Unavailable); problem != nil {
 				t.Errorf("%s: %v", method.name, problem)
 			}
 		}

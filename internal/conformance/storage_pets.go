@@ -153,11 +153,11 @@ var petCases = []storageCase{
 		walking.Store(true)
 		t.atOnce(6, func(i int) error {
 			if i > 0 {
-				return addWhile(t.Context(), t.Storage, &walking)
+				return addWhile(t.Context(), t.Database, &walking)
 			}
 			defer walking.Store(false)
 			for _, status := range append([]petstore.Status{0}, petstore.Statuses...) {
-				if err := walk(t.Context(), t.Storage, status, before); err != nil {
+				if err := walk(t.Context(), t.Database, status, before); err != nil {
 					return err
 				}
 			}
@@ -193,7 +193,7 @@ func only(pets []petstore.Pet, keep func(petstore.Pet) bool) []petstore.Pet {
 	return kept
 }
 
-func addWhile(ctx context.Context, s petstore.Storage, more *atomic.Bool) error {
+func addWhile(ctx context.Context, s petstore.Database, more *atomic.Bool) error {
 	for i := 0; more.Load(); i++ {
 		if _, _, err := s.CreatePet(ctx, petstore.NewPet{Name: "Late", Status: petstore.Statuses[i%3]}, nil); err != nil {
 			return err
@@ -203,7 +203,7 @@ func addWhile(ctx context.Context, s petstore.Storage, more *atomic.Bool) error 
 }
 
 // walk pages through the animals of a status. It returns an error unless it meets each of them exactly once.
-func walk(ctx context.Context, s petstore.Storage, status petstore.Status, pets []petstore.Pet) error {
+func walk(ctx context.Context, s petstore.Database, status petstore.Status, pets []petstore.Pet) error {
 	seen := make(map[int64]int)
 	for q := (petstore.PetQuery{Status: status, Limit: 7}); ; {
 		page, err := s.ListPets(ctx, q)

@@ -12,7 +12,7 @@ import (
 
 // VersionOne checks a store that the first version of the program made. Each case opens a migrated copy of it with open;
 // openEmpty opens a new store. The functions register their own cleanup.
-func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Copyable) {
+func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Database) {
 	for _, c := range versionOneCases {
 		t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, open(t), openEmpty(t)}) })
 	}

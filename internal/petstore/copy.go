@@ -9,24 +9,29 @@ import (
 	"time"
 )
 
-// Copyable is a Storage whose whole content can be copied into another. Every storage returns records in the same order.
-// Each Replace, and RaiseCounters, is one transaction, and returns ErrServed once MarkServed was called.
-type Copyable interface {
-	Storage
-
-	// What a copy reads, besides animals and categories:
-
+// Source is what a copy reads. Every storage returns records in the same order.
+type Source interface {
+	// ListPets returns at most q.Limit animals, newest first.
+	ListPets(ctx context.Context, q PetQuery) ([]Pet, error)
+	// Inventory counts the animals of each status.
+	Inventory(ctx context.Context) (Inventory, error)
+	// ListCategories returns at most q.Limit categories in the order of their ids.
+	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
+	// StoredOrders returns at most limit orders that come after the given one, as they are stored, in the order of their ids.
+	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
 	// StoredKeys returns at most limit keys that come after the given one, in the order of their hashes.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
 	// StoredIdempotency returns at most limit idempotency records that come after the given one, in the order of time, owner
 	// and key.
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
-	// StoredOrders returns at most limit orders that come after the given one, as they are stored, in the order of their ids.
-	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
 	// Counters returns the highest ids that were ever given out.
 	Counters(ctx context.Context) (Counters, error)
+}
 
-	// What a copy writes:
+// Target is what a copy reads and writes. Each Replace, and RaiseCounters, is one transaction. All of them return
+// ErrServed once a server has served from the storage.
+type Target interface {
+	Source
 
 	// ReplacePets stores the animals of put under the ids they have and removes those of remove. Every animal that is
 	// created later gets a higher id than theirs.
@@ -43,11 +48,6 @@ type Copyable interface {
 	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
 	// RaiseCounters makes sure that every new record gets a higher id than these.
 	RaiseCounters(ctx context.Context, to Counters) error
-
-	// What ends copying:
-
-	// MarkServed records for good that a server serves from this storage. From then on nothing can be copied into it.
-	MarkServed(ctx context.Context) error
 }
 
 // ErrServed is the refusal to copy into a storage from which a server has served.
@@ -106,7 +106,7 @@ type StoredIdempotency struct {
 // Copy makes the content of to equal to that of from, and returns what it changed. Keys that only the target has stay
 // there. Copy calls progress with the number of animals compared so far and the total number of animals. It copies the
 // animals last: if an animal is created during the copy, its idempotency record never arrives without it.
-func Copy(ctx context.Context, from, to Copyable, progress func(done, total int64)) ([]Tally, error) {
+func Copy(ctx context.Context, from Source, to Target, progress func(done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the highest ids could not be read: %w", err)
@@ -142,25 +142,25 @@ func Copy(ctx context.Context, from, to Copyable, progress func(done, total int6
 
 var storedKeys = kind[StoredKey]{
 	name:    "keys",
-	stored:  Copyable.StoredKeys,
+	stored:  Source.StoredKeys,
 	order:   func(a, b StoredKey) int { return bytes.Compare(a.Hash[:], b.Hash[:]) },
 	merge:   StoredKey.Stricter,
 	keeps:   true,
-	replace: func(to Copyable, ctx context.Context, put, _ []StoredKey) error { return to.ReplaceKeys(ctx, put) },
+	replace: func(to Target, ctx context.Context, put, _ []StoredKey) error { return to.ReplaceKeys(ctx, put) },
 }
 
 var storedIdempotency = kind[StoredIdempotency]{
 	name:   "idempotency records",
-	stored: Copyable.StoredIdempotency,
+	stored: Source.StoredIdempotency,
 	order: func(a, b StoredIdempotency) int {
 		return cmp.Or(a.MadeAt.Compare(b.MadeAt), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Key, b.Key))
 	},
-	replace: Copyable.ReplaceIdempotency,
+	replace: Target.ReplaceIdempotency,
 }
 
 var storedCategories = kind[Category]{
 	name: "categories",
-	stored: func(s Copyable, ctx context.Context, after Category, limit int) ([]Category, error) {
+	stored: func(s Source, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
 		case after == Category{}: // the start: every category has a name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
@@ -170,7 +170,7 @@ var storedCategories = kind[Category]{
 		return s.ListCategories(ctx, CategoryQuery{From: after.ID + 1, Limit: limit})
 	},
 	order:   func(a, b Category) int { return cmp.Compare(a.ID, b.ID) },
-	replace: Copyable.ReplaceCategories,
+	replace: Target.ReplaceCategories,
 }
 
 // storedOrders are copied from the oldest to the newest. When two orders held the same animal one after the other, the
@@ -178,16 +178,16 @@ var storedCategories = kind[Category]{
 // as open, the newer one takes its place.
 var storedOrders = kind[Order]{
 	name:    "orders",
-	stored:  Copyable.StoredOrders,
+	stored:  Source.StoredOrders,
 	order:   func(a, b Order) int { return cmp.Compare(a.ID, b.ID) },
-	replace: Copyable.ReplaceOrders,
+	replace: Target.ReplaceOrders,
 }
 
 var storedPets = kind[Pet]{
 	name: "animals",
-	stored: func(s Copyable, ctx context.Context, after Pet, limit int) ([]Pet, error) {
+	stored: func(s Source, ctx context.Context, after Pet, limit int) ([]Pet, error) {
 		return s.ListPets(ctx, PetQuery{Before: after.ID, Limit: limit})
 	},
 	order:   func(a, b Pet) int { return cmp.Compare(b.ID, a.ID) },
-	replace: Copyable.ReplacePets,
+	replace: Target.ReplacePets,
 }

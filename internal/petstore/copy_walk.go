@@ -17,13 +17,13 @@ type Tally struct {
 type kind[T comparable] struct {
 	name string
 	// stored returns at most limit records after the given one. It returns the first ones if after is zero.
-	stored func(s Copyable, ctx context.Context, after T, limit int) ([]T, error)
+	stored func(s Source, ctx context.Context, after T, limit int) ([]T, error)
 	order  func(a, b T) int
 	// merge makes one record of two that have the same place in the order. If it is nil, the source's record wins.
 	merge func(source, target T) T
 	// keeps says that the target keeps the records that the source does not have.
 	keeps   bool
-	replace func(to Copyable, ctx context.Context, put, remove []T) error
+	replace func(to Target, ctx context.Context, put, remove []T) error
 }
 
 // copyStep is how many records are read or stored at a time.
@@ -31,7 +31,7 @@ const copyStep = 1000
 
 // copy makes the target's records equal to the source's. After every step it reports how many of the source's records
 // it has passed.
-func (k kind[T]) copy(ctx context.Context, from, to Copyable, passed func(n int64)) (Tally, error) {
+func (k kind[T]) copy(ctx context.Context, from Source, to Target, passed func(n int64)) (Tally, error) {
 	w := walk[T]{kind: k, source: side[T]{storage: from}, target: side[T]{storage: to}, tally: Tally{Kind: k.name}}
 	for told := int64(0); ; {
 		if err := cmp.Or(w.source.fill(ctx, k), w.target.fill(ctx, k)); err != nil {
@@ -100,7 +100,7 @@ func (w *walk[T]) compare() int {
 
 // side is one of the two storages of a walk, with the records that were read but not passed yet.
 type side[T comparable] struct {
-	storage Copyable
+	storage Source
 	page    []T
 	last    T
 	ended   bool

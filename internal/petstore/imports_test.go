@@ -66,39 +66,73 @@ func TestDomainAndClientStandOnTheStandardLibraryOnly(t *testing.T) {
 	}
 }
 
-func TestSiblingsImportLeavesOnly(t *testing.T) {
-	leaves := []string{internal + "petstore", internal + "batch", "petstore/api"}
-	for path, p := range parts(t) {
-		if !strings.HasPrefix(path, internal) && path != "petstore/api" {
-			continue
+// leaves may be imported by every package. They import no package of this module but the domain.
+var leaves = []string{"petstore/api", "petstore/client", internal + "petstore", internal + "batch", internal + "strictjson", internal + "terminal"}
+
+// mayImport lists, floor by floor, the packages of the program and what each may import besides leaves.
+var mayImport = map[string][]string{
+	// One technology each.
+	"httpapi": {}, "server": {}, "web": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
+	// What a command works on: a database, or a server and its key.
+	"database": {"sqlite", "postgres"},
+	"profile":  {},
+	// The commands.
+	"service":  {"database", "httpapi", "ratelimit", "server", "web"},
+	"manage":   {"database", "sqlite"},
+	"remote":   {"profile"},
+	"transfer": {"database", "profile"},
+}
+
+// mayNot returns what a package imports of this module, except leaves and what is allowed.
+func mayNot(p part, allowed []string) (imports []string) {
+	for _, path := range p.Imports {
+		isAllowed := slices.ContainsFunc(allowed, func(name string) bool { return path == internal+name })
+		if strings.HasPrefix(path, "petstore/") && !slices.Contains(leaves, path) && !isAllowed {
+			imports = append(imports, path)
 		}
-		for _, imported := range p.Imports {
-			if strings.HasPrefix(imported, "petstore/") && !slices.Contains(leaves, imported) {
-				t.Errorf("%s imports its sibling %s", path, imported)
+	}
+	return imports
+}
+
+func TestNoImportRunsUpOrSideways(t *testing.T) {
+	all := parts(t)
+	for name, allowed := range mayImport {
+		if _, exists := all[internal+name]; !exists {
+			t.Errorf("there is no package %s", name)
+		}
+		for _, path := range mayNot(all[internal+name], allowed) {
+			t.Errorf("%s imports %s", name, path)
+		}
+	}
+	for _, leaf := range leaves {
+		for _, path := range all[leaf].Imports {
+			if strings.HasPrefix(path, "petstore/") && path != internal+"petstore" {
+				t.Errorf("the leaf %s imports %s", leaf, path)
 			}
+		}
+	}
+	for _, path := range mayNot(all["petstore/cmd/petstore"], []string{"service", "manage", "remote", "transfer"}) {
+		t.Errorf("the command line imports %s", path)
+	}
+}
+
+func TestEveryPackageHasItsFloor(t *testing.T) {
+	for path, p := range parts(t) {
+		name, isInternal := strings.CutPrefix(path, internal)
+		_, placed := mayImport[name]
+		if isInternal && !placed && !slices.Contains(leaves, path) && !slices.Contains(forTests, name) {
+			t.Errorf("%s stands on no floor: add it to mayImport, and its imports %q", path, mayNot(p, nil))
 		}
 	}
 }
 
-func TestOnlyTheProgramImportsEverySibling(t *testing.T) {
-	for _, sibling := range []string{"bulk", "httpapi", "sqlite", "postgres", "ratelimit", "server", "web"} {
-		var importers []string
-		for path, p := range parts(t) {
-			if slices.Contains(p.Imports, internal+sibling) {
-				importers = append(importers, path)
-			}
-		}
-		if want := []string{"petstore/cmd/petstore"}; !slices.Equal(importers, want) {
-			t.Errorf("%s is imported by %q, want %q", sibling, importers, want)
-		}
-	}
-}
+// forTests are the packages that only tests import.
+var forTests = []string{"browser", "chaos", "conformance", "contract", "history", "hostile", "model", "testservice"}
 
 func TestWhatIsForTestsIsImportedByTestsOnly(t *testing.T) {
-	forTests := []string{internal + "conformance", internal + "contract", internal + "history", internal + "testservice"}
 	for path, p := range parts(t) {
 		for _, imported := range p.Imports {
-			if slices.Contains(forTests, imported) {
+			if name, isInternal := strings.CutPrefix(imported, internal); isInternal && slices.Contains(forTests, name) {
 				t.Errorf("%s imports %s", path, imported)
 			}
 		}

@@ -1,9 +1,6 @@
 package petstore
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Watch holds functions that a Storage calls to report what it does, so that it can be counted. Each may be nil. None
 // may block.
@@ -26,14 +23,6 @@ func (w Watch) Order(status OrderStatus, orders int) {
 	if w.Ordered != nil && orders > 0 {
 		w.Ordered(status, orders)
 	}
-}
-
-// Measured is implemented by a Storage that shows operators how busy it is.
-type Measured interface {
-	// Connections tells how many connections are in use at this moment.
-	Connections() Connections
-	// OpenOrders counts the orders that hold an animal. Its cost grows with their number.
-	OpenOrders(ctx context.Context) (int64, error)
 }
 
 // Connections describes how a Storage uses its connections.

@@ -5,7 +5,17 @@ import (
 	"time"
 )
 
-// Storage keeps everything that outlives a request. Every method is safe for concurrent use. When a writing method
+// Database is all that a database does for the program. Code takes the one of these seams that it needs; only those who
+// open and test databases take the whole.
+type Database interface {
+	Storage
+	Upkeep
+	Loader
+	Source
+	Target
+}
+
+// Storage keeps everything that outlives a request; it is what the edge needs to answer one. Every method is safe for concurrent use. When a writing method
 // returns nil, its write is durable, and every read that starts later sees it, in this process and in every other one
 // on the same database. No read shows less than a read that ended before it began. A method that cannot do its work
 // returns an Error with the code Unavailable and has changed nothing. A write that was broken off, but may have been
@@ -17,9 +27,6 @@ type Storage interface {
 	Orders
 	Keys
 
-	// PurgeIdempotency deletes the idempotency records made before that time and returns how many there were. The zero time
-	// means those that no longer count, by the clock of the store.
-	PurgeIdempotency(ctx context.Context, before time.Time) (int64, error)
 	// Ping returns nil if the storage can be read now.
 	Ping(ctx context.Context) error
 	// Close finishes the work that was accepted and releases the storage.
@@ -37,8 +44,6 @@ type Pets interface {
 
 	// CreatePet stores a valid animal under an id never used before, only once if idempotency is given.
 	CreatePet(ctx context.Context, pet NewPet, idempotency *Idempotency) (made Pet, replayed bool, err error)
-	// AddPets stores valid animals, all of them or none, under ascending ids, and does so only once.
-	AddPets(ctx context.Context, pets []NewPet, idempotency *Idempotency) (replayed bool, err error)
 	// UpdatePet changes what a valid patch names and returns the animal. It returns an Error with the code NotFound,
 	// or with PetReserved if an open order holds the animal and the patch changes its status.
 	UpdatePet(ctx context.Context, id int64, patch PetPatch) (Pet, error)
@@ -82,9 +87,6 @@ type Orders interface {
 	// this state Leaves. It returns an order already in that state as it is. It returns an Error with the code NotFound,
 	// or with OrderClosed if the order is closed in another state.
 	CloseOrder(ctx context.Context, id int64, to OrderStatus) (Order, error)
-	// ExpireOrders closes the open orders whose time is over, frees their animals, and returns how many there were. Any
-	// number of processes may call it at the same time. It writes nothing if there is nothing to do.
-	ExpireOrders(ctx context.Context) (int64, error)
 }
 
 // Keys keeps API keys and the bans of their owners.
@@ -130,6 +132,30 @@ type Keys interface {
 	// UnbanOwner lifts the owner's ban and forgets the earlier ones. It returns an Error with the code NotFound if no key
 	// has that owner.
 	UnbanOwner(ctx context.Context, owner string) error
+}
+
+// Upkeep is what a server does to its storage besides answering requests.
+type Upkeep interface {
+	// MarkServed records for good that a server serves from this storage. From then on nothing can be copied into it.
+	MarkServed(ctx context.Context) error
+	// ExpireOrders closes the open orders whose time is over, frees their animals, and returns how many there were. Any
+	// number of processes may call it at the same time. It writes nothing if there is nothing to do.
+	ExpireOrders(ctx context.Context) (int64, error)
+	// PurgeIdempotency deletes the idempotency records made before that time and returns how many there were. The zero time
+	// means those that no longer count, by the clock of the storage.
+	PurgeIdempotency(ctx context.Context, before time.Time) (int64, error)
+	// Connections tells how many connections are in use at this moment.
+	Connections() Connections
+	// OpenOrders counts the orders that hold an animal. Its cost grows with their number.
+	OpenOrders(ctx context.Context) (int64, error)
+}
+
+// Loader adds many animals at once, for an import straight into a database.
+type Loader interface {
+	// AddPets stores valid animals, all of them or none, under ascending ids, and does so only once.
+	AddPets(ctx context.Context, pets []NewPet, idempotency *Idempotency) (replayed bool, err error)
+	// Counters returns the highest ids that were ever given out.
+	Counters(ctx context.Context) (Counters, error)
 }
 
 // Versioned is implemented by a Storage that can be the only writer of its animals.

@@ -14,11 +14,11 @@ import (
 
 // The store goes from SQLite to PostgreSQL, and back.
 func TestCopyConforms(t *testing.T) {
-	emptied := func(url string) func(t *testing.T) petstore.Copyable {
-		return func(t *testing.T) petstore.Copyable { return openEmptied(t, url) }
+	emptied := func(url string) func(t *testing.T) petstore.Database {
+		return func(t *testing.T) petstore.Database { return openEmptied(t, url) }
 	}
 	here, there := emptied(testservice.Postgres(t)), emptied(testservice.Postgres(t))
-	file := func(t *testing.T) petstore.Copyable {
+	file := func(t *testing.T) petstore.Database {
 		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "pets.db"), Environment: petstore.Production, Create: true})
 		if err != nil {
 			t.Fatal(err)

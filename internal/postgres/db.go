@@ -57,10 +57,7 @@ type DB struct {
 	stop     context.CancelFunc
 }
 
-var (
-	_ petstore.Storage  = (*DB)(nil)
-	_ petstore.Measured = (*DB)(nil)
-)
+var _ petstore.Database = (*DB)(nil)
 
 const (
 	// maxConns is the size of a replica's pool, unless pool_max_conns in the URL sets another. Grouped calls need one

@@ -85,5 +85,5 @@ const empty = `DO $$
 
 func TestStorageConforms(t *testing.T) {
 	url := testservice.Postgres(t)
-	conformance.Storage(t, func(t *testing.T) petstore.Storage { return openEmptied(t, url) })
+	conformance.Storage(t, func(t *testing.T) petstore.Database { return openEmptied(t, url) })
 }

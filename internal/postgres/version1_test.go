@@ -37,8 +37,8 @@ func openMigrated(t testing.TB, url string) *DB {
 func TestAStoreOfTheFirstVersionIsMigrated(t *testing.T) {
 	here, there := testservice.Postgres(t), testservice.Postgres(t)
 	conformance.VersionOne(t,
-		func(t *testing.T) petstore.Copyable { loadVersionOne(t, here); return openMigrated(t, here) },
-		func(t *testing.T) petstore.Copyable { return openEmptied(t, there) })
+		func(t *testing.T) petstore.Database { loadVersionOne(t, here); return openMigrated(t, here) },
+		func(t *testing.T) petstore.Database { return openEmptied(t, there) })
 }
 
 // TestAMigrationMissesNothingThatIsWrittenMeanwhile has a server of the first version in the middle of a create.

@@ -8,8 +8,6 @@ import (
 	"petstore/internal/petstore"
 )
 
-var _ petstore.Copyable = (*DB)(nil)
-
 const (
 	selectStoredKeys = `
 		SELECT id, name, keys.owner, plan, per_minute, per_day, created_at, lifetime, expires_at, revoked_at, access, rotated_at, last_used_at, started_at, ends_at, hash, streak

@@ -8,6 +8,6 @@ import (
 )
 
 func TestCopyConforms(t *testing.T) {
-	open := func(t *testing.T) petstore.Copyable { return openNew(t) }
+	open := func(t *testing.T) petstore.Database { return openNew(t) }
 	conformance.Copy(t, open, open)
 }

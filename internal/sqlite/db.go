@@ -66,9 +66,8 @@ type DB struct {
 }
 
 var (
-	_ petstore.Storage   = (*DB)(nil)
+	_ petstore.Database  = (*DB)(nil)
 	_ petstore.Versioned = (*DB)(nil)
-	_ petstore.Measured  = (*DB)(nil)
 )
 
 // maxBatch bounds a commit, so that the first change in a long queue does not wait for the whole queue.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestStorageConforms(t *testing.T) {
-	conformance.Storage(t, func(t *testing.T) petstore.Storage { return openNew(t) })
+	conformance.Storage(t, func(t *testing.T) petstore.Database { return openNew(t) })
 }
 
 // openNew opens a new database that is closed with the test.

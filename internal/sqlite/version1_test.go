@@ -23,10 +23,10 @@ func versionOne(t testing.TB) (path string) {
 }
 
 func TestAStoreOfTheFirstVersionIsMigrated(t *testing.T) {
-	migrated := func(t *testing.T) petstore.Copyable {
+	migrated := func(t *testing.T) petstore.Database {
 		return open(t, Config{Path: versionOne(t), Migrate: true, Serve: true})
 	}
-	conformance.VersionOne(t, migrated, func(t *testing.T) petstore.Copyable { return openNew(t) })
+	conformance.VersionOne(t, migrated, func(t *testing.T) petstore.Database { return openNew(t) })
 }
 
 func TestAStoreOfTheFirstVersionThatWasBackedUpIsMigratedToo(t *testing.T) {
