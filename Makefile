@@ -7,7 +7,7 @@ SEED ?= 0
 RACE := -race -gcflags=modernc.org/...=-race=false
 # These packages run without the race detector. The first three start the program, and where goroutines of one server meet,
 # they start it with the race detector. The others have no goroutines, or look for other faults than races.
-PLAIN := petstore/cmd/petstore petstore/internal/chaos petstore/internal/hostile petstore/internal/history petstore/internal/bulk \
+PLAIN := petstore/cmd/petstore petstore/internal/chaos petstore/internal/hostile petstore/internal/history petstore/internal/transfer petstore/internal/service petstore/internal/browser \
 	petstore/internal/web petstore/api
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 

@@ -40,6 +40,7 @@ func newService(ctx context.Context, settings ...func(*httpapi.Config)) (*servic
 	config := httpapi.Config{
 		Environment: petstore.Production,
 		Storage:     storage,
+		Versioned:   storage,
 		Limiter:     ratelimit.NewMemory(time.Now),
 		Log:         slog.New(slog.DiscardHandler),
 		Metrics:     prometheus.NewRegistry(),

@@ -61,7 +61,7 @@ func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
 	}
 	defer full.Close()
 	for says, stdout := range map[string]*os.File{"broken pipe": broken, "no space left on device": full} {
-		command := program(t, "backup", "-", "--database", database)
+		command := testservice.Command(t, "backup", "-", "--database", database)
 		var said strings.Builder
 		command.Stdout, command.Stderr = stdout, &said
 		command.Run()
@@ -84,7 +84,7 @@ func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
 	}
 	defer reader.Close()
 	defer writer.Close()
-	command := program(t, "backup", "-", "--database", database)
+	command := testservice.Command(t, "backup", "-", "--database", database)
 	var said strings.Builder
 	command.Stdout, command.Stderr = writer, &said
 	if err := command.Start(); err != nil {
@@ -124,7 +124,7 @@ func TestABackupIsNotPrintedOnATerminal(t *testing.T) {
 		{terminal, 2, "standard output is a terminal, and a backup is not text; send it to a file or a program, such as petstore backup - > FILE (petstore backup --help tells more)"},
 		{null, 0, "to standard output"},
 	} {
-		command := program(t, "backup", "-", "--database", database)
+		command := testservice.Command(t, "backup", "-", "--database", database)
 		var said strings.Builder
 		command.Stdout, command.Stderr = c.stdout, &said
 		command.Run()

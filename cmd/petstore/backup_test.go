@@ -4,31 +4,33 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"petstore/internal/testservice"
 )
 
 func TestTheStoreIsBackedUpWhileItServesAndRestoredWhenItDoesNot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database, backup := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "backup.db")
-	s := startServer(t, "--database", database)
-	s.ask(t, "POST", "/v1/pets", `{"name":"Before","categoryId":1}`)
+	s := testservice.Serve(t, "--database", database)
+	s.Ask(t, "POST", "/v1/pets", `{"name":"Before","categoryId":1}`)
 	if _, stderr, status := invoke(t, "backup", backup, "--database", database); status != 0 {
 		t.Fatal(stderr)
 	}
-	s.ask(t, "POST", "/v1/pets", `{"name":"After","categoryId":1}`)
+	s.Ask(t, "POST", "/v1/pets", `{"name":"After","categoryId":1}`)
 	if _, stderr, status := invoke(t, "restore", backup, "--replace", "--database", database); status != 1 || !strings.Contains(stderr, "server") {
 		t.Errorf("a restore under a running server: %d %s", status, stderr)
 	}
-	s.stop(t)
+	s.Stop(t)
 	if _, stderr, status := invoke(t, "restore", backup, "--database", database); status != 1 || !strings.Contains(stderr, "--replace") {
 		t.Errorf("a restore without being told to replace: %d %s", status, stderr)
 	}
 	if _, stderr, status := invoke(t, "restore", backup, "--replace", "--database", database); status != 0 || !strings.Contains(stderr, "before-restore") {
 		t.Errorf("a restore: %d %s", status, stderr)
 	}
-	again := startServer(t, "--database", database)
+	again := testservice.Serve(t, "--database", database)
 	again.Key = s.Key
-	if pets := again.everyPet(t); len(pets) != 1 || pets[0].Name != "Before" {
+	if pets := again.EveryPet(t); len(pets) != 1 || pets[0].Name != "Before" {
 		t.Errorf("restored: %v", pets)
 	}
 	if _, stderr, status := invoke(t, "backup", backup, "--database", "postgres://localhost/pets"); status != 2 || !strings.Contains(stderr, "pg_dump") {
@@ -40,8 +42,8 @@ func TestAStoreIsCopiedWithItsKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	from, to := "sqlite:"+filepath.Join(dir, "from.db"), "sqlite:"+filepath.Join(dir, "to.db")
-	s := startServer(t, "--database", from)
-	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	s := testservice.Serve(t, "--database", from)
+	s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
 	copies := func(status int, says ...string) {
 		t.Helper()
 		_, stderr, got := invoke(t, "copy", "--from", from, "--to", to)
@@ -59,12 +61,12 @@ func TestAStoreIsCopiedWithItsKeys(t *testing.T) {
 	if _, stderr, status := invoke(t, "copy", "--from", to, "--to", from); status != 1 || !strings.Contains(stderr, "server") {
 		t.Errorf("a copy into a store that serves: %d %s", status, stderr)
 	}
-	copied := startServer(t, "--database", to)
+	copied := testservice.Serve(t, "--database", to)
 	copied.Key = s.Key
-	if pets := copied.everyPet(t); len(pets) != 1 || pets[0].Name != "Rex" {
+	if pets := copied.EveryPet(t); len(pets) != 1 || pets[0].Name != "Rex" {
 		t.Errorf("copied: %v", pets)
 	}
-	copied.stop(t)
+	copied.Stop(t)
 	copies(1, "a server has served from the database to copy into")
 }
 
@@ -82,10 +84,10 @@ func TestAKeyRevokedAtTheTargetStaysRevokedWhenCopiedAgain(t *testing.T) {
 	}
 	done("keys", "create", "--name", "shop", "--database", from)
 	done("copy", "--from", from, "--to", to)
-	keys := decode[[]listedKey](t, done("keys", "list", "--json", "--database", to))
+	keys := testservice.Decode[[]testservice.Key](t, done("keys", "list", "--json", "--database", to))
 	done("keys", "revoke", keys[0].ID, "--database", to)
 	done("copy", "--from", from, "--to", to)
-	if keys := decode[[]listedKey](t, done("keys", "list", "--json", "--database", to)); keys[0].RevokedAt.IsZero() {
+	if keys := testservice.Decode[[]testservice.Key](t, done("keys", "list", "--json", "--database", to)); keys[0].RevokedAt.IsZero() {
 		t.Error("the copy made a revoked key usable again")
 	}
 }

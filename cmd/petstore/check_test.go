@@ -36,7 +36,7 @@ func TestACheckOfServeOpensNoPortAndChangesNothing(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("the check left %v behind, %v", entries, err)
 	}
-	startServer(t, "--database", database).stop(t)
+	testservice.Serve(t, "--database", database).Stop(t)
 	check(database, "database: "+database+" has the schema of this version")
 	if list, _, _ := invoke(t, "keys", "list", "--database", database); strings.Contains(list, "named by the operator") {
 		t.Errorf("the check made a key:\n%s", list)
@@ -53,7 +53,7 @@ func TestACheckOfServeLooksAtRedisAndTheCertificate(t *testing.T) {
 	testservice.WriteCertificate(t, cert, key, 1)
 	expired, expiredKey := filepath.Join(dir, "expired.pem"), filepath.Join(dir, "expired-key.pem")
 	testservice.WriteCertificateUntil(t, expired, expiredKey, 2, time.Now().Add(-time.Minute))
-	nobody := freeAddress(t)
+	nobody := testservice.FreeAddress(t)
 	redis := testservice.Redis(t)
 	replica := testservice.StartRedis(t, "--replicaof", "127.0.0.1 1")
 	for _, c := range []struct {

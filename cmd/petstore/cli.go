@@ -6,39 +6,40 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
+	"petstore/internal/manage"
 	"petstore/internal/petstore"
+	"petstore/internal/remote"
+	"petstore/internal/service"
+	"petstore/internal/terminal"
+	"petstore/internal/transfer"
 )
 
 // cli is the whole command line: every flag, its environment variable and its help come from here.
 type cli struct {
-	Serve       serveCmd       `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
-	Keys        keysCmd        `cmd:"" help:"Make, list, change, rotate, revoke and unban API keys."`
-	Backup      backupCmd      `cmd:"" help:"Back up the embedded store to a new file or to standard output. A server may use the store meanwhile."`
-	Restore     restoreCmd     `cmd:"" help:"Restore a backup into the embedded store that --database names. No server may use the store meanwhile."`
-	Copy        copyCmd        `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database. Copying again copies what has changed, until a server has served from that database."`
-	Import      importCmd      `cmd:"" help:"Add the animals of a CSV or JSON Lines file, through a server or straight into a database, each line once."`
-	Export      exportCmd      `cmd:"" help:"Write all animals as CSV or JSON Lines, from a server or straight from a database."`
-	Demo        demoCmd        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
-	Migrate     migrateCmd     `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
-	Pets        petsCmd        `cmd:"" help:"List, add, show, edit and delete animals on a server."`
-	Orders      ordersCmd      `cmd:"" help:"List, place, show, complete and cancel orders on a server."`
-	Categories  categoriesCmd  `cmd:"" help:"List, add, name and delete categories on a server."`
-	Inventory   inventoryCmd   `cmd:"" help:"Count the animals on a server by their status."`
-	Login       loginCmd       `cmd:"" help:"Keep the address and the key of a server, for the commands that call one."`
-	Logout      logoutCmd      `cmd:"" help:"Forget what petstore login has kept."`
-	Profiles    profilesCmd    `cmd:"" help:"List what petstore login has kept, without the keys."`
-	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on this machine whether it is ready. Exits with 0 if it is, and with 1 if not."`
-	Version     versionCmd     `cmd:"" help:"Print the version, as --version does."`
-	Completion  completionCmd  `cmd:"" help:"Print a script that completes commands and flags in a shell; its first lines say where to put it."`
-	Help        helpCmd        `cmd:"" help:"Show the help of a command, like --help after the command."`
+	Serve       service.Serve       `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
+	Keys        manage.Keys         `cmd:"" help:"Make, list, change, rotate, revoke and unban API keys."`
+	Backup      manage.Backup       `cmd:"" help:"Back up the embedded store to a new file or to standard output. A server may use the store meanwhile."`
+	Restore     manage.Restore      `cmd:"" help:"Restore a backup into the embedded store that --database names. No server may use the store meanwhile."`
+	Copy        manage.Copy         `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database. Copying again copies what has changed, until a server has served from that database."`
+	Import      transfer.Import     `cmd:"" help:"Add the animals of a CSV or JSON Lines file, through a server or straight into a database, each line once."`
+	Export      transfer.Export     `cmd:"" help:"Write all animals as CSV or JSON Lines, from a server or straight from a database."`
+	Demo        service.Demo        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
+	Migrate     manage.Migrate      `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
+	Pets        remote.Pets         `cmd:"" help:"List, add, show, edit and delete animals on a server."`
+	Orders      remote.Orders       `cmd:"" help:"List, place, show, complete and cancel orders on a server."`
+	Categories  remote.Categories   `cmd:"" help:"List, add, name and delete categories on a server."`
+	Inventory   remote.Inventory    `cmd:"" help:"Count the animals on a server by their status."`
+	Login       remote.Login        `cmd:"" help:"Keep the address and the key of a server, for the commands that call one."`
+	Logout      remote.Logout       `cmd:"" help:"Forget what petstore login has kept."`
+	Profiles    remote.Profiles     `cmd:"" help:"List what petstore login has kept, without the keys."`
+	Healthcheck service.Healthcheck `cmd:"" help:"Ask the server on this machine whether it is ready. Exits with 0 if it is, and with 1 if not."`
+	Version     versionCmd          `cmd:"" help:"Print the version, as --version does."`
+	Completion  completionCmd       `cmd:"" help:"Print a script that completes commands and flags in a shell; its first lines say where to put it."`
+	Help        helpCmd             `cmd:"" help:"Show the help of a command, like --help after the command."`
 }
 
 const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
@@ -57,19 +58,13 @@ func (c *helpCmd) Run(command *kong.Context) error {
 	return misuse(err)
 }
 
-// console connects a command to its environment and its output.
-type console struct {
-	getenv         func(string) string
-	stdout, stderr io.Writer
-}
-
 func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, new(usageError)):
+	case errors.As(err, new(terminal.UsageError)):
 		return 2
-	case errors.As(err, new(keyError)):
+	case errors.As(err, new(terminal.KeyError)):
 		return 4
 	}
 	return 1
@@ -95,7 +90,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return variables.blame(pointToHelp(misuse(err), command))
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	err = outcome(ctx, command, command.Run(&console{getenv, stdout, stderr}))
+	err = outcome(ctx, command, command.Run(&terminal.Console{Getenv: getenv, Stdout: stdout, Stderr: stderr, Version: versionName()}))
 	return variables.blame(pointToHelp(err, command))
 }
 
@@ -130,8 +125,11 @@ func asMeant(app *kong.Application, args []string) []string {
 
 // outcome adds to a command's error what became of the command's work, unless the error already says so.
 func outcome(ctx context.Context, command *kong.Context, err error) error {
-	name, _, _ := strings.Cut(command.Command(), " ")
-	if left, ok := leftBehind[name]; ok && err != nil && ctx.Err() != nil {
+	left := ""
+	if work, ok := command.Selected().Target.Addr().Interface().(interruptible); ok {
+		left = work.Interrupted()
+	}
+	if left != "" && err != nil && ctx.Err() != nil {
 		return errors.New("stopped; " + left)
 	}
 	if errors.Is(err, context.Canceled) {
@@ -145,60 +143,13 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 	case petstore.Unavailable:
 		return fmt.Errorf("the database cannot do this right now: %w", refused.Cause)
 	case petstore.OutcomeUnknown:
-		return fmt.Errorf("the database did not say whether this was done; %s: %w", cmp.Or(leftBehind[name], leftBehind["keys"]), refused.Cause)
+		return fmt.Errorf("the database did not say whether this was done; %s: %w", cmp.Or(left, "petstore keys list shows what was done"), refused.Cause)
 	}
 	return err
 }
 
 type exit int
 
-// leftBehind says what becomes of a command's work when a signal ends it, or when its connection to the database
-// breaks. The server is not listed, because its own log says that a signal ends it.
-var leftBehind = map[string]string{
-	"backup":  "no backup was made",
-	"restore": "nothing was written",
-	"copy":    "what was copied stays, and copying again goes on",
-	"keys":    "petstore keys list shows what was done",
-	"import":  "what was added stays, and the same command goes on and adds nothing twice",
-	"export":  "there is no complete export",
-	"migrate": "nothing is half done; run it again",
-}
-
-// duration is a time.Duration that can also be given in days, such as 90d.
-type duration time.Duration
-
-// UnmarshalText reads 90d, 36h or 1h30m.
-func (d *duration) UnmarshalText(text []byte) error {
-	if days, ok := strings.CutSuffix(string(text), "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err == nil {
-			*d = duration(n) * duration(24*time.Hour)
-			return nil
-		}
-	}
-	parsed, err := time.ParseDuration(string(text))
-	if err != nil || parsed < 0 {
-		return fmt.Errorf("%q is not a length of time such as 90d, 36h or 45m", text)
-	}
-	*d = duration(parsed)
-	return nil
-}
-
-// size is a number of bytes that can also be given as 512KiB, 64MiB or 1GiB.
-type size int64
-
-// UnmarshalText reads 64MiB or 65536.
-func (s *size) UnmarshalText(text []byte) error {
-	digits, unit := string(text), int64(1)
-	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
-		if before, found := strings.CutSuffix(digits, suffix); found {
-			digits, unit = before, 1<<(10*(i+1))
-		}
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 1 || n > math.MaxInt64/unit {
-		return fmt.Errorf("%q is not a size such as 64MiB, 512KiB or 65536", text)
-	}
-	*s = size(n * unit)
-	return nil
-}
+// interruptible is a command that can say what becomes of its work when a signal ends it, or when its connection to the
+// database breaks. The server is not one, because its own log says that a signal ends it.
+type interruptible interface{ Interrupted() string }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"petstore/internal/testservice"
 )
 
 func TestHelpAndVersionAnswerHoweverTheyAreAskedFor(t *testing.T) {
@@ -210,7 +212,7 @@ func TestAVariableThatNoSettingHasIsToldWithTheNearest(t *testing.T) {
 		"PETSTORE_PORT_80_TCP_ADDR=": "",
 		"PETSTORES=1":                "",
 	} {
-		command := program(t, "version")
+		command := testservice.Command(t, "version")
 		command.Env = append(command.Env, set)
 		var said strings.Builder
 		command.Stderr = &said

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"text/template"
 
+	"petstore/internal/terminal"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -11,8 +13,8 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-func (c *completionCmd) Run(command *kong.Context, con *console) error {
-	return completions.ExecuteTemplate(con.stdout, c.Shell, stepsFrom(command.Model.Node, "", ""))
+func (c *completionCmd) Run(command *kong.Context, con *terminal.Console) error {
+	return completions.ExecuteTemplate(con.Stdout, c.Shell, stepsFrom(command.Model.Node, "", ""))
 }
 
 // step is a command line that is typed up to some word, and the words that may follow.

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"io/fs"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/oasdiff/yaml"
 
+	"petstore/internal/service"
 	"petstore/internal/testservice"
 )
 
@@ -171,17 +174,17 @@ func exposed(t *testing.T) map[string]map[string]bool {
 	dir := t.TempDir()
 	certFile, keyFile, database := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), "sqlite:"+filepath.Join(dir, "pets.db")
 	testservice.WriteCertificate(t, certFile, keyFile, 1)
-	shared, embedded := freeAddress(t), freeAddress(t)
-	s := startServer(t, "--admin-listen", shared, "--database", testservice.Postgres(t), "--redis", testservice.Redis(t))
-	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
-	s.ask(t, "GET", "/v1/pets", "")
-	s.ask(t, "GET", "/v1/pets/1", "")
-	startServer(t, "--admin-listen", embedded, "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
+	shared, embedded := testservice.FreeAddress(t), testservice.FreeAddress(t)
+	s := testservice.Serve(t, "--admin-listen", shared, "--database", testservice.Postgres(t), "--redis", testservice.Redis(t))
+	s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	s.Ask(t, "GET", "/v1/pets", "")
+	s.Ask(t, "GET", "/v1/pets/1", "")
+	testservice.Serve(t, "--admin-listen", embedded, "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
 	if _, stderr, status := invoke(t, "backup", filepath.Join(dir, "backup.db"), "--database", database); status != 0 {
 		t.Fatal(stderr)
 	}
 	metrics := map[string]map[string]bool{}
-	for _, line := range sample.FindAllStringSubmatch(scrape(t, shared)+scrape(t, embedded), -1) {
+	for _, line := range sample.FindAllStringSubmatch(testservice.Scrape(t, shared)+testservice.Scrape(t, embedded), -1) {
 		if metrics[line[1]] == nil {
 			metrics[line[1]] = map[string]bool{"instance": true, "job": true} // Prometheus adds these
 		}
@@ -314,4 +317,26 @@ func fields(t *testing.T, text, name string) (found []string) {
 		t.Errorf("no %s was found", name)
 	}
 	return found
+}
+
+// Prometheus itself listens on 9090, usually on the same machine.
+func TestDeployedFilesReachTheAdminListener(t *testing.T) {
+	t.Parallel()
+	field, _ := reflect.TypeFor[service.Serve]().FieldByName("AdminListen")
+	host, port, err := net.SplitHostPort(field.Tag.Get("default"))
+	if err != nil || host != "127.0.0.1" || port != "8081" {
+		t.Errorf("the admin listener is at %s:%s: %v", host, port, err)
+	}
+	files := deployed(t)
+	for path, text := range map[string]string{
+		"compose.yaml":               `PETSTORE_ADMIN_LISTEN: ":` + port + `"`,
+		"kubernetes/config.yaml":     `PETSTORE_ADMIN_LISTEN: ":` + port + `"`,
+		"kubernetes/deployment.yaml": "containerPort: " + port,
+		"Dockerfile":                 "EXPOSE 8080 " + port,
+		"prometheus.yml":             "127.0.0.1:" + port,
+	} {
+		if !strings.Contains(files[path], text) {
+			t.Errorf("%s does not have %s", path, text)
+		}
+	}
 }

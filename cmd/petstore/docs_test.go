@@ -27,14 +27,14 @@ func TestTheCommandsOfTheManualWork(t *testing.T) {
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(manual, -1) {
 		script.Write(block[1])
 	}
-	live, staging, folder := startServer(t), startServer(t, "--environment", "staging"), t.TempDir()
+	live, staging, folder := testservice.Serve(t), testservice.Serve(t, "--environment", "staging"), t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "staging.key"), []byte(staging.Key), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const before = "set -e\npetstore() { if [ \"$*\" = login ]; then set -- login --server \"$LIVE\"; fi; \"$PROGRAM\" \"$@\"; }\n"
 	command := exec.Command("sh", "-c", before+script.String())
 	command.Dir, command.Stdin = folder, strings.NewReader(live.Key)
-	command.Env = append(program(t).Env, "PROGRAM="+testservice.Build(t), "LIVE="+live.URL, "STAGING="+staging.URL, "XDG_CONFIG_HOME="+folder)
+	command.Env = append(testservice.Command(t).Env, "PROGRAM="+testservice.Build(t), "LIVE="+live.URL, "STAGING="+staging.URL, "XDG_CONFIG_HOME="+folder)
 	out, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"name": "Biscuit the Great"`) {
 		t.Errorf("%v\n%s", err, out)

@@ -16,7 +16,7 @@ import (
 
 func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
+	database := testservice.NewDatabase(t)
 	importing(t, nil, 0, "Added 5,000 animals.", written(t, "pets.csv", named(5000)), "--database", database)
 	t.Run("in a file", func(t *testing.T) {
 		small := t.TempDir()
@@ -42,7 +42,7 @@ func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer full.Close()
-		command := program(t, "export", "--database", database)
+		command := testservice.Command(t, "export", "--database", database)
 		var said strings.Builder
 		command.Stdout, command.Stderr = full, &said
 		command.Run()
@@ -61,7 +61,7 @@ func TestAnImportFromAPipeThatNobodyOpensCanBeStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- run(ctx, []string{"import", pipe, "--database", newDatabase(t)}, func(string) string { return "" }, io.Discard, io.Discard)
+		ended <- run(ctx, []string{"import", pipe, "--database", testservice.NewDatabase(t)}, func(string) string { return "" }, io.Discard, io.Discard)
 	}()
 	stop()
 	select {

@@ -7,14 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"petstore/internal/testservice"
 )
 
 func TestAnExportHasTheAnimalsThatAreAskedFor(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
+	database := testservice.NewDatabase(t)
 	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", "name,categoryId,status\n\"Rex, \"\"the\"\" dog\",1,sold\nTom,2,\nAnn,-3,pending\n"), "--database", database)
-	s := startServer(t, "--database", database)
+	s := testservice.Serve(t, "--database", database)
 	for _, c := range []struct {
 		args []string
 		want string
@@ -24,7 +25,7 @@ func TestAnExportHasTheAnimalsThatAreAskedFor(t *testing.T) {
 		{[]string{"--format", "jsonl", "--status", "sold"}, `{"id":1,"name":"Rex, \"the\" dog","categoryId":1,"status":"sold"}` + "\n"},
 	} {
 		for where, args := range map[string][]string{"the store": {"--database", database}, "the server": nil} {
-			env := s.asClient()
+			env := asClient(s)
 			if args != nil {
 				env = nil
 			}
@@ -41,9 +42,9 @@ func TestAnExportThatFailsLeavesTheOldFileAndNoOther(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pets.csv")
 	rewrite(t, file, "the old one")
-	s := startServer(t)
-	s.kill()
-	_, stderr, status := invokeWith(t, s.asClient(), "export", "--output", file)
+	s := testservice.Serve(t)
+	s.Kill()
+	_, stderr, status := invokeWith(t, asClient(s), "export", "--output", file)
 	if status != 1 || !strings.Contains(stderr, "no server answers") {
 		t.Errorf("%d %s", status, stderr)
 	}
@@ -57,7 +58,7 @@ func TestAnExportThatFailsLeavesTheOldFileAndNoOther(t *testing.T) {
 
 func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
 	t.Parallel()
-	database, dir := newDatabase(t), t.TempDir()
+	database, dir := testservice.NewDatabase(t), t.TempDir()
 	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
 	file, link := filepath.Join(dir, "pets.csv"), filepath.Join(dir, "link.csv")
 	rewrite(t, file, "the old one")
@@ -79,7 +80,7 @@ func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
 
 func TestADatabaseIsNotOverwrittenByAnExportOrByBadLines(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
+	database := testservice.NewDatabase(t)
 	pets, bad := written(t, "pets.csv", named(3)), written(t, "bad.csv", named(1)+",1,sold\n")
 	importing(t, nil, 0, "Added 3 animals.", pets, "--database", database)
 	name := strings.TrimPrefix(database, "sqlite:")
@@ -100,28 +101,16 @@ func TestADatabaseIsNotOverwrittenByAnExportOrByBadLines(t *testing.T) {
 
 func TestAnExportThatIsStoppedLeavesNothing(t *testing.T) {
 	t.Parallel()
-	database, dir := newDatabase(t), t.TempDir()
+	database, dir := testservice.NewDatabase(t), t.TempDir()
 	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
-	s := startServer(t, "--database", database)
+	s := testservice.Serve(t, "--database", database)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	err := run(stopped, []string{"export", "--output", filepath.Join(dir, "pets.csv")}, func(name string) string { return s.asClient()[name] }, io.Discard, io.Discard)
+	err := run(stopped, []string{"export", "--output", filepath.Join(dir, "pets.csv")}, func(name string) string { return asClient(s)[name] }, io.Discard, io.Discard)
 	if exitStatus(err) != 1 || err.Error() != "stopped; there is no complete export" {
 		t.Errorf("it ended with %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("there are %v, %v", left, err)
-	}
-}
-
-func TestAMeterTellsTheRateAndTheTimeLeft(t *testing.T) {
-	m := &meter{what: "lines", total: 4000}
-	if bar, text := m.text(time.Second); bar != "" || text != "0 lines, 0/s" {
-		t.Errorf("at first %q %q", bar, text)
-	}
-	m.at(1000)
-	m.count(25_000)
-	if bar, text := m.text(2 * time.Second); bar != "[=======                       ] " || text != "25 %: 25,000 lines, 12,500/s, 6s left" {
-		t.Errorf("later %q %q", bar, text)
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"petstore/internal/testservice"
 )
 
 func TestTheHealthCheckFollowsTheReadinessOfTheServer(t *testing.T) {
 	t.Parallel()
-	admin := freeAddress(t)
+	admin := testservice.FreeAddress(t)
 	check := func(status int, says string) {
 		t.Helper()
 		env := map[string]string{"PETSTORE_ADMIN_LISTEN": admin}
@@ -21,14 +23,14 @@ func TestTheHealthCheckFollowsTheReadinessOfTheServer(t *testing.T) {
 		}
 	}
 	check(1, "no server answers at "+admin+": connection refused; give the PETSTORE_ADMIN_LISTEN of the server")
-	s := startServer(t, "--admin-listen", admin, "--drain-delay", "10m")
+	s := testservice.Serve(t, "--admin-listen", admin, "--drain-delay", "10m")
 	check(0, "is ready")
 	_, port, _ := net.SplitHostPort(admin)
 	if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", ":"+port); status != 0 {
 		t.Errorf("with a port alone: %d %s", status, stderr)
 	}
-	s.signal(syscall.SIGTERM)
-	eventually(t, "the server is unready", 10*time.Second, func() bool { return s.ask(t, "GET", "/readyz", "").status == 503 })
+	s.Signal(syscall.SIGTERM)
+	testservice.Eventually(t, "the server is unready", 10*time.Second, func() bool { return s.Ask(t, "GET", "/readyz", "").Status == 503 })
 	check(1, "the server at "+admin+" is not ready")
 }
 
@@ -42,17 +44,9 @@ func TestTheHealthCheckDoesNotWaitForever(t *testing.T) {
 	if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", address, "--timeout", "50ms"); status != 1 || !strings.Contains(stderr, "did not answer within 50ms") {
 		t.Errorf("healthcheck of a server that is silent: %d %s", status, stderr)
 	}
-	for _, wrong := range []string{"off", "nobody"} {
+	for _, wrong := range []string{"", "off", "nobody"} {
 		if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", wrong); status != 2 || !strings.HasPrefix(stderr, "--admin-listen is ") {
 			t.Errorf("healthcheck of %s: %d %s", wrong, status, stderr)
 		}
-	}
-}
-
-func TestTheHealthCheckAsksWhereServeListensByDefault(t *testing.T) {
-	t.Parallel()
-	app := commandLine(t)
-	if _, _, err := net.SplitHostPort(defaultOf(app, "serve", "admin-listen")); err != nil {
-		t.Error(err)
 	}
 }

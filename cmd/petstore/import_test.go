@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"petstore/internal/database"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -91,34 +92,32 @@ func linkTo(t *testing.T, file string) string {
 	return link
 }
 
-func newDatabase(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pets.db") }
-
-func (s *testServer) asClient() map[string]string {
+func asClient(s *testservice.Instance) map[string]string {
 	return map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": s.Key}
 }
 
 func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := testservice.Serve(t)
 	file := written(t, "pets.csv", "name,categoryId\nRex,1\nRex,1\nTom,x\nAnn,2\n")
-	importing(t, s.asClient(), 1, "1 line is bad and not added: "+file+".bad.txt says which, and why", file)
+	importing(t, asClient(s), 1, "1 line is bad and not added: "+file+".bad.txt says which, and why", file)
 	report, err := os.ReadFile(file + ".bad.txt")
 	if want := "line 4: categoryId must be a whole number from -9223372036854775808 to 9223372036854775807.\n"; err != nil || string(report) != want {
 		t.Errorf("%v, the report is %q", err, report)
 	}
-	importing(t, s.asClient(), 4, "there is no profile nope", file, "--profile", "nope")
+	importing(t, asClient(s), 4, "there is no profile nope", file, "--profile", "nope")
 	if again, err := os.ReadFile(file + ".bad.txt"); err != nil || string(again) != string(report) {
 		t.Errorf("an import that never began changed the report: %q, %v", again, err)
 	}
-	importing(t, s.asClient(), 1, "Added 0 animals. Skipped 3 lines that an earlier import added;", file)
+	importing(t, asClient(s), 1, "Added 0 animals. Skipped 3 lines that an earlier import added;", file)
 
 	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // one line is fixed, lines have moved, and one line is new
-	importing(t, s.asClient(), 0, "Added 2 animals. Skipped 3 lines that an earlier import added;", file)
+	importing(t, asClient(s), 0, "Added 2 animals. Skipped 3 lines that an earlier import added;", file)
 	if _, err := os.Stat(file + ".bad.txt"); !os.IsNotExist(err) {
 		t.Errorf("the report of the earlier import is still there: %v", err)
 	}
 	var names []string
-	for _, pet := range s.everyPet(t) {
+	for _, pet := range s.EveryPet(t) {
 		names = append(names, pet.Name)
 	}
 	slices.Sort(names)
@@ -129,7 +128,7 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 
 func TestALineThatAServerRefusedIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := testservice.Serve(t)
 	server, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +149,7 @@ func TestALineThatAServerRefusedIsTriedAgain(t *testing.T) {
 	importing(t, behind, 1, "Added 1 animal.\n1 line is bad and not added", file)
 	limit.Store(3000)
 	importing(t, behind, 0, "Added 1 animal. ", file)
-	if n := len(s.everyPet(t)); n != 2 {
+	if n := len(s.EveryPet(t)); n != 2 {
 		t.Errorf("the store has %d animals", n)
 	}
 }
@@ -158,10 +157,10 @@ func TestALineThatAServerRefusedIsTriedAgain(t *testing.T) {
 // Another key has no idempotency records yet, just like the same key after 24 hours.
 func TestTheJournalHoldsWhenTheServerRemembersNothing(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
-	s := startServer(t, "--database", database)
+	database := testservice.NewDatabase(t)
+	s := testservice.Serve(t, "--database", database)
 	file := written(t, "pets.csv", named(20))
-	importing(t, s.asClient(), 0, "Added 20 animals.", file)
+	importing(t, asClient(s), 0, "Added 20 animals.", file)
 	key, stderr, status := invoke(t, "keys", "create", "--name", "other", "--plan", "business", "--database", database)
 	if status != 0 {
 		t.Fatal(stderr)
@@ -169,17 +168,17 @@ func TestTheJournalHoldsWhenTheServerRemembersNothing(t *testing.T) {
 	other := map[string]string{"PETSTORE_SERVER": s.URL + "/v1/", "PETSTORE_API_KEY": strings.TrimSpace(key)}
 	importing(t, other, 0, "Added 0 animals. Skipped 20 lines", file)
 	importing(t, other, 0, "Added 20 animals.", file, "--label", "again")
-	if n := len(s.everyPet(t)); n != 40 {
+	if n := len(s.EveryPet(t)); n != 40 {
 		t.Errorf("the store has %d animals", n)
 	}
 	t.Run("and is of one server only", func(t *testing.T) {
-		importing(t, startServer(t).asClient(), 0, "Added 20 animals.", file)
+		importing(t, asClient(testservice.Serve(t)), 0, "Added 20 animals.", file)
 	})
 }
 
 func TestAnImportGoesStraightIntoAStore(t *testing.T) {
 	t.Parallel()
-	for kind, database := range map[string]string{"SQLite": newDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
+	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
 			file := written(t, "pets.csv", named(5000))
 			importing(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
@@ -195,11 +194,11 @@ func TestAnImportGoesStraightIntoAStore(t *testing.T) {
 
 func TestTheJournalHoldsWhenTheStoreRemembersNothing(t *testing.T) {
 	t.Parallel()
-	for kind, database := range map[string]string{"SQLite": newDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
+	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
 			file := written(t, "pets.csv", named(5000))
 			importing(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
-			onStore(t, database, func(storage petstore.Storage) error { // as 24 hours later
+			onStore(t, database, func(storage petstore.Database) error { // as 24 hours later
 				_, err := storage.PurgeIdempotency(t.Context(), time.Now().Add(time.Hour))
 				return err
 			})
@@ -210,7 +209,7 @@ func TestTheJournalHoldsWhenTheStoreRemembersNothing(t *testing.T) {
 
 func TestAJournalOfAnotherStoreIsNotBelieved(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
+	database := testservice.NewDatabase(t)
 	file := written(t, "pets.csv", named(50))
 	importing(t, nil, 0, "Added 50 animals.", file, "--database", database)
 	if err := os.Remove(strings.TrimPrefix(database, "sqlite:")); err != nil {
@@ -231,7 +230,7 @@ func TestAnImportAfterARestoreDoesNotSayThatLinesAreInTheStore(t *testing.T) {
 		{"with as many", 20, 0, "Added 0 animals. Skipped 20 lines that an earlier import added; a --label of your choice imports lines again. If a restore has removed all of them from the store, remove "},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			database := newDatabase(t)
+			database := testservice.NewDatabase(t)
 			backup := filepath.Join(t.TempDir(), "night.db")
 			importing(t, nil, 0, "Added ", written(t, "before.csv", named(c.before)), "--database", database)
 			if _, stderr, status := invoke(t, "backup", "--database", database, backup); status != 0 {
@@ -290,7 +289,7 @@ func inQuery(t *testing.T, database string) string {
 
 func TestAnImportFromStandardInput(t *testing.T) {
 	t.Parallel()
-	s, database := startServer(t), newDatabase(t)
+	s, database := testservice.Serve(t), testservice.NewDatabase(t)
 	for _, c := range []struct {
 		what, text, want string
 		args             []string
@@ -304,7 +303,7 @@ func TestAnImportFromStandardInput(t *testing.T) {
 		{"strictly", named(3), "--strict reads the lines twice, so it needs a file", []string{"--strict"}, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			command := program(t, append([]string{"import", "-"}, c.args...)...)
+			command := testservice.Command(t, append([]string{"import", "-"}, c.args...)...)
 			command.Dir = t.TempDir()
 			command.Stdin = strings.NewReader(c.text)
 			if c.args == nil {
@@ -320,7 +319,7 @@ func TestAnImportFromStandardInput(t *testing.T) {
 
 func TestBadInputIsRefusedWithASentenceAndStoresNothing(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
+	database := testservice.NewDatabase(t)
 	good := written(t, "good.csv", named(3))
 	for _, c := range []struct {
 		what, file, want string
@@ -352,20 +351,20 @@ func TestBadInputIsRefusedWithASentenceAndStoresNothing(t *testing.T) {
 
 func TestAnImportIsRefusedWhileAServerHoldsTheFile(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
-	startServer(t, "--database", database)
+	database := testservice.NewDatabase(t)
+	testservice.Serve(t, "--database", database)
 	importing(t, nil, 1, "another petstore server is already using", written(t, "pets.csv", named(3)), "--database", database)
 }
 
 func TestAnImportWithoutAServerOrAKeySaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	file := written(t, "pets.csv", named(3))
-	s := startServer(t)
+	s := testservice.Serve(t)
 	refused := map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": "pets_live_nobody"}
 	if _, stderr, status := invokeWith(t, refused, "import", file); status != 4 || !strings.Contains(stderr, "unauthorized") {
 		t.Errorf("with a wrong key: %d %s", status, stderr)
 	}
-	if n := len(s.everyPet(t)); n != 0 {
+	if n := len(s.EveryPet(t)); n != 0 {
 		t.Errorf("there are %d animals", n)
 	}
 }
@@ -374,8 +373,8 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 	t.Parallel()
 	name := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("\r\n\",; \t\\\ufeffé🐕\u2028'")), 1, 9, -1)).
 		Filter(func(s string) bool { return utf8.ValidString(s) && petstore.CheckPetName(s) == "" })
-	first := newDatabase(t)
-	onStore(t, first, func(storage petstore.Storage) error {
+	first := testservice.NewDatabase(t)
+	onStore(t, first, func(storage petstore.Database) error {
 		for i := range 200 {
 			pet := petstore.NewPet{Name: name.Example(i), CategoryID: rapid.Int64().Example(i), Status: petstore.Statuses[i%3]}
 			if _, _, err := storage.CreatePet(t.Context(), pet, nil); err != nil {
@@ -387,17 +386,17 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 	want := withoutIDs(t, first)
 	for _, ending := range []string{"csv", "jsonl"} {
 		t.Run(ending, func(t *testing.T) {
-			s := startServer(t)
+			s := testservice.Serve(t)
 			file := filepath.Join(t.TempDir(), "pets."+ending)
 			if _, stderr, status := invoke(t, "export", "--database", first, "--output", file); status != 0 {
 				t.Fatal(stderr)
 			}
-			importing(t, s.asClient(), 0, "Added 200 animals.", file)
+			importing(t, asClient(s), 0, "Added 200 animals.", file)
 			again := filepath.Join(t.TempDir(), "again."+ending)
-			if _, stderr, status := invokeWith(t, s.asClient(), "export", "--output", again); status != 0 {
+			if _, stderr, status := invokeWith(t, asClient(s), "export", "--output", again); status != 0 {
 				t.Fatal(stderr)
 			}
-			second := newDatabase(t)
+			second := testservice.NewDatabase(t)
 			importing(t, nil, 0, "Added 200 animals.", again, "--database", second)
 			if got := withoutIDs(t, second); !slices.Equal(got, want) {
 				t.Error("the animals differ")
@@ -407,10 +406,10 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 }
 
 // onStore does work on a store that no server uses.
-func onStore(t *testing.T, database string, work func(petstore.Storage) error) {
+func onStore(t *testing.T, url string, work func(petstore.Database) error) {
 	t.Helper()
-	flags := storeFlags{Environment: petstore.Production, Database: database}
-	if err := flags.with(t.Context(), toFill, work); err != nil {
+	flags := database.Flags{Environment: petstore.Production, Database: url}
+	if err := flags.With(t.Context(), database.ToFill, func(storage *database.Storage) error { return work(storage) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -418,7 +417,7 @@ func onStore(t *testing.T, database string, work func(petstore.Storage) error) {
 // withoutIDs returns the animals of a store, in an order that does not depend on their ids.
 func withoutIDs(t *testing.T, database string) (animals []string) {
 	t.Helper()
-	onStore(t, database, func(storage petstore.Storage) error {
+	onStore(t, database, func(storage petstore.Database) error {
 		pets, err := storage.ListPets(t.Context(), petstore.PetQuery{Limit: 10_000})
 		for _, pet := range pets {
 			animals = append(animals, fmt.Sprintf("%+v", pet.NewPet))

@@ -18,13 +18,13 @@ import (
 )
 
 // keysOf lists the keys of a database.
-func keysOf(t *testing.T, database string) []listedKey {
+func keysOf(t *testing.T, database string) []testservice.Key {
 	t.Helper()
 	out, stderr, status := invoke(t, "keys", "list", "--json", "--database", database)
 	if status != 0 {
 		t.Fatalf("keys list: %s", stderr)
 	}
-	return decode[[]listedKey](t, out)
+	return testservice.Decode[[]testservice.Key](t, out)
 }
 
 // newKey makes a key like a script does: standard output is the key and nothing else.
@@ -41,7 +41,7 @@ func TestAKeyIsPrintedAloneAndOnce(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	secret := newKey(t, database)
-	if printedKey.FindString(secret) != secret {
+	if testservice.PrintedKey.FindString(secret) != secret {
 		t.Errorf("standard output was %q", secret)
 	}
 	for _, args := range [][]string{{"keys", "list"}, {"keys", "list", "--json"}} {
@@ -66,7 +66,7 @@ func TestKeysListTellsEverything(t *testing.T) {
 	if free.Plan != "free" || free.PerMinute != 60 || free.PerDay != 1000 || !free.ExpiresAt.IsZero() || !free.RevokedAt.IsZero() || !free.BannedUntil.IsZero() || !free.LastUsedAt.IsZero() || free.Access != "write" || free.Owner == "" {
 		t.Errorf("the free key is %+v", free)
 	}
-	if business.Access != "read" || business.PerMinute != 1000 || business.PerDay != 100000 || business.ExpiresAt.IsZero() || business.ExpiresAt.Sub(business.CreatedAt.Time) != 90*24*time.Hour {
+	if business.Access != "read" || business.PerMinute != 1000 || business.PerDay != 100000 || business.ExpiresAt.IsZero() || business.ExpiresAt.Sub(business.CreatedAt) != 90*24*time.Hour {
 		t.Errorf("the business key is %+v", business)
 	}
 	if enterprise.PerMinute != 5000 || enterprise.PerDay != 700000 {
@@ -88,30 +88,10 @@ func TestKeysListInJSONHasExactlyTheseFields(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	newKey(t, database)
 	out, _, _ := invoke(t, "keys", "list", "--json", "--database", database)
-	got := slices.Sorted(maps.Keys(decode[[]map[string]any](t, out)[0]))
+	got := slices.Sorted(maps.Keys(testservice.Decode[[]map[string]any](t, out)[0]))
 	want := []string{"access", "bannedUntil", "createdAt", "expiresAt", "id", "lastUsedAt", "name", "owner", "perDay", "perMinute", "plan", "revokedAt"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestTimesOfKeysInJSONSortAsText(t *testing.T) {
-	t.Parallel()
-	noon := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
-	var keys []petstore.Key
-	for _, after := range []time.Duration{0, 7, 80, 100, 120, 123, 1000} {
-		keys = append(keys, petstore.Key{CreatedAt: noon.Add(after * time.Millisecond)})
-	}
-	var out strings.Builder
-	if err := (&console{stdout: &out}).listJSON(keys, noon); err != nil {
-		t.Fatal(err)
-	}
-	var times []string
-	for _, key := range decode[[]struct{ CreatedAt string }](t, out.String()) {
-		times = append(times, key.CreatedAt)
-	}
-	if !slices.IsSorted(times) || times[1] != "2026-11-16T12:00:00.007Z" {
-		t.Errorf("the times are %q", times)
 	}
 }
 
@@ -120,7 +100,7 @@ func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	newKey(t, database, "--expires", "90d")
 	id := keysOf(t, database)[0].ID
-	update := func(says string, args ...string) listedKey {
+	update := func(says string, args ...string) testservice.Key {
 		t.Helper()
 		out, stderr, status := invoke(t, append([]string{"keys", "update", id, "--database", database}, args...)...)
 		if status != 0 || out != "" || !strings.Contains(stderr, id) || !strings.Contains(stderr, says) {
@@ -140,7 +120,7 @@ func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
 	if k := update("read only; works. ", "--expires", "never"); !k.ExpiresAt.IsZero() {
 		t.Errorf("it ends at %v", k.ExpiresAt)
 	}
-	if k := update("works until ", "--expires", "2d"); k.ExpiresAt.IsZero() || time.Until(k.ExpiresAt.Time).Round(time.Hour) != 48*time.Hour {
+	if k := update("works until ", "--expires", "2d"); k.ExpiresAt.IsZero() || time.Until(k.ExpiresAt).Round(time.Hour) != 48*time.Hour {
 		t.Errorf("it ends at %v", k.ExpiresAt)
 	}
 	if k := update("pro, 300 requests", "--plan", "pro"); k.PerMinute != 300 || k.PerDay != 10_000 || k.Access != "read" {
@@ -228,13 +208,13 @@ func TestAKeyWhoseMakingWasBrokenOffCanBeLookedFor(t *testing.T) {
 func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startRaced(t, "--database", database)
+	s := testservice.ServeRaced(t, "--database", database)
 	status := func(key string) int {
-		got, err := request(s.URL, key, "GET", "/v1/pets", "")
+		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got.status
+		return got.Status
 	}
 	refused := func(key string) func() bool {
 		return func() bool { return status(key) == http.StatusUnauthorized }
@@ -251,14 +231,14 @@ func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 		t.Error("during the overlap not both keys work")
 	}
 	keys := keysOf(t, database)
-	if keys[1].Owner != keys[2].Owner || keys[1].ExpiresAt.IsZero() || time.Until(keys[1].ExpiresAt.Time) < 23*time.Hour {
+	if keys[1].Owner != keys[2].Owner || keys[1].ExpiresAt.IsZero() || time.Until(keys[1].ExpiresAt) < 23*time.Hour {
 		t.Errorf("a rotation left %+v", keys[1:])
 	}
 
 	last, _, _ := invoke(t, "keys", "rotate", keys[2].ID, "--now", "--database", database)
-	eventually(t, "the key rotated with --now is refused", 6*time.Second, refused(rotated))
+	testservice.Eventually(t, "the key rotated with --now is refused", 6*time.Second, refused(rotated))
 	invoke(t, "keys", "revoke", id, "--database", database)
-	eventually(t, "the revoked key is refused", 6*time.Second, refused(old))
+	testservice.Eventually(t, "the revoked key is refused", 6*time.Second, refused(old))
 	if got := status(strings.TrimSpace(last)); got != http.StatusOK {
 		t.Errorf("the newest key gets %d", got)
 	}
@@ -267,38 +247,38 @@ func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 func TestAKeyIsChangedWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startServer(t, "--database", database)
+	s := testservice.Serve(t, "--database", database)
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "100000", "--per-day", "1000000")
-	post := func() answer {
-		got, err := request(s.URL, key, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	post := func() testservice.Answer {
+		got, err := testservice.Request(s.URL, key, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
-	if got := post(); got.status != http.StatusCreated || got.header.Get("X-RateLimit-Limit") != "100000" {
-		t.Fatalf("a new key gets %d with limit %s", got.status, got.header.Get("X-RateLimit-Limit"))
+	if got := post(); got.Status != http.StatusCreated || got.Header.Get("X-RateLimit-Limit") != "100000" {
+		t.Fatalf("a new key gets %d with limit %s", got.Status, got.Header.Get("X-RateLimit-Limit"))
 	}
 	id := keysOf(t, database)[1].ID
 	if _, stderr, status := invoke(t, "keys", "update", id, "--per-minute", "200000", "--access", "read", "--database", database); status != 0 {
 		t.Fatal(stderr)
 	}
-	eventually(t, "the server follows the change", 6*time.Second, func() bool {
+	testservice.Eventually(t, "the server follows the change", 6*time.Second, func() bool {
 		got := post()
-		return got.status == http.StatusForbidden && got.header.Get("X-RateLimit-Limit") == "200000"
+		return got.Status == http.StatusForbidden && got.Header.Get("X-RateLimit-Limit") == "200000"
 	})
 }
 
 func TestKeysListShowsWhenAKeyWasLastUsed(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startServer(t, "--database", database)
+	s := testservice.Serve(t, "--database", database)
 	key := newKey(t, database)
 	before := time.Now().Truncate(time.Hour)
-	if got, err := request(s.URL, key, "GET", "/v1/pets", ""); err != nil || got.status != http.StatusOK {
-		t.Fatalf("%d, %v", got.status, err)
+	if got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", ""); err != nil || got.Status != http.StatusOK {
+		t.Fatalf("%d, %v", got.Status, err)
 	}
-	eventually(t, "keys list shows the use", 6*time.Second, func() bool { return !keysOf(t, database)[1].LastUsedAt.IsZero() })
+	testservice.Eventually(t, "keys list shows the use", 6*time.Second, func() bool { return !keysOf(t, database)[1].LastUsedAt.IsZero() })
 	keys := keysOf(t, database)
 	if used := keys[1].LastUsedAt; used.Before(before) || used.After(time.Now()) || !used.Equal(used.Truncate(time.Hour)) {
 		t.Errorf("the key was last used at %v, which is not this hour", used)
@@ -315,21 +295,21 @@ func TestKeysListShowsWhenAKeyWasLastUsed(t *testing.T) {
 func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startServer(t, "--database", database)
+	s := testservice.Serve(t, "--database", database)
 	key := newKey(t, database)
 	// A new minute may begin during the loop, once. Then another 60 requests pass before the refusals begin again.
 	codes := map[string]int{}
 	for range 60 + 60 + 60 + 60 + 10 {
-		got, err := request(s.URL, key, "GET", "/v1/pets", "")
+		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.header.Get("X-RateLimit-Limit") != "60" {
-			t.Fatalf("%d with limit %q", got.status, got.header.Get("X-RateLimit-Limit"))
+		if got.Header.Get("X-RateLimit-Limit") != "60" {
+			t.Fatalf("%d with limit %q", got.Status, got.Header.Get("X-RateLimit-Limit"))
 		}
 		code := "ok"
-		if got.status != http.StatusOK {
-			code = decode[struct{ Code string }](t, got.body).Code
+		if got.Status != http.StatusOK {
+			code = testservice.Decode[struct{ Code string }](t, got.Body).Code
 		}
 		codes[code]++
 	}
@@ -337,7 +317,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 		t.Fatalf("250 requests of a free key: %v", codes)
 	}
 	banned := keysOf(t, database)[1]
-	if banned.BannedUntil.IsZero() || time.Until(banned.BannedUntil.Time) > time.Minute {
+	if banned.BannedUntil.IsZero() || time.Until(banned.BannedUntil) > time.Minute {
 		t.Errorf("keys list shows the ban as %v", banned.BannedUntil)
 	}
 	if table, _, _ := invoke(t, "keys", "list", "--database", database); !strings.Contains(table, "banned until") {
@@ -349,21 +329,21 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	if again := keysOf(t, database)[1]; !again.BannedUntil.IsZero() {
 		t.Errorf("after unban: %+v", again)
 	}
-	eventually(t, "the ban is lifted on the server", 6*time.Second, func() bool {
-		got, err := request(s.URL, key, "GET", "/v1/pets", "")
-		return err == nil && !strings.Contains(got.body, "key_banned")
+	testservice.Eventually(t, "the ban is lifted on the server", 6*time.Second, func() bool {
+		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")
+		return err == nil && !strings.Contains(got.Body, "key_banned")
 	})
 }
 
 func TestABanIsLiftedByAnyKeyOfItsOwner(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
+	database := testservice.NewDatabase(t)
 	newKey(t, database)
 	first := keysOf(t, database)[0]
 	if _, stderr, status := invoke(t, "keys", "rotate", first.ID, "--database", database); status != 0 {
 		t.Fatal(stderr)
 	}
-	onStore(t, database, func(storage petstore.Storage) error {
+	onStore(t, database, func(storage petstore.Database) error {
 		_, err := storage.BanOwner(t.Context(), first.Owner, time.Now())
 		return err
 	})
@@ -386,9 +366,9 @@ func TestStagingIsSeparate(t *testing.T) {
 	if _, stderr, status := invoke(t, "keys", "list", "--database", "sqlite:petstore-staging.db"); status != 1 || !strings.Contains(stderr, "staging") {
 		t.Errorf("a production command on the staging database: %d %q", status, stderr)
 	}
-	s := startServer(t)
-	if got, _ := request(s.URL, strings.TrimSpace(out), "GET", "/v1/pets", ""); got.status != http.StatusUnauthorized || !strings.Contains(got.body, "staging") {
-		t.Errorf("a staging key in production: %d %s", got.status, got.body)
+	s := testservice.Serve(t)
+	if got, _ := testservice.Request(s.URL, strings.TrimSpace(out), "GET", "/v1/pets", ""); got.Status != http.StatusUnauthorized || !strings.Contains(got.Body, "staging") {
+		t.Errorf("a staging key in production: %d %s", got.Status, got.Body)
 	}
 }
 
@@ -469,8 +449,8 @@ func TestAKeyThatCannotBeShownIsAnError(t *testing.T) {
 
 func TestANameCannotControlTheTerminal(t *testing.T) {
 	t.Parallel()
-	database := newDatabase(t)
-	startServer(t, "--database", database).stop(t)
+	database := testservice.NewDatabase(t)
+	testservice.Serve(t, "--database", database).Stop(t)
 	invoke(t, "keys", "create", "--name", "red\x1b[31m\u202e", "--database", database)
 	for flag, want := range map[string]string{"--json=false": `red\x1b[31m\u202e`, "--json": `red\u001b[31m\u202e`} {
 		if out, _, _ := invoke(t, "keys", "list", flag, "--database", database); !strings.Contains(out, want) || strings.ContainsAny(out, "\x1b\u202e") {

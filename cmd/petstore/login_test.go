@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"petstore/internal/testservice"
 )
 
 // piped runs the program like a script does, with text as its standard input and only env as its environment.
 func piped(t *testing.T, text string, env map[string]string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	command := program(t, args...)
+	command := testservice.Command(t, args...)
 	for name, value := range env {
 		command.Env = append(command.Env, name+"="+value)
 	}
@@ -24,7 +26,7 @@ func piped(t *testing.T, text string, env map[string]string, args ...string) (st
 
 func TestLoginKeepsAKeyThatWorksForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
-	s, home := startServer(t), t.TempDir()
+	s, home := testservice.Serve(t), t.TempDir()
 	env := map[string]string{"XDG_CONFIG_HOME": home}
 	if _, stderr, status := piped(t, "wrong\n", env, "login", "--server", s.URL); status != 4 || !strings.Contains(stderr, "unauthorized") {
 		t.Errorf("login with a wrong key ended with %d: %s", status, stderr)
@@ -67,14 +69,14 @@ func TestLoginKeepsAKeyThatWorksForItsOwnerOnly(t *testing.T) {
 
 func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
 	t.Parallel()
-	live, staging := startServer(t), startServer(t, "--environment", "staging")
+	live, staging := testservice.Serve(t), testservice.Serve(t, "--environment", "staging")
 	env := map[string]string{"XDG_CONFIG_HOME": t.TempDir()}
-	for name, s := range map[string]*testServer{"default": live, "staging": staging} {
+	for name, s := range map[string]*testservice.Instance{"default": live, "staging": staging} {
 		if _, stderr, status := piped(t, s.Key, env, "login", "--profile", name, "--server", s.URL); status != 0 {
 			t.Fatal(stderr)
 		}
 	}
-	staging.ask(t, "POST", "/v1/pets", `{"name":"Test","categoryId":1}`)
+	staging.Ask(t, "POST", "/v1/pets", `{"name":"Test","categoryId":1}`)
 	if stdout, _, _ := invokeWith(t, env, "profiles"); stdout != "default\t"+live.URL+"\tproduction\nstaging\t"+staging.URL+"\tstaging\n" {
 		t.Errorf("profiles printed %q", stdout)
 	}

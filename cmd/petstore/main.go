@@ -1,7 +1,7 @@
 // Command petstore serves the pet store API, looks after its keys and its database, and is a client of servers.
 //
-// The struct cli in cli.go is the whole command line, and each command has a file of its own, with a method Run. The
-// server begins in serve.go with its settings. service.go starts its parts in order; nothing else wires parts together.
+// The struct cli in cli.go is the whole command line. The commands themselves are in the packages service, manage, remote
+// and transfer, each with a method Run.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"petstore/internal/petstore"
+	"petstore/internal/terminal"
 )
 
 func main() {
@@ -27,11 +28,11 @@ func main() {
 		os.Exit(1)
 	}()
 	for _, warning := range strangers(kong.Must(&cli{}).Model, os.Environ()) {
-		briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", warning) })
+		terminal.Briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", warning) })
 	}
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	if err != nil {
-		briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", petstore.Redact(err.Error())) })
+		terminal.Briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", petstore.Redact(err.Error())) })
 	}
 	os.Exit(exitStatus(err))
 }

@@ -24,7 +24,7 @@ func TestWhatTheProgramWritesIsForItsOwnerOnly(t *testing.T) {
 			const database = "sqlite:pets.db"
 			h.write(t, "animals.csv", "name,categoryId\nRex,1\n,2\n")
 
-			s := launch(t, h.program(t, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--database", database))
+			s := testservice.Launch(t, h.program(t, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--database", database))
 			h.check(t, "serve")
 			h.does(t, "keys create", "keys", "create", "--name", "shop", "--database", "sqlite:made.db")
 			if err := os.Symlink("behind.db", filepath.Join(h.folder, "link.db")); err != nil {
@@ -65,7 +65,7 @@ func (h *home) write(t *testing.T, name, text string) {
 // program prepares a command. An argument that begins with < is its standard input; one that sets a variable goes into its
 // environment.
 func (h *home) program(t testing.TB, args ...string) *exec.Cmd {
-	command := program(t)
+	command := testservice.Command(t)
 	command.Dir = h.folder
 	command.Env = append(command.Env, "HOME="+h.folder, "XDG_CONFIG_HOME="+filepath.Join(h.folder, "config"), "TMPDIR="+h.folder)
 	command.Args = []string{"sh", "-c", "umask " + h.umask + `; exec "$@"`, "sh", testservice.Build(t)}
@@ -123,7 +123,7 @@ func (h *home) check(t *testing.T, after string) {
 // demonstrates checks the files of a demo while it serves.
 func (h *home) demonstrates(t *testing.T) {
 	t.Helper()
-	demo, log := h.program(t, "demo", "--listen", "127.0.0.1:0"), &transcript{}
+	demo, log := h.program(t, "demo", "--listen", "127.0.0.1:0"), &testservice.Transcript{}
 	demo.Stdout, demo.Stderr = log, log
 	if err := demo.Start(); err != nil {
 		t.Fatal(err)
@@ -132,6 +132,6 @@ func (h *home) demonstrates(t *testing.T) {
 		demo.Process.Kill()
 		demo.Wait()
 	})
-	eventually(t, "the demo serves", time.Minute, func() bool { return strings.Contains(log.String(), "#key=") })
+	testservice.Eventually(t, "the demo serves", time.Minute, func() bool { return strings.Contains(log.String(), "#key=") })
 	h.check(t, "demo")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -9,22 +8,20 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	remote "petstore/client"
-
+	"petstore/internal/terminal"
 	"petstore/internal/testservice"
 )
 
 // desk is the place of a person who has a server, a key for it, and no profiles yet.
 type desk struct {
-	*testServer
+	*testservice.Instance
 	env map[string]string
 }
 
 func newDesk(t *testing.T) desk {
 	t.Helper()
-	s := startServer(t)
+	s := testservice.Serve(t)
 	return desk{s, map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": s.Key, "XDG_CONFIG_HOME": t.TempDir()}}
 }
 
@@ -79,22 +76,22 @@ func TestOrdersAndCategoriesAreKeptFromTheCommandLine(t *testing.T) {
 		CreatedAt, ExpiresAt, ClosedAt string
 	}
 	placed := d.does(t, "orders", "place", "2", "--reference", "shop 7", "--hold", "1d", "--json")
-	if fromAPI := d.ask(t, "GET", "/v1/orders/1", "").body; decode[order](t, placed) != decode[order](t, fromAPI) {
+	if fromAPI := d.Ask(t, "GET", "/v1/orders/1", "").Body; testservice.Decode[order](t, placed) != testservice.Decode[order](t, fromAPI) {
 		t.Errorf("orders place --json printed\n%s\nthe API says\n%s", placed, fromAPI)
 	}
 	if row := strings.Split(d.does(t, "orders", "show", "1"), "\t"); len(row) != 7 || !slices.Equal(row[:4], []string{"1", "2", "open", "shop 7"}) {
 		t.Errorf("orders show printed %q", row)
 	}
 	d.does(t, "orders", "place", "3")
-	if got := decode[order](t, d.does(t, "orders", "complete", "1", "--json")); got.Status != "completed" || got.ClosedAt == "" {
+	if got := testservice.Decode[order](t, d.does(t, "orders", "complete", "1", "--json")); got.Status != "completed" || got.ClosedAt == "" {
 		t.Errorf("orders complete: %+v", got)
 	}
-	if got := decode[order](t, d.does(t, "orders", "cancel", "2", "--json")); got.Status != "cancelled" {
+	if got := testservice.Decode[order](t, d.does(t, "orders", "cancel", "2", "--json")); got.Status != "cancelled" {
 		t.Errorf("orders cancel: %+v", got)
 	}
 	for typed, want := range map[string]int{"": 2, "--status completed": 1, "--status open": 0, "--pet 3": 1, "--limit 1": 1} {
 		args := append([]string{"orders", "list", "--json"}, strings.Fields(typed)...)
-		if got := decode[[]order](t, d.does(t, args...)); len(got) != want {
+		if got := testservice.Decode[[]order](t, d.does(t, args...)); len(got) != want {
 			t.Errorf("orders list %s listed %d, want %d", typed, len(got), want)
 		}
 	}
@@ -114,13 +111,13 @@ func TestAListInAPipeIsWholeAcrossPages(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for i := range 205 {
-		d.ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
+		d.Ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
 	}
 	for typed, want := range map[string]int{"": 205, "--all": 205, "--limit 3": 3, "--limit 100": 100, "--limit 150": 150, "--limit 999": 205} {
 		if got := d.does(t, append([]string{"pets", "list"}, strings.Fields(typed)...)...); strings.Count(got, "\n") != want {
 			t.Errorf("pets list %s printed %d lines, want %d", typed, strings.Count(got, "\n"), want)
 		}
-		if got := decode[[]pet](t, d.does(t, append([]string{"pets", "list", "--json"}, strings.Fields(typed)...)...)); len(got) != want {
+		if got := testservice.Decode[[]testservice.Pet](t, d.does(t, append([]string{"pets", "list", "--json"}, strings.Fields(typed)...)...)); len(got) != want {
 			t.Errorf("pets list --json %s has %d animals, want %d", typed, len(got), want)
 		}
 	}
@@ -135,13 +132,13 @@ func TestWhatStrangersNameTheirAnimalsIsHarmless(t *testing.T) {
 		t.Errorf("printed %q, want %q", printed, want)
 	}
 	object := d.does(t, "pets", "show", "1", "--json")
-	if got := decode[pet](t, object); got.Name != hostile {
+	if got := testservice.Decode[testservice.Pet](t, object); got.Name != hostile {
 		t.Errorf("--json tells the name as %q", got.Name)
 	}
-	if strings.ContainsFunc(strings.ReplaceAll(object, "\n", ""), harmful) {
+	if object != terminal.EscapeJSON(object) {
 		t.Errorf("--json prints %q", object)
 	}
-	if _, stderr, _ := invokeWith(t, d.env, "pets", "add", "x", "--category", "\x1b[2J"); strings.ContainsFunc(stderr, harmful) {
+	if _, stderr, _ := invokeWith(t, d.env, "pets", "add", "x", "--category", "\x1b[2J"); stderr != terminal.Escape(stderr) {
 		t.Errorf("an error says %q", stderr)
 	}
 }
@@ -191,29 +188,15 @@ func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
 	}
 }
 
-func TestAWaitIsToldOnceHoweverManyCallsWait(t *testing.T) {
-	t.Parallel()
-	var said strings.Builder
-	notice := (&console{stderr: &said}).waitNotice()
-	notice(100*time.Millisecond, remote.ErrUnavailable)
-	for range 3 {
-		notice(20*time.Second, remote.ErrRateLimited)
-	}
-	notice(40*time.Second, errors.New("no\x07 answer"))
-	if want := "Waiting 20 s for the rate limit.\nTrying again in 40 s: no\\a answer\n"; said.String() != want {
-		t.Errorf("it said %q, want %q", said.String(), want)
-	}
-}
-
 func TestAChangeThatCannotBeShownIsSaidToBeDone(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s := testservice.Serve(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		testservice.Missing(t, "/dev/full", "run the tests on Linux")
 	}
 	defer full.Close()
-	command := program(t, "pets", "add", "Rex", "--category", "1")
+	command := testservice.Command(t, "pets", "add", "Rex", "--category", "1")
 	command.Env = append(command.Env, "PETSTORE_SERVER="+s.URL, "PETSTORE_API_KEY="+s.Key)
 	var said strings.Builder
 	command.Stdout, command.Stderr = full, &said
@@ -221,7 +204,7 @@ func TestAChangeThatCannotBeShownIsSaidToBeDone(t *testing.T) {
 	if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "it was done, but it could not be shown, so do not repeat it") {
 		t.Errorf("%v %s", command.ProcessState, said.String())
 	}
-	if pets := s.everyPet(t); len(pets) != 1 {
+	if pets := s.EveryPet(t); len(pets) != 1 {
 		t.Errorf("there are %d animals", len(pets))
 	}
 }

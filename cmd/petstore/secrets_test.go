@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"petstore/internal/petstore"
+	"petstore/internal/testservice"
 )
 
 // An operator's typo ends up in logs and tickets, so error messages must not repeat anything that may be part of a password.
@@ -70,7 +71,7 @@ func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	key := petstore.NewSecret(petstore.Production)
 	for _, args := range [][]string{{"login", key}, {"pets", key}, {"pets", "show", key}, {"keys", "revoke", key}, {"serve", "--" + key}, {"serve", "--listen", key}, {"login", "--profile", key + "/"}} {
-		command := program(t, args...)
+		command := testservice.Command(t, args...)
 		command.Dir = t.TempDir()
 		if out, err := command.CombinedOutput(); err == nil || strings.Contains(string(out), key) {
 			t.Errorf("petstore %s: %v\n%s", args[0], err, out)
@@ -81,11 +82,11 @@ func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
 // When the library that sends traces cannot read a setting, it reports the value of the setting.
 func TestWrongSettingsOfTracesAreToldWithoutTheirValues(t *testing.T) {
 	t.Parallel()
-	command := program(t, serveArgs(t, nil)...)
+	command := testservice.Command(t, testservice.ServeArgs(t)...)
 	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://u:hush-4711/x@127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS=Bearer hush-4711")
-	s := launch(t, command)
-	s.stop(t)
-	log := s.stderr.String()
+	s := testservice.Launch(t, command)
+	s.Stop(t)
+	log := s.Stderr.String()
 	if strings.Contains(log, "hush-4711") || !strings.Contains(log, "OTEL_") {
 		t.Errorf("the log has\n%s", log)
 	}
@@ -96,12 +97,12 @@ func TestADatabaseAndItsBackupHoldNoKeys(t *testing.T) {
 	const named = "hush-of-the-operator"
 	folder := t.TempDir()
 	database := "sqlite:" + filepath.Join(folder, "pets.db")
-	first := startServer(t, "--database", database)
-	first.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
-	first.stop(t)
-	second := startServer(t, "--database", database, "--api-key", named)
+	first := testservice.Serve(t, "--database", database)
+	first.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	first.Stop(t)
+	second := testservice.Serve(t, "--database", database, "--api-key", named)
 	second.Key = named
-	second.ask(t, "POST", "/v1/pets", `{"name":"Bello","categoryId":1}`)
+	second.Ask(t, "POST", "/v1/pets", `{"name":"Bello","categoryId":1}`)
 	made, _, _ := invoke(t, "keys", "create", "--name", "shop", "--database", database)
 	if _, stderr, status := invoke(t, "backup", filepath.Join(folder, "backup.db"), "--database", database); status != 0 {
 		t.Fatal(stderr)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"petstore/internal/terminal"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -62,31 +64,12 @@ func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 
 // blame makes an error name the variable instead of the flag, if the value came from the environment.
 func (v variables) blame(err error) error {
-	return reword(err, func(flag string) string {
+	return terminal.RenameFlags(err, func(flag string) string {
 		if v.used[flag] {
 			return variableName(strings.TrimPrefix(flag, "--"))
 		}
 		return flag
 	})
-}
-
-// reworded is an error with another text.
-type reworded struct {
-	error
-	text string
-}
-
-func (e reworded) Error() string { return e.text }
-func (e reworded) Unwrap() error { return e.error }
-
-var anyFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
-
-// reword replaces the names of flags in the text of an error.
-func reword(err error, name func(flag string) string) error {
-	if err == nil {
-		return nil
-	}
-	return reworded{err, anyFlag.ReplaceAllStringFunc(err.Error(), name)}
 }
 
 var (

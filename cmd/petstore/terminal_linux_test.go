@@ -10,20 +10,23 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"petstore/internal/testservice"
 
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a program at a terminal, and what a person there sees.
-type terminal struct {
+// session is a program at a terminal, and what a person there sees.
+type session struct {
 	keyboard *os.File
-	screen   *transcript
+	screen   *testservice.Transcript
 	command  *exec.Cmd
 	ended    chan struct{}
 }
 
 // sitDown starts a command at a terminal with that many columns.
-func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string) *terminal {
+func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string) *session {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -46,7 +49,7 @@ func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string
 		t.Fatal(err)
 	}
 	defer slave.Close()
-	s := &terminal{master, &transcript{}, program(t, args...), make(chan struct{})}
+	s := &session{master, &testservice.Transcript{}, testservice.Command(t, args...), make(chan struct{})}
 	s.command.Env = append(s.command.Env, "TERM=xterm", "NO_COLOR=")
 	for name, value := range env {
 		s.command.Env = append(s.command.Env, name+"="+value)
@@ -73,13 +76,13 @@ func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string
 }
 
 // sees waits until the screen shows a text.
-func (s *terminal) sees(t *testing.T, text string) {
+func (s *session) sees(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the screen shows %q", text), time.Minute, func() bool { return strings.Contains(s.screen.String(), text) })
+	testservice.Eventually(t, fmt.Sprintf("the screen shows %q", text), time.Minute, func() bool { return strings.Contains(s.screen.String(), text) })
 }
 
 // echoes says whether the terminal shows what is typed.
-func (s *terminal) echoes(t *testing.T) bool {
+func (s *session) echoes(t *testing.T) bool {
 	t.Helper()
 	mode, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
 	if err != nil {
@@ -88,10 +91,10 @@ func (s *terminal) echoes(t *testing.T) bool {
 	return mode.Lflag&unix.ECHO != 0
 }
 
-func (s *terminal) types(text string) { s.keyboard.WriteString(text) }
+func (s *session) types(text string) { s.keyboard.WriteString(text) }
 
 // leaves waits until the program ends, and returns its status and what was on the screen.
-func (s *terminal) leaves(t *testing.T) (int, string) {
+func (s *session) leaves(t *testing.T) (int, string) {
 	t.Helper()
 	select {
 	case <-s.ended:
@@ -120,7 +123,7 @@ func TestAListOnATerminalIsATableOfItsWidth(t *testing.T) {
 	d.does(t, "orders", "place", "2", "--reference", strings.Repeat("shop ", 40))
 	_, orders := sitDown(t, 80, d.env, "orders", "list").leaves(t)
 	for line := range strings.Lines(strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "").Replace(orders)) {
-		if columns(strings.TrimSpace(line)) > 80 {
+		if utf8.RuneCountInString(strings.TrimSpace(line)) > 80 {
 			t.Errorf("orders list showed a row that does not fit:\n%s", orders)
 		}
 	}
@@ -137,7 +140,7 @@ func TestAListOnATerminalEndsAfterAScreenful(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for i := range 31 {
-		d.ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
+		d.Ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
 	}
 	for _, c := range []struct {
 		typed string
@@ -177,12 +180,12 @@ func TestAnAnimalIsDeletedAfterAQuestionOnly(t *testing.T) {
 
 func TestAKeyThatIsTypedIsNotShown(t *testing.T) {
 	t.Parallel()
-	s, home := startServer(t, "--environment", "staging"), t.TempDir()
+	s, home := testservice.Serve(t, "--environment", "staging"), t.TempDir()
 	env := map[string]string{"XDG_CONFIG_HOME": home, "PETSTORE_SERVER": s.URL, "PETSTORE_PROFILE": "staging"}
-	asked := func() *terminal {
+	asked := func() *session {
 		login := sitDown(t, 80, env, "login")
 		login.sees(t, "API key for "+s.URL+": ")
-		eventually(t, "the terminal hides what is typed", time.Minute, func() bool { return !login.echoes(t) })
+		testservice.Eventually(t, "the terminal hides what is typed", time.Minute, func() bool { return !login.echoes(t) })
 		return login
 	}
 	login := asked()
@@ -207,14 +210,14 @@ func TestAKeyThatIsTypedIsNotShown(t *testing.T) {
 func TestAWaitForTheRateLimitIsToldAndCanBeEnded(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := startServer(t, "--database", database)
+	s := testservice.Serve(t, "--database", database)
 	key, stderr, status := invoke(t, "keys", "create", "--database", database, "--name", "slow", "--plan", "enterprise", "--per-minute", "1", "--per-day", "9")
 	if status != 0 {
 		t.Fatal(stderr)
 	}
-	s.ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
 	env := map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": strings.TrimSpace(key)}
-	if got, err := request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.status != 200 {
+	if got, err := testservice.Request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.Status != 200 {
 		t.Fatal(got, err)
 	}
 	list := sitDown(t, 80, env, "pets", "list") // sends two requests, so that it waits even if a new minute begins

@@ -13,29 +13,24 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"petstore/internal/terminal"
+
 	"github.com/alecthomas/kong"
 )
 
-// usageError is a mistake in the command line. It ends the process with status 2.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func wrongUsage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 // misuse says in a sentence why a command line could not be parsed.
 func misuse(err error) error {
-	var wrong usageError
+	var wrong terminal.UsageError
 	var parse *kong.ParseError
 	switch {
 	case errors.As(err, &wrong):
-		return reworded{err, wrong.Error()}
+		return terminal.Reworded{Err: err, Text: wrong.Error()}
 	case errors.As(err, &parse) && parse.Context.Error == nil:
 		if lacks := missing(parse.Context); lacks != "" {
-			return usageError{reworded{err, lacks}}
+			return terminal.UsageError{Err: terminal.Reworded{Err: err, Text: lacks}}
 		}
 	}
-	return usageError{err}
+	return terminal.UsageError{Err: err}
 }
 
 // missing says what is missing in a command line that is right so far.
@@ -62,7 +57,7 @@ var otherNames = regexp.MustCompile(` \([^)]*\)`)
 
 // pointToHelp adds to a usage error how to get the help of the command.
 func pointToHelp(err error, command *kong.Context) error {
-	if !errors.As(err, new(usageError)) {
+	if !errors.As(err, new(terminal.UsageError)) {
 		return err
 	}
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
@@ -95,18 +90,18 @@ func (p plainMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error
 	switch {
 	case value.IsBool() || given.IsValue():
 	case !given.IsEOL():
-		return wrongUsage("%s is followed by %s, which looks like a flag; write %s=%[2]s if that is its value", name, given, name)
+		return terminal.WrongUsage("%s is followed by %s, which looks like a flag; write %s=%[2]s if that is its value", name, given, name)
 	case may != "":
-		return wrongUsage("%s has no value; it may be %s", name, may)
+		return terminal.WrongUsage("%s has no value; it may be %s", name, may)
 	default:
-		return wrongUsage("%s has no value; write one after it", name)
+		return terminal.WrongUsage("%s has no value; write one after it", name)
 	}
 	if !value.IsBool() && !utf8.ValidString(given.String()) { // the parser would put U+FFFD in its place
-		return wrongUsage("%s is not valid UTF-8; set the terminal to UTF-8 and write it again", name)
+		return terminal.WrongUsage("%s is not valid UTF-8; set the terminal to UTF-8 and write it again", name)
 	}
 	err := p.Mapper.Decode(ctx, target)
 	if may != "" && (err != nil || !allowed(value, given.String(), target)) {
-		return wrongUsage("%s is %q; it may be %s", name, given.String(), may)
+		return terminal.WrongUsage("%s is %q; it may be %s", name, given.String(), may)
 	}
 	return err
 }

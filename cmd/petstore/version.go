@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"petstore/internal/terminal"
 )
 
 // version is set by the build. If the build does not set it, the version of the module is used.
@@ -11,8 +13,8 @@ var version = ""
 
 type versionCmd struct{}
 
-func (versionCmd) Run(con *console) error {
-	fmt.Fprintf(con.stdout, "petstore %s (%s, %s/%s)\n", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func (versionCmd) Run(con *terminal.Console) error {
+	fmt.Fprintf(con.Stdout, "petstore %s (%s, %s/%s)\n", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 

@@ -23,15 +23,15 @@ func (t *turns) mine() bool { return t.asked.Add(1)%t.every == 0 }
 
 // losing acknowledges some changes of a name without making them.
 type losing struct {
-	petstore.Storage
+	petstore.Database
 	turns
 }
 
 func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
 	if patch.Status != nil || !l.mine() {
-		return l.Storage.UpdatePet(ctx, id, patch)
+		return l.Database.UpdatePet(ctx, id, patch)
 	}
-	pet, err := l.Storage.GetPet(ctx, id)
+	pet, err := l.Database.GetPet(ctx, id)
 	if err != nil {
 		return pet, err
 	}
@@ -46,7 +46,7 @@ func TestALostWriteIsFound(t *testing.T) {
 
 // forgetful shows some readers an animal as it was several changes ago.
 type forgetful struct {
-	petstore.Storage
+	petstore.Database
 	turns
 	mu    sync.Mutex
 	shown map[int64][]petstore.Pet
@@ -55,7 +55,7 @@ type forgetful struct {
 const changesAgo = 4
 
 func (f *forgetful) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
-	pet, err := f.Storage.GetPet(ctx, id)
+	pet, err := f.Database.GetPet(ctx, id)
 	if err != nil {
 		return pet, err
 	}
@@ -72,24 +72,24 @@ func (f *forgetful) GetPet(ctx context.Context, id int64) (petstore.Pet, error) 
 }
 
 func TestAStaleReadIsFound(t *testing.T) {
-	s := serve(t, &forgetful{Storage: openSQLite(t), turns: turns{every: 20}, shown: make(map[int64][]petstore.Pet)}, ratelimit.NewMemory(time.Now), generous)
+	s := serve(t, &forgetful{Database: openSQLite(t), turns: turns{every: 20}, shown: make(map[int64][]petstore.Pet)}, ratelimit.NewMemory(time.Now), generous)
 	s.run(1200)
 	s.finds(Stale, OutOfOrder, Lost)
 }
 
 // doubling makes some animals twice.
 type doubling struct {
-	petstore.Storage
+	petstore.Database
 	turns
 }
 
 func (d *doubling) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
 	if d.mine() {
-		if _, _, err := d.Storage.CreatePet(ctx, pet, nil); err != nil {
+		if _, _, err := d.Database.CreatePet(ctx, pet, nil); err != nil {
 			return petstore.Pet{}, false, err
 		}
 	}
-	return d.Storage.CreatePet(ctx, pet, idempotency)
+	return d.Database.CreatePet(ctx, pet, idempotency)
 }
 
 func TestADoubledCreateIsFound(t *testing.T) {
@@ -120,7 +120,7 @@ func TestALimitThatIsOffByOneIsFound(t *testing.T) {
 }
 
 func TestALimitThatIsKeptIsNoFault(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Database) {
 		s := serve(t, storage, ratelimit.NewMemory(time.Now), petstore.Limits{PerMinute: 60, PerDay: 100_000})
 		s.run(1000)
 		s.findsNothing()
@@ -129,13 +129,13 @@ func TestALimitThatIsKeptIsNoFault(t *testing.T) {
 
 // generousOrders places orders for animals that are already held, as soon as it is told to.
 type generousOrders struct {
-	petstore.Storage
+	petstore.Database
 	on   atomic.Bool
 	last atomic.Int64
 }
 
 func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	placed, again, err := g.Storage.PlaceOrder(ctx, order, idempotency)
+	placed, again, err := g.Database.PlaceOrder(ctx, order, idempotency)
 	if g.on.Load() && petstore.IsCode(err, petstore.PetUnavailable) {
 		placed, err = order.Place(1<<53-1-g.last.Add(1), petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.Now())
 	}
@@ -143,7 +143,7 @@ func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder
 }
 
 func TestTwoOpenOrdersAreFound(t *testing.T) {
-	wrong := &generousOrders{Storage: openSQLite(t)}
+	wrong := &generousOrders{Database: openSQLite(t)}
 	s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
 	s.run(500)
 	wrong.on.Store(true)
@@ -164,7 +164,7 @@ func TestTwoOpenOrdersAreFound(t *testing.T) {
 
 // hasty, as soon as it is told to, acknowledges changes at once and makes them only after the animal was read once more.
 type hasty struct {
-	petstore.Storage
+	petstore.Database
 	on    atomic.Bool
 	mu    sync.Mutex
 	later map[int64]petstore.PetPatch
@@ -172,9 +172,9 @@ type hasty struct {
 
 func (h *hasty) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
 	if !h.on.Load() {
-		return h.Storage.UpdatePet(ctx, id, patch)
+		return h.Database.UpdatePet(ctx, id, patch)
 	}
-	pet, err := h.Storage.GetPet(ctx, id)
+	pet, err := h.Database.GetPet(ctx, id)
 	if err != nil {
 		return pet, err
 	}
@@ -185,12 +185,12 @@ func (h *hasty) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch
 }
 
 func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
-	pet, err := h.Storage.GetPet(ctx, id)
+	pet, err := h.Database.GetPet(ctx, id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if patch, waiting := h.later[id]; waiting {
 		delete(h.later, id)
-		if _, err := h.Storage.UpdatePet(ctx, id, patch); err != nil {
+		if _, err := h.Database.UpdatePet(ctx, id, patch); err != nil {
 			return petstore.Pet{}, err
 		}
 	}
@@ -198,7 +198,7 @@ func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 }
 
 func TestAnEarlyAcknowledgementIsFound(t *testing.T) {
-	wrong := &hasty{Storage: openSQLite(t), later: make(map[int64]petstore.PetPatch)}
+	wrong := &hasty{Database: openSQLite(t), later: make(map[int64]petstore.PetPatch)}
 	s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
 	s.run(500)
 	wrong.on.Store(true)

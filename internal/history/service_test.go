@@ -23,7 +23,7 @@ import (
 
 // onEveryStorage runs a check with a new, empty storage of each kind. It is for what must be so on each; a fault that a test
 // plants looks the same on all.
-func onEveryStorage(t *testing.T, check func(t *testing.T, storage petstore.Storage)) {
+func onEveryStorage(t *testing.T, check func(t *testing.T, storage petstore.Database)) {
 	t.Run("sqlite", func(t *testing.T) { check(t, openSQLite(t)) })
 	t.Run("postgres", func(t *testing.T) {
 		db, err := postgres.Open(t.Context(), postgres.Config{URL: testservice.Postgres(t), Environment: petstore.Production, Create: true})
@@ -31,13 +31,13 @@ func onEveryStorage(t *testing.T, check func(t *testing.T, storage petstore.Stor
 	})
 }
 
-func openSQLite(t *testing.T) petstore.Storage {
+func openSQLite(t *testing.T) petstore.Database {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
 	return closedWith(t, db, err)
 }
 
-func closedWith(t *testing.T, storage petstore.Storage, err error) petstore.Storage {
+func closedWith(t *testing.T, storage petstore.Database, err error) petstore.Database {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +58,13 @@ type service struct {
 }
 
 // serve starts the API with two keys: one that no test uses up, and one with those limits.
-func serve(t *testing.T, storage petstore.Storage, limiter petstore.Limiter, limits petstore.Limits) *service {
+func serve(t *testing.T, storage petstore.Database, limiter petstore.Limiter, limits petstore.Limits) *service {
 	t.Helper()
+	versioned, _ := storage.(petstore.Versioned)
 	api := httpapi.New(httpapi.Config{
 		Environment: petstore.Production,
 		Storage:     storage,
+		Versioned:   versioned,
 		Limiter:     limiter,
 		Log:         slog.New(slog.DiscardHandler),
 		Metrics:     prometheus.NewRegistry(),
@@ -138,7 +140,7 @@ func (s *service) findsNothing() {
 }
 
 func TestNoFaultIsFoundWithoutOne(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Database) {
 		s := serve(t, storage, ratelimit.NewMemory(time.Now), generous)
 		s.run(1000)
 		s.findsNothing()

@@ -53,7 +53,7 @@ func (u *unreliable) bring(r *http.Request) {
 }
 
 func TestUnknownOutcomesAreNoFault(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+	onEveryStorage(t, func(t *testing.T, storage petstore.Database) {
 		s := serve(t, storage, ratelimit.NewMemory(time.Now), generous)
 		broken := &unreliable{RoundTripper: s.Client.Transport, percent: 10}
 		s.Client = &http.Client{Transport: broken}

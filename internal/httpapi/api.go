@@ -46,7 +46,13 @@ var operations = []operation{
 type Config struct {
 	Environment petstore.Environment
 	Storage     petstore.Storage
-	Limiter     petstore.Limiter
+	// Versioned says whether animals have changed since an answer was made. Nil means that nobody can say, so no answer is
+	// used again.
+	Versioned petstore.Versioned
+	Limiter   petstore.Limiter
+	// Distant is the Limiter if it asks another server, so that reads need not wait for its decision. Nil means that it
+	// decides at once.
+	Distant petstore.Distant
 	// Pages are for people and need no key. It maps a path to the handler of its GET and HEAD.
 	Pages map[string]http.Handler
 	// Probes are the pages that machines ask for all the time. Requests for them are logged at debug level, even if they
@@ -105,7 +111,7 @@ func New(c Config) *API {
 		router:  newRouter(operations),
 		open:    newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Log, c.Now),
-		lists:   newPageCache(c.Storage),
+		lists:   newPageCache(c.Versioned),
 		metrics: newMetrics(c.Metrics),
 		links:   newLinks(c.BaseURL),
 

@@ -43,6 +43,7 @@ func BenchmarkRequest(b *testing.B) {
 	api := httpapi.New(httpapi.Config{
 		Environment: petstore.Production,
 		Storage:     storage,
+		Versioned:   storage.(petstore.Versioned),
 		Limiter:     ratelimit.NewMemory(time.Now),
 		CountOnly:   true, // otherwise requests with garbage are soon refused as too many
 		Log:         slog.New(slog.DiscardHandler),

@@ -14,11 +14,10 @@ import (
 // none. If the storage is away and the key could not be checked, that is not the client's fault: the request is not
 // counted, and not refused as one too many.
 func (a *API) limited(next handler) handler {
-	distant, _ := a.Limiter.(petstore.Distant)
 	return func(x *exchange) error {
 		ask := a.askFor(x)
-		if distant != nil && x.refusal == nil && x.reads() {
-			if wait := distant.Begin(ask); wait != nil {
+		if a.Distant != nil && x.refusal == nil && x.reads() {
+			if wait := a.Distant.Begin(ask); wait != nil {
 				return a.readAhead(x, ask, wait, next)
 			}
 		}

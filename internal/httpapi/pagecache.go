@@ -21,10 +21,7 @@ type pageCache struct {
 	current   atomic.Pointer[generation]
 }
 
-func newPageCache(storage petstore.Storage) *pageCache {
-	versioned, _ := storage.(petstore.Versioned)
-	return &pageCache{versioned: versioned}
-}
+func newPageCache(versioned petstore.Versioned) *pageCache { return &pageCache{versioned: versioned} }
 
 func (c *pageCache) version() (version uint64, ok bool) {
 	if c.versioned == nil {

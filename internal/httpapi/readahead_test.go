@@ -36,7 +36,7 @@ func serveDistant(t *testing.T) (*service, *distant, *meddler) {
 	storage, limiter := meddle(t), &distant{asked: make(chan struct{}, 10)}
 	s := serve(t, on(storage), func(c *httpapi.Config) {
 		limiter.Memory = ratelimit.NewMemory(c.Now)
-		c.Limiter = limiter
+		c.Limiter, c.Distant = limiter, limiter
 	})
 	storage.with(func(_ context.Context, call string) error {
 		if call == "ListPets" || call == "GetPet" {

@@ -101,6 +101,7 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	if config.Storage == nil {
 		config.Storage = openSQLite(t)
 	}
+	config.Versioned, _ = config.Storage.(petstore.Versioned)
 	s.storage, s.api = config.Storage, httpapi.New(config)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

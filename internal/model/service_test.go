@@ -101,6 +101,7 @@ func (s *service) restart() {
 	s.api = httpapi.New(httpapi.Config{
 		Environment: petstore.Production,
 		Storage:     s.db,
+		Versioned:   s.db,
 		Limiter:     ratelimit.NewMemory(s.now),
 		Log:         slog.New(slog.DiscardHandler),
 		Metrics:     prometheus.NewRegistry(),

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -206,13 +205,11 @@ func (s *Server) discard(t testing.TB) {
 	os.RemoveAll(s.dir)
 }
 
-var secret = regexp.MustCompile(`pets_(live|test)_[0-9A-Za-z]+`)
-
 // NewKey makes a key in a database with the program and returns its secret. The arguments follow "keys create".
 func NewKey(t testing.TB, binary, database string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(binary, append([]string{"keys", "create", "--name", "test", "--database", database}, args...)...).CombinedOutput()
-	found := secret.FindString(string(out))
+	found := PrintedKey.FindString(string(out))
 	if err != nil || found == "" {
 		t.Fatalf("a key cannot be made: %v\n%s", err, out)
 	}

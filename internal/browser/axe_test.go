@@ -1,0 +1,68 @@
+package browser
+
+import (
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+// The test goes through every view of the store front, in the order in which a person meets them, and looks at each in every
+// choice of colors.
+func TestNoViewHasAnAccessibilityFault(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t, "--environment", "staging")
+	page := testservice.Browser(t)
+	check := func(view string) {
+		t.Helper()
+		page.Media("screen", "prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
+		page.Legible(view + ", dark")
+		page.Media("screen", "forced-colors", "active", "prefers-reduced-motion", "reduce")
+		page.Legible(view + ", forced colors")
+		page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
+		page.Accessible(view + ", light")
+	}
+	page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
+	page.Open(s.URL + "/")
+	page.Fill("#key", "wrong")
+	page.Press(enter)
+	page.Wait(`document.getElementById("key-error").innerText !== ""`)
+	check("a wrong key")
+
+	page.Fill("#key", s.Key)
+	page.Press(enter)
+	page.Wait(`document.getElementById("empty-add").checkVisibility()`)
+	check("an empty store")
+	page.Click("#empty-add")
+	page.Click("#send-add")
+	page.Wait(`document.getElementById("name-error").innerText !== ""`)
+	check("the form with its complaints")
+	page.Press(escape)
+
+	add(t, s, animal("Olive", "available"), animal("Duke", "sold"), animal("Maple", "pending"))
+	page.Reload()
+	page.Wait(showsExactly("Maple", "Duke", "Olive"))
+	check("the list")
+	page.Click(`[data-animal="1"]`)
+	page.Click(`[data-action="reserve"]`)
+	check("the question for whom")
+	page.Click("#send-reserve")
+	page.Wait(`order.checkVisibility() && said.innerText.includes("reserved")`)
+	check("an animal that is reserved")
+	page.Click(`[data-action="edit"]`)
+	check("the form of an animal that is reserved")
+	page.Press(escape)
+	page.Open(s.URL + "/?animal=2")
+	page.Click(`[data-action="delete"]`)
+	check("the question before it is deleted")
+	page.Open(s.URL + "/?animal=99")
+	page.Wait(`missing.checkVisibility()`)
+	check("an animal that is not there")
+	page.Click("#change-key")
+	check("the question for another key")
+	page.Open(s.URL + "/?animal=2")
+	page.Wait(isSold)
+	s.Kill()
+	page.Click(act("bring-back"))
+	page.Wait(`notice.innerText.includes("cannot be reached")`)
+	check("a change that nobody answered")
+}

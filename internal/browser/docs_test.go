@@ -1,0 +1,228 @@
+package browser
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+// reference opens the API reference of a server, at a fragment if one is given.
+func reference(t *testing.T, s *testservice.Instance, fragment string) *testservice.Page {
+	t.Helper()
+	page := testservice.Browser(t)
+	page.Open(s.URL + "/docs" + fragment)
+	page.Wait(`document.querySelector("#menu [aria-current]")`) // the script of the page runs
+	return page
+}
+
+func TestTheReferenceTriesARealCall(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal("Olive", "pending"), animal("Duke", "sold"))
+	page := storeFront(t, s, s.Key) // the reference uses the same key
+	page.Wait(showsExactly("Duke", "Olive"))
+	page.Open(s.URL + "/docs")
+	page.Click("#operation-listPets .try > summary")
+	testservice.Eval[bool](page, `(document.getElementById("try-listPets-status").value = "pending", true)`)
+	page.Click("#operation-listPets .primary")
+	page.Wait(`document.querySelector("#operation-listPets .outcome-head").innerText.startsWith("200 OK")`)
+	page.Wait(`document.querySelector("#operation-listPets .outcome-body").innerText.includes('"name": "Olive"')`)
+	page.Wait(`!document.querySelector("#operation-listPets .outcome-body").innerText.includes("Duke")`)
+	page.Wait(`document.querySelector("#operation-listPets .sent").innerText === "GET /v1/pets?status=pending"`)
+	page.Wait(`document.querySelector("#operation-listPets .outcome-headers").textContent.includes("x-ratelimit-remaining: ")`)
+}
+
+func TestWhatIsTriedTwiceIsDoneTwice(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	page := reference(t, s, "#operation-createPet")
+	page.Click("#operation-createPet .try > summary")
+	page.Fill("#try-createPet-key", s.Key)
+	for id := 1; id <= 2; id++ {
+		page.Click("#operation-createPet .primary")
+		page.Wait(fmt.Sprintf(`document.querySelector("#operation-createPet .outcome-body").innerText.includes('"id": %d,')`, id))
+		page.Wait(`document.querySelector("#operation-createPet .outcome-head").innerText.startsWith("201 Created")`)
+	}
+	page.Wait(`!document.querySelector("#operation-createPet .outcome-headers").textContent.includes("idempotency-replayed")`)
+	if got := s.EveryPet(t); len(got) != 2 || got[0].Name != got[1].Name {
+		t.Errorf("the store has %+v", got)
+	}
+
+	// An idempotency key that the reader types is sent as it is. Sending it twice shows a replay.
+	page.Fill("#try-createPet-Idempotency-Key", "mine")
+	for range 2 {
+		page.Click("#operation-createPet .primary")
+		page.Wait(`document.querySelector("#operation-createPet .sent").innerText.endsWith("Idempotency-Key mine") && !document.querySelector("#operation-createPet .primary").ariaDisabled`)
+	}
+	page.Wait(`document.querySelector("#operation-createPet .outcome-headers").textContent.includes("idempotency-replayed: true")`)
+	if got := s.EveryPet(t); len(got) != 3 {
+		t.Errorf("the store has %+v", got)
+	}
+
+	if address := testservice.Eval[string](page, `location.href`); strings.Contains(address, s.Key) {
+		t.Errorf("the key is in the address %s", address)
+	}
+	page.Fill("#try-createPet-body", `{"name": 7}`)
+	page.Click("#operation-createPet .primary")
+	page.Wait(`document.querySelector("#operation-createPet .outcome-head .code-no")?.innerText === "400 Bad Request"`)
+	page.Wait(`document.querySelector("#operation-createPet .outcome-body").innerText.includes('"code": "missing_field"')`)
+	s.Kill()
+	page.Click("#operation-createPet .primary")
+	page.Wait(`document.querySelector("#operation-createPet .outcome-head").innerText.startsWith("No answer")`)
+}
+
+func TestLongNumbersAreShownAsTheyCame(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, `{"name":"Olive, [\"tabby\"] {x}","categoryId":9223372036854775807}`)
+	page := reference(t, s, "")
+	page.Click("#operation-listPets .try > summary")
+	page.Fill("#try-listPets-key", s.Key)
+	page.Click("#operation-listPets .primary")
+	want := "[\n  {\n    \"id\": 1,\n    \"name\": \"Olive, [\\\"tabby\\\"] {x}\",\n    \"categoryId\": 9223372036854775807,\n    \"status\": \"available\"\n  }\n]"
+	page.Wait(fmt.Sprintf(`document.querySelector("#operation-listPets .outcome-body").textContent === %q`, want))
+}
+
+func TestSamplesAreCopiedInTheChosenLanguage(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	page := reference(t, s, "")
+	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async (text) => { window.copied = text; }, true)`)
+	page.Click("#operation-createPet .copy")
+	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // the address of this server, not the guess
+	page.Wait(`document.querySelector("#operation-createPet .copy").innerText.startsWith("Copied") && said.textContent === "Copied"`)
+
+	page.Click("#operation-createPet .languages label:nth-of-type(4)")
+	page.Click("#operation-listPets .copy")
+	page.Wait(`window.copied.startsWith("import os") && window.copied.includes("/v1/pets?status=available")`)
+
+	// Where there is no clipboard, the sample is selected.
+	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async () => { throw new Error(); }, true)`)
+	page.Click("#operation-createPet .copy")
+	page.Wait(`getSelection().toString().includes("uuid.uuid4()")`)
+}
+
+func TestDeepLinksLeadToTheirPlaceAndTheMenuFollows(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	inView := func(id string) string {
+		return fmt.Sprintf(`(({ top }) => top >= 0 && top < innerHeight / 2)(document.querySelector("#%s :is(h2, h3)").getBoundingClientRect()) &&
+			document.querySelector("#menu [aria-current]").hash === "#%[1]s"`, id)
+	}
+	page := reference(t, s, "#operation-getPet")
+	page.Wait(inView("operation-getPet"))
+	page.Click(`#operation-getPet .deprecated a`)
+	page.Wait(inView("leaving-getPet"))
+
+	page.Size(375, 800)
+	page.Click(".open-menu")
+	page.Wait(`menu.matches(":popover-open")`)
+	page.Click(`#menu [href="#operation-createPet"]`)
+	page.Wait(`!menu.matches(":popover-open")`)
+	page.Wait(inView("operation-createPet"))
+}
+
+func TestTheReferenceIsUsableByKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	page := reference(t, s, "")
+	page.Press(tab)
+	page.Wait(`document.activeElement.matches(".skip")`)
+	page.Press(enter)
+	reach := func(selector string) {
+		t.Helper()
+		for range 60 {
+			page.Press(tab)
+			if testservice.Eval[bool](page, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
+				return
+			}
+		}
+		t.Fatalf("%s is not reached with the Tab key", selector)
+	}
+	testservice.Eval[bool](page, `(document.getElementById("operation-listPets").focus(), true)`)
+	reach("#operation-listPets .languages input")
+	page.Press(arrowUp) // up from the first of four goes to the last
+	page.Wait(`document.querySelector("#operation-createPet .sample.py").checkVisibility()`)
+	reach("#operation-listPets .try > summary")
+	page.Press(enter)
+	reach("#try-listPets-key")
+	page.Press(s.Key + enter)
+	page.Wait(`document.querySelector("#operation-listPets .outcome-head").innerText.startsWith("200 OK")`)
+}
+
+func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	page := reference(t, s, "")
+	page.Size(1440, 900)
+	testservice.Eval[bool](page, `(document.querySelectorAll("details").forEach((part) => { part.open = true; }), true)`)
+	page.Accessible("the reference")
+
+	// All operations have the same form. One that has a body and one that is deprecated are enough from here on.
+	testservice.Eval[bool](page, `(document.querySelectorAll("section[id^=operation-]:not(#operation-createPet, #operation-getPet)").forEach((operation) => operation.remove()), true)`)
+	page.Size(375, 900)
+	page.Accessible("the reference on a phone")
+	page.Scheme("dark")
+	page.Wait(`document.getAnimations().length === 0`) // colors fade into each other
+	page.Legible("the reference in the dark")          // only the colors differ
+	page.Click(".open-menu")
+	page.Accessible("the contents on a phone")
+}
+
+func TestLargeTextFitsOnANarrowScreen(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	page := reference(t, s, "")
+	testservice.Eval[bool](page, `(document.documentElement.style.fontSize = "200%", document.querySelectorAll("details").forEach((part) => { part.open = true; }), true)`)
+	for _, width := range []int64{320, 768, 1440} {
+		page.Size(width, 800)
+		if wide := testservice.Eval[int64](page, `document.documentElement.scrollWidth`); wide > width {
+			t.Errorf("with text of twice the size the page is %d wide in a window of %d", wide, width)
+		}
+	}
+}
+
+func TestTheSamplesOfTheReferenceRunAsTheyAre(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	got := s.Ask(t, http.MethodGet, "/docs", "")
+	_, section, _ := strings.Cut(string(got.Body), `<section id="operation-createPet"`)
+	for _, c := range []struct{ language, file, program, argument string }{
+		{"curl", "sample.sh", "sh", "-e"}, {"go", "sample.go", "go", "run"}, {"js", "sample.mjs", "node", "--no-warnings"}, {"py", "sample.py", "python3", "-E"},
+	} {
+		t.Run(c.language, func(t *testing.T) {
+			if _, err := exec.LookPath(c.program); err != nil {
+				testservice.Missing(t, c.program, err.Error())
+			}
+			code := regexp.MustCompile(`(?s)<pre class="sample ` + c.language + `"><code>(.*?)</code></pre>`).FindStringSubmatch(section)
+			if code == nil {
+				t.Fatal("there is no sample")
+			}
+			text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(code[1], ""))
+			file := filepath.Join(t.TempDir(), c.file)
+			text = strings.ReplaceAll(text, "http://localhost:8080", s.URL)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before := len(s.EveryPet(t))
+			sample := exec.CommandContext(t.Context(), c.program, c.argument, file)
+			sample.Env = append(os.Environ(), "PETSTORE_API_KEY="+s.Key)
+			sample.Dir = filepath.Dir(file)
+			out, err := sample.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "Biscuit, beagle mix") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if after := len(s.EveryPet(t)); after != before+1 {
+				t.Errorf("there are %d animals, want %d", after, before+1)
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"))
+	page := testservice.Browser(t)
+	page.Open(s.URL + "/")
+	page.Wait(`document.activeElement.id === "key"`)
+	page.Press(s.Key + enter)
+	page.Wait(showsExactly("Biscuit", "Olive"))
+
+	reach := func(selector string) {
+		t.Helper()
+		for range 30 {
+			if testservice.Eval[bool](page, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
+				if !testservice.Eval[bool](page, `document.activeElement.matches(":focus-visible")`) {
+					t.Errorf("the focus on %s cannot be seen", selector)
+				}
+				return
+			}
+			page.Press(tab)
+		}
+		t.Fatalf("%s is not reached with the Tab key", selector)
+	}
+	reach(`.filter [data-status="pending"]`)
+	page.Press(enter)
+	page.Wait(showsExactly("Olive"))
+
+	page.Open(s.URL + "/")
+	page.Wait(showsExactly("Biscuit", "Olive"))
+	page.Press(tab)
+	page.Wait(`document.activeElement.matches(".skip") && document.activeElement.getBoundingClientRect().left >= 0`)
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "animals" && location.hash === ""`)
+	testservice.Eval[bool](page, `(document.querySelector(".brand").focus(), true)`)
+	reach("#open-add")
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "name"`)
+	page.Press(escape)
+	page.Wait(`!add.open && document.activeElement.id === "open-add"`)
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "name"`)
+	page.Press("Maple" + tab + "3" + tab + arrowUp) // up from the first of three goes to the last
+	page.Wait(`document.activeElement.value === "sold"`)
+	page.Press(enter)
+	page.Wait(showsExactly("Maple", "Biscuit", "Olive") + ` && !add.open`)
+	if got := s.EveryPet(t)[0]; got != (testservice.Pet{ID: 3, Name: "Maple", CategoryID: 3, Status: "sold"}) {
+		t.Errorf("the store has %+v", got)
+	}
+
+	reach(`[data-animal="2"]`)
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "animal-name"`)
+	reach(act("reserve"))
+	page.Press(enter)
+	page.Wait(`document.activeElement.id === "reference"`)
+	page.Press("J. Tanaka" + tab + tab + tab)
+	reach("#send-reserve")
+	page.Press(enter)
+	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && document.activeElement.id === "animal-name"`)
+	reach(act("bring-back"))
+	page.Press(enter)
+	page.Wait(isAvailable)
+	reach(act("delete"))
+	page.Press(enter)
+	page.Wait(`ask.open`)
+	page.Press(escape)
+	page.Wait(`!ask.open && document.activeElement.dataset.action === "delete"`)
+	page.Press(escape)
+	page.Wait(`document.activeElement.dataset.animal === "2"`)
+}
+
+// contrast finds the visible text with the lowest contrast to its background, as WCAG measures it.
+const contrast = `(() => {
+  const rgba = (color) => color.match(/[\d.]+/g).map(Number);
+  const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const ground = (e) => { for (; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3]) return c.slice(0, 3); } return [255, 255, 255]; };
+  const texts = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()));
+  return texts.map((e) => { const [a, b] = [light(rgba(getComputedStyle(e).color).slice(0, 3)), light(ground(e))].sort((x, y) => y - x); return [(a + 0.05) / (b + 0.05), e.outerHTML.slice(0, 80)]; }).sort((x, y) => x[0] - y[0])[0].join(" ");
+})()`
+
+func TestLightAndDarkAreBothEasyToRead(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"), animal("Duke", "sold"))
+	page := testservice.Browser(t)
+	ground := make(map[string]string)
+	easy := func(where string) {
+		t.Helper()
+		worst := testservice.Eval[string](page, contrast)
+		var ratio float64
+		if _, err := fmt.Sscan(worst, &ratio); err != nil || ratio < 4.5 {
+			t.Errorf("%s: the lowest contrast is %s, want 4.5", where, worst)
+		}
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		page.Scheme(scheme)
+		page.Open(s.URL + "/?" + scheme)
+		testservice.Eval[bool](page, `(sessionStorage.clear(), true)`)
+		page.Open(s.URL + "/")
+		page.Fill("#key", "wrong")
+		page.Press(enter)
+		page.Wait(`document.getElementById("key-error").innerText !== ""`)
+		easy(scheme + ", wrong key")
+		page.Fill("#key", s.Key)
+		page.Press(enter)
+		page.Wait(showsExactly("Duke", "Biscuit", "Olive"))
+		easy(scheme + ", list")
+		page.Click("#open-add")
+		page.Click("#send-add")
+		page.Wait(`document.getElementById("name-error").innerText !== ""`)
+		easy(scheme + ", form")
+		ground[scheme] = testservice.Eval[string](page, `getComputedStyle(document.body).backgroundColor`)
+	}
+	if ground["light"] == ground["dark"] {
+		t.Errorf("light and dark have the same ground %s", ground["light"])
+	}
+}
+
+// clipped finds the first button or link that is too small for its words.
+const clipped = `[...document.querySelectorAll("button, a, label")].find((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)?.innerText ?? ""`
+
+func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal(strings.Repeat("W", 1000), "available"), animal("Olive", "pending"), animal(strings.Repeat("لمى ", 200), "sold"))
+	page := testservice.Browser(t)
+	fits := func(where string) {
+		t.Helper()
+		for _, c := range []struct {
+			width   int64
+			letters string
+		}{{320, "100%"}, {768, "100%"}, {768, "200%"}, {1280, "200%"}, {2560, "100%"}} {
+			page.Size(c.width, 800)
+			testservice.Eval[bool](page, fmt.Sprintf(`(document.documentElement.style.fontSize = %q, true)`, c.letters))
+			if wide := testservice.Eval[int64](page, `document.documentElement.scrollWidth`); wide > c.width {
+				t.Errorf("%s is %d wide in a window of %d, with letters of %s", where, wide, c.width, c.letters)
+			}
+			if lost := testservice.Eval[string](page, clipped); lost != "" {
+				t.Errorf("%s: %s is cut off in a window of %d, with letters of %s", where, lost, c.width, c.letters)
+			}
+		}
+		testservice.Eval[bool](page, `(document.documentElement.style.fontSize = "", true)`)
+	}
+	page.Open(s.URL + "/")
+	page.Wait(`document.activeElement.id === "key"`)
+	fits("the question for the key")
+	page.Fill("#key", s.Key)
+	page.Press(enter)
+	page.Wait(`document.querySelectorAll(".card").length === 3`)
+	fits("the list")
+	page.Click("#open-add")
+	page.Click("#send-add")
+	page.Wait(`document.getElementById("categoryId-error").innerText !== ""`)
+	fits("the form")
+	page.Press(escape)
+	s.Ask(t, "POST", "/v1/orders", fmt.Sprintf(`{"petId":1,"reference":%q}`, strings.Repeat("W", 200)))
+	page.Open(s.URL + "/?animal=1")
+	page.Wait(`order.checkVisibility()`)
+	fits("a reserved animal")
+	page.Open(s.URL + "/?animal=3")
+	page.Click(act("delete"))
+	fits("the question")
+	page.Open(s.URL + "/docs")
+	page.Wait(`document.querySelector("#operation-listPets")`)
+	fits("the reference")
+}
+
+func TestPrintedPagesHaveTheAnimalsAndNoButtons(t *testing.T) {
+	t.Parallel()
+	s, page := demoFront(t)
+	page.Wait(`document.querySelectorAll(".card").length === 24`)
+	const buttons = `[...document.querySelectorAll("button, .filter, input, footer")].filter(e => e.checkVisibility()).length`
+	page.Media("print", "prefers-color-scheme", "dark")
+	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // dark ink on paper, even if the screen is dark
+	page.Open(s.URL + "/?animal=59")
+	page.Wait(`document.getElementById("order-end").innerText.includes("The hold ends") && ` + buttons + ` === 0`)
+}
+
+func TestNothingMovesForThoseWhoPreferItSo(t *testing.T) {
+	t.Parallel()
+	_, page := demoFront(t)
+	page.Media("screen", "prefers-reduced-motion", "reduce")
+	page.Wait(`document.querySelectorAll(".card").length === 24`)
+	page.Click("#next")
+	page.Wait(`place.innerText === "Page 2 of 3" && document.getAnimations().length === 0`)
+}

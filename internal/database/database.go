@@ -1,0 +1,129 @@
+// Package database opens the storage that the flags of a command name: an SQLite file or a PostgreSQL database. It is the
+// one place that knows which of the two can do what.
+package database
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"petstore/internal/petstore"
+	"petstore/internal/postgres"
+	"petstore/internal/sqlite"
+)
+
+// Flags say which storage a command works on.
+type Flags struct {
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment: production or staging. A database and its keys belong to one."`
+	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://user:password@host/name. By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
+	Redis       string               `placeholder:"URL" help:"Where serve counts requests when there are several replicas: redis://host:6379. By default each process counts for itself. Other commands accept it and do not use it."`
+}
+
+// Purpose says what a command does with the storage, and what it may do to the schema.
+type Purpose struct {
+	alone   bool // if the storage is a file, no server may use it meanwhile
+	create  bool // may create a missing storage, and the schema of an empty one
+	migrate bool // may bring an older schema up to date
+}
+
+// What commands open a storage for. An import and a copy fill it.
+var (
+	ToServe  = Purpose{alone: true, create: true, migrate: true}
+	ToFill   = Purpose{alone: true, create: true}
+	ToManage = Purpose{create: true}
+	ToChange = Purpose{}
+)
+
+// Watch holds functions that the storage calls to report what it does. Each may be nil.
+type Watch struct {
+	petstore.Watch
+	// Batched reports how many creates one commit holds.
+	Batched func(creates int)
+	// Lost reports that the file of the storage is not in its place, and with nil that it is back.
+	Lost func(problem error)
+}
+
+// Storage is an open storage: what both stores can do and, as fields, what each does in its own way. A field is nil if
+// this store cannot do it.
+type Storage struct {
+	petstore.Database
+	// Identity names the storage, however --database is written.
+	Identity func(context.Context) (string, error)
+	// Versioned is SQLite, whose server is the only writer.
+	Versioned petstore.Versioned
+	// WALSize is the size of SQLite's write-ahead log in bytes.
+	WALSize func() int64
+	// LastBackup is when petstore backup was last run on the SQLite file.
+	LastBackup func(context.Context) (time.Time, error)
+	// SharedReads counts the reads on PostgreSQL that shared the query of another one.
+	SharedReads func() int64
+}
+
+// Open opens the storage that the flags name.
+func (f Flags) Open(ctx context.Context, why Purpose, w Watch) (*Storage, error) {
+	kind, path, err := f.Parse()
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == Postgres:
+		return f.openPostgres(ctx, why, w)
+	}
+	return f.openSQLite(ctx, path, why, w)
+}
+
+func (f Flags) openSQLite(ctx context.Context, path string, why Purpose, w Watch) (*Storage, error) {
+	db, err := sqlite.Open(ctx, sqlite.Config{
+		Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone,
+		Batched: w.Batched, Watch: w.Watch, Lost: w.Lost,
+	})
+	if err != nil {
+		return nil, err
+	}
+	identity := func(context.Context) (string, error) {
+		resolved, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return "", err
+		}
+		resolved, err = filepath.Abs(resolved)
+		return "sqlite:" + resolved, err
+	}
+	return &Storage{Database: db, Identity: identity, Versioned: db, WALSize: db.WALSize, LastBackup: db.LastBackup}, nil
+}
+
+func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage, error) {
+	db, err := postgres.Open(ctx, postgres.Config{
+		URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate,
+		Batched: w.Batched, Watch: w.Watch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	identity := func(ctx context.Context) (string, error) {
+		place, err := db.Place(ctx)
+		return "postgres://" + place, err
+	}
+	return &Storage{Database: db, Identity: identity, SharedReads: db.SharedReads}, nil
+}
+
+// With opens the storage that the flags name, does work on it, and closes it.
+func (f Flags) With(ctx context.Context, why Purpose, work func(*Storage) error) error {
+	storage, err := f.Open(ctx, why, Watch{})
+	if err != nil {
+		return err
+	}
+	defer storage.Close()
+	return work(storage)
+}
+
+// CheckSchema returns the schema version of the storage, 0 if the storage is empty or missing, and the version that this
+// program uses. It changes nothing.
+func (f Flags) CheckSchema(ctx context.Context) (schema, known int, err error) {
+	kind, path, err := f.Parse()
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case kind == Postgres:
+		return postgres.Check(ctx, postgres.Config{URL: f.Database, Environment: f.Environment})
+	}
+	return sqlite.Check(ctx, sqlite.Config{Path: path, Environment: f.Environment})
+}

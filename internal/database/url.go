@@ -1,0 +1,72 @@
+package database
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"petstore/internal/petstore"
+	"petstore/internal/postgres"
+	"petstore/internal/terminal"
+)
+
+// Kind is the kind of a storage.
+type Kind string
+
+// The kinds of storage.
+const (
+	SQLite   Kind = "sqlite"
+	Postgres Kind = "postgres"
+)
+
+// Parse splits --database into the kind of storage and, if it is a file, its path.
+func (f Flags) Parse() (kind Kind, path string, err error) {
+	address := f.Database
+	if address == "" {
+		address = "sqlite:petstore.db"
+		if f.Environment == petstore.Staging {
+			address = "sqlite:petstore-staging.db"
+		}
+	}
+	scheme, rest, _ := strings.Cut(address, ":")
+	switch {
+	case scheme == "sqlite" && strings.TrimPrefix(rest, "//") != "":
+		return SQLite, strings.TrimPrefix(rest, "//"), nil
+	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+		if err := CheckPassword("--database", address); err != nil {
+			return "", "", err
+		}
+		if err := postgres.CheckURL(address); err != nil {
+			return "", "", terminal.WrongUsage("--database: %w", err)
+		}
+		return Postgres, "", nil
+	}
+	began := "is of no kind that is known here" // the text itself may hold a password
+	if !strings.ContainsAny(scheme, "@= ") {
+		began = fmt.Sprintf("begins with %q", scheme)
+	}
+	return "", "", terminal.WrongUsage("--database %s; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", began)
+}
+
+// Describe names the storage without what is secret about it.
+func (f Flags) Describe() string {
+	kind, path, _ := f.Parse()
+	if kind == SQLite {
+		return "sqlite:" + path
+	}
+	return string(kind)
+}
+
+// CheckPassword refuses a URL that a character splits in the middle of its password because it is not percent-encoded.
+// Otherwise part of the password would be taken for a host or a name, and error messages would show it.
+func CheckPassword(flag, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil // the code that opens the URL refuses it
+	}
+	parameter, _, _ := strings.Cut(u.RawQuery, "=")
+	if u.Fragment == "" && !strings.Contains(u.Path+parameter, "@") {
+		return nil
+	}
+	return terminal.WrongUsage("%s has a special character that is not percent-encoded; in a password, write %%40 for @, %%2F for /, %%3F for ? and %%23 for #", flag)
+}

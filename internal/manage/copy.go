@@ -1,0 +1,73 @@
+package manage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"petstore/internal/database"
+	"petstore/internal/petstore"
+	"petstore/internal/terminal"
+)
+
+// Copy is the command that copies a database into another one.
+type Copy struct {
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of both databases: production or staging."`
+	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use: sqlite:FILE or postgres://user:password@host/name."`
+	To          string               `required:"" placeholder:"URL" help:"The database to copy into, from which no server has served yet, written in the same way."`
+}
+
+const resumable = "what was copied stays, and copying again goes on"
+
+// Interrupted says what becomes of a copy that is broken off.
+func (*Copy) Interrupted() string { return resumable }
+
+// Run copies one database into another.
+func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
+	from, err := c.open(ctx, "--from", c.From, database.ToChange)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := c.open(ctx, "--to", c.To, database.ToFill)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	told := time.Now()
+	tallies, err := petstore.Copy(ctx, from, to, func(n, total int64) {
+		if now := time.Now(); now.Sub(told) >= progressEvery {
+			told = now
+			fmt.Fprintf(con.Stderr, "%d of %d animals (%d %%)\n", n, total, n*100/max(1, total))
+		}
+	})
+	switch {
+	case errors.Is(err, petstore.ErrServed):
+		return petstore.ErrServed
+	case err != nil:
+		return fmt.Errorf("%w; %s", err, resumable)
+	}
+	for _, t := range tallies {
+		kept := ""
+		if t.Kept > 0 {
+			kept = fmt.Sprintf(", %d only there and kept", t.Kept)
+		}
+		fmt.Fprintf(con.Stderr, "Copied %s: %d added, %d changed, %d removed%s\n", t.Kind, t.Added, t.Changed, t.Removed, kept)
+	}
+	return nil
+}
+
+// open opens a database. Its errors name the flag that gave the URL.
+func (c *Copy) open(ctx context.Context, flag, url string, why database.Purpose) (*database.Storage, error) {
+	storage, err := database.Flags{Environment: c.Environment, Database: url}.Open(ctx, why, database.Watch{})
+	return storage, terminal.RenameFlags(err, func(named string) string {
+		if named == "--database" {
+			return flag
+		}
+		return named
+	})
+}
+
+// progressEvery is how often a long command reports its progress.
+const progressEvery = time.Second

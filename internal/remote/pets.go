@@ -1,0 +1,196 @@
+package remote
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"strings"
+
+	"petstore/client"
+	"petstore/internal/profile"
+	"petstore/internal/terminal"
+)
+
+// Pets are the commands for animals on a server.
+type Pets struct {
+	List   petsList   `cmd:"" aliases:"ls" help:"List animals, the newest first."`
+	Add    petsAdd    `cmd:"" aliases:"create" help:"Add an animal and show it."`
+	Show   petsShow   `cmd:"" aliases:"view,get" help:"Show an animal."`
+	Edit   petsEdit   `cmd:"" aliases:"update" help:"Change an animal's name, category or status, and show it."`
+	Delete petsDelete `cmd:"" aliases:"rm" help:"Delete an animal for good."`
+}
+
+// petShape shows animals with the names of their categories, where these are known.
+func petShape(names map[int64]string) shape[client.Pet] {
+	return shape[client.Pet]{
+		titles: []string{"ID", "NAME", "CATEGORY", "STATUS"},
+		row: func(p client.Pet) []string {
+			category := strings.TrimSpace(number(p.CategoryID) + " " + names[p.CategoryID])
+			return []string{number(p.ID), p.Name, category, string(p.Status)}
+		},
+	}
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+type petsList struct {
+	profile.Flags
+	listFlags
+	Status *client.PetStatus `enum:"available,pending,sold" help:"Only animals of this status: available, pending or sold."`
+}
+
+// Help shows examples.
+func (petsList) Help() string {
+	return examples(
+		"petstore pets list --status available",
+		"petstore pets list --json | jq -r '.[].name'")
+}
+
+func (c *petsList) Run(ctx context.Context, con *terminal.Console) error {
+	return c.With(con, func(store *client.Client) error {
+		names := map[int64]string{}
+		query := client.PetQuery{Status: given(c.Status)}
+		return list(con, c.listFlags, petShape(names), func(limit int, cursor string) (client.Page[client.Pet], error) {
+			query.Limit, query.Cursor = limit, cursor
+			page, err := store.ListPets(ctx, query)
+			if cursor == "" && len(page.Items) > 0 && terminal.IsTerminal(con.Stdout) && !c.JSON {
+				maps.Copy(names, firstNames(ctx, store))
+			}
+			return page, err
+		})
+	})
+}
+
+// given is the value of an optional flag, or zero if the flag is not given.
+func given[T any](flag *T) (value T) {
+	if flag != nil {
+		value = *flag
+	}
+	return value
+}
+
+// examples is the part of a help text that shows commands.
+func examples(commands ...string) string {
+	return "Examples:\n\n  " + strings.Join(commands, "\n  ")
+}
+
+type petsAdd struct {
+	profile.Flags
+	showFlags
+	Name     string            `arg:"" help:"The animal's name."`
+	Category string            `required:"" placeholder:"NUMBER|NAME" help:"The number of the animal's category, or its name."`
+	Status   *client.PetStatus `enum:"available,pending,sold" help:"available, pending or sold. The default is available."`
+}
+
+// Help shows examples.
+func (petsAdd) Help() string {
+	return examples(
+		"petstore pets add Biscuit --category 1",
+		"petstore pets add 'Mr. Whiskers' --category Cats --status pending")
+}
+
+func (c *petsAdd) Run(ctx context.Context, con *terminal.Console) error {
+	return c.Change(con, func(store *client.Client) error {
+		category, err := findCategory(ctx, store, c.Category)
+		if err != nil {
+			return err
+		}
+		made, err := store.CreatePet(ctx, client.NewPet{Name: c.Name, CategoryID: category, Status: given(c.Status)})
+		if err != nil {
+			return err
+		}
+		return showPet(ctx, con, store, c.showFlags, made)
+	})
+}
+
+// showPet prints one animal, on a terminal with the name of its category.
+func showPet(ctx context.Context, con *terminal.Console, store *client.Client, f showFlags, p client.Pet) error {
+	names := map[int64]string{}
+	if terminal.IsTerminal(con.Stdout) && !f.JSON {
+		if category, err := store.GetCategory(ctx, p.CategoryID); err == nil {
+			names[category.ID] = category.Name
+		}
+	}
+	return show(con, f, petShape(names), p)
+}
+
+type petsShow struct {
+	profile.Flags
+	showFlags
+	ID int64 `arg:"" help:"The animal's id, as pets list shows it."`
+}
+
+func (c *petsShow) Run(ctx context.Context, con *terminal.Console) error {
+	return c.With(con, func(store *client.Client) error {
+		found, err := store.FindPet(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		return showPet(ctx, con, store, c.showFlags, found)
+	})
+}
+
+type petsEdit struct {
+	profile.Flags
+	showFlags
+	ID       int64             `arg:"" help:"The animal's id, as pets list shows it."`
+	Name     *string           `help:"The new name."`
+	Category *string           `placeholder:"NUMBER|NAME" help:"The number of the new category, or its name."`
+	Status   *client.PetStatus `enum:"available,pending,sold" help:"available, pending or sold."`
+}
+
+// Help shows examples.
+func (petsEdit) Help() string {
+	return examples(
+		"petstore pets edit 7 --name Biscuit",
+		"petstore pets edit 7 --category Dogs --status available")
+}
+
+func (c *petsEdit) Run(ctx context.Context, con *terminal.Console) error {
+	if c.Name == nil && c.Category == nil && c.Status == nil {
+		return terminal.WrongUsage("there is nothing to change; give at least one of --name, --category and --status")
+	}
+	return c.Change(con, func(store *client.Client) error {
+		patch := client.PetPatch{Name: c.Name, Status: c.Status}
+		if c.Category != nil {
+			category, err := findCategory(ctx, store, *c.Category)
+			if err != nil {
+				return err
+			}
+			patch.CategoryID = &category
+		}
+		changed, err := store.UpdatePet(ctx, c.ID, patch)
+		if err != nil {
+			return err
+		}
+		return showPet(ctx, con, store, c.showFlags, changed)
+	})
+}
+
+type petsDelete struct {
+	profile.Flags
+	ID  int64 `arg:"" help:"The animal's id, as pets list shows it."`
+	Yes bool  `help:"Delete without asking."`
+}
+
+func (c *petsDelete) Run(ctx context.Context, con *terminal.Console) error {
+	if !c.Yes && !con.CanAsk() {
+		return terminal.WrongUsage("--yes is missing; without a terminal the command cannot ask whether to delete the animal")
+	}
+	return c.Change(con, func(store *client.Client) error {
+		if !c.Yes {
+			found, err := store.FindPet(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			if err := con.Confirm(ctx, "Delete %s (%d, %s) for good?", found.Name, found.ID, found.Status); err != nil {
+				return err
+			}
+		}
+		if err := store.DeletePet(ctx, c.ID); err != nil {
+			return err
+		}
+		con.Say("Animal %d is deleted.", c.ID)
+		return nil
+	})
+}

@@ -1,0 +1,155 @@
+package service
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// The test puts canaries in every place where a client or an operator may put a secret or an animal, and looks for them in
+// everything that others may read.
+func TestNoSecretAndNoBodyIsToldToOthers(t *testing.T) {
+	t.Parallel()
+	binary := buildPanicking(t)
+	t.Run("SQLite, with the log as text", func(t *testing.T) {
+		t.Parallel()
+		newMine(t, binary, "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), "--log-format", "text").explore(t, func() {})
+	})
+	t.Run("PostgreSQL and Redis, with the log as JSON", func(t *testing.T) {
+		t.Parallel()
+		postgres := testservice.StartPostgres(t)
+		redis := testservice.StartRedis(t, "--user", "petstore", "on", ">canary-redis", "~*", "&*", "+@all")
+		database := strings.Replace(postgres.URL, "@", ":canary-postgres@", 1)
+		m := newMine(t, binary, database, "--log-format", "json", "--redis", "redis://petstore:canary-redis@"+redis.Address)
+		m.secrets = append(m.secrets, "canary-postgres", "canary-redis")
+		m.explore(t, func() {
+			redis.Stop(t)
+			postgres.Kill(t)
+		})
+	})
+}
+
+// mine is a server and all its output.
+type mine struct {
+	*testservice.Server
+	secrets []string // must appear nowhere
+	bodies  []string // may appear only in answers with animals
+	valid   string
+	traces  *testservice.Transcript
+	answers *testservice.Transcript
+}
+
+func newMine(t *testing.T, binary, database string, args ...string) *mine {
+	t.Helper()
+	const named = "canary-key-of-the-operator"
+	m := &mine{valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &testservice.Transcript{}, answers: &testservice.Transcript{}}
+	revoked := testservice.NewKey(t, binary, database, "--name", "revoked")
+	revoke(t, binary, database, "revoked")
+	m.secrets = []string{
+		m.valid, named, revoked, petstore.NewSecret(petstore.Production), petstore.NewSecret(petstore.Staging), m.valid[:len(m.valid)-1] + "~",
+	}
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(m.traces, r.Body) }))
+	t.Cleanup(collector.Close)
+	m.Server = testservice.NewServer(t, binary, append([]string{"--database", database, "--log-level", "debug"}, args...)...)
+	m.Set("PETSTORE_API_KEY="+named, "OTEL_EXPORTER_OTLP_COMPRESSION=none", "OTEL_BSP_SCHEDULE_DELAY=50",
+		"OTEL_EXPORTER_OTLP_ENDPOINT="+strings.Replace(collector.URL, "//", "//u:canary-endpoint@", 1), "OTEL_EXPORTER_OTLP_HEADERS=x-token=canary-header")
+	m.secrets = append(m.secrets, "canary-endpoint", "canary-header")
+	m.Start(t)
+	return m
+}
+
+// revoke revokes the key of this name.
+func revoke(t *testing.T, binary, database, name string) {
+	t.Helper()
+	out, err := exec.Command(binary, "keys", "list", "--json", "--database", database).Output()
+	var keys []testservice.Key
+	if err == nil {
+		err = json.Unmarshal(out, &keys)
+	}
+	at := slices.IndexFunc(keys, func(k testservice.Key) bool { return k.Name == name })
+	if err != nil || at < 0 {
+		t.Fatalf("there is no key %s to revoke: %v\n%s", name, err, out)
+	}
+	if out, err := exec.Command(binary, "keys", "revoke", keys[at].ID, "--database", database).CombinedOutput(); err != nil {
+		t.Fatalf("the key cannot be revoked: %v\n%s", err, out)
+	}
+}
+
+// explore sends the canaries, sends them again during an outage, and looks for them everywhere.
+func (m *mine) explore(t *testing.T, outage func()) {
+	t.Helper()
+	m.sendSecrets(t)
+	m.sendBodies(t)
+	m.sendRaw(t)
+	m.lookAtProfiles(t)
+	m.look(t, "the metrics", m.fetch(t, "/metrics"), m.secrets, m.bodies)
+	outage()
+	m.sendBodies(t)
+	m.Stop(t)
+
+	m.look(t, "the log", m.Log(t), m.secrets, m.bodies)
+	m.look(t, "the traces", m.traces.String(), m.secrets, m.bodies)
+	m.look(t, "the answers", m.answers.String(), m.secrets, nil)
+	for where, found := range map[string][2]string{
+		"the log has no request":   {m.Log(t), "createPet"},
+		"the log has no panic":     {m.Log(t), "panic: "},
+		"the traces have no span":  {m.traces.String(), "createPet"},
+		"no animal was ever shown": {m.answers.String(), m.bodies[0]},
+	} {
+		if !strings.Contains(found[0], found[1]) {
+			t.Errorf("nothing is shown by this test: %s", where)
+		}
+	}
+}
+
+// look fails the test for each canary in a text.
+func (m *mine) look(t *testing.T, where, text string, canaries ...[]string) {
+	t.Helper()
+	for _, kind := range canaries {
+		for _, canary := range kind {
+			if at := strings.Index(text, canary); at >= 0 {
+				t.Errorf("%s tell %s: …%s…", where, canary, text[max(0, at-200):min(len(text), at+len(canary)+100)])
+			}
+		}
+	}
+}
+
+func (m *mine) fetch(t *testing.T, path string) string {
+	t.Helper()
+	got, err := testservice.Request(m.Admin, "", "GET", path, "")
+	if err != nil || got.Status != http.StatusOK {
+		t.Fatalf("%s: %d %v\n%s", path, got.Status, err, got.Body)
+	}
+	return got.Body
+}
+
+// buildPanicking builds the program with one fault: createPet panics on request, with all that it knows.
+func buildPanicking(t *testing.T) string {
+	t.Helper()
+	const begins = "func (a *API) createPet(x *exchange) error {\n"
+	path, err := filepath.Abs("../../internal/httpapi/pets.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(source), begins) {
+		t.Fatalf("there is no createPet in %s: %v", path, err)
+	}
+	faulty := strings.Replace(string(source), begins, begins+`if x.r.Header["X-Panic"] != nil { panic(x.r.Header.Get("Authorization") + string(x.body)) }`+"\n", 1)
+	binary, err := testservice.BuildOverlaid(map[string]string{path: faulty})
+	if err != nil {
+		t.Fatalf("the program cannot be built: %v", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(binary)) })
+	return binary
+}

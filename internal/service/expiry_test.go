@@ -1,0 +1,157 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"petstore/internal/database"
+	"petstore/internal/petstore"
+	"petstore/internal/testservice"
+)
+
+// placeBriefly orders an animal for 50 ms, which the API would not allow.
+func placeBriefly(t *testing.T, url string, petID int64) petstore.Order {
+	t.Helper()
+	var order petstore.Order
+	err := database.Flags{Environment: petstore.Production, Database: url}.With(t.Context(), database.ToChange, func(storage *database.Storage) (err error) {
+		order, _, err = storage.PlaceOrder(t.Context(), petstore.NewOrder{PetID: petID, Hold: 50 * time.Millisecond}, nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return order
+}
+
+// expectFreed waits until everything that the API shows says that every animal is available again.
+func expectFreed(t *testing.T, s *testservice.Instance, animals int, order petstore.Order) {
+	t.Helper()
+	testservice.Eventually(t, "the animal is available again", 30*time.Second, func() bool {
+		return testservice.Decode[testservice.Pet](t, s.Ask(t, "GET", fmt.Sprint("/v1/pets/", order.PetID), "").Body).Status == "available"
+	})
+	if got, want := s.Ask(t, "GET", "/v1/inventory", "").Body, fmt.Sprintf(`{"available":%d,"pending":0,"sold":0}`, animals); got != want {
+		t.Errorf("the inventory is %s, want %s", got, want)
+	}
+	if got := s.Ask(t, "GET", fmt.Sprint("/v1/orders/", order.ID), "").Body; !strings.Contains(got, `"status":"expired"`) {
+		t.Errorf("the order is %s", got)
+	}
+	if got := s.Ask(t, "POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, order.PetID)); got.Status != 201 {
+		t.Errorf("to order it again: %d %s", got.Status, got.Body)
+	}
+}
+
+func TestTheAnimalOfAnExpiredOrderIsFreeWithinSeconds(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+		s := testservice.ServeRaced(t, "--database", database)
+		order := placeBriefly(t, database, create(t, s, "Rex").ID)
+		expectFreed(t, s, 1, order)
+	})
+	t.Run("PostgreSQL, three replicas", func(t *testing.T) {
+		database := testservice.Postgres(t)
+		replicas := startReplicas(t, 3, database)
+		order := placeBriefly(t, database, create(t, replicas[0], "Rex").ID)
+		expectFreed(t, replicas[1], 1, order)
+	})
+}
+
+func TestOrdersExpireAgainAfterTheDatabaseWasAway(t *testing.T) {
+	t.Parallel()
+	const failed, again = "expired orders were not closed", "expired orders are closed again"
+	database := testservice.StartPostgres(t)
+	s := startReplicas(t, 1, database.URL)[0]
+	animal := create(t, s, "Rex")
+	database.Stop(t)
+	testservice.Eventually(t, "the failure is told", 30*time.Second, func() bool { return strings.Contains(s.Stderr.String(), failed) })
+	database.Start(t)
+	testservice.Eventually(t, "its end is told", 30*time.Second, func() bool { return strings.Contains(s.Stderr.String(), again) })
+	expectFreed(t, s, 1, placeBriefly(t, database.URL, animal.ID))
+}
+
+// failingExpiry counts the calls of ExpireOrders, and fails as often as the test wants.
+type failingExpiry struct {
+	petstore.Upkeep
+	calls, failures atomic.Int64
+}
+
+func (s *failingExpiry) ExpireOrders(context.Context) (int64, error) {
+	if s.calls.Add(1) <= s.failures.Load() {
+		return 0, petstore.NotDone(context.DeadlineExceeded)
+	}
+	return 0, nil
+}
+
+func TestAFailureToExpireOrdersIsToldOnceAndSoIsItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var journal bytes.Buffer
+		storage := &failingExpiry{}
+		storage.failures.Store(10)
+		stop := expireOrders(storage, slog.New(slog.NewTextHandler(&journal, nil)))
+		time.Sleep(20*expireEvery + expireEvery/2)
+		stop()
+		if calls := storage.calls.Load(); calls != 21 {
+			t.Errorf("orders were looked for %d times in 20 seconds", calls)
+		}
+		if log := journal.String(); strings.Count(log, "level=WARN") != 1 || strings.Count(log, "level=INFO") != 1 || strings.Count(log, "\n") != 2 {
+			t.Errorf("the log says\n%s", log)
+		}
+	})
+}
+
+// A request that carries the time of the first one finds its record as long as the record is stored.
+func TestAServerPurgesOldIdempotencyRecords(t *testing.T) {
+	t.Parallel()
+	flags := database.Flags{Environment: petstore.Production, Database: testservice.NewDatabase(t)}
+	old := &petstore.Idempotency{Owner: "key_a", Key: "k", Now: time.Now().Add(-petstore.IdempotencyKept - time.Hour)}
+	create := func(why database.Purpose) (replayed bool) {
+		err := flags.With(t.Context(), why, func(storage *database.Storage) (err error) {
+			_, replayed, err = storage.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", Status: petstore.Available}, old)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return replayed
+	}
+	create(database.ToFill)
+	if !create(database.ToFill) {
+		t.Fatal("there is no record to purge")
+	}
+	testservice.Serve(t, "--database", flags.Database)
+	testservice.Eventually(t, "the record is gone", 30*time.Second, func() bool { return !create(database.ToChange) })
+}
+
+func TestTheUsualHoldOfAnOrderIsASetting(t *testing.T) {
+	t.Parallel()
+	for _, hold := range []string{"59s", "30d1s", "721h", "0", "-1h", "31d", "three days"} {
+		if _, stderr, status := testservice.Run(t, "serve", "--order-hold", hold); status != 2 || !strings.Contains(stderr, "order-hold") {
+			t.Errorf("--order-hold %s ends with %d: %s", hold, status, stderr)
+		}
+	}
+	command := testservice.Command(t, "serve")
+	command.Env = append(command.Env, "PETSTORE_ORDER_HOLD=59s")
+	if out, _ := command.CombinedOutput(); !strings.Contains(string(out), "PETSTORE_ORDER_HOLD is 59s; it may be a length of time from 1m to 30d, such as 72h") {
+		t.Errorf("59 seconds are refused with: %s", out)
+	}
+	for _, c := range []struct {
+		args []string
+		hold time.Duration
+	}{{nil, 72 * time.Hour}, {[]string{"--order-hold", "1m"}, time.Minute}, {[]string{"--order-hold", "30d"}, 30 * 24 * time.Hour}} {
+		s := testservice.Serve(t, c.args...)
+		got := s.Ask(t, "POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, create(t, s, "Rex").ID))
+		order := testservice.Decode[struct{ CreatedAt, ExpiresAt time.Time }](t, got.Body)
+		if got.Status != 201 || order.ExpiresAt.Sub(order.CreatedAt) != c.hold {
+			t.Errorf("with %v an order holds its animal for %s: %d %s", c.args, order.ExpiresAt.Sub(order.CreatedAt), got.Status, got.Body)
+		}
+		s.Stop(t)
+	}
+}

@@ -1,0 +1,122 @@
+package service
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"petstore/internal/server"
+	"petstore/internal/testservice"
+)
+
+// certified returns the arguments for TLS with a new certificate, and a client that trusts it.
+func certified(t *testing.T) (args []string, trusting *http.Client) {
+	t.Helper()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: testservice.WriteCertificate(t, certFile, keyFile, 1)}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, &http.Client{Timeout: time.Minute, Transport: transport}
+}
+
+// openStreams requests a path on many streams of one connection, and gives the answers no flow-control window.
+func openStreams(t *testing.T, address, path, key string, streams int) *http2.Framer {
+	t.Helper()
+	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	io.WriteString(conn, http2.ClientPreface)
+	framer := http2.NewFramer(conn, conn)
+	framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	var block bytes.Buffer
+	header := hpack.NewEncoder(&block)
+	for i := range streams {
+		block.Reset()
+		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "x"}, {":path", path}, {"authorization", "Bearer " + key}} {
+			header.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+		}
+		if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return framer
+}
+
+// begun reads until every stream has the headers of its answer or was cut off.
+func begun(t *testing.T, framer *http2.Framer, streams int) {
+	t.Helper()
+	seen := map[uint32]bool{}
+	for len(seen) < streams {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			t.Fatalf("%d of %d answers began: %v", len(seen), streams, err)
+		}
+		switch frame.(type) {
+		case *http2.RSTStreamFrame, *http2.HeadersFrame:
+			seen[frame.Header().StreamID] = true
+		}
+	}
+}
+
+// cutOff reads until a stream is cut off.
+func cutOff(t *testing.T, framer *http2.Framer) {
+	t.Helper()
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			t.Fatalf("no answer was cut off, though they have more bytes than are kept: %v", err)
+		}
+		if _, ok := frame.(*http2.RSTStreamFrame); ok {
+			return
+		}
+	}
+}
+
+// There are more streams than working slots. They ask for long answers and give them no window.
+func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
+	t.Parallel()
+	args, trusting := certified(t)
+	s := testservice.Serve(t, args...)
+	do := func(method, path, body string, status int) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+s.Key)
+		response, err := trusting.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != status {
+			t.Fatalf("%s %s: %s, %v, %.300s", method, path, response.Status, err, text)
+		}
+	}
+	pet := `{"name":"` + strings.Repeat("<", 1000) + `","categoryId":1}`
+	for range 100 {
+		do("POST", "/v1/pets", pet, http.StatusCreated)
+	}
+	const longPage = "/v1/pets?limit=100"
+	const maxStreams = 100 // on one connection
+	var framers []*http2.Framer
+	for streams := 0; streams < server.MaxWorking+maxStreams; streams += maxStreams {
+		framer := openStreams(t, strings.TrimPrefix(s.URL, "https://"), longPage, s.Key, maxStreams)
+		framers = append(framers, framer)
+		begun(t, framer, maxStreams)
+		do("GET", longPage, "", http.StatusOK)
+		do("POST", "/v1/pets", pet, http.StatusCreated)
+	}
+	cutOff(t, framers[len(framers)/2]) // the oldest connections may have timed out
+}

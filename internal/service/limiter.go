@@ -1,0 +1,47 @@
+package service
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"petstore/internal/ratelimit"
+)
+
+// showDegraded shows whether Redis is out of reach.
+func showDegraded(registry *prometheus.Registry, degraded func() bool) {
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "petstore_limiter_degraded",
+		Help: "1 while Redis is out of reach and this replica counts requests by itself.",
+	}, func() float64 {
+		if degraded() {
+			return 1
+		}
+		return 0
+	}))
+}
+
+// timeDecisions measures how long a decision takes, whether Redis or this process makes it.
+func timeDecisions(registry *prometheus.Registry) ratelimit.Observe {
+	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "petstore_limiter_duration_seconds",
+		Help:    "Time that a decision of the limiter took, by who decided: redis, or process while Redis does not answer.",
+		Buckets: prometheus.ExponentialBuckets(0.0001, 2, 13),
+	}, []string{"by"})
+	registry.MustRegister(durations)
+	redis, process := durations.WithLabelValues("redis"), durations.WithLabelValues("process")
+	return func(byRedis bool, took time.Duration) {
+		if byRedis {
+			redis.Observe(took.Seconds())
+		} else {
+			process.Observe(took.Seconds())
+		}
+	}
+}
+
+func (c *Serve) describeLimiter() string {
+	if c.Redis == "" {
+		return "in this process"
+	}
+	return "redis"
+}

@@ -1,0 +1,134 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fullOnce is a disk that fills up in the middle of the first write, and then has room again.
+type fullOnce struct {
+	bytes.Buffer
+	refused bool
+}
+
+func (w *fullOnce) Write(b []byte) (int, error) {
+	if !w.refused {
+		w.refused = true
+		n, _ := w.Buffer.Write(b[:len(b)/2])
+		return n, errors.New("no space left on device")
+	}
+	return w.Buffer.Write(b)
+}
+
+func TestTheLogGoesOnWhenItsDiskHasRoomAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var disk fullOnce
+		log := newLogs(&disk, slog.LevelInfo, "json")
+		log.Info("while it is full")
+		time.Sleep(flushEvery + 1) // the first write is over
+		log.Info("when there is room")
+		log.queue.Close()
+		lines := strings.SplitAfter(disk.String(), "\n")
+		if len(lines) != 3 || !strings.Contains(lines[0], "while it is full") || !strings.Contains(lines[1], "when there is room") {
+			t.Errorf("the log is %q", lines)
+		}
+	})
+}
+
+// unread is a writer that blocks until its reader reads.
+type unread struct {
+	bytes.Buffer
+	read chan struct{}
+}
+
+func (w *unread) Write(b []byte) (int, error) {
+	<-w.read
+	return w.Buffer.Write(b)
+}
+
+func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out, long := &unread{read: make(chan struct{})}, strings.Repeat("x", 20_000)
+		log := newLogs(out, slog.LevelError, "json")
+		n := 0
+		write := func(lines int) {
+			for range lines {
+				for _, padding := range []string{long, ""} { // the short line would fit where the long one does not
+					log.Error("line", "n", n, "padding", padding)
+					n++
+				}
+			}
+		}
+		for range 3 {
+			write(flushSize/len(long) + 1)
+			synctest.Wait() // these lines are being written
+			write(3 * queueSize / len(long))
+			for range 2 { // one for what was being written, one for what waited meanwhile
+				out.read <- struct{}{}
+				synctest.Wait()
+			}
+		}
+		close(out.read)
+		log.queue.Close()
+
+		next, gaps := 0, 0
+		for lines := json.NewDecoder(&out.Buffer); ; {
+			var line struct {
+				Msg      string
+				N, Lines int
+			}
+			if err := lines.Decode(&line); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case strings.Contains(line.Msg, "dropped"):
+				next += line.Lines
+				gaps++
+			case line.N != next:
+				t.Fatalf("line %d follows line %d", line.N, next-1)
+			default:
+				next++
+			}
+		}
+		if next != n || gaps < 3 {
+			t.Errorf("the log accounts for %d lines of %d and has %d gaps", next, n, gaps)
+		}
+	})
+}
+
+func TestTheEndWaitsForAReaderOnlyBriefly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := &unread{read: make(chan struct{})}
+		log := newLogs(out, slog.LevelInfo, "json")
+		log.Info("stopped")
+		start := time.Now()
+		log.queue.Close()
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("the end took %s", took)
+		}
+		close(out.read)
+	})
+}
+
+func BenchmarkALineOfTheLog(b *testing.B) {
+	log := newLogs(io.Discard, slog.LevelInfo, "json")
+	defer log.queue.Close()
+	line := bytes.Repeat([]byte("x"), 250)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			log.access.Write(line)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package service
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+// scrape reads the metrics as Prometheus does.
+func TestMetricsTellHowTheStoreIsDoing(t *testing.T) {
+	t.Parallel()
+	for name, database := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pets.db") },
+		"postgres": func(t *testing.T) string { return testservice.Postgres(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			admin := testservice.FreeAddress(t)
+			s := testservice.ServeRaced(t, "--admin-listen", admin, "--database", database(t))
+			placed := func() int64 {
+				t.Helper()
+				animal := testservice.Decode[testservice.Pet](t, s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`).Body)
+				return testservice.Decode[struct{ ID int64 }](t, s.Ask(t, "POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, animal.ID)).Body).ID
+			}
+			completed, cancelled := placed(), placed()
+			placed()
+			for range 2 { // the second one changes nothing
+				s.Ask(t, "POST", fmt.Sprintf("/v1/orders/%d/complete", completed), "")
+				s.Ask(t, "POST", fmt.Sprintf("/v1/orders/%d/cancel", cancelled), "")
+			}
+			s.Ask(t, "GET", "/v1/pets/999", "")
+
+			metrics := testservice.Scrape(t, admin)
+			for _, line := range []string{
+				`petstore_orders_total{event="placed"} 3`,
+				`petstore_orders_total{event="completed"} 1`,
+				`petstore_orders_total{event="cancelled"} 1`,
+				`petstore_orders_total{event="expired"} 0`,
+				`petstore_open_orders 1`,
+				`petstore_pets{status="available"} 1`,
+				`petstore_pets{status="pending"} 1`,
+				`petstore_pets{status="sold"} 1`,
+				`petstore_store_duration_seconds_count{kind="read",outcome="failed"} 0`,
+				`petstore_store_duration_seconds_count{kind="write",outcome="failed"} 0`,
+				`petstore_store_connection_waits_total `,
+			} {
+				if !strings.Contains(metrics, "\n"+line) {
+					t.Errorf("the metrics lack %s", line)
+				}
+			}
+			for _, positive := range []string{
+				`petstore_store_duration_seconds_count{kind="read",outcome="ok"}`, `petstore_store_duration_seconds_count{kind="write",outcome="ok"}`,
+				`petstore_store_connections_limit`,
+			} {
+				if sampleOf(t, metrics, positive) <= 0 {
+					t.Errorf("%s is not positive", positive)
+				}
+			}
+		})
+	}
+}
+
+// sampleOf is the value of one sample.
+func sampleOf(t *testing.T, metrics, name string) float64 {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(metrics)
+	if found == nil {
+		t.Fatalf("the metrics lack %s:\n%s", name, metrics)
+	}
+	value, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func TestMetricsTellOfTheLastBackupAndTheCertificate(t *testing.T) {
+	t.Parallel()
+	dir, admin := t.TempDir(), testservice.FreeAddress(t)
+	database, certFile, keyFile := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
+	testservice.Serve(t, "--admin-listen", admin, "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
+	const lastBackup = "petstore_last_backup_timestamp_seconds"
+	before := testservice.Scrape(t, admin)
+	if strings.Contains(before, lastBackup) {
+		t.Error("there is a time of the last backup, and there was none")
+	}
+	if sampleOf(t, before, "petstore_wal_bytes") <= 0 {
+		t.Error("the write-ahead log is empty")
+	}
+	if left := sampleOf(t, before, "petstore_certificate_expiry_timestamp_seconds") - float64(time.Now().Unix()); left <= 0 || left > 3600 {
+		t.Errorf("the certificate is valid for %v seconds", left)
+	}
+	began := time.Now().Unix()
+	if _, stderr, status := testservice.Run(t, "backup", filepath.Join(dir, "backup.db"), "--database", database); status != 0 || strings.Contains(stderr, "remember") {
+		t.Fatal(stderr)
+	}
+	if at := sampleOf(t, testservice.Scrape(t, admin), lastBackup); at < float64(began) || at > float64(time.Now().Unix()) {
+		t.Errorf("the last backup was at %v", at)
+	}
+}

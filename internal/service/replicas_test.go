@@ -1,0 +1,346 @@
+package service
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+// startReplicas serves one database from n processes, with a key whose limits no test reaches.
+func startReplicas(t *testing.T, n int, database string, args ...string) []*testservice.Instance {
+	t.Helper()
+	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
+	replicas := make([]*testservice.Instance, n)
+	for i := range replicas {
+		replicas[i] = testservice.ServeRaced(t, append([]string{"--database", database}, args...)...)
+		replicas[i].Key = key
+	}
+	return replicas
+}
+
+func TestThreeReplicasAreOneService(t *testing.T) {
+	t.Parallel()
+	database := testservice.Postgres(t)
+	replicas := startReplicas(t, 3, database, "--redis", testservice.Redis(t))
+
+	t.Run("an animal made on one is first in the list of another at once", func(t *testing.T) {
+		for i := range 30 {
+			made := create(t, replicas[i%3], fmt.Sprint("animal ", i))
+			listed := testservice.Decode[[]testservice.Pet](t, replicas[(i+1)%3].Ask(t, "GET", "/v1/pets", "").Body)
+			if len(listed) == 0 || listed[0] != made {
+				t.Fatalf("animal %d was made on replica %d; the next one lists %v", made.ID, i%3, listed)
+			}
+		}
+	})
+
+	t.Run("a limit holds for all of them together", func(t *testing.T) {
+		t.Parallel()
+		for {
+			windows, left := spread(t, 150, replicas, newKey(t, database))
+			if len(windows) > 1 {
+				continue // a new minute has begun
+			}
+			slices.Sort(left)
+			for i := range left {
+				if left[i] != i {
+					t.Fatalf("what was left after each request that passed is %v", left)
+				}
+			}
+			if len(left) != 60 {
+				t.Errorf("%d of 150 requests passed, want 60", len(left))
+			}
+			return
+		}
+	})
+
+	t.Run("an Idempotency-Key makes one animal wherever it is sent", func(t *testing.T) {
+		t.Parallel()
+		for i := range 10 {
+			answers := make([]testservice.Answer, 9)
+			var sending sync.WaitGroup
+			for j := range answers {
+				sending.Go(func() {
+					s := replicas[j%3]
+					answers[j], _ = testservice.Request(s.URL, s.Key, "POST", "/v1/pets", `{"name":"only one","categoryId":7}`, "Idempotency-Key", fmt.Sprint("once ", i))
+				})
+			}
+			sending.Wait()
+			first := 0
+			for _, a := range answers {
+				if a.Status != http.StatusCreated || a.Body != answers[0].Body {
+					t.Errorf("%d %s, and %d %s", answers[0].Status, answers[0].Body, a.Status, a.Body)
+				}
+				if a.Header.Get("Idempotency-Replayed") == "" {
+					first++
+				}
+			}
+			if first != 1 {
+				t.Errorf("%d of %d duplicates say that they were the first", first, len(answers))
+			}
+		}
+	})
+
+	t.Run("a revoked key is refused everywhere within 5 seconds", func(t *testing.T) {
+		t.Parallel()
+		secret := newKey(t, database, "--plan", "business")
+		all := keysOf(t, database)
+		id := all[slices.IndexFunc(all, func(k testservice.Key) bool { return k.Plan == "business" })].ID
+		expect := func(status int, when string) {
+			for i, s := range replicas {
+				if got, err := testservice.Request(s.URL, secret, "GET", "/v1/pets?limit=1", ""); err != nil || status != 0 && got.Status != status {
+					t.Errorf("%s the key gets %d on replica %d, %v", when, got.Status, i, err)
+				}
+			}
+		}
+		expect(http.StatusOK, "before it is revoked")
+		if _, stderr, status := testservice.Run(t, "keys", "revoke", id, "--database", database); status != 0 {
+			t.Fatal(stderr)
+		}
+		for revoked := time.Now(); time.Since(revoked) < 5*time.Second; time.Sleep(100 * time.Millisecond) {
+			expect(0, "meanwhile") // a key that is in use must end too
+		}
+		expect(http.StatusUnauthorized, "5 seconds after it was revoked")
+	})
+}
+
+// create adds an animal and returns it.
+// newKey makes a key, with the arguments of petstore keys create.
+func newKey(t *testing.T, database string, args ...string) string {
+	t.Helper()
+	return testservice.NewKey(t, testservice.Build(t), database, args...)
+}
+
+// keysOf lists the keys of a database.
+func keysOf(t *testing.T, database string) []testservice.Key {
+	t.Helper()
+	out, stderr, status := testservice.Run(t, "keys", "list", "--json", "--database", database)
+	if status != 0 {
+		t.Fatalf("keys list: %s", stderr)
+	}
+	return testservice.Decode[[]testservice.Key](t, out)
+}
+
+func create(t *testing.T, s *testservice.Instance, name string) testservice.Pet {
+	t.Helper()
+	got := s.Ask(t, "POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name))
+	if got.Status != http.StatusCreated {
+		t.Fatalf("create: %d %s", got.Status, got.Body)
+	}
+	return testservice.Decode[testservice.Pet](t, got.Body)
+}
+
+// spread sends n requests at once, spread over the replicas. It returns the windows of the requests that passed, and how
+// many requests were left after each of them.
+func spread(t *testing.T, n int, replicas []*testservice.Instance, key string) (windows map[string]bool, left []int) {
+	t.Helper()
+	var mu sync.Mutex
+	var sending sync.WaitGroup
+	windows = map[string]bool{}
+	for i := range n {
+		sending.Go(func() {
+			got, err := testservice.Request(replicas[i%len(replicas)].URL, key, "GET", "/v1/pets?limit=1", "")
+			switch {
+			case err == nil && got.Status == http.StatusOK:
+				mu.Lock()
+				defer mu.Unlock()
+				remaining, _ := strconv.Atoi(got.Header.Get("X-RateLimit-Remaining"))
+				windows[got.Header.Get("X-RateLimit-Reset")], left = true, append(left, remaining)
+			case err != nil || got.Status != http.StatusTooManyRequests:
+				t.Errorf("%d %s %v", got.Status, got.Body, err)
+			}
+		})
+	}
+	sending.Wait()
+	return windows, left
+}
+
+// creators add animals without a pause. Each uses one replica and, when that fails, the next.
+type creators struct {
+	replicas     []*testservice.Instance
+	working      sync.WaitGroup
+	stop         atomic.Bool
+	mu           sync.Mutex
+	acknowledged map[int64]string
+}
+
+func startCreators(t *testing.T, n int, replicas []*testservice.Instance) *creators {
+	c := &creators{replicas: replicas, acknowledged: map[int64]string{}}
+	for worker := range n {
+		c.working.Go(func() {
+			for i := 0; !c.stop.Load(); i++ {
+				name := fmt.Sprintf("worker %d number %d", worker, i)
+				s := c.replicas[(worker+i)%len(c.replicas)]
+				got, err := testservice.Request(s.URL, s.Key, "POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name))
+				if err != nil || got.Status == http.StatusServiceUnavailable {
+					continue
+				}
+				if got.Status != http.StatusCreated {
+					t.Errorf("create: %d %s", got.Status, got.Body)
+					return
+				}
+				c.acknowledge(t, testservice.Decode[testservice.Pet](t, got.Body).ID, name)
+			}
+		})
+	}
+	t.Cleanup(c.finish)
+	return c
+}
+
+func (c *creators) acknowledge(t *testing.T, id int64, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other, twice := c.acknowledged[id]; twice {
+		t.Errorf("id %d went to %q and to %q", id, other, name)
+	}
+	c.acknowledged[id] = name
+}
+
+func (c *creators) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.acknowledged)
+}
+
+// more waits until that many more animals are acknowledged.
+func (c *creators) more(t *testing.T, n int) {
+	t.Helper()
+	goal := c.count() + n
+	testservice.Eventually(t, fmt.Sprintf("%d animals are acknowledged", goal), time.Minute, func() bool { return c.count() >= goal })
+}
+
+func (c *creators) finish() {
+	c.stop.Store(true)
+	c.working.Wait()
+}
+
+// expectAll fails the test if an acknowledged animal is missing or has changed.
+func (c *creators) expectAll(t *testing.T, s *testservice.Instance) {
+	t.Helper()
+	c.finish()
+	stored := map[int64]string{}
+	for _, p := range s.EveryPet(t) {
+		stored[p.ID] = p.Name
+	}
+	for id, name := range c.acknowledged {
+		if stored[id] != name {
+			t.Errorf("animal %d was acknowledged as %q and is now %q", id, name, stored[id])
+		}
+	}
+	t.Logf("%d acknowledged, %d stored", len(c.acknowledged), len(stored))
+}
+
+func TestNothingAcknowledgedIsLostWhenAReplicaIsKilled(t *testing.T) {
+	t.Parallel()
+	replicas := startReplicas(t, 3, testservice.Postgres(t), "--redis", testservice.Redis(t))
+	load := startCreators(t, 12, replicas)
+	load.more(t, 50)
+	replicas[1].Kill()
+	load.more(t, 50)
+	load.expectAll(t, replicas[0])
+}
+
+func TestWithoutPostgreSQLRequestsAreRefusedAndItsReturnNeedsNoRestart(t *testing.T) {
+	t.Parallel()
+	database := testservice.StartPostgres(t)
+	replicas := startReplicas(t, 2, database.URL)
+	s := replicas[1]
+	create(t, s, "before")
+	database.Stop(t)
+	for _, method := range []string{"POST", "GET"} {
+		got := s.Ask(t, method, "/v1/pets", `{"name":"meanwhile","categoryId":1}`)
+		refusal := testservice.Decode[struct {
+			Code, Message string
+			Status        int
+		}](t, got.Body)
+		if got.Status != 503 || refusal.Status != 503 || refusal.Code != "unavailable" || refusal.Message == "" || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s without the database: %d %s, Retry-After %q", method, got.Status, got.Body, got.Header.Get("Retry-After"))
+		}
+	}
+	testservice.Eventually(t, "it is unready", 30*time.Second, func() bool { return s.Ask(t, "GET", "/readyz", "").Status == 503 })
+	if got := s.Ask(t, "GET", "/healthz", ""); got.Status != 200 {
+		t.Errorf("without the database, /healthz is %d", got.Status)
+	}
+
+	database.Start(t)
+	for _, s := range replicas {
+		testservice.Eventually(t, "it is ready again", 30*time.Second, func() bool { return s.Ask(t, "GET", "/readyz", "").Status == 200 })
+		create(t, s, "after")
+	}
+	if pets := s.EveryPet(t); len(pets) != 3 || pets[2].Name != "before" {
+		t.Errorf("after the database's return the list is %v", pets)
+	}
+}
+
+func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
+	t.Parallel()
+	primary := testservice.StartPostgres(t)
+	standby := primary.Standby(t)
+	both := "postgres://postgres@" + primary.Address + "," + standby.Address + "/postgres?sslmode=disable&target_session_attrs=read-write"
+	replicas := startReplicas(t, 2, both, "--redis", testservice.Redis(t))
+	load := startCreators(t, 8, replicas)
+	load.more(t, 50)
+	primary.Kill(t)
+	standby.Promote(t)
+	load.more(t, 50)
+	load.expectAll(t, replicas[1])
+}
+
+func TestWithoutRedisEachReplicaCountsUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	redis := testservice.StartRedis(t)
+	database := testservice.Postgres(t)
+	admin := testservice.FreeAddress(t)
+	replicas := append(
+		startReplicas(t, 1, database, "--redis", redis.URL, "--admin-listen", admin),
+		startReplicas(t, 1, database, "--redis", redis.URL)...)
+	key := newKey(t, database, "--plan", "business")
+	degraded := func() string {
+		got, err := testservice.Request("http://"+admin, "", "GET", "/metrics", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return regexp.MustCompile(`(?m)^petstore_limiter_degraded (.*)$`).FindStringSubmatch(got.Body)[1]
+	}
+	ask := func(s *testservice.Instance) (reset string, left int) {
+		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")
+		if err != nil || got.Status != http.StatusOK {
+			t.Fatalf("%d %s %v", got.Status, got.Body, err)
+		}
+		left, _ = strconv.Atoi(got.Header.Get("X-RateLimit-Remaining"))
+		return got.Header.Get("X-RateLimit-Reset"), left
+	}
+	countTogether := func() bool {
+		window, left := ask(replicas[0])
+		next, leftNext := ask(replicas[1])
+		return window == next && leftNext == left-1
+	}
+	if testservice.Eventually(t, "they count together", time.Minute, countTogether); degraded() != "0" {
+		t.Error("with Redis, the metric says that there is none")
+	}
+
+	redis.Stop(t)
+	for range 10 {
+		ask(replicas[0])
+		ask(replicas[1])
+	}
+	if degraded() != "1" {
+		t.Error("without Redis, the metric does not say so")
+	}
+
+	redis.Start(t)
+	testservice.Eventually(t, "Redis is in use again", 30*time.Second, func() bool { return degraded() == "0" })
+	testservice.Eventually(t, "they count together again", 30*time.Second, countTogether)
+	replicas[0].Stop(t)
+	if log := replicas[0].Stderr.String(); strings.Count(log, "Redis is out of reach") != 1 || strings.Count(log, "Redis is back") != 1 {
+		t.Errorf("an outage is not told once and its end once:\n%s", log)
+	}
+}

@@ -1,0 +1,183 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"petstore/internal/database"
+	"petstore/internal/httpapi"
+	"petstore/internal/petstore"
+	"petstore/internal/ratelimit"
+	"petstore/internal/server"
+	"petstore/internal/terminal"
+)
+
+// Serve is the command that serves the API.
+type Serve struct {
+	database.Flags
+	Listen          string            `default:":8080" help:"Where the API listens."`
+	AdminListen     string            `default:"127.0.0.1:8081" help:"Where metrics, health and profiles are served; \"\" or off turns them off."`
+	BaseURL         string            `name:"base-url" placeholder:"URL" help:"The address that clients use, such as https://api.example.com/v1. Without it, links begin with the path."`
+	APIKey          string            `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, of 16 to 128 characters. Every start makes sure that it works, and never prints it."`
+	RateLimits      string            `enum:"on,off" default:"on" help:"on, or off to count requests without refusing any."`
+	TrustedProxies  string            `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For is believed."`
+	TLSCert         string            `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read again when it changes."`
+	TLSKey          string            `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read again when it changes."`
+	BodyBudget      terminal.Size     `default:"64MiB" help:"How much memory all request bodies together may take, not counting the first 4 KiB of each. One owner gets at most an eighth. A size such as 64MiB; at least 8MiB."`
+	OrderHold       terminal.Duration `default:"72h" help:"How long an order holds its animal if the order does not say, from 1m to 30d."`
+	KeepDeprecated  bool              `help:"Serve deprecated operations beyond their removal date."`
+	LogLevel        slog.Level        `default:"info" help:"debug, info, warn or error."`
+	LogFormat       string            `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
+	ShutdownTimeout time.Duration     `default:"30s" help:"How long requests may take to finish when the server stops."`
+	DrainDelay      time.Duration     `default:"0s" help:"How long to report unready but keep serving before a stop, so that load balancers notice."`
+	Check           bool              `help:"Check the settings, the certificate, the database and Redis, print the results, and exit. It opens no port and changes nothing."`
+}
+
+// settings are the flags in the form in which they are used.
+type settings struct {
+	baseURL string
+	proxies []netip.Prefix
+	tls     *server.Certificate
+}
+
+func (c *Serve) settings() (s settings, err error) {
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return s, err
+	}
+	if err := checkAddress("--admin-listen", c.AdminListen); c.servesAdmin() && err != nil {
+		return s, err
+	}
+	if s.baseURL, err = parseBaseURL(c.BaseURL); err != nil {
+		return s, err
+	}
+	if s.proxies, err = parseNetworks(c.TrustedProxies); err != nil {
+		return s, err
+	}
+	if c.APIKey != "" {
+		if err := petstore.CheckNamedSecret(c.APIKey); err != nil {
+			return s, terminal.WrongUsage("--api-key: %w", err)
+		}
+	}
+	if c.Redis != "" {
+		if err := database.CheckPassword("--redis", c.Redis); err != nil {
+			return s, err
+		}
+		if err := ratelimit.CheckURL(c.Redis); err != nil {
+			return s, terminal.WrongUsage("--redis: %w", err)
+		}
+	}
+	if hold := time.Duration(c.OrderHold); hold < petstore.MinHold || hold > petstore.MaxHold {
+		return s, terminal.WrongUsage("--order-hold is %s; it may be a length of time from 1m to 30d, such as 72h", hold)
+	}
+	if c.BodyBudget < httpapi.MinBodyBudget {
+		return s, terminal.WrongUsage("--body-budget is too small; it may be 8MiB or more, so that the eighth of one owner holds the largest body")
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return s, terminal.WrongUsage("--tls-cert and --tls-key go together; give both or none")
+	}
+	if c.TLSCert != "" {
+		if s.tls, err = server.NewCertificate(c.TLSCert, c.TLSKey); err != nil {
+			return s, fmt.Errorf("the certificate in --tls-cert %s and --tls-key %s cannot be used: %w", c.TLSCert, c.TLSKey, err)
+		}
+	}
+	return s, nil
+}
+
+// servesAdmin reports whether there is a listener for operators.
+func (c *Serve) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
+
+// gcPercent lets the heap grow further than Go's default before it is collected: the heap is small, and most of it is the
+// garbage of requests. GOGC in the environment wins.
+const gcPercent = 400
+
+// Run checks the settings, sets up the log, and serves.
+func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	if c.Check {
+		return c.check(ctx, con, s)
+	}
+	log := newLogs(con.Stderr, c.LogLevel, c.LogFormat)
+	defer log.queue.Close()
+	signal.Ignore(syscall.SIGPIPE) // the server outlives the readers of its output
+	defer rereadOnHangup(s.tls, log.Logger)()
+	if con.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	return (&service{Serve: c, set: s, con: con, log: log}).run(ctx)
+}
+
+// config turns the settings into the configuration of the API.
+func (c *Serve) config(s settings) httpapi.Config {
+	return httpapi.Config{
+		Environment:    c.Environment,
+		Pages:          pages(s.baseURL, c.Environment),
+		NamedKey:       c.APIKey,
+		BaseURL:        s.baseURL,
+		TrustedProxies: s.proxies,
+		CountOnly:      c.RateLimits == "off",
+		OrderHold:      time.Duration(c.OrderHold),
+		KeepDeprecated: c.KeepDeprecated,
+		MaxWorking:     server.MaxWorking,
+		BodyBudget:     int64(c.BodyBudget),
+		Now:            time.Now,
+	}
+}
+
+// parseBaseURL returns the beginning of every link: {base_url} without the version at its end.
+func parseBaseURL(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || !isBase(u) || strings.ContainsAny(s, "<> \"") {
+		return "", terminal.WrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", terminal.HideUser(s))
+	}
+	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
+	return u.Scheme + "://" + u.Host + path, nil
+}
+
+// isBase reports whether links can begin with this address.
+func isBase(u *url.URL) bool {
+	return terminal.IsWebAddress(u) && !strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII })
+}
+
+func parseNetworks(s string) ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for field := range strings.SplitSeq(s, ",") {
+		field = strings.TrimSpace(field)
+		if field == "" {
+			continue
+		}
+		network := parseNetwork(field)
+		if !network.IsValid() {
+			return nil, terminal.WrongUsage("--trusted-proxies has %q; it may be networks such as 10.0.0.0/8, separated by commas", field)
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks, nil
+}
+
+// parseNetwork reads a network or a single address. An IPv4 address may be written as IPv6; the result has the shorter
+// form, like the addresses of peers. The result is not valid if the text is neither.
+func parseNetwork(s string) netip.Prefix {
+	network, _ := netip.ParsePrefix(s)
+	if addr, err := netip.ParseAddr(s); err == nil {
+		network = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	if addr := network.Addr(); addr.Is4In6() {
+		return netip.PrefixFrom(addr.Unmap(), network.Bits()-96)
+	}
+	return network
+}

@@ -1,0 +1,305 @@
+package service
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"petstore/internal/testservice"
+)
+
+func TestFirstStartPrintsALineThatWorksWhenPasted(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	out := s.Stdout.String()
+	if s.Key == "" || !strings.Contains(out, s.URL) {
+		t.Fatalf("no address and key in\n%s", out)
+	}
+	if strings.Count(out+s.Stderr.String(), "curl") != 1 {
+		t.Errorf("the word curl does not stand exactly once in\n%s", out)
+	}
+	_, line, _ := strings.Cut(out, "curl ")
+	line, _, _ = strings.Cut(line, "\n")
+	if want := fmt.Sprintf("-H 'Authorization: Bearer %s' %s/v1/pets", s.Key, s.URL); line != want {
+		t.Errorf("the line is %q, want %q", line, want)
+	}
+	if curl, err := exec.LookPath("curl"); err == nil {
+		pasted, err := exec.Command("sh", "-c", curl+" -s "+line).Output()
+		if err != nil || string(pasted) != "[]" {
+			t.Errorf("pasted, it gives %q, %v", pasted, err)
+		}
+	}
+	if got := s.Ask(t, "GET", "/v1/pets", ""); got.Body != "[]" {
+		t.Errorf("a new store lists %s", got.Body)
+	}
+}
+
+func TestAnAnimalOutlivesTheServer(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	s := testservice.Serve(t, "--database", database)
+	s.Ask(t, "POST", "/v1/pets", `{"name":"Older","categoryId":1}`)
+	made := s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":7}`)
+	if made.Status != http.StatusCreated {
+		t.Fatalf("create: %d %s", made.Status, made.Body)
+	}
+	if status := s.Stop(t); status != 0 {
+		t.Errorf("the server ended with %d", status)
+	}
+
+	again := testservice.Serve(t, "--database", database)
+	again.Key = s.Key
+	if out := again.Stdout.String(); out != "" {
+		t.Errorf("a later start printed %q", out)
+	}
+	if pets := again.EveryPet(t); len(pets) != 2 || pets[0].Name != "Rex" {
+		t.Errorf("after a restart the list is %v", pets)
+	}
+}
+
+// Acknowledged animals survive a crash at any moment, and no id is given out twice.
+func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	var mu sync.Mutex
+	acknowledged := map[int64]string{}
+	key := ""
+	for round := range 6 {
+		s := testservice.ServeRaced(t, "--database", database)
+		if round == 0 {
+			key = s.Key
+		}
+		s.Key = key
+		var creators sync.WaitGroup
+		enough := make(chan struct{}, 1)
+		for worker := range 16 {
+			creators.Go(func() {
+				for i := 0; ; i++ {
+					name := fmt.Sprintf("round %d worker %d number %d", round, worker, i)
+					got, err := testservice.Request(s.URL, key, "POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name))
+					if err != nil {
+						return
+					}
+					if got.Status != http.StatusCreated {
+						t.Errorf("create: %d %s", got.Status, got.Body)
+						return
+					}
+					made := testservice.Decode[testservice.Pet](t, got.Body)
+					mu.Lock()
+					if other, twice := acknowledged[made.ID]; twice {
+						t.Errorf("id %d went to %q and to %q", made.ID, other, name)
+					}
+					acknowledged[made.ID] = name
+					if len(acknowledged)%(20+13*round) == 0 {
+						select {
+						case enough <- struct{}{}:
+						default:
+						}
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		<-enough
+		s.Kill()
+		creators.Wait()
+	}
+
+	s := testservice.Serve(t, "--database", database)
+	s.Key = key
+	stored := map[int64]string{}
+	for _, p := range s.EveryPet(t) {
+		stored[p.ID] = p.Name
+	}
+	for id, name := range acknowledged {
+		if stored[id] != name {
+			t.Errorf("animal %d was acknowledged as %q and is now %q", id, name, stored[id])
+		}
+	}
+	t.Logf("%d acknowledged, %d stored", len(acknowledged), len(stored))
+}
+
+func TestAGracefulStopFinishesWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	s := testservice.ServeRaced(t)
+	body, send := io.Pipe()
+	r, _ := http.NewRequest("POST", s.URL+"/v1/pets", body)
+	r.Header.Set("Authorization", "Bearer "+s.Key)
+	answered := make(chan testservice.Answer, 1)
+	go func() {
+		response, err := testservice.Client.Do(r)
+		if err != nil {
+			answered <- testservice.Answer{Body: err.Error()}
+			return
+		}
+		defer response.Body.Close()
+		answered <- testservice.Answer{Status: response.StatusCode}
+	}()
+	io.WriteString(send, `{"name":"Slow",`)
+	testservice.Eventually(t, "the request is in flight", 10*time.Second, func() bool { return s.Ask(t, "GET", "/v1/pets", "").Status == 200 })
+	s.Signal(syscall.SIGTERM)
+	testservice.Eventually(t, "the port is closed", 10*time.Second, func() bool {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
+	io.WriteString(send, `"categoryId":1}`)
+	send.Close()
+	if got := <-answered; got.Status != http.StatusCreated {
+		t.Errorf("the accepted request got %d %s", got.Status, got.Body)
+	}
+	<-s.Ended
+	if status := s.Command.ProcessState.ExitCode(); status != 0 {
+		t.Errorf("the server ended with %d:\n%s", status, s.Stderr)
+	}
+	if log := s.Stderr.String(); !strings.Contains(log, `"status":201`) || !strings.Contains(log, `"stopped"`) {
+		t.Errorf("the log lost lines on a graceful stop:\n%s", log)
+	}
+}
+
+func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
+	t.Parallel()
+	running := testservice.Serve(t, "--database", "sqlite:"+filepath.Join(t.TempDir(), "taken.db"))
+	address := strings.TrimPrefix(running.URL, "http://")
+	taken := running.Command.Args[len(running.Command.Args)-1]
+	notADatabase := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(notADatabase, []byte(strings.Repeat("These are my notes. ", 100)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	staging := filepath.Join(t.TempDir(), "staging.db")
+	if _, stderr, status := testservice.Run(t, "migrate", "--environment", "staging", "--database", "sqlite:"+staging); status != 0 {
+		t.Fatal(stderr)
+	}
+	fresh := "sqlite:" + filepath.Join(t.TempDir(), "fresh.db")
+
+	for _, c := range []struct {
+		name   string
+		args   []string
+		status int
+		says   string
+	}{
+		{"a second server on one file", []string{"--database", taken}, 1, "another"},
+		{"a port in use", []string{"--listen", address, "--database", fresh}, 1, "--listen"},
+		{"a file that is not a database", []string{"--database", "sqlite:" + notADatabase}, 1, notADatabase},
+		{"a database of the other environment", []string{"--database", "sqlite:" + staging}, 1, "staging"},
+		{"an unknown kind of database", []string{"--database", "mysql://localhost/pets"}, 2, "sqlite:FILE"},
+		{"an address that is none", []string{"--listen", "eighty"}, 2, "--listen"},
+		{"a base URL that is none", []string{"--base-url", "example.com"}, 2, "--base-url"},
+		{"a proxy that is none", []string{"--trusted-proxies", "10.0.0.0/8,home"}, 2, "home"},
+		{"a key that is too short", []string{"--api-key", "short"}, 2, "16 to 128"},
+		{"a negative length of time", []string{"--drain-delay=-1s"}, 2, "--drain-delay"},
+		{"a size that is none", []string{"--body-budget", "64MB"}, 2, "--body-budget: \"64MB\" is not a size such as 64MiB"},
+		{"no size at all", []string{"--body-budget", "0"}, 2, "--body-budget"},
+		{"a size whose eighth holds not every body", []string{"--body-budget", "8191KiB"}, 2, "--body-budget is too small; it may be 8MiB or more"},
+		{"a size that is too large", []string{"--body-budget", "9000000000000GiB"}, 2, "--body-budget"},
+		{"half of a certificate", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
+		{"a certificate that is not there", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
+		{"an unknown environment", []string{"--environment", "moon"}, 2, "production"},
+		{"an unknown log level", []string{"--log-level", "loud"}, 2, "loud"},
+		{"an unknown flag", []string{"--lisen", ":1"}, 2, "--lisen"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, status := testservice.Run(t, testservice.ServeArgs(t, c.args...)...)
+			if status != c.status || !strings.Contains(stderr, c.says) {
+				t.Errorf("ended with %d and said %q; want %d and something about %q", status, stderr, c.status, c.says)
+			}
+		})
+	}
+	if _, err := os.Stat(strings.TrimPrefix(fresh, "sqlite:")); err == nil {
+		t.Error("a server that could not listen made a database")
+	}
+	if text, _ := os.ReadFile(notADatabase); !strings.HasPrefix(string(text), "These are my notes.") {
+		t.Error("a file that is not a database was changed")
+	}
+}
+
+func TestARefusedDatabaseDoesNotShowItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"mysql://user:hunter2@localhost/pets", "postgres://user:hunter2@localhost:nine/pets", "postgres://user:hunter2@127.0.0.1:1/pets"} {
+		if _, stderr, status := testservice.Run(t, testservice.ServeArgs(t, "--database", url)...); status == 0 || strings.Contains(stderr, "hunter2") {
+			t.Errorf("%s: %d %s", url, status, stderr)
+		}
+	}
+}
+
+func TestAKeyNamedByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
+	t.Parallel()
+	const secret = "a-key-of-my-own-choice"
+	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+	for start := range 2 {
+		command := testservice.Command(t, testservice.ServeArgs(t, "--database", database)...)
+		command.Env = append(command.Env, "PETSTORE_API_KEY="+secret)
+		s := testservice.Launch(t, command)
+		s.Key = secret
+		if got := s.Ask(t, "GET", "/v1/pets", ""); got.Status != http.StatusOK || got.Header.Get("X-RateLimit-Limit") != "100000000" {
+			t.Errorf("start %d: the named key gets %d, limit %s", start, got.Status, got.Header.Get("X-RateLimit-Limit"))
+		}
+		if out := s.Stdout.String() + s.Stderr.String(); strings.Contains(out, secret) {
+			t.Errorf("start %d printed the key:\n%s", start, out)
+		} else if (start == 0) != strings.Contains(out, "$PETSTORE_API_KEY") {
+			t.Errorf("start %d: only the first tells how to use the key:\n%s", start, out)
+		}
+		s.Stop(t)
+	}
+	if listed, _, _ := testservice.Run(t, "keys", "list", "--json", "--database", database); len(testservice.Decode[[]testservice.Key](t, listed)) != 1 {
+		t.Errorf("two starts made these keys: %s", listed)
+	}
+}
+
+func TestAnAnswerUnderABaseURLIsAbsolute(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"https://api.example.com/v1", "https://api.example.com/", "https://api.example.com"} {
+		s := testservice.Serve(t, "--base-url", base)
+		made := s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":7}`)
+		if got, want := made.Header.Get("Location"), "https://api.example.com/v1/pets/1"; got != want {
+			t.Errorf("--base-url %s: Location is %q, want %q", base, got, want)
+		}
+		for path, want := range map[string]string{"/openapi.yaml": "- url: https://api.example.com/v1\n", "/openapi.json": `"url": "https://api.example.com/v1"`} {
+			if got := s.Ask(t, "GET", path, "").Body; !strings.Contains(got, want) {
+				t.Errorf("--base-url %s: %s does not name the address", base, path)
+			}
+		}
+	}
+}
+
+func TestOnlyThePathOfABaseURLLosesItsVersion(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"https://v1":                     "https://v1",
+		"https://v1/":                    "https://v1",
+		"https://v1/v1":                  "https://v1",
+		"https://api.example.com:8443/":  "https://api.example.com:8443",
+		"https://api.example.com/v1/":    "https://api.example.com",
+		"https://example.com/shop/v1":    "https://example.com/shop",
+		"https://example.com/a%2Fb/v1":   "https://example.com/a%2Fb",
+		"https://example.com/v1/pets":    "https://example.com/v1/pets",
+		"https://example.com/not-the-v1": "https://example.com/not-the-v1",
+		"http://[::1]:8080/v1?":          "http://[::1]:8080",
+	} {
+		if got, err := parseBaseURL(given); got != want || err != nil {
+			t.Errorf("--base-url %s becomes %q, %v; want %q", given, got, err, want)
+		}
+	}
+}
+
+func TestThePublishedDocumentIsServedWithoutAKey(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	s.Key = ""
+	for path, begins := range map[string]string{"/openapi.yaml": "openapi: 3.1", "/openapi.json": "{"} {
+		if got := s.Ask(t, "GET", path, ""); got.Status != 200 || !strings.HasPrefix(got.Body, begins) {
+			t.Errorf("%s: %d %.40s", path, got.Status, got.Body)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"petstore/internal/database"
+	"petstore/internal/petstore"
+)
+
+// watchStore counts what the store does.
+func watchStore(registry *prometheus.Registry) database.Watch {
+	f := promauto.With(registry)
+	sizes := f.NewHistogram(prometheus.HistogramOpts{
+		Name:    "petstore_batch_size",
+		Help:    "Changes in one commit; on PostgreSQL, animals that one statement creates.",
+		Buckets: prometheus.ExponentialBuckets(1, 2, 10),
+	})
+	orders := f.NewCounterVec(prometheus.CounterOpts{
+		Name: "petstore_orders_total",
+		Help: "Orders that were placed, completed, cancelled or expired.",
+	}, []string{"event"})
+	events := [petstore.Expired + 1]prometheus.Counter{petstore.Open: orders.WithLabelValues("placed")}
+	for _, status := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled, petstore.Expired} {
+		events[status] = orders.WithLabelValues(status.String())
+	}
+	return database.Watch{
+		Watch: petstore.Watch{
+			Called:  timeCalls(f),
+			Ordered: func(status petstore.OrderStatus, n int) { events[status].Add(float64(n)) },
+		},
+		Batched: func(creates int) { sizes.Observe(float64(creates)) },
+	}
+}
+
+// timeCalls measures calls of the database. A call that ends with a refusal, such as NotFound, counts as ok.
+func timeCalls(f promauto.Factory) func(writes bool, took time.Duration, err error) {
+	durations := f.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "petstore_store_duration_seconds",
+		Help:    "Time that a call of the database took, its wait for a connection included: a read, or a write, which is one transaction.",
+		Buckets: []float64{.00003, .0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3, 10},
+	}, []string{"kind", "outcome"})
+	read, write := durations.WithLabelValues("read", "ok"), durations.WithLabelValues("write", "ok")
+	readFailed, writeFailed := durations.WithLabelValues("read", "failed"), durations.WithLabelValues("write", "failed")
+	return func(writes bool, took time.Duration, err error) {
+		counted := read
+		switch failed := storeFailed(err); {
+		case writes && failed:
+			counted = writeFailed
+		case writes:
+			counted = write
+		case failed:
+			counted = readFailed
+		}
+		counted.Observe(took.Seconds())
+	}
+}
+
+func storeFailed(err error) bool {
+	if err == nil {
+		return false
+	}
+	var refused *petstore.Error
+	return !errors.As(err, &refused) || refused.Code == petstore.Unavailable || refused.Code == petstore.OutcomeUnknown
+}
+
+// showStore adds metrics that are read from the store whenever they are scraped.
+func showStore(registry *prometheus.Registry, storage *database.Storage) {
+	f := promauto.With(registry)
+	showConnections(f, storage)
+	if storage.WALSize != nil {
+		f.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "petstore_wal_bytes",
+			Help: "Size of SQLite's write-ahead log.",
+		}, func() float64 { return float64(storage.WALSize()) })
+	}
+	registry.MustRegister(content{storage})
+}
+
+func showConnections(f promauto.Factory, storage *database.Storage) {
+	const name, help = "petstore_store_connections", "Connections to the database by state: busy or idle. On SQLite those that read."
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"state": "busy"}},
+		func() float64 { return float64(storage.Connections().Busy) })
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"state": "idle"}},
+		func() float64 { return float64(storage.Connections().Idle) })
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "petstore_store_connections_limit", Help: "Connections to the database that there may be."},
+		func() float64 { return float64(storage.Connections().Limit) })
+	f.NewCounterFunc(prometheus.CounterOpts{Name: "petstore_store_connection_waits_total", Help: "Calls that found no connection to the database idle."},
+		func() float64 { return float64(storage.Connections().Waits) })
+}
+
+// content asks the store for its content whenever the metrics are read. A number that does not come in time is left out.
+type content struct{ storage *database.Storage }
+
+const contentTimeout = 2 * time.Second
+
+var (
+	petsDesc       = prometheus.NewDesc("petstore_pets", "Animals by status.", []string{"status"}, nil)
+	openOrdersDesc = prometheus.NewDesc("petstore_open_orders", "Orders that hold an animal.", nil, nil)
+	lastBackupDesc = prometheus.NewDesc("petstore_last_backup_timestamp_seconds", "When petstore backup was last run, in seconds since 1970.", nil, nil)
+)
+
+func (content) Describe(all chan<- *prometheus.Desc) {
+	all <- petsDesc
+	all <- openOrdersDesc
+	all <- lastBackupDesc
+}
+
+func (c content) Collect(all chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), contentTimeout)
+	defer cancel()
+	gauge := func(desc *prometheus.Desc, value int64, labels ...string) {
+		all <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
+	}
+	if inventory, err := c.storage.Inventory(ctx); err == nil {
+		gauge(petsDesc, inventory.Available, petstore.Available.String())
+		gauge(petsDesc, inventory.Pending, petstore.Pending.String())
+		gauge(petsDesc, inventory.Sold, petstore.Sold.String())
+	}
+	if n, err := c.storage.OpenOrders(ctx); err == nil {
+		gauge(openOrdersDesc, n)
+	}
+	if c.storage.LastBackup != nil {
+		if at, err := c.storage.LastBackup(ctx); err == nil && !at.IsZero() {
+			gauge(lastBackupDesc, at.Unix())
+		}
+	}
+}

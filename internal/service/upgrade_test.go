@@ -1,0 +1,110 @@
+package service
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"petstore/internal/testservice"
+)
+
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	next := buildNextVersion(t)
+	t.Run("commands do not move the schema under a server on SQLite", func(t *testing.T) {
+		t.Parallel()
+		database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
+		s := testservice.Serve(t, "--database", database)
+		next.leavesAlone(t, s, database)
+		next.does(t, 1, "another petstore server", "migrate", "--database", database)
+		s.Stop(t)
+		next.takesOver(t, database)
+	})
+	t.Run("commands do not move the schema under a server on PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		database, other := testservice.Postgres(t), "sqlite:"+filepath.Join(t.TempDir(), "other.db")
+		next.leavesAlone(t, testservice.Serve(t, "--database", database), database)
+		next.does(t, 0, "Made key", "keys", "create", "--name", "shop", "--database", other)
+		next.does(t, 1, "petstore migrate", "copy", "--from", other, "--to", database)
+		next.takesOver(t, database)
+	})
+	t.Run("a backup and a restore keep the schema", func(t *testing.T) {
+		t.Parallel()
+		folder := t.TempDir()
+		backup, restored := filepath.Join(folder, "backup.db"), "sqlite:"+filepath.Join(folder, "restored.db")
+		database := "sqlite:" + filepath.Join(folder, "pets.db")
+		s := testservice.Serve(t, "--database", database)
+		s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+		next.does(t, 0, "Backed up", "backup", backup, "--database", database)
+		next.does(t, 0, "Restored", "restore", backup, "--database", restored)
+		if _, stderr, status := testservice.Run(t, "keys", "list", "--database", restored); status != 0 {
+			t.Errorf("this version cannot use what the next one backed up and restored: %d %s", status, stderr)
+		}
+		upgraded := testservice.Launch(t, next.program(t, testservice.ServeArgs(t, "--database", restored)...))
+		upgraded.Key = s.Key
+		if pets := upgraded.EveryPet(t); len(pets) != 1 || pets[0].Name != "Rex" {
+			t.Errorf("the next version serves %v", pets)
+		}
+	})
+}
+
+// nextVersion is the path of this program built with one more migration, like a later release.
+type nextVersion string
+
+func buildNextVersion(t *testing.T) nextVersion {
+	t.Helper()
+	added := make(map[string]string)
+	for _, store := range []string{"sqlite", "postgres"} {
+		path, err := filepath.Abs(filepath.Join("../../internal", store, "migrations/9999_next.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		added[path] = "CREATE TABLE next_version (id INTEGER)"
+	}
+	binary, err := testservice.BuildOverlaid(added)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nextVersion(binary)
+}
+
+func (v nextVersion) program(t testing.TB, args ...string) *exec.Cmd {
+	command := testservice.Command(t, args...)
+	command.Path = string(v)
+	return command
+}
+
+// does fails the test unless a command of the next version ends with that status and that text.
+func (v nextVersion) does(t *testing.T, status int, says string, args ...string) {
+	t.Helper()
+	command := v.program(t, args...)
+	out, _ := command.CombinedOutput()
+	if got := command.ProcessState.ExitCode(); got != status || !strings.Contains(string(out), says) {
+		t.Errorf("%s of the next version ended with %d, want %d and %q:\n%s", strings.Join(args, " "), got, status, says, out)
+	}
+}
+
+// leavesAlone fails the test unless the next version refuses the database and the server of this version keeps serving.
+func (v nextVersion) leavesAlone(t *testing.T, s *testservice.Instance, database string) {
+	t.Helper()
+	v.does(t, 1, "petstore migrate", "keys", "list", "--database", database)
+	v.does(t, 1, "petstore migrate", "keys", "create", "--name", "shop", "--database", database)
+	v.does(t, 1, "petstore migrate", "copy", "--from", database, "--to", "sqlite:"+filepath.Join(t.TempDir(), "copy.db"))
+	if got := s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`); got.Status != 201 {
+		t.Errorf("the server answers %d %s", got.Status, got.Body)
+	}
+	if _, stderr, status := testservice.Run(t, "keys", "list", "--database", database); status != 0 {
+		t.Errorf("this version's keys list: %d %s", status, stderr)
+	}
+}
+
+// takesOver fails the test unless the next version migrates the database, and this version then refuses it.
+func (v nextVersion) takesOver(t *testing.T, database string) {
+	t.Helper()
+	v.does(t, 0, "this version's schema", "migrate", "--database", database)
+	v.does(t, 0, "first key", "keys", "list", "--database", database)
+	if _, stderr, status := testservice.Run(t, "keys", "list", "--database", database); status != 1 || !strings.Contains(stderr, "newer petstore") {
+		t.Errorf("this version's keys list afterwards: %d %s", status, stderr)
+	}
+}

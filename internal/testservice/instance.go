@@ -1,0 +1,313 @@
+package testservice
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Instance is one run of the program as a server, on a port that it chose itself.
+type Instance struct {
+	URL string
+	// Key is the key that the first start printed.
+	Key string
+
+	Command *exec.Cmd
+	Stdout  Printed
+	Stderr  *Transcript
+	Ended   chan struct{}
+}
+
+// Command prepares a process of the program as users have it, with an environment of its own.
+func Command(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	return prepared(Build(t), args)
+}
+
+// CommandRaced is Command under the race detector. It is for tests in which goroutines of one process meet.
+func CommandRaced(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	return prepared(BuildRaced(t), args)
+}
+
+func prepared(binary string, args []string) *exec.Cmd {
+	command := exec.Command(binary, args...)
+	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETSTORE_") })
+	return command
+}
+
+// Run runs a command of the program and returns what it printed and its exit status.
+func Run(t testing.TB, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	command := Command(t, args...)
+	var out, errs bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errs
+	if err := command.Run(); err != nil && command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), command.ProcessState.ExitCode()
+}
+
+// Serve serves on a free port, and on a fresh database unless the arguments name one. It ends with the test.
+func Serve(t *testing.T, args ...string) *Instance {
+	t.Helper()
+	return Launch(t, Command(t, ServeArgs(t, args...)...))
+}
+
+// ServeRaced is Serve under the race detector.
+func ServeRaced(t *testing.T, args ...string) *Instance {
+	t.Helper()
+	return Launch(t, CommandRaced(t, ServeArgs(t, args...)...))
+}
+
+// ServeArgs are the arguments of a server on a free port and a fresh database, unless args name others.
+func ServeArgs(t *testing.T, args ...string) []string {
+	full := []string{"serve"}
+	for _, standard := range [][2]string{
+		{"--listen", "127.0.0.1:0"},
+		{"--admin-listen", "off"},
+		{"--database", NewDatabase(t)},
+	} {
+		if !slices.Contains(args, standard[0]) {
+			full = append(full, standard[0], standard[1])
+		}
+	}
+	return append(full, args...)
+}
+
+// NewDatabase names an SQLite file that does not exist yet.
+func NewDatabase(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pets.db") }
+
+// FreeAddress is an address that nothing listens on at this moment.
+func FreeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// PrintedKey finds an API key in what a command printed.
+var PrintedKey = regexp.MustCompile(`pets_(live|test)_[0-9A-Za-z]+`)
+
+// Launch starts a prepared server and waits until it serves.
+func Launch(t *testing.T, command *exec.Cmd) *Instance {
+	t.Helper()
+	s := &Instance{Command: command, Stdout: Printed(filepath.Join(t.TempDir(), "stdout")), Stderr: &Transcript{}, Ended: make(chan struct{})}
+	stdout, err := os.Create(string(s.Stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
+	serving := make(chan string, 1)
+	logs, logWriter := io.Pipe()
+	command.Stdout, command.Stderr = stdout, io.MultiWriter(s.Stderr, logWriter)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		command.Wait()
+		logWriter.Close()
+		close(s.Ended)
+	}()
+	go func() {
+		defer close(serving)
+		lines := bufio.NewScanner(logs)
+		for lines.Scan() {
+			var line struct{ Msg, Address string }
+			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+				serving <- line.Address
+			}
+		}
+		io.Copy(io.Discard, logs)
+	}()
+	t.Cleanup(func() {
+		s.Kill()
+		if strings.Contains(s.Stderr.String(), "WARNING: DATA RACE") {
+			t.Errorf("the server has a data race:\n%s", s.Stderr)
+		}
+	})
+	select {
+	case s.URL = <-serving:
+	case <-time.After(time.Minute):
+	}
+	if s.URL == "" {
+		s.Kill()
+		t.Fatalf("the server did not start:\n%s%s", s.Stdout, s.Stderr)
+	}
+	s.Key = PrintedKey.FindString(s.Stdout.String())
+	return s
+}
+
+// Signal sends a signal to the server.
+func (s *Instance) Signal(sig os.Signal) { s.Command.Process.Signal(sig) }
+
+// Stop stops the server like an operator does, and returns its exit status.
+func (s *Instance) Stop(t *testing.T) int {
+	t.Helper()
+	s.Signal(syscall.SIGTERM)
+	select {
+	case <-s.Ended:
+	case <-time.After(time.Minute):
+		t.Fatalf("the server does not stop:\n%s", s.Stderr)
+	}
+	return s.Command.ProcessState.ExitCode()
+}
+
+// Kill ends the server like a crash does.
+func (s *Instance) Kill() {
+	s.Command.Process.Kill()
+	<-s.Ended
+}
+
+// Answer is what a server said.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Ask sends one request with the server's key.
+func (s *Instance) Ask(t *testing.T, method, path, body string) Answer {
+	t.Helper()
+	got, err := Request(s.URL, s.Key, method, path, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", method, path, err, s.Stderr)
+	}
+	return got
+}
+
+// Client calls servers of tests.
+var Client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
+
+// Request sends one request. The headers are names and values in turn.
+func Request(base, key, method, path, body string, headers ...string) (Answer, error) {
+	r, err := http.NewRequestWithContext(context.Background(), method, base+path, strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := Client.Do(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return Answer{response.StatusCode, response.Header, string(text)}, err
+}
+
+// Scrape returns the metrics of an admin listener.
+func Scrape(t *testing.T, admin string) string {
+	t.Helper()
+	got, err := Request("http://"+admin, "", "GET", "/metrics", "")
+	if err != nil || got.Status != http.StatusOK {
+		t.Fatalf("the metrics: %d %v\n%s", got.Status, err, got.Body)
+	}
+	return got.Body
+}
+
+// Pet is an animal as a client reads it.
+type Pet struct {
+	ID         int64
+	Name       string
+	CategoryID int64
+	Status     string
+}
+
+// Key is an API key as petstore keys list --json shows it.
+type Key struct {
+	ID, Name, Owner, Plan, Access                            string
+	PerMinute, PerDay                                        int64
+	CreatedAt, ExpiresAt, RevokedAt, BannedUntil, LastUsedAt time.Time
+}
+
+// Decode reads JSON.
+func Decode[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%q is not JSON: %v", text, err)
+	}
+	return v
+}
+
+// NextLink finds the address of the next page in a Link header.
+var NextLink = regexp.MustCompile(`<([^>]+)>; rel="next"`)
+
+// EveryPet walks all pages.
+func (s *Instance) EveryPet(t *testing.T) []Pet {
+	t.Helper()
+	var all []Pet
+	for path := "/v1/pets?limit=100"; path != ""; {
+		got := s.Ask(t, "GET", path, "")
+		if got.Status != http.StatusOK {
+			t.Fatalf("GET %s: %d %s", path, got.Status, got.Body)
+		}
+		all = append(all, Decode[[]Pet](t, got.Body)...)
+		path = ""
+		if next := NextLink.FindStringSubmatch(got.Header.Get("Link")); next != nil {
+			path = next[1]
+		}
+	}
+	return all
+}
+
+// Printed is a file that a process writes to. Text that the process Printed before another action is in the file when that
+// action can be seen.
+type Printed string
+
+func (p Printed) String() string {
+	text, err := os.ReadFile(string(p))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Transcript keeps what a process prints while tests read it.
+type Transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *Transcript) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *Transcript) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// Eventually waits for a condition that another process brings about.
+func Eventually(t *testing.T, what string, within time.Duration, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); !condition(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s still not: %s", within, what)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package transfer
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"petstore/internal/petstore"
+)
+
+// FuzzReader reads any text as a file of animals. The Reader comes to an end, in whatever pieces the text arrives. The
+// animals that it read are the same after they are written and read again.
+func FuzzReader(f *testing.F) {
+	for _, seed := range []string{
+		"name,categoryId,status\nRex,7,sold\n\"A \"\"b\"\"\r\nc\",-1,\n",
+		"\xef\xbb\xbfid,name,categoryId\r\n1,\"x,y\",2\r\n\r\n1,\"x\"y,2\r\n1,\"open,2",
+		"{\"name\":\"Rex\",\"categoryId\":7}\n\n{\"name\":1}\n[",
+		"name,name,categoryId\n", "\xff\xfe", "name,categoryId\r", "\"name\",\"categoryId\"\nRex\r,1\r\n\",1\n",
+	} {
+		f.Add(seed, uint8(0))
+		f.Add(seed, uint8(1))
+		f.Add(seed, uint8(2))
+	}
+	f.Fuzz(func(t *testing.T, text string, which uint8) {
+		format := []Format{"", CSV, JSONLines}[which%3]
+		lines, err := readAll(strings.NewReader(text), format)
+		inBytes, errInBytes := readAll(iotest.OneByteReader(strings.NewReader(text)), format)
+		if !reflect.DeepEqual(lines, inBytes) || (err == nil) != (errInBytes == nil) {
+			t.Fatalf("%q is read as\n%q, %v\nbut byte by byte as\n%q, %v", text, lines, err, inBytes, errInBytes)
+		}
+		if err != nil {
+			return
+		}
+		pets, whole := animalsIn(t, text, format)
+		for _, format := range []Format{CSV, JSONLines} {
+			var again bytes.Buffer
+			w, err := NewWriter(&again, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, pet := range pets {
+				w.Write(Pet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
+			}
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if reread, _ := animalsIn(t, again.String(), format); !slices.Equal(reread, pets) {
+				t.Fatalf("%q holds %+v, but written as %s and read again %+v", text, pets, format, reread)
+			}
+		}
+		if format == CSV && whole {
+			expectRows(t, text, len(pets))
+		}
+	})
+}
+
+// animalsIn reads a text to its end and reports whether every line is an animal.
+func animalsIn(t *testing.T, text string, format Format) (pets []petstore.NewPet, whole bool) {
+	t.Helper()
+	r, err := NewReader(strings.NewReader(text), format, parse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole = true
+	for last := int64(0); ; {
+		line, err := r.Next()
+		bad := (*BadLine)(nil)
+		switch {
+		case err == io.EOF:
+			if r.Offset() != int64(len(text)) {
+				t.Fatalf("%q ends at %d", text, r.Offset())
+			}
+			return pets, whole
+		case errors.As(err, &bad):
+			line.Number, whole = bad.Number, false
+		case err != nil:
+			t.Fatal(err)
+		default:
+			pets = append(pets, line.Pet)
+			if fault := line.Pet.Validate().Err(); fault != nil {
+				t.Fatalf("%q holds %+v although %v", text, line.Pet, fault)
+			}
+		}
+		if line.Number <= last {
+			t.Fatalf("in %q line %d comes after line %d", text, line.Number, last)
+		}
+		last = line.Number
+	}
+}
+
+// expectRows compares the number of rows with the number that encoding/csv finds.
+func expectRows(t *testing.T, text string, animals int) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\xef\xbb\xbf"))).ReadAll()
+	if err != nil || len(rows) != animals+1 {
+		t.Fatalf("%q holds %d animals and, by encoding/csv, %d rows: %v", text, animals, len(rows), err)
+	}
+}
+
+// FuzzJournal opens any bytes as a journal. If the journal accepts them, lines can be added, and when it is opened again
+// it knows the same lines and the added ones.
+func FuzzJournal(f *testing.F) {
+	whole := journalBegins + "a name of 16 byt\x00\x00\x00\x01hashhash\x00\x00\x00\x01"
+	for _, seed := range []string{"", "petst", whole, whole + "cut off", whole + strings.Repeat("\xff", 20), whole + strings.Repeat("\x00", 20), "something else", whole[:len(whole)-1] + "\x00"} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	name := filepath.Join(f.TempDir(), "journal")
+	f.Fuzz(func(t *testing.T, text []byte, confirmed bool) {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		load := func() (int64, error) {
+			j, err := OpenJournal(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			lines, err := j.Load(NewLedger(), func(Block) (bool, error) { return confirmed, nil })
+			if err != nil {
+				return 0, err
+			}
+			if err := j.Append(NewBlock(), []ID{{Count: 1}}); err != nil {
+				t.Fatal(err)
+			}
+			return lines, j.Seal()
+		}
+		lines, err := load()
+		if err != nil {
+			if after, _ := os.ReadFile(name); !bytes.Equal(after, text) {
+				t.Fatalf("%q is refused with %v, and changed to %q", text, err, after)
+			}
+			return
+		}
+		if lines > int64(len(text)/entrySize) {
+			t.Fatalf("%q holds %d lines", text, lines)
+		}
+		if again, err := load(); err != nil || again != lines+1 {
+			t.Fatalf("%q holds %d lines, and with one more %d, %v", text, lines, again, err)
+		}
+	})
+}
