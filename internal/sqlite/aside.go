@@ -33,11 +33,19 @@ func replaceBy(ctx context.Context, fresh, path, name string) (aside string, err
 	if err != nil {
 		return "", refusal(name, err)
 	}
-	defer alone.Close()
+	var copied *os.File
+	defer func() {
+		alone.Close()
+		copied.Close() // only now: see copyAs
+	}()
 	if err := moveWAL(path, aside); err != nil {
 		return "", err
 	}
-	if err := keepAs(path, aside); err != nil {
+	err = os.Link(path, aside)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system has no hard links
+		copied, err = copyAs(path, aside)
+	}
+	if err != nil {
 		return "", fmt.Errorf("the old database could not be put aside: %w", err)
 	}
 	flush(filepath.Dir(path))
@@ -87,25 +95,21 @@ func moveWAL(path, aside string) error {
 	return nil
 }
 
-// keepAs gives a file a second name. Where a file can have only one name, it makes a copy. It overwrites nothing.
-func keepAs(path, aside string) error {
-	if err := os.Link(path, aside); err == nil || errors.Is(err, fs.ErrExist) {
-		return err
+// copyAs copies a database to a new file and returns the database, still open. When a process closes a file, POSIX releases
+// every lock that the process has on it. So the caller closes the database after it has let go of its own lock.
+func copyAs(path, aside string) (source *os.File, err error) {
+	if source, err = os.Open(path); err != nil {
+		return nil, err
 	}
-	source, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
 	target, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return source, err
 	}
 	_, err = io.Copy(target, source)
 	if err = errors.Join(err, target.Sync(), target.Close()); err != nil {
 		os.Remove(aside)
 	}
-	return err
+	return source, err
 }
 
 // dropAsideLinks removes the second names of the database. The caller holds the server's lock.

@@ -230,6 +230,33 @@ func TestARestoreIsAloneOnTheDatabase(t *testing.T) {
 	noError(t, alone.Close())
 }
 
+func TestARestoreStaysAloneWhereAFileCanHaveOneNameOnly(t *testing.T) {
+	database, _ := backedUp(t, 5)
+	alone, err := settle(t.Context(), database)
+	noError(t, err)
+	copied, err := copyAs(database, database+".aside")
+	noError(t, err)
+	if out, err := otherProcess(t, "write once", database).CombinedOutput(); err == nil || !strings.Contains(string(out), "locked") {
+		t.Errorf("another process writes meanwhile: %v %s", err, out)
+	}
+	noError(t, alone.Close())
+	noError(t, copied.Close())
+	if n := countPets(t, database+".aside"); n != 5 {
+		t.Errorf("the copy has %d animals of 5", n)
+	}
+}
+
+// writeOnce writes to a database without waiting for others.
+func writeOnce(path string) error {
+	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	conn.SetBusyTimeout(0)
+	return run(conn, "UPDATE pets SET name = 'Max'")
+}
+
 func TestARestoreOrABackupThatIsStoppedLeavesNoCopy(t *testing.T) {
 	database, backup := backedUp(t, 5)
 	alone, err := settle(t.Context(), database)

@@ -16,13 +16,14 @@ const roleVariable = "PETSTORE_TEST_ROLE"
 
 // roles are what another process can be told to do with the database at path.
 var roles = map[string]func(path string) error{
-	"open":      openOnce,
-	"open new":  openOrCreate,
-	"serve":     serveOnce,
-	"check":     checkOnce,
-	"use keys":  useKeys,
-	"keep busy": keepCreating,
-	"restore":   restoreAgain,
+	"open":       openOnce,
+	"open new":   openOrCreate,
+	"serve":      serveOnce,
+	"check":      checkOnce,
+	"use keys":   useKeys,
+	"keep busy":  keepCreating,
+	"restore":    restoreAgain,
+	"write once": writeOnce,
 }
 
 func TestMain(m *testing.M) {
