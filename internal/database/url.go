@@ -57,15 +57,19 @@ func (f Flags) Describe() string {
 	return string(kind)
 }
 
-// CheckPassword refuses a URL that a character splits in the middle of its password because it is not percent-encoded.
-// Otherwise part of the password would be taken for a host or a name, and error messages would show it.
+// CheckPassword refuses a URL in which a special character of the password is not percent-encoded. Otherwise part of the
+// password would be taken for a host or a name, and error messages would show it.
 func CheckPassword(flag, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil // the code that opens the URL refuses it
 	}
+	_, rest, _ := strings.Cut(address, "//")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
 	parameter, _, _ := strings.Cut(u.RawQuery, "=")
-	if u.Fragment == "" && !strings.Contains(u.Path+parameter, "@") {
+	if u.Fragment == "" && strings.Count(rest, "@") < 2 && !strings.Contains(u.Path+parameter, "@") {
 		return nil
 	}
 	return terminal.WrongUsage("%s has a special character that is not percent-encoded; in a password, write %%40 for @, %%2F for /, %%3F for ? and %%23 for #", flag)
