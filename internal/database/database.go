@@ -22,16 +22,17 @@ type Flags struct {
 // Purpose says what a command does with the storage, and what it may do to the schema.
 type Purpose struct {
 	alone   bool // if the storage is a file, no server may use it meanwhile
-	create  bool // may create a missing storage, and the schema of an empty one
-	migrate bool // may bring an older schema up to date
+	create  bool // may create a missing file, and the schema of an empty storage
+	migrate bool // may bring an older schema up to date; an empty PostgreSQL database counts as one
 }
 
 // What commands open a storage for. An import and a copy fill it.
 var (
-	ToServe  = Purpose{alone: true, create: true, migrate: true}
-	ToFill   = Purpose{alone: true, create: true}
-	ToManage = Purpose{create: true}
-	ToChange = Purpose{}
+	ToServe   = Purpose{alone: true, create: true, migrate: true}
+	ToMigrate = Purpose{alone: true, migrate: true}
+	ToFill    = Purpose{alone: true, create: true}
+	ToManage  = Purpose{create: true}
+	ToChange  = Purpose{}
 )
 
 // Watch holds functions that the storage calls to report what it does. Each may be nil.
@@ -92,7 +93,7 @@ func (f Flags) openSQLite(ctx context.Context, path string, why Purpose, w Watch
 
 func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage, error) {
 	db, err := postgres.Open(ctx, postgres.Config{
-		URL: f.Database, Environment: f.Environment, Create: why.create, Migrate: why.migrate,
+		URL: f.Database, Environment: f.Environment, Create: why.create || why.migrate, Migrate: why.migrate,
 		Batched: w.Batched, Watch: w.Watch,
 	})
 	if err != nil {

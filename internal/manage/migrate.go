@@ -3,7 +3,6 @@ package manage
 
 import (
 	"context"
-	"fmt"
 
 	"petstore/internal/database"
 	"petstore/internal/terminal"
@@ -15,10 +14,21 @@ type Migrate struct{ database.Flags }
 // Interrupted says what becomes of a migration that is broken off.
 func (*Migrate) Interrupted() string { return "nothing is half done; run it again" }
 
-// Run migrates the database.
+// Run migrates the database. It makes none: a file that does not exist is a mistake in --database.
 func (c *Migrate) Run(ctx context.Context, con *terminal.Console) error {
-	return c.With(ctx, database.ToServe, func(*database.Storage) error {
-		fmt.Fprintln(con.Stderr, "The database has this version's schema.")
+	before, known, err := c.CheckSchema(ctx)
+	if err != nil {
+		return err
+	}
+	return c.With(ctx, database.ToMigrate, func(*database.Storage) error {
+		switch before {
+		case known:
+			con.Say("The database already has this version's schema.")
+		case 0:
+			con.Say("The database was empty; now it has this version's schema.")
+		default:
+			con.Say("The database had schema %d; now it has this version's schema, %d.", before, known)
+		}
 		return nil
 	})
 }

@@ -178,7 +178,7 @@ func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	staging := filepath.Join(t.TempDir(), "staging.db")
-	if _, stderr, status := testservice.Run(t, "migrate", "--environment", "staging", "--database", "sqlite:"+staging); status != 0 {
+	if _, stderr, status := testservice.Run(t, "keys", "create", "--name", "x", "--environment", "staging", "--database", "sqlite:"+staging); status != 0 {
 		t.Fatal(stderr)
 	}
 	fresh := "sqlite:" + filepath.Join(t.TempDir(), "fresh.db")
