@@ -63,7 +63,7 @@ hostile: ## hostile clients, ten times as many as in the tests and one kind at a
 	@mkdir -p bin
 	go test ./internal/hostile -count=1 -v -parallel 1 -timeout 60m -hard -report $(CURDIR)/bin/hostile.md
 
-bench: ## petstore beside a bare handler, in one run; writes docs/performance.md (needs Linux)
+bench: ## petstore beside a bare handler, in one run; writes docs/performance.md and docs/performance-details.md (needs Linux)
 	go -C bench run .
 
 bench-peers: ## the same, with other services beside it

@@ -1,5 +1,5 @@
 // Command bench measures petstore as it is shipped, beside a bare net/http handler that writes the same bytes, and
-// writes docs/performance.md from what it has measured. It needs Linux.
+// writes docs/performance.md and docs/performance-details.md from what it has measured. It needs Linux.
 package main
 
 import (
@@ -59,7 +59,7 @@ func run(args []string) error {
 	seconds := flags.Float64("seconds", 0.4, "how long one measurement takes")
 	skip := flags.String("skip", "", "what not to measure, with commas: rates, growth, replicas, starts, build")
 	dir := flags.String("dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
-	from := flags.String("page", "", "measure nothing, and write the page of this file of results anew")
+	from := flags.String("page", "", "measure nothing; rewrite both pages from this file of results")
 	profiles := flags.String("profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
 	flags.Parse(args)
 	results, docs := "results", filepath.Join(root, "docs")
@@ -102,7 +102,7 @@ func run(args []string) error {
 	if err := errors.Join(report.Save(file, b.run), b.run.Write(docs)); err != nil {
 		return err
 	}
-	fmt.Printf("\n%s and %s are written, after %v.\n", file, filepath.Join(docs, report.Page), time.Since(b.run.Date).Round(time.Second))
+	fmt.Printf("\nWrote %s, and %s and %s into %s, after %v.\n", file, report.Page, report.Details, docs, time.Since(b.run.Date).Round(time.Second))
 	if wrong := b.run.Wrong(false); wrong.Answers > 0 {
 		return fmt.Errorf("%d answers were not the right ones; the first: %s", wrong.Answers, wrong.First)
 	}

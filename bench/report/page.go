@@ -14,24 +14,32 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Page is the page's file name.
-const Page = "performance.md"
+// Page and Details are the file names of the two pages: what to know at a glance, and every table.
+const (
+	Page    = "performance.md"
+	Details = "performance-details.md"
+)
 
 //go:embed *.tmpl
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(formats).ParseFS(files, "*.tmpl"))
 
-// Write writes the page into the folder docs, and its plots into img/performance in it.
+// Write writes both pages into the folder docs, and their plots into its folder img/performance.
 func (r *Run) Write(docs string) error {
 	if err := r.draw(filepath.Join(docs, "img", "performance")); err != nil {
 		return err
 	}
-	text, err := render(Page, r)
-	if err != nil {
-		return err
+	for _, page := range []string{Page, Details} {
+		text, err := render(page, r)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(docs, page), text, 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(docs, Page), text, 0o644)
+	return nil
 }
 
 func render(name string, of any) ([]byte, error) {

@@ -99,14 +99,14 @@ func (r *Run) draw(folder string) error {
 	byRows := func(k Key) string { return humanize.SIWithDigits(float64(k.Rows), 0, "") }
 	of := func(measure string) func(Cell) Figures { return func(c Cell) Figures { return c.Of(measure) } }
 	ratio := func(c Cell) Figures { return r.Ratio(c.Key) }
-	growth := "Throughput as rows grow, as a share of that on " + Count(r.Settings.Growth[0]) + " rows"
-	dashed := "Latency, by connections: the median, and dashed what 99 of 100 stay below"
+	growth := "Throughput as rows grow, as a share of the throughput on " + Count(r.Settings.Growth[0]) + " rows"
+	dashed := "Latency by connections: median, and dashed the 99th percentile"
 	pictures := map[string]*picture{
 		"targets":    r.targetBars(),
 		"peers":      r.peerBars(),
-		"throughput": r.lines("own", "Requests a second, by connections", "connections", byConnections, false, of("throughput")),
+		"throughput": r.lines("own", "Requests per second by connections", "connections", byConnections, false, of("throughput")),
 		"latency":    r.lines("own", dashed, "connections", byConnections, true, of("p50"), of("p99")),
-		"rate":       r.lines("rate", "Latency at a constant rate: what 99 of 100 stay below", "share of the highest throughput", byShare, true, of("p99")),
+		"rate":       r.lines("rate", "99th percentile of latency at a constant rate", "share of the highest throughput", byShare, true, of("p99")),
 		"growth":     r.lines("rows", growth, "rows", byRows, false, ratio),
 	}
 	err := os.MkdirAll(folder, 0o755)

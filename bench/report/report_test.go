@@ -12,27 +12,33 @@ import (
 	"petstore/bench/load"
 )
 
-func TestThePageSaysWhatTheResultsGive(t *testing.T) {
-	text := write(t, latest(t), "targets", "throughput", "latency", "rate", "growth", "peers")
-	published, err := os.ReadFile(filepath.Join("..", "..", "docs", Page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != string(published) {
-		t.Error("docs/performance.md is not the page of results/latest.json; go -C bench run . -page results/latest.json writes it anew")
+func TestThePagesSayWhatTheResultsGive(t *testing.T) {
+	for page, text := range write(t, latest(t), "targets", "throughput", "latency", "rate", "growth", "peers") {
+		published, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text != string(published) {
+			t.Errorf("docs/%s was not written from results/latest.json; go -C bench run . -page results/latest.json rewrites it", page)
+		}
 	}
 }
 
-func TestThePageOfARunThatLeftMuchOut(t *testing.T) {
+func TestThePagesOfARunThatLeftMuchOut(t *testing.T) {
 	r := latest(t)
 	r.Subjects, r.LeftOut, r.Starts = r.Subjects[:3], []string{"PostgreSQL is left out: it is not here"}, nil
 	r.Shots = slices.DeleteFunc(r.Shots, func(s Shot) bool {
 		return s.Rows > 0 || s.Share > 0 || s.Replicas > 0 || r.subject(s.Subject).Name == ""
 	})
-	text := write(t, r, "targets", "throughput", "latency")
-	for _, want := range []string{"> PostgreSQL is left out: it is not here", "`make bench-peers` does", "| – | not measured in this run |"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q", want)
+	pages := write(t, r, "targets", "throughput", "latency")
+	for page, wanted := range map[string][]string{
+		Page:    {"> PostgreSQL is left out: it is not here", "`make bench-peers` measures them", "| – | not measured in this run |"},
+		Details: {"## Replicas\n\nNot measured in this run.", "## Growth\n\nNot measured in this run."},
+	} {
+		for _, want := range wanted {
+			if !strings.Contains(pages[page], want) {
+				t.Errorf("%s does not say %q", page, want)
+			}
 		}
 	}
 }
@@ -78,7 +84,7 @@ func TestFiguresAreThoseOfAReckoningByHand(t *testing.T) {
 	}
 }
 
-// latest are the results that the published page is made of.
+// latest returns the committed results.
 func latest(t *testing.T) *Run {
 	t.Helper()
 	r, err := Load[Run]("../results/latest.json")
@@ -88,8 +94,8 @@ func latest(t *testing.T) *Run {
 	return r
 }
 
-// write writes a page and its plots.
-func write(t *testing.T, r *Run, plots ...string) string {
+// write writes both pages and their plots, and returns the pages by name.
+func write(t *testing.T, r *Run, plots ...string) map[string]string {
 	t.Helper()
 	docs := t.TempDir()
 	if err := r.Write(docs); err != nil {
@@ -100,16 +106,20 @@ func write(t *testing.T, r *Run, plots ...string) string {
 			t.Error(err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(docs, Page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bad := range []string{"NaN", "Inf", "%!", "<no value>"} {
-		if strings.Contains(string(text), bad) {
-			t.Errorf("the page has %q in it", bad)
+	pages := make(map[string]string)
+	for _, page := range []string{Page, Details} {
+		text, err := os.ReadFile(filepath.Join(docs, page))
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, bad := range []string{"NaN", "Inf", "%!", "<no value>"} {
+			if strings.Contains(string(text), bad) {
+				t.Errorf("%s has %q in it", page, bad)
+			}
+		}
+		pages[page] = string(text)
 	}
-	return string(text)
+	return pages
 }
 
 func TestWhatGrowsIsToldFromWhatOnlyMoves(t *testing.T) {
