@@ -140,13 +140,13 @@ var shownFilter = regexp.MustCompile(`jq (-[A-Za-z]+)[ \n]'([^']+)'`)
 func TestDocumentedFiltersOfTheLogPassOverLinesThatAreNoJSON(t *testing.T) {
 	t.Parallel()
 	jq := testservice.Program(t, "jq", "install the package jq")
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/logs.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := shownFilter.FindAllStringSubmatch(string(page), -1)
 	if len(shown) == 0 {
-		t.Error("docs/operations.md shows no filter")
+		t.Error("docs/logs.md shows no filter")
 	}
 	for _, filter := range shown {
 		command := exec.Command(jq, filter[1], filter[2])
@@ -201,7 +201,7 @@ var (
 	part      = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
-// documented returns the metrics in the table of the operator's page, with their labels.
+// documented returns the metrics in the table of the page on monitoring, with their labels.
 func documented(t *testing.T, page string) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
@@ -215,7 +215,7 @@ func documented(t *testing.T, page string) map[string]string {
 
 func TestTheTableOfMetricsIsWhatTheServerExposes(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,12 +231,12 @@ func TestTheTableOfMetricsIsWhatTheServerExposes(t *testing.T) {
 	rows := documented(t, string(page))
 	for name, labels := range families {
 		if written, ok := rows[name]; !ok || written != labels {
-			t.Errorf("docs/operations.md has %s with the labels {%s}; the server has it with {%s}", name, written, labels)
+			t.Errorf("docs/monitoring.md has %s with the labels {%s}; the server has it with {%s}", name, written, labels)
 		}
 	}
 	for name := range rows {
 		if _, ok := families[name]; !ok {
-			t.Errorf("docs/operations.md tells of %s, which the server does not have", name)
+			t.Errorf("docs/monitoring.md lists %s, which the server does not have", name)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestTheTableOfMetricsIsWhatTheServerExposes(t *testing.T) {
 func TestDashboardAlertsAndDocsKnowTheMetrics(t *testing.T) {
 	t.Parallel()
 	metrics := exposed(t)
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/alerts.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestDashboardAlertsAndDocsKnowTheMetrics(t *testing.T) {
 	}
 	for _, alert := range fields(t, files["alerts.yaml"], "alert") {
 		if !strings.Contains(string(page), "### "+alert+"\n") {
-			t.Errorf("docs/operations.md does not say what to do about %s", alert)
+			t.Errorf("docs/alerts.md does not say what to do about %s", alert)
 		}
 	}
 }

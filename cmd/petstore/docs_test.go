@@ -111,14 +111,13 @@ func TestTheTestsThatThePageOnSecurityNamesExist(t *testing.T) {
 	}
 }
 
-func TestThePageOnSecurityListsTheModulesOfTheBinary(t *testing.T) {
+func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/security.md")
+	page, err := os.ReadFile("../../docs/modules.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## Known vulnerabilities\n")
-	_, list, _ := strings.Cut(section, "```\n")
+	_, list, _ := strings.Cut(string(page), "```\n")
 	list, _, _ = strings.Cut(list, "```")
 	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
 	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
@@ -166,5 +165,81 @@ func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 	}
 	if found < 15 {
 		t.Errorf("the table names only %d places", found)
+	}
+}
+
+// readPages returns the text of every page for readers by its path from the root.
+func readPages(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[strings.TrimPrefix(filepath.ToSlash(path), "../../")] = string(text)
+	}
+	return texts
+}
+
+var (
+	codeBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	pageLink  = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	unlinked  = regexp.MustCompile("[^a-z0-9 -]")
+)
+
+// anchors returns the fragments that lead to the headings of a page.
+func anchors(text string) (found []string) {
+	for _, title := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
+		found = append(found, strings.ReplaceAll(unlinked.ReplaceAllString(strings.ToLower(title[1]), ""), " ", "-"))
+	}
+	return found
+}
+
+func TestEveryLinkOfThePagesLeadsSomewhere(t *testing.T) {
+	t.Parallel()
+	all := readPages(t)
+	for name, text := range all {
+		for _, link := range pageLink.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
+			target := name
+			if link[1] != "" {
+				target = filepath.ToSlash(filepath.Join(filepath.Dir(name), link[1]))
+			}
+			if _, err := os.Stat(filepath.Join("../..", target)); err != nil {
+				t.Errorf("%s links to %s, which does not exist", name, link[1])
+			}
+			if link[2] != "" && !slices.Contains(anchors(all[target]), link[2]) {
+				t.Errorf("%s links to %s#%s, but there is no such heading", name, link[1], link[2])
+			}
+		}
+	}
+}
+
+func TestEveryPageIsLinkedFromTheReadme(t *testing.T) {
+	t.Parallel()
+	all := readPages(t)
+	for name := range all {
+		if strings.HasPrefix(name, "docs/") && !strings.Contains(all["README.md"]+all["CONTRIBUTING.md"], "]("+name+")") {
+			t.Errorf("neither the README nor CONTRIBUTING links to %s", name)
+		}
+	}
+}
+
+// Readers are in a hurry: the text of a page fits three screens. Tables and code come on top. Nobody reads all of the page
+// on alerts; they look up one.
+func TestAPageFitsThreeScreens(t *testing.T) {
+	t.Parallel()
+	const most = 700
+	row := regexp.MustCompile(`(?m)^ *\|.*$`)
+	for name, text := range readPages(t) {
+		words := len(strings.Fields(row.ReplaceAllString(codeBlock.ReplaceAllString(text, ""), "")))
+		if words > most && name != "docs/alerts.md" {
+			t.Errorf("%s has %d words; split it, or shorten it to %d", name, words, most)
+		}
 	}
 }

@@ -24,7 +24,7 @@ func commandLine(t *testing.T) *kong.Application {
 
 func TestTheDocumentedSettingsAreThoseOfServe(t *testing.T) {
 	t.Parallel()
-	const file, begin, end = "../../docs/operations.md", "<!-- settings, written by go test ./cmd/petstore -run Settings -update -->\n", "<!-- end of settings -->\n"
+	const file, begin, end = "../../docs/configuration.md", "<!-- settings, written by go test ./cmd/petstore -run Settings -update -->\n", "<!-- end of settings -->\n"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
