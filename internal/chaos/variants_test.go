@@ -10,7 +10,7 @@ import (
 )
 
 // bounced are the settings that sessions get from PostgreSQL, and ignoredByBouncer those that PgBouncer must pass over, as
-// docs/scaling.md says.
+// docs/pgbouncer.md says.
 var bounced = []string{
 	"statement_timeout=2500ms", "idle_in_transaction_session_timeout=10s", "default_transaction_isolation=read committed",
 	"plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_sort=off", "jit=off",

@@ -266,7 +266,7 @@ func TestARequestWaitsForRedisForAQuarterOfASecond(t *testing.T) {
 	before := time.Now()
 	ends, _ := f.bound(before).Deadline()
 	if after := time.Now(); ends.Before(before.Add(250*time.Millisecond)) || ends.After(after.Add(250*time.Millisecond)) {
-		t.Errorf("it waits for %v, want the 250 ms that docs/rate-limits.md states", ends.Sub(before))
+		t.Errorf("it waits for %v, want the 250 ms that docs/counting.md states", ends.Sub(before))
 	}
 }
 

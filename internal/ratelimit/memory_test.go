@@ -46,7 +46,7 @@ func TestMemoryStaysBoundedUnderManyAddressesAndKeepsItsOwners(t *testing.T) {
 		t.Errorf("%d counters are kept, more than %d", n, maxAddresses+1)
 	}
 	if used > 16<<20 {
-		t.Errorf("they take %d bytes, more than the 16 MiB that docs/rate-limits.md states", used)
+		t.Errorf("they take %d bytes, more than the 16 MiB that docs/counting.md states", used)
 	}
 	if m.shard(owner.Subject).owners[owner.Subject].today != 60 {
 		t.Error("the owner's counter was thrown out")

@@ -24,7 +24,7 @@ type PgBouncer struct {
 	process *process
 }
 
-// bouncerConfig has what docs/scaling.md tells operators to set.
+// bouncerConfig has what docs/pgbouncer.md tells operators to set.
 const bouncerConfig = `[databases]
 * = host=%s port=%s user=postgres
 [pgbouncer]
