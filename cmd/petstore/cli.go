@@ -139,7 +139,7 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 	if !errors.As(err, &refused) || refused.Cause == nil {
 		return err
 	}
-	switch refused.Code { // the messages of these errors are for clients of the API
+	switch refused.Code {
 	case petstore.Unavailable:
 		return fmt.Errorf("the database cannot do this right now: %w", refused.Cause)
 	case petstore.OutcomeUnknown:

@@ -92,10 +92,29 @@ func notRefused(err error, code petstore.Code) error {
 		return fmt.Errorf("got %v, want a refusal with the code %s", err, code)
 	case refusal.Code != code:
 		return fmt.Errorf("got the code %s (%w), want %s", refusal.Code, err, code)
-	case refusal.Message == "":
-		return fmt.Errorf("the refusal %s says nothing", code)
+	case lacksFacts(refusal):
+		return fmt.Errorf("the refusal %s lacks its facts", code)
 	}
 	return nil
+}
+
+// lacksFacts reports whether a refusal leaves out what its code promises, so that nobody can say what happened.
+func lacksFacts(refusal *petstore.Error) bool {
+	switch refusal.Code {
+	case petstore.NotFound:
+		return refusal.Noun == ""
+	case petstore.InvalidField:
+		return len(refusal.Faults) == 0
+	case petstore.PetReserved, petstore.OrderClosed:
+		return refusal.Order == nil || refusal.Order.ID == 0
+	case petstore.PetUnavailable:
+		return refusal.Status == 0
+	case petstore.NameTaken:
+		return refusal.Category == nil
+	case petstore.Unauthorized, petstore.KeyRevoked:
+		return refusal.Key == nil || refusal.Key.ID == ""
+	}
+	return false
 }
 
 // atOnce calls f(0) to f(n-1), all at the same time, and fails the test with the first error. It repeats calls that came too

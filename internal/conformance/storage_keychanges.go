@@ -76,7 +76,7 @@ var keyChangeCases = []storageCase{
 		} {
 			c.change.Name = new("changed")
 			_, err := t.UpdateKey(t.Context(), c.key.ID, c.change, epoch)
-			t.refused(err, petstore.InvalidParameter)
+			t.refused(err, petstore.InvalidField)
 		}
 		t.same("free", t.find("free"), free)
 		t.same("wide", t.find("wide"), wide)
@@ -111,7 +111,7 @@ var keyChangeCases = []storageCase{
 		t.noError(t.RevokeKey(t.Context(), key.ID, epoch))
 		before := t.keys()
 		_, err := t.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, epoch)
-		t.refused(err, petstore.Unauthorized)
+		t.refused(err, petstore.KeyRevoked)
 		_, err = t.UpdateKey(t.Context(), "key_unknown", petstore.KeyChange{Plan: new(petstore.Pro)}, epoch)
 		t.refused(err, petstore.NotFound)
 		t.same("keys", t.keys(), before)

@@ -1,8 +1,8 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,13 +17,13 @@ func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Durat
 	return next
 }
 
-// refusedFor fails unless a rotation of old is refused with a message that names its successor.
+// refusedFor fails unless a rotation of old is refused and the refusal names its successor.
 func (t storageTest) refusedFor(successor, old petstore.Key, now time.Time) {
 	t.Helper()
 	_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("another"), now, time.Hour)
-	t.refused(err, petstore.Unauthorized)
-	if !strings.Contains(err.Error(), successor.ID) || !strings.Contains(err.Error(), old.ID) {
-		t.Fatalf("rotating %s, whose successor is %s, is refused with %q", old.ID, successor.ID, err)
+	t.refused(err, petstore.KeyRevoked)
+	if e, _ := errors.AsType[*petstore.Error](err); e.Key.ID != old.ID || e.Successor != successor.ID {
+		t.Fatalf("rotating %s, whose successor is %s, is refused with %+v", old.ID, successor.ID, *e)
 	}
 }
 
@@ -80,7 +80,7 @@ var rotationCases = []storageCase{
 		expired := t.addKey(petstore.NewKey("expired", petstore.Free, limits, epoch, time.Minute))
 		for _, key := range []petstore.Key{revoked, expired} {
 			_, err := t.RotateKey(t.Context(), key.ID, petstore.HashSecret("new"), epoch.Add(time.Minute), time.Hour)
-			t.refused(err, petstore.Unauthorized)
+			t.refused(err, petstore.KeyRevoked)
 		}
 		t.same("keys", len(t.keys()), 2)
 	}},
@@ -120,7 +120,7 @@ var rotationCases = []storageCase{
 					winners.Add(1)
 					return nil
 				}
-				return notRefused(err, petstore.Unauthorized)
+				return notRefused(err, petstore.KeyRevoked)
 			})
 			t.same("winners", winners.Load(), int64(1))
 			t.same("new keys", len(t.keys())-before, 1)

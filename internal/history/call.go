@@ -200,7 +200,7 @@ func (c *call) readRefusal() {
 	json.Unmarshal(c.Answer, &e)
 	c.code = petstore.Code(e.Code)
 	switch c.code {
-	case "", petstore.OutcomeUnknown, petstore.InternalError:
+	case "", petstore.OutcomeUnknown, "internal_error":
 		if !c.makes() || c.valid() {
 			c.outcome = unknown
 		}

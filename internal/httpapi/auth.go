@@ -36,7 +36,7 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 	a.metrics.keysLookedUp.Inc()
 	key, err = a.keys.lookUp(x.r.Context(), hash)
 	if petstore.IsCode(err, petstore.NotFound) {
-		return &nobodys, petstore.Errorf(petstore.Unauthorized, "The API key is not known here. Check that it belongs to this service.")
+		return &nobodys, refused(petstore.Unauthorized, "The API key is not known here. Check that it belongs to this service.")
 	}
 	if err != nil {
 		x.unchecked = true
@@ -72,14 +72,14 @@ func bearerToken(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	switch {
 	case len(values) == 0:
-		return "", petstore.Errorf(petstore.Unauthorized, "No API key was sent. Send it in a header: Authorization: Bearer YOUR_API_KEY.")
+		return "", refused(petstore.Unauthorized, "No API key was sent. Send it in a header: Authorization: Bearer YOUR_API_KEY.")
 	case len(values) > 1:
-		return "", petstore.Errorf(petstore.Unauthorized, "More than one Authorization header was sent. Send exactly one.")
+		return "", refused(petstore.Unauthorized, "More than one Authorization header was sent. Send exactly one.")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	token = strings.TrimLeft(token, " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken {
-		return "", petstore.Errorf(petstore.Unauthorized, "The Authorization header is not of the form Bearer YOUR_API_KEY.")
+		return "", refused(petstore.Unauthorized, "The Authorization header is not of the form Bearer YOUR_API_KEY.")
 	}
 	return token, nil
 }

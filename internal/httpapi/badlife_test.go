@@ -121,9 +121,9 @@ func (s *service) expectOnlyRex() {
 func TestABodyThatIsNoObjectIsRefusedByEveryOperation(t *testing.T) {
 	s, key := serveRex(t)
 	for _, op := range bodied {
-		for _, c := range badBodies[petstore.InvalidJSON] {
+		for _, c := range badBodies["invalid_json"] {
 			t.Run(op.name+", "+c.behaviour, func(t *testing.T) {
-				s.in(t).send(withBody(request(op.method, op.target, key), c.body)).is(t, 400, petstore.InvalidJSON)
+				s.in(t).send(withBody(request(op.method, op.target, key), c.body)).is(t, 400, "invalid_json")
 			})
 		}
 	}
@@ -135,9 +135,9 @@ func TestAFaultyFieldIsNamedByEveryOperation(t *testing.T) {
 	for _, op := range bodied {
 		for _, c := range badFields[op.name] {
 			t.Run(fmt.Sprintf("%s, %.60s", op.name, c.body), func(t *testing.T) {
-				code := petstore.InvalidField
+				code := "invalid_field"
 				if strings.Contains(c.says, "is required") {
-					code = petstore.MissingField
+					code = "missing_field"
 				}
 				got := s.in(t).send(withBody(request(op.method, op.target, key), c.body))
 				got.is(t, 400, code)
@@ -215,7 +215,7 @@ func TestMediaTypesOfTheAdditions(t *testing.T) {
 			}
 		}
 		got := s.send(withBody(request(op.method, op.target, key, "Content-Encoding: gzip"), op.good))
-		got.is(t, 415, petstore.UnsupportedMediaType)
+		got.is(t, 415, "unsupported_media_type")
 	}
 	s.expectOnlyRex()
 }
@@ -224,13 +224,13 @@ func TestABodyOverOneMebibyteIsTooLargeForEveryOperation(t *testing.T) {
 	s, key := serveRex(t)
 	for _, op := range bodied {
 		fitting, tooLarge := op.good+strings.Repeat(" ", 1<<20-len(op.good)), op.good+strings.Repeat(" ", 1<<20+1-len(op.good))
-		s.send(withBody(request(op.method, op.target, key), tooLarge)).is(t, 413, petstore.PayloadTooLarge)
+		s.send(withBody(request(op.method, op.target, key), tooLarge)).is(t, 413, "payload_too_large")
 		if got := s.send(withBody(request(op.method, op.target, key), fitting)); got.status >= 300 {
 			t.Errorf("%s with a body of 1 MiB: %s", op.name, got.raw)
 		}
 	}
 	for _, target := range []string{"/v1/orders/1/cancel", "/v1/orders/1/cancel"} {
-		s.send(withBody(request("POST", target, key, "Content-Type: text/plain"), strings.Repeat("x", 1<<20+1))).is(t, 413, petstore.PayloadTooLarge)
+		s.send(withBody(request("POST", target, key, "Content-Type: text/plain"), strings.Repeat("x", 1<<20+1))).is(t, 413, "payload_too_large")
 		s.send(withBody(request("POST", target, key, "Content-Type: text/plain", "Content-Encoding: gzip"), strings.Repeat("x", 1<<20))).is(t, 200, "")
 		s.send(request("POST", target, key)).is(t, 200, "")
 	}

@@ -43,7 +43,7 @@ func (k bodyKind) checkMediaType(h http.Header) error {
 	}
 	for _, encoding := range h["Content-Encoding"] {
 		if encoding != "" && !strings.EqualFold(encoding, "identity") {
-			return petstore.Errorf(petstore.UnsupportedMediaType, "The body is encoded. Send it as plain application/json.")
+			return refused(unsupportedMediaType, "The body is encoded. Send it as plain application/json.")
 		}
 	}
 	types := h["Content-Type"]
@@ -53,9 +53,9 @@ func (k bodyKind) checkMediaType(h http.Header) error {
 	media, _, err := mime.ParseMediaType(types[0])
 	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || !k.takes(media) {
 		if k == patchBody {
-			return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not that of a merge patch. Send application/json or application/merge-patch+json.")
+			return refused(unsupportedMediaType, "The Content-Type is not that of a merge patch. Send application/json or application/merge-patch+json.")
 		}
-		return petstore.Errorf(petstore.UnsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
+		return refused(unsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (a *API) readBody(x *exchange) error {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return &petstore.Error{Code: petstore.InvalidJSON, Message: "The body did not arrive whole. Send it again.", Cause: err}
+			return &refusal{invalidJSON, "The body did not arrive whole. Send it again.", err}
 		case len(x.body) == cap(x.body):
 			if err := a.growBody(x); err != nil {
 				return err
@@ -105,7 +105,7 @@ func (a *API) growBody(x *exchange) error {
 	}
 	if more := room - freeBytes - x.held; more > 0 {
 		if !a.bodies.take(x.key.Owner, more) {
-			return &petstore.Error{Code: petstore.Unavailable, Message: "Too many large bodies are arriving at once. Nothing was changed; try again shortly, or send fewer at a time.", Cause: errNoRoom}
+			return &refusal{petstore.Unavailable, "Too many large bodies are arriving at once. Nothing was changed; try again shortly, or send fewer at a time.", errNoRoom}
 		}
 		x.held += more
 	}
@@ -125,7 +125,7 @@ func (a *API) dropBody(x *exchange) {
 }
 
 func tooLarge() error {
-	return petstore.Errorf(petstore.PayloadTooLarge, "The body is larger than 1 MiB. Send less.")
+	return refused(payloadTooLarge, "The body is larger than 1 MiB. Send less.")
 }
 
 // A part of a refused request's body is read and thrown away before the answer is sent. Without that, a client that sends

@@ -78,7 +78,7 @@ type steady struct{ petstore.Storage }
 
 func (steady) FindKey(context.Context, petstore.SecretHash) (petstore.Key, error) {
 	time.Sleep(100 * time.Millisecond)
-	return petstore.Key{}, petstore.Errorf(petstore.NotFound, "There is no such key.")
+	return petstore.Key{}, petstore.NoSuchSecret()
 }
 
 func TestLookUpsWaitForAsLongAsTheStorageAnswers(t *testing.T) {

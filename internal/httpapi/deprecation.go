@@ -3,8 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"time"
-
-	"petstore/internal/petstore"
 )
 
 // When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write these times.
@@ -29,5 +27,5 @@ func (a *API) removed(x *exchange) error {
 	if !x.isDeprecated() || a.KeepDeprecated || x.start.Before(sunsetTime) {
 		return nil
 	}
-	return petstore.Errorf(petstore.Gone, "Reading one animal was removed on 5 December 2030. List animals with GET /v1/pets and its status filter instead.")
+	return refused(gone, "Reading one animal was removed on 5 December 2030. List animals with GET /v1/pets and its status filter instead.")
 }

@@ -69,29 +69,3 @@ func TestNoAnimalsAreAnEmptyArray(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
-
-func TestErrorHasExactlyItsThreeFields(t *testing.T) {
-	got := string(appendError(nil, petstore.Errorf(petstore.NotFound, `There is no "%s".`, "<pet>"), 404))
-	want := `{"code":"not_found","message":"There is no \"\u003cpet\u003e\".","status":404}`
-	if got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-func TestEveryCodeHasAStatus(t *testing.T) {
-	want := map[petstore.Code]int{
-		petstore.BadRequest: 400, petstore.InvalidJSON: 400, petstore.InvalidField: 400, petstore.MissingField: 400, petstore.InvalidParameter: 400,
-		petstore.Unauthorized: 401, petstore.NotFound: 404, petstore.MethodNotAllowed: 405, petstore.IdempotencyConflict: 409,
-		petstore.Gone: 410, petstore.PayloadTooLarge: 413, petstore.UnsupportedMediaType: 415, petstore.RateLimited: 429,
-		petstore.KeyBanned: 429, petstore.InternalError: 500, petstore.Unavailable: 503, petstore.OutcomeUnknown: 503,
-		petstore.Forbidden: 403, petstore.PetReserved: 409, petstore.PetUnavailable: 409, petstore.OrderClosed: 409, petstore.NameTaken: 409,
-	}
-	for code, status := range want {
-		if statuses[code] != status {
-			t.Errorf("%s is answered %d, want %d", code, statuses[code], status)
-		}
-	}
-	if len(statuses) != len(want) {
-		t.Errorf("%d codes have a status, want %d", len(statuses), len(want))
-	}
-}

@@ -12,7 +12,7 @@ import (
 
 func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
-		pet, err := decodeNewPet(body)
+		pet, err := readNewPet(body)
 		want, valid := oracle(body)
 		if valid != (err == nil) {
 			t.Fatalf("%q is refused with %v; the oracle takes it: %v", body, err, valid)
@@ -26,7 +26,7 @@ func FuzzBody(f *testing.F) {
 		if fault := pet.Validate().Err(); fault != nil {
 			t.Fatalf("%q is taken although %v", body, fault)
 		}
-		again, err := decodeNewPet(appendPet(nil, petstore.Pet{ID: 1, NewPet: pet}))
+		again, err := readNewPet(appendPet(nil, petstore.Pet{ID: 1, NewPet: pet}))
 		if err != nil || again != pet {
 			t.Fatalf("%q is read as %+v, written and read again as %+v, %v", body, pet, again, err)
 		}
@@ -58,7 +58,7 @@ func FuzzQuery(f *testing.F) {
 		q := parsed.PetQuery
 		values, malformed := url.ParseQuery(raw)
 		if err != nil {
-			if !petstore.IsCode(err, petstore.InvalidParameter) {
+			if code, _ := told(err); code != invalidParameter {
 				t.Fatalf("%q is refused with %v", raw, err)
 			}
 			return

@@ -14,7 +14,7 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 		return nil, nil
 	}
 	if len(keys) > 1 || !isPrintable(keys[0]) || len(keys[0]) < 1 || len(keys[0]) > 255 {
-		return nil, petstore.Errorf(petstore.InvalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
+		return nil, refused(invalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
 	}
 	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x)}, nil
 }

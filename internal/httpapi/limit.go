@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -107,9 +108,9 @@ func (x *exchange) tellLimits(d petstore.Decision) {
 func refuse(x *exchange, d petstore.Decision) error {
 	x.retryAfter = max(1, int64(math.Ceil(d.RetryAfter.Seconds())))
 	if d.Outcome == petstore.Banned {
-		return petstore.Errorf(petstore.KeyBanned, "This API key is banned for a while because it kept asking after being refused. Ask again in %d seconds, and wait longer after each refusal.", x.retryAfter)
+		return refused(keyBanned, fmt.Sprintf("This API key is banned for a while because it kept asking after being refused. Ask again in %d seconds, and wait longer after each refusal.", x.retryAfter))
 	}
-	return petstore.Errorf(petstore.RateLimited, "Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, x.retryAfter)
+	return refused(rateLimited, fmt.Sprintf("Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, x.retryAfter))
 }
 
 const banTimeout = 5 * time.Second

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -115,10 +116,10 @@ func (a *API) routed(next handler) handler {
 	return func(x *exchange) error {
 		switch {
 		case x.resource == nil:
-			return petstore.Errorf(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
+			return refused(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
 		case x.operation == nil:
 			x.set("Allow", x.resource.allow)
-			return petstore.Errorf(petstore.MethodNotAllowed, "This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow)
+			return refused(methodNotAllowed, fmt.Sprintf("This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow))
 		}
 		if err := a.removed(x); err != nil {
 			return err
@@ -131,7 +132,7 @@ func (a *API) routed(next handler) handler {
 func (a *API) permitted(next handler) handler {
 	return func(x *exchange) error {
 		if x.key.Access == petstore.ReadOnly && x.operation.writes() {
-			return petstore.Errorf(petstore.Forbidden, "This API key may only read. Use one that may write.")
+			return refused(forbidden, "This API key may only read. Use one that may write.")
 		}
 		return next(x)
 	}
@@ -143,7 +144,7 @@ func (a *API) addressed(next handler) handler {
 		if named := x.resource.named; named != nil {
 			var ok bool
 			if x.id, ok = named.parse(x.parameter); !ok {
-				return named.missing()
+				return named.missing
 			}
 		}
 		return next(x)
@@ -187,7 +188,7 @@ func (a *API) admitted(next handler) handler {
 	return func(x *exchange) error {
 		defer a.working.Add(-1)
 		if a.working.Add(1) > a.MaxWorking && a.MaxWorking > 0 {
-			return petstore.Errorf(petstore.Unavailable, "The service has more to do than it can right now. Nothing was changed; try again shortly.")
+			return refused(petstore.Unavailable, "The service has more to do than it can right now. Nothing was changed; try again shortly.")
 		}
 		return next(x)
 	}

@@ -99,19 +99,19 @@ func parseQuery[Q any](raw string, q Q, known []parameter[Q]) (Q, error) {
 		name, nameErr := url.QueryUnescape(name)
 		value, valueErr := url.QueryUnescape(value)
 		if nameErr != nil || valueErr != nil || strings.Contains(pair, ";") {
-			return q, petstore.Errorf(petstore.InvalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
+			return q, refused(invalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
 		}
 		for i, p := range known {
 			if p.name != name {
 				continue
 			}
 			if seen&(1<<i) != 0 {
-				return q, petstore.Errorf(petstore.InvalidParameter, "%s is given more than once. Give it once.", name)
+				return q, refused(invalidParameter, name+" is given more than once. Give it once.")
 			}
 			seen |= 1 << i
 			var ok bool
 			if q, ok = p.read(q, value); !ok {
-				return q, petstore.Errorf(petstore.InvalidParameter, "%s", p.rule)
+				return q, refused(invalidParameter, p.rule)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (a *API) createPet(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := ReadNewPet(x.body)
+	fresh, err := readNewPet(x.body)
 	if err != nil {
 		return err
 	}

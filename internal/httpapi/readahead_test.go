@@ -61,7 +61,7 @@ func TestAReadIsDoneWhileTheLimiterDecides(t *testing.T) {
 			t.Errorf("%s: got %d after %d were begun, want %d", target, a.status, limiter.begun, status)
 		}
 	}
-	s.get("", "/v1/pets").is(t, 401, petstore.Unauthorized)
+	s.get("", "/v1/pets").is(t, 401, "unauthorized")
 	s.send(request("OPTIONS", "/v1/pets", key)).is(t, 204, "")
 	s.send(request("DELETE", "/v1/pets/1", key)).is(t, 204, "")
 	if limiter.begun != 3 {
@@ -78,7 +78,7 @@ func TestNothingOfAReadIsSentThatTheLimiterRefuses(t *testing.T) {
 	limiter.refuses = true
 	for _, target := range []string{"/v1/pets?limit=1", "/v1/pets/1", "/v1/pets/4"} {
 		a := s.get(key, target)
-		a.is(t, 429, petstore.KeyBanned)
+		a.is(t, 429, "key_banned")
 		a.has(t, "X-RateLimit-Remaining", "0")
 		a.has(t, "Retry-After", "3600")
 		if target == "/v1/pets?limit=1" {
@@ -87,7 +87,7 @@ func TestNothingOfAReadIsSentThatTheLimiterRefuses(t *testing.T) {
 	}
 	for _, target := range []string{"/v1/pets?limit=0", "/v1/pets/none"} { // later steps refuse these without asking the storage
 		limiter.asked <- struct{}{}
-		s.get(key, target).is(t, 429, petstore.KeyBanned)
+		s.get(key, target).is(t, 429, "key_banned")
 	}
 	limiter.refuses = false
 	storage.with(func(_ context.Context, call string) error {
@@ -98,6 +98,6 @@ func TestNothingOfAReadIsSentThatTheLimiterRefuses(t *testing.T) {
 		return nil
 	})
 	a := s.get(key, "/v1/pets/2")
-	a.is(t, 500, petstore.InternalError)
+	a.is(t, 500, "internal_error")
 	a.has(t, "X-RateLimit-Remaining", "56")
 }

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-
-	"petstore/internal/petstore"
 )
 
 // Refusal is the complete HTTP/1 answer to bytes that the HTTP server refused with that status, before there was a
@@ -20,7 +18,7 @@ func (a *API) Refusal(peer string, status int, message string) []byte {
 		if err := a.peek(x); err != nil {
 			return err
 		}
-		e := petstore.Errorf(petstore.BadRequest, "%s", message)
+		e := refusal{code: badRequest, message: message}
 		x.set("Cache-Control", "no-store") // it may have been meant for a path under /v1
 		x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
 		x.send()

@@ -122,13 +122,14 @@ func (res *resource) match(path string) (value string, ok bool) {
 // identifier says how to read a path's parameter, and what it names.
 type identifier struct {
 	parse   func(string) (int64, bool)
-	missing func() *petstore.Error
+	missing error // the refusal of a value that cannot be one
 }
 
 var identifiers = map[string]*identifier{
-	"{petId}":      {parseDecimal, petstore.NoSuchPet},
-	"{orderId}":    {parseDecimal, petstore.NoSuchOrder},
-	"{categoryId}": {parseInt64, petstore.NotACategory},
+	"{petId}":   {parseDecimal, petstore.NoSuchPet()},
+	"{orderId}": {parseDecimal, petstore.NoSuchOrder()},
+	"{categoryId}": {parseInt64, refused(petstore.NotFound,
+		"There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")},
 }
 
 // plainPath decodes those characters of an escaped path that mean the same with and without the escape: letters, digits

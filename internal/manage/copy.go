@@ -44,7 +44,7 @@ func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
 	})
 	switch {
 	case errors.Is(err, petstore.ErrServed):
-		return petstore.ErrServed
+		return errors.New("a server has served from the database to copy into, and a copy would undo what was done there; copy into an empty one")
 	case err != nil:
 		return fmt.Errorf("%w; %s", err, resumable)
 	}

@@ -127,11 +127,8 @@ func (c *keysUpdate) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(ctx, database.ToChange, func(storage *database.Storage) error {
 		now := time.Now()
 		key, err := storage.UpdateKey(ctx, c.ID, change, now)
-		if petstore.IsCode(err, petstore.InvalidParameter) {
-			return terminal.UsageError{Err: err}
-		}
 		if err != nil {
-			return err
+			return keyRefused(err)
 		}
 		fmt.Fprintf(con.Stderr, "Key %s, %s, is now: %s; %s. Every server follows within 5 seconds.\n", key.ID, terminal.OneLine(key.Name), terms(key), state(key, now))
 		return nil
@@ -153,7 +150,7 @@ func (c *keysRotate) Run(ctx context.Context, con *terminal.Console) error {
 		secret := petstore.NewSecret(c.Environment)
 		key, err := storage.RotateKey(ctx, c.ID, petstore.HashSecret(secret), time.Now(), time.Duration(c.Overlap))
 		if err != nil {
-			return err
+			return keyRefused(err)
 		}
 		shown := showSecret(con, secret, key)
 		if c.Now {
@@ -173,7 +170,7 @@ type keysRevoke struct {
 func (c *keysRevoke) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(ctx, database.ToChange, func(storage *database.Storage) error {
 		if err := storage.RevokeKey(ctx, c.ID, time.Now()); err != nil {
-			return err
+			return keyRefused(err)
 		}
 		fmt.Fprintf(con.Stderr, "Key %s is revoked; every server refuses it within 5 seconds.\n", c.ID)
 		return nil
@@ -196,11 +193,11 @@ func (c *keysUnban) Run(ctx context.Context, con *terminal.Console) error {
 				continue
 			}
 			if err := storage.UnbanOwner(ctx, k.Owner); err != nil {
-				return err
+				return keyRefused(err)
 			}
 			fmt.Fprintf(con.Stderr, "The owner of key %s is not banned any more; every server knows within 5 seconds.\n", c.ID)
 			return nil
 		}
-		return petstore.NoSuchKey(c.ID)
+		return keyRefused(petstore.NoSuchKey(c.ID))
 	})
 }

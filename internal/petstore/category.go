@@ -17,16 +17,9 @@ type Category struct {
 func CheckCategoryName(name string) (problem string) { return CheckText(name, MaxCategoryNameLength) }
 
 // NoSuchCategory is the refusal of a number without a name.
-func NoSuchCategory() *Error {
-	return Errorf(NotFound, "There is no category with this number. PUT a name to make one.")
-}
+func NoSuchCategory() *Error { return noSuchCategory }
 
-// NotACategory is the refusal of a text that cannot be the number of a category.
-func NotACategory() *Error {
-	return Errorf(NotFound, "There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")
-}
+var noSuchCategory = &Error{Code: NotFound, Noun: CategoryNoun}
 
 // CategoryNameTaken is the refusal of a name that another category has.
-func CategoryNameTaken(other Category) *Error {
-	return Errorf(NameTaken, "Category %d already has this name. Use that category, or choose another name.", other.ID)
-}
+func CategoryNameTaken(other Category) *Error { return &Error{Code: NameTaken, Category: &other} }

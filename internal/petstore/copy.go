@@ -51,7 +51,7 @@ type Target interface {
 }
 
 // ErrServed is the refusal to copy into a storage from which a server has served.
-var ErrServed = Errorf(InvalidParameter, "a server has served from the database to copy into, and a copy would undo what was done there; copy into an empty one")
+var ErrServed = &Error{Code: AlreadyServed}
 
 // Counters are the highest ids that were ever given out, including those of records that are gone; 0 for none.
 type Counters struct {

@@ -7,71 +7,92 @@ import (
 	"runtime/debug"
 )
 
-// Code is the machine-readable name of what went wrong. It is part of the published interface.
+// Code names what went wrong. Clients of the API read the same names.
 type Code string
 
-// Every code an Error can carry.
+// The codes of the domain. The HTTP edge has others of its own.
 const (
-	BadRequest           Code = "bad_request"
-	InvalidJSON          Code = "invalid_json"
-	InvalidField         Code = "invalid_field"
-	MissingField         Code = "missing_field"
-	InvalidParameter     Code = "invalid_parameter"
-	Unauthorized         Code = "unauthorized"
-	NotFound             Code = "not_found"
-	MethodNotAllowed     Code = "method_not_allowed"
-	Gone                 Code = "gone"
-	IdempotencyConflict  Code = "idempotency_conflict"
-	PayloadTooLarge      Code = "payload_too_large"
-	UnsupportedMediaType Code = "unsupported_media_type"
-	RateLimited          Code = "rate_limited"
-	KeyBanned            Code = "key_banned"
-	InternalError        Code = "internal_error"
-	Unavailable          Code = "unavailable"     // promises that nothing was changed; see NotDone
-	OutcomeUnknown       Code = "outcome_unknown" // promises nothing; see MaybeDone
-	Forbidden            Code = "forbidden"
-	PetReserved          Code = "pet_reserved"
-	PetUnavailable       Code = "pet_unavailable"
-	OrderClosed          Code = "order_closed"
-	NameTaken            Code = "name_taken"
+	NotFound            Code = "not_found"
+	InvalidField        Code = "invalid_field"
+	MissingField        Code = "missing_field"
+	PetReserved         Code = "pet_reserved"
+	PetUnavailable      Code = "pet_unavailable"
+	OrderClosed         Code = "order_closed"
+	NameTaken           Code = "name_taken"
+	IdempotencyConflict Code = "idempotency_conflict"
+	Unauthorized        Code = "unauthorized" // a secret or its key does not let the caller in
+	KeyRevoked          Code = "key_revoked"  // a key to change or rotate has ended, or has a successor
+	AlreadyServed       Code = "already_served"
+	Unavailable         Code = "unavailable"     // promises that nothing was changed; see NotDone
+	OutcomeUnknown      Code = "outcome_unknown" // promises nothing; see MaybeDone
 )
 
-// Error is a refusal. Message is written for the caller; Cause is for the log only and never leaves the process.
-type Error struct {
-	Code    Code
-	Message string
-	Cause   error
-}
+// Noun is a kind of record.
+type Noun string
 
-// Errorf makes an Error whose message is formatted for the caller.
-func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+// The nouns of the store.
+const (
+	PetNoun      Noun = "animal"
+	OrderNoun    Noun = "order"
+	CategoryNoun Noun = "category"
+	KeyNoun      Noun = "key"
+)
+
+// Error is a refusal: a code, the facts that belong to the code, and the cause. It has no sentence for anybody: whoever
+// talks to a client or an operator makes one from the facts. An Error may be shared, so nobody changes it.
+type Error struct {
+	Code Code
+
+	// Noun is what a NotFound is about.
+	Noun Noun
+	// Faults are what is wrong with the fields, if the code is InvalidField or MissingField.
+	Faults Faults
+	// Order is the one that holds the animal, if the code is PetReserved, or the closed one, if it is OrderClosed.
+	Order *Order
+	// Status is that of an animal that is PetUnavailable.
+	Status Status
+	// Category is the one that has the name, if the code is NameTaken.
+	Category *Category
+	// Key is the key that an Unauthorized or a KeyRevoked is about, or only the id of a key that was NotFound. It is nil
+	// if there is no key with the secret.
+	Key *Key
+	// Successor is the id of the key that replaced a KeyRevoked, if one did.
+	Successor string
+	// Environment is where an Unauthorized secret belongs, if that is the other one.
+	Environment Environment
+
+	// Cause is for the log.
+	Cause error
 }
 
 // NotDone is the refusal with the code Unavailable: the storage cannot do its work now, because of cause, and has changed
 // nothing.
-func NotDone(cause error) *Error {
-	return &Error{
-		Code:    Unavailable,
-		Message: "The store cannot do this right now. Nothing was changed; try again shortly.",
-		Cause:   cause,
-	}
-}
+func NotDone(cause error) *Error { return &Error{Code: Unavailable, Cause: cause} }
 
 // MaybeDone is the refusal with the code OutcomeUnknown: cause broke off a write that the storage may already have done.
-func MaybeDone(cause error) *Error {
-	return &Error{
-		Code:    OutcomeUnknown,
-		Message: "The store did not say whether this was done: it may have been. Look before you do it again.",
-		Cause:   cause,
-	}
-}
+func MaybeDone(cause error) *Error { return &Error{Code: OutcomeUnknown, Cause: cause} }
 
+// Error is a short text for logs.
 func (e *Error) Error() string {
-	if e.Cause == nil {
-		return e.Message
+	text := string(e.Code)
+	switch {
+	case e.Key != nil:
+		text += ": key " + e.Key.ID
+	case e.Noun != "":
+		text += ": " + string(e.Noun)
+	case len(e.Faults) > 0:
+		text += ": " + e.Faults.String()
+	case e.Order != nil:
+		text += fmt.Sprintf(": order %d is %s", e.Order.ID, e.Order.Status)
+	case e.Status != 0:
+		text += ": the animal is " + e.Status.String()
+	case e.Category != nil:
+		text += fmt.Sprintf(": category %d", e.Category.ID)
 	}
-	return e.Message + " (" + e.Cause.Error() + ")"
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
 }
 
 func (e *Error) Unwrap() error { return e.Cause }

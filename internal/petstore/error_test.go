@@ -10,19 +10,39 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestErrorKeepsItsCauseFromTheCallersMessage(t *testing.T) {
-	err := petstore.NotDone(io.ErrUnexpectedEOF)
-	if err.Code != petstore.Unavailable || strings.Contains(err.Message, "EOF") {
-		t.Errorf("the caller reads %s: %s", err.Code, err.Message)
+func TestLogsReadTheCodeTheFactsAndTheCause(t *testing.T) {
+	key := petstore.Key{ID: "key_1", Name: "Rex's", RevokedAt: placedAt}
+	_, unavailable := petstore.NewOrder{}.Place(1, petstore.Pet{NewPet: petstore.NewPet{Name: "Rex", Status: petstore.Sold}}, placedAt)
+	_, closed := orderIn(petstore.Cancelled).Close(petstore.Completed, placedAt)
+	for _, c := range []struct {
+		err  error
+		text string
+	}{
+		{petstore.NoSuchPet(), "not_found: animal"},
+		{petstore.NoSuchSecret(), "not_found: key"},
+		{petstore.NoSuchKey("key_1"), "not_found: key key_1"},
+		{petstore.NoPetToOrder(7), "invalid_field: petId must be the id of an animal; there is no animal 7"},
+		{petstore.PetReservedBy(orderIn(petstore.Open)), "pet_reserved: order 3 is open"},
+		{unavailable, "pet_unavailable: the animal is sold"},
+		{closed, "order_closed: order 3 is cancelled"},
+		{petstore.CategoryNameTaken(petstore.Category{ID: 4, Name: "Rex's"}), "name_taken: category 4"},
+		{petstore.IdempotencyKeyReused(), "idempotency_conflict"},
+		{key.Usable(placedAt), "unauthorized: key key_1"},
+		{petstore.NotDone(io.ErrUnexpectedEOF), "unavailable: unexpected EOF"},
+		{petstore.MaybeDone(io.ErrUnexpectedEOF), "outcome_unknown: unexpected EOF"},
+	} {
+		if got := c.err.Error(); got != c.text {
+			t.Errorf("the log reads %q, want %q", got, c.text)
+		}
 	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "unexpected EOF") {
-		t.Errorf("the log does not read the cause: %v", err)
+	if !errors.Is(petstore.NotDone(io.ErrUnexpectedEOF), io.ErrUnexpectedEOF) {
+		t.Error("a refusal does not wrap its cause")
 	}
 }
 
 func TestIsCodeLooksThroughWrapping(t *testing.T) {
 	wrapped := fmt.Errorf("reading: %w", petstore.NoSuchPet())
-	if !petstore.IsCode(wrapped, petstore.NotFound) || petstore.IsCode(wrapped, petstore.Gone) {
+	if !petstore.IsCode(wrapped, petstore.NotFound) || petstore.IsCode(wrapped, petstore.NameTaken) {
 		t.Error("a wrapped refusal has lost its code")
 	}
 	if petstore.IsCode(nil, petstore.NotFound) || petstore.IsCode(io.EOF, petstore.NotFound) {

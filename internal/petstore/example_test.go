@@ -43,6 +43,6 @@ func ExampleFaults() {
 	faults.Add("name", petstore.CheckPetName(" "))
 	faults.Add("status", petstore.CheckStatus(petstore.Sold))
 	faults.AddMissing("categoryId")
-	fmt.Println(faults.Err())
-	// Output: name must not be only white space; categoryId is required.
+	fmt.Println(faults)
+	// Output: name must not be only white space; categoryId is required
 }

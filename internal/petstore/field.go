@@ -36,45 +36,59 @@ func thousands(n int) string {
 // FormatTime is the published form of a time: RFC 3339 in UTC with three decimals.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// Faults collects what is wrong with the fields of one request, at most one fault per field.
-type Faults struct {
-	list    []fault
-	missing bool
+// Fault is what is wrong with one field.
+type Fault struct {
+	// Field is the name of the field. It is empty if the problem concerns several fields and names them.
+	Field string
+	// Problem is a clause that follows the name, such as "must not be empty".
+	Problem string
+	// Missing means that the field is required, but was not given.
+	Missing bool
 }
 
-type fault struct{ field, problem string }
+// Faults lists what is wrong with the fields of a record, at most one fault per field.
+type Faults []Fault
 
 // Add notes a problem of a field, if there is one. The first problem of each field stays.
 func (f *Faults) Add(field, problem string) {
-	if problem == "" {
-		return
+	if problem != "" {
+		f.add(Fault{Field: field, Problem: problem})
 	}
-	for _, seen := range f.list {
-		if seen.field == field {
-			return
-		}
-	}
-	f.list = append(f.list, fault{field, problem})
 }
 
 // AddMissing notes that a required field is missing.
 func (f *Faults) AddMissing(field string) {
-	f.Add(field, "is required")
-	f.missing = true
+	f.add(Fault{Field: field, Problem: "is required", Missing: true})
 }
 
-// Err is nil if there are no faults. Otherwise it is one Error whose message names every faulty field.
+func (f *Faults) add(fault Fault) {
+	for _, seen := range *f {
+		if seen.Field == fault.Field {
+			return
+		}
+	}
+	*f = append(*f, fault)
+}
+
+// Err is nil if there are no faults. Otherwise it is one Error with all of them.
 func (f Faults) Err() error {
-	if len(f.list) == 0 {
+	if len(f) == 0 {
 		return nil
 	}
 	code := InvalidField
-	if f.missing {
-		code = MissingField
+	for _, fault := range f {
+		if fault.Missing {
+			code = MissingField
+		}
 	}
-	clauses := make([]string, len(f.list))
-	for i, one := range f.list {
-		clauses[i] = one.field + " " + one.problem
+	return &Error{Code: code, Faults: f}
+}
+
+// String joins the faults to clauses of one sentence.
+func (f Faults) String() string {
+	clauses := make([]string, len(f))
+	for i, fault := range f {
+		clauses[i] = strings.TrimLeft(fault.Field+" "+fault.Problem, " ")
 	}
-	return Errorf(code, "%s.", strings.Join(clauses, "; "))
+	return strings.Join(clauses, "; ")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -53,15 +54,26 @@ func parts(t *testing.T) map[string]part {
 }
 
 func TestDomainAndClientStandOnTheStandardLibraryOnly(t *testing.T) {
+	expectDeps(t, internal+"petstore", nothing)
+	expectDeps(t, "petstore/client", nothing)
+}
+
+func TestStrictJSONStandsOnItsTokenizerOnly(t *testing.T) {
+	expectDeps(t, internal+"strictjson", regexp.MustCompile(`^github\.com/go-json-experiment/json/(jsontext|internal)\b`))
+}
+
+var nothing = regexp.MustCompile(`$^`)
+
+// expectDeps fails the test if a package depends on anything but the standard library and what is allowed.
+func expectDeps(t *testing.T, own string, allowed *regexp.Regexp) {
+	t.Helper()
 	all := parts(t)
-	for _, own := range []string{internal + "petstore", "petstore/client"} {
-		if len(all[own].Deps) == 0 {
-			t.Errorf("there is no package %s", own)
-		}
-		for _, path := range all[own].Deps {
-			if !all[path].Standard {
-				t.Errorf("%s depends on %s", own, path)
-			}
+	if len(all[own].Deps) == 0 {
+		t.Errorf("there is no package %s", own)
+	}
+	for _, path := range all[own].Deps {
+		if !all[path].Standard && !allowed.MatchString(path) {
+			t.Errorf("%s depends on %s", own, path)
 		}
 	}
 }

@@ -20,6 +20,14 @@ const (
 	Staging    Environment = "staging"
 )
 
+// Other is the environment that e is not.
+func (e Environment) Other() Environment {
+	if e == Staging {
+		return Production
+	}
+	return Staging
+}
+
 func (e Environment) prefix() string {
 	if e == Staging {
 		return "pets_test_"
@@ -42,20 +50,19 @@ func NewSecret(env Environment) string {
 	return body + checksum(body)
 }
 
-// CheckSecret says, without any lookup, why a token cannot be an API key of this environment. It returns nil if it can.
+// CheckSecret returns nil if a token can be an API key of this environment, by its form alone. Otherwise it returns an
+// Error with the code Unauthorized.
 func CheckSecret(env Environment, token string) error {
-	other := Staging
-	if env == Staging {
-		other = Production
-	}
 	switch {
 	case wellFormed(env, token):
 		return nil
-	case wellFormed(other, token):
-		return Errorf(Unauthorized, "This is a key of the %s environment, and this is %s. Use a key of this environment.", other, env)
+	case wellFormed(env.Other(), token):
+		return &Error{Code: Unauthorized, Environment: env.Other()}
 	}
-	return Errorf(Unauthorized, "The API key is not valid. Check that it was copied whole.")
+	return malformedSecret
 }
+
+var malformedSecret = &Error{Code: Unauthorized}
 
 func wellFormed(env Environment, token string) bool {
 	prefix := env.prefix()
@@ -171,26 +178,34 @@ func newKeyID() string {
 	return "key_" + inBase62(new(big.Int).SetBytes(random[:]), 9)
 }
 
-// Usable returns nil while the key may be used, and the refusal after that.
+// Usable returns nil while the key may be used, and an Error with the code Unauthorized after that.
 func (k Key) Usable(now time.Time) error {
-	switch {
-	case !k.RevokedAt.IsZero(): // no clock is compared: those of two machines may differ
-		return Errorf(Unauthorized, "This API key was revoked. Use another one.")
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return Errorf(Unauthorized, "This API key has expired. Use another one.")
+	if k.ended(now) {
+		return k.refuse(Unauthorized)
 	}
 	return nil
 }
+
+// ended compares no clock with RevokedAt, because the clocks of two machines may differ.
+func (k Key) ended(now time.Time) bool {
+	return !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+}
+
+func (k Key) refuse(code Code) *Error { return &Error{Code: code, Key: &k} }
 
 // Banned says whether the owner is banned at that time.
 func (k Key) Banned(now time.Time) bool {
 	return Ban{Start: k.BannedFrom, Until: k.BannedUntil}.Holds(now)
 }
 
-// Successor is the key that replaces k from now on. It has the same owner, name, plan, limits, access and lifetime.
-func (k Key) Successor(now time.Time) Key {
+// Successor is the key that replaces k from now on. It has the same owner, name, plan, limits, access and lifetime. It
+// returns an Error with the code KeyRevoked if k has ended.
+func (k Key) Successor(now time.Time) (Key, error) {
+	if k.ended(now) {
+		return Key{}, k.refuse(KeyRevoked)
+	}
 	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedFrom: k.BannedFrom, BannedUntil: k.BannedUntil}
-	return next.born(now, k.Lifetime)
+	return next.born(now, k.Lifetime), nil
 }
 
 // KeyChange says what to change about a key. A nil field stays as it is.
@@ -208,11 +223,11 @@ func (c KeyChange) OfOwner() bool {
 	return c.Plan != nil || c.PerMinute != nil || c.PerDay != nil
 }
 
-// Change is the key after the change. It returns an Error with the code Unauthorized if the key is revoked, or
-// InvalidParameter if its plan cannot have these limits. An Enterprise key keeps a limit that the change does not name.
+// Change is the key after the change. It returns an Error with the code KeyRevoked if the key is revoked, or
+// InvalidField if its plan cannot have these limits. An Enterprise key keeps a limit that the change does not name.
 func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 	if !k.RevokedAt.IsZero() {
-		return Key{}, Errorf(Unauthorized, "key %s is revoked for good and cannot be changed; petstore keys create makes another", k.ID)
+		return Key{}, k.refuse(KeyRevoked)
 	}
 	if c.OfOwner() {
 		plan, asked := or(c.Plan, k.Plan), Limits{}
@@ -221,7 +236,7 @@ func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 		}
 		limits, err := plan.Limits(or(c.PerMinute, asked.PerMinute), or(c.PerDay, asked.PerDay))
 		if err != nil {
-			return Key{}, Errorf(InvalidParameter, "%v", err)
+			return Key{}, Faults{{Problem: err.Error()}}.Err()
 		}
 		k.Plan, k.Limits = plan, limits
 	}
@@ -246,4 +261,17 @@ func (k Key) RetiredAt(now time.Time, overlap time.Duration) time.Time {
 		return k.ExpiresAt
 	}
 	return end
+}
+
+// NoSuchKey is the refusal of an id that no key has.
+func NoSuchKey(id string) *Error { return &Error{Code: NotFound, Noun: KeyNoun, Key: &Key{ID: id}} }
+
+// NoSuchSecret is the refusal of a hash that no key has.
+func NoSuchSecret() *Error { return noSuchSecret }
+
+var noSuchSecret = &Error{Code: NotFound, Noun: KeyNoun}
+
+// AlreadyRotated is the refusal to rotate a key that has a successor.
+func AlreadyRotated(key Key, successor string) *Error {
+	return &Error{Code: KeyRevoked, Key: &key, Successor: successor}
 }

@@ -1,6 +1,8 @@
 package petstore_test
 
 import (
+	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -42,25 +44,26 @@ func TestEveryTypoInASecretIsRefused(t *testing.T) {
 	for i := range secret {
 		for _, c := range alphabet + "_- \x00" {
 			if typo := secret[:i] + string(c) + secret[i+1:]; typo != secret {
-				refused(t, petstore.CheckSecret(petstore.Production, typo), "The API key is not valid. Check that it was copied whole.")
+				refused(t, petstore.CheckSecret(petstore.Production, typo), petstore.Error{Code: petstore.Unauthorized})
 			}
 		}
-		refused(t, petstore.CheckSecret(petstore.Production, secret[:i]), "The API key is not valid. Check that it was copied whole.")
-		refused(t, petstore.CheckSecret(petstore.Production, secret+secret[:i+1]), "The API key is not valid. Check that it was copied whole.")
+		refused(t, petstore.CheckSecret(petstore.Production, secret[:i]), petstore.Error{Code: petstore.Unauthorized})
+		refused(t, petstore.CheckSecret(petstore.Production, secret+secret[:i+1]), petstore.Error{Code: petstore.Unauthorized})
 	}
 }
 
 func TestSecretOfTheOtherEnvironmentIsRefusedByName(t *testing.T) {
 	refused(t, petstore.CheckSecret(petstore.Production, petstore.NewSecret(petstore.Staging)),
-		"This is a key of the staging environment, and this is production. Use a key of this environment.")
+		petstore.Error{Code: petstore.Unauthorized, Environment: petstore.Staging})
 	refused(t, petstore.CheckSecret(petstore.Staging, petstore.NewSecret(petstore.Production)),
-		"This is a key of the production environment, and this is staging. Use a key of this environment.")
+		petstore.Error{Code: petstore.Unauthorized, Environment: petstore.Production})
 }
 
-func refused(t *testing.T, err error, message string) {
+// refused fails the test unless err is a refusal with exactly these facts.
+func refused(t *testing.T, err error, want petstore.Error) {
 	t.Helper()
-	if !petstore.IsCode(err, petstore.Unauthorized) || err.Error() != message {
-		t.Errorf("got %v, want %s", err, message)
+	if got, _ := errors.AsType[*petstore.Error](err); !reflect.DeepEqual(got, &want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -111,7 +114,7 @@ func TestNamedSecretIsABearerTokenOfDecentLength(t *testing.T) {
 	}
 }
 
-func TestKeyIsUsableFromItsBirthToItsEnd(t *testing.T) {
+func TestKeyIsUsableAndCanBeRotatedFromItsBirthToItsEnd(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	day := petstore.NewKey("ci", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 24*time.Hour)
 	revoked := day
@@ -120,22 +123,29 @@ func TestKeyIsUsableFromItsBirthToItsEnd(t *testing.T) {
 		behaviour string
 		key       petstore.Key
 		after     time.Duration
-		refusal   string
+		usable    bool
 	}{
-		{"a new key is usable", day, 0, ""},
-		{"a key is usable until it expires", day, 24*time.Hour - 1, ""},
-		{"a key has expired at its end", day, 24 * time.Hour, "This API key has expired. Use another one."},
-		{"a key without an end never expires", petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, petstore.Forever), 1e6 * time.Hour, ""},
-		{"a revoked key is refused at once", revoked, time.Hour, "This API key was revoked. Use another one."},
-		{"a revoked key is refused where the clock is behind, too", revoked, 0, "This API key was revoked. Use another one."},
-		{"a key that is revoked and expired was revoked", revoked, 48 * time.Hour, "This API key was revoked. Use another one."},
+		{"a new key is usable", day, 0, true},
+		{"a key is usable until it expires", day, 24*time.Hour - 1, true},
+		{"a key has expired at its end", day, 24 * time.Hour, false},
+		{"a key without an end never expires", petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, petstore.Forever), 1e6 * time.Hour, true},
+		{"a revoked key is refused at once", revoked, time.Hour, false},
+		{"a revoked key is refused where the clock is behind, too", revoked, 0, false},
+		{"a key that is revoked and expired is refused", revoked, 48 * time.Hour, false},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
-			err := c.key.Usable(noon.Add(c.after))
-			if c.refusal != "" {
-				refused(t, err, c.refusal)
-			} else if err != nil {
-				t.Error(err)
+			now := noon.Add(c.after)
+			next, unchangeable := c.key.Successor(now)
+			if c.usable {
+				if err := c.key.Usable(now); err != nil || unchangeable != nil {
+					t.Errorf("got %v, %v", err, unchangeable)
+				}
+				return
+			}
+			refused(t, c.key.Usable(now), petstore.Error{Code: petstore.Unauthorized, Key: &c.key})
+			refused(t, unchangeable, petstore.Error{Code: petstore.KeyRevoked, Key: &c.key})
+			if next != (petstore.Key{}) {
+				t.Errorf("its successor is %+v", next)
 			}
 		})
 	}
@@ -145,14 +155,13 @@ func TestSuccessorInheritsOwnerPlanLimitsAndLifetime(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	old := petstore.NewKey("ci", petstore.Pro, petstore.Limits{PerMinute: 300, PerDay: 10_000}, noon, 90*24*time.Hour)
 	old.BannedUntil = noon.Add(time.Hour)
-	old.RevokedAt = noon.Add(time.Hour)
 	later := noon.Add(48 * time.Hour)
 
-	got := old.Successor(later)
+	got, err := old.Successor(later)
 	want := old
-	want.ID, want.CreatedAt, want.ExpiresAt, want.RevokedAt = got.ID, later, later.Add(90*24*time.Hour), time.Time{}
-	if got != want || got.ID == old.ID {
-		t.Errorf("got %+v, want %+v with an id of its own", got, want)
+	want.ID, want.CreatedAt, want.ExpiresAt = got.ID, later, later.Add(90*24*time.Hour)
+	if err != nil || got != want || got.ID == old.ID {
+		t.Errorf("got %+v, %v; want %+v with an id of its own", got, err, want)
 	}
 }
 

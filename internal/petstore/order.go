@@ -80,7 +80,7 @@ type Order struct {
 // Place returns the order of that id, which begins now. It refuses an animal that is not available.
 func (n NewOrder) Place(id int64, pet Pet, now time.Time) (Order, error) {
 	if pet.Status != Available {
-		return Order{}, Errorf(PetUnavailable, "This animal is %s, not available. Order another one.", pet.Status)
+		return Order{}, &Error{Code: PetUnavailable, Status: pet.Status}
 	}
 	now = now.UTC().Truncate(time.Millisecond)
 	return Order{ID: id, PetID: n.PetID, Status: Open, Reference: n.Reference, CreatedAt: now, ExpiresAt: now.Add(n.Hold)}, nil
@@ -108,14 +108,7 @@ func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
 	return o, nil
 }
 
-// closed is the refusal to change an order that is closed.
-func (o Order) closed() *Error {
-	happened := "was " + o.Status.String()
-	if o.Status == Expired {
-		happened = "expired"
-	}
-	return Errorf(OrderClosed, "This order %s at %s and cannot change any more.", happened, FormatTime(o.ClosedAt))
-}
+func (o Order) closed() *Error { return &Error{Code: OrderClosed, Order: &o} }
 
 // Leaves is the status that an animal gets when its order closes in state s.
 func (s OrderStatus) Leaves() Status {
@@ -126,11 +119,14 @@ func (s OrderStatus) Leaves() Status {
 }
 
 // NoSuchOrder is the refusal of an id that no order has.
-func NoSuchOrder() *Error { return Errorf(NotFound, "There is no order with this id.") }
+func NoSuchOrder() *Error { return noSuchOrder }
+
+var noSuchOrder = &Error{Code: NotFound, Noun: OrderNoun}
 
 // NoPetToOrder is the refusal of an order for an animal that does not exist.
 func NoPetToOrder(id int64) *Error {
-	return Errorf(InvalidField, "petId must be the id of an animal; there is no animal %d.", id)
+	problem := fmt.Sprintf("must be the id of an animal; there is no animal %d", id)
+	return &Error{Code: InvalidField, Faults: Faults{{Field: "petId", Problem: problem}}}
 }
 
 // CheckHold says what is wrong with a hold of that many seconds. It returns "" if an order may last that long.

@@ -1,5 +1,5 @@
 // Package petstore is the domain: animals, orders, API keys and plans, and the interfaces of what stores and counts them.
-// It imports the standard library only and knows nothing of HTTP or SQL.
+// It imports the standard library only and knows nothing of HTTP, SQL or the command line.
 //
 // Each noun has a file with its fields and its rules, such as pet.go and order.go. The interfaces are [Storage] and
 // [Limiter]; what they promise is written there, and package conformance tests it. Every refusal is an [Error].
@@ -116,9 +116,9 @@ func (i *Inventory) Add(status Status, n int64) {
 }
 
 // NoSuchPet is the refusal of an id that no animal has.
-func NoSuchPet() *Error { return Errorf(NotFound, "There is no animal with this id.") }
+func NoSuchPet() *Error { return noSuchPet }
+
+var noSuchPet = &Error{Code: NotFound, Noun: PetNoun}
 
 // PetReservedBy is the refusal to change or delete an animal that an open order holds.
-func PetReservedBy(holder Order) *Error {
-	return Errorf(PetReserved, "Order %d holds this animal until %s. Complete or cancel that order first.", holder.ID, FormatTime(holder.ExpiresAt))
-}
+func PetReservedBy(holder Order) *Error { return &Error{Code: PetReserved, Order: &holder} }

@@ -1,6 +1,7 @@
 package petstore_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,21 +35,18 @@ func TestAnimalMayBeStored(t *testing.T) {
 		{"with a name and a status", petstore.NewPet{Name: "Rex", Status: petstore.Sold}, ""},
 		{"with white space in its name", petstore.NewPet{Name: " \tRex\n", Status: petstore.Sold}, ""},
 		{"with a name of 1,000 code points", petstore.NewPet{Name: strings.Repeat("🐕", 1000), Status: petstore.Sold}, ""},
-		{"not with one more", petstore.NewPet{Name: strings.Repeat("a", 1001), Status: petstore.Sold}, "name must be at most 1,000 characters long."},
-		{"not without a name", petstore.NewPet{Status: petstore.Sold}, "name must not be empty."},
-		{"not with a name of white space", petstore.NewPet{Name: " \u3000\u0085", Status: petstore.Sold}, "name must not be only white space."},
-		{"not with U+0000 in its name", petstore.NewPet{Name: "R\x00x", Status: petstore.Sold}, "name must not contain the character U+0000."},
-		{"not with a name that is not UTF-8", petstore.NewPet{Name: "R\xffx", Status: petstore.Sold}, "name must be valid UTF-8."},
-		{"not without a status", petstore.NewPet{Name: "Rex"}, "status must be one of available, pending, sold."},
-		{"not with several faults, each of which is named", petstore.NewPet{Status: 9}, "name must not be empty; status must be one of available, pending, sold."},
+		{"not with one more", petstore.NewPet{Name: strings.Repeat("a", 1001), Status: petstore.Sold}, "name must be at most 1,000 characters long"},
+		{"not without a name", petstore.NewPet{Status: petstore.Sold}, "name must not be empty"},
+		{"not with a name of white space", petstore.NewPet{Name: " \u3000\u0085", Status: petstore.Sold}, "name must not be only white space"},
+		{"not with U+0000 in its name", petstore.NewPet{Name: "R\x00x", Status: petstore.Sold}, "name must not contain the character U+0000"},
+		{"not with a name that is not UTF-8", petstore.NewPet{Name: "R\xffx", Status: petstore.Sold}, "name must be valid UTF-8"},
+		{"not without a status", petstore.NewPet{Name: "Rex"}, "status must be one of available, pending, sold"},
+		{"not with several faults, each of which is named", petstore.NewPet{Status: 9}, "name must not be empty; status must be one of available, pending, sold"},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
-			err := c.pet.Validate().Err()
-			switch {
-			case c.fault == "" && err != nil:
-				t.Error(err)
-			case c.fault != "" && (!petstore.IsCode(err, petstore.InvalidField) || err.Error() != c.fault):
-				t.Errorf("got %v, want %s", err, c.fault)
+			faults := c.pet.Validate()
+			if faults.String() != c.fault || petstore.IsCode(faults.Err(), petstore.InvalidField) != (c.fault != "") {
+				t.Errorf("got %s, want %s", faults, c.fault)
 			}
 		})
 	}
@@ -60,9 +58,15 @@ func TestFaultsKeepTheFirstOfEachFieldAndSayWhetherOneIsMissing(t *testing.T) {
 	faults.AddMissing("categoryId")
 	faults.Add("name", "must not be empty")
 	faults.Add("status", "must be one of available, pending, sold")
-	err := faults.Err()
-	want := "name must be a string; categoryId is required; status must be one of available, pending, sold."
-	if !petstore.IsCode(err, petstore.MissingField) || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	want := petstore.Faults{
+		{Field: "name", Problem: "must be a string"},
+		{Field: "categoryId", Problem: "is required", Missing: true},
+		{Field: "status", Problem: "must be one of available, pending, sold"},
+	}
+	if !slices.Equal(faults, want) || !petstore.IsCode(faults.Err(), petstore.MissingField) {
+		t.Errorf("got %+v, %v", faults, faults.Err())
+	}
+	if got, want := faults.String(), "name must be a string; categoryId is required; status must be one of available, pending, sold"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

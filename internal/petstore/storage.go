@@ -114,7 +114,7 @@ type Keys interface {
 	// How a key changes and ends:
 
 	// RotateKey replaces a key with its Successor, which has that hash, and lets the old key live for the overlap. It
-	// returns an Error with the code NotFound if there is no such key, or Unauthorized if the key is no longer usable
+	// returns an Error with the code NotFound if there is no such key, or KeyRevoked if the key is no longer usable
 	// or was already rotated.
 	RotateKey(ctx context.Context, id string, hash SecretHash, now time.Time, overlap time.Duration) (Key, error)
 	// UpdateKey makes a Change to a key and returns the key. A change of plan or limits goes to every key of the same
@@ -214,16 +214,4 @@ type Idempotency struct {
 }
 
 // IdempotencyKeyReused is the refusal of a key that was used for another request.
-func IdempotencyKeyReused() *Error {
-	return Errorf(IdempotencyConflict, "This Idempotency-Key was already used for another request. Use a new one for each request.")
-}
-
-// AlreadyRotated is the refusal to rotate a key that has a successor.
-func AlreadyRotated(id, successor string) *Error {
-	return Errorf(Unauthorized, "key %s was rotated already, and key %s is its successor; petstore keys list shows both", id, successor)
-}
-
-// NoSuchKey is the refusal of a key id that is not in the storage.
-func NoSuchKey(id string) *Error {
-	return Errorf(NotFound, "there is no key %s; petstore keys list shows those there are", id)
-}
+func IdempotencyKeyReused() *Error { return &Error{Code: IdempotencyConflict} }

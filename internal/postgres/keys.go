@@ -96,7 +96,7 @@ func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petsto
 		rows, _ := db.pool.Query(ctx, selectKeys+" WHERE hash = $1", hash[:])
 		key, err = pgx.CollectExactlyOneRow(rows, scanKey)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return petstore.Errorf(petstore.NotFound, "There is no such API key.")
+			return petstore.NoSuchSecret()
 		}
 		return err
 	})
@@ -138,10 +138,9 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if !old.RotatedAt.IsZero() {
 			return alreadyRotated(ctx, tx, old)
 		}
-		if err := old.Usable(now); err != nil {
+		if next, err = old.Successor(now.UTC().Truncate(time.Millisecond)); err != nil {
 			return err
 		}
-		next = old.Successor(now.UTC().Truncate(time.Millisecond))
 		if _, err := tx.Exec(ctx, insertKey, keyArgs(next, hash)...); err != nil {
 			return err
 		}
@@ -161,7 +160,7 @@ func alreadyRotated(ctx context.Context, tx pgx.Tx, key petstore.Key) error {
 	if err != nil {
 		return err
 	}
-	return petstore.AlreadyRotated(key.ID, successor)
+	return petstore.AlreadyRotated(key, successor)
 }
 
 // UpdateKey changes the key. A change of plan or limits goes to all keys of its owner.

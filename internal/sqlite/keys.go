@@ -59,7 +59,7 @@ func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petsto
 		found := false
 		err := query(conn, func(row *sqlite3.Stmt) { key, found = scanKey(row), true }, selectKeyByHash, hash[:])
 		if err == nil && !found {
-			err = petstore.Errorf(petstore.NotFound, "There is no such API key.")
+			err = petstore.NoSuchSecret()
 		}
 		return err
 	})
@@ -84,10 +84,9 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if !old.RotatedAt.IsZero() {
 			return alreadyRotated(w.conn, old)
 		}
-		if err := old.Usable(now); err != nil {
+		if next, err = old.Successor(now.UTC().Truncate(time.Millisecond)); err != nil {
 			return err
 		}
-		next = old.Successor(now.UTC().Truncate(time.Millisecond))
 		if err := putKey(w.conn, insertKey, next, hash); err != nil {
 			return err
 		}
@@ -154,7 +153,7 @@ func alreadyRotated(conn *sqlite3.Conn, key petstore.Key) error {
 	if err := query(conn, func(row *sqlite3.Stmt) { successor = row.ColumnText(0) }, selectSuccessor, key.Owner); err != nil {
 		return err
 	}
-	return petstore.AlreadyRotated(key.ID, successor)
+	return petstore.AlreadyRotated(key, successor)
 }
 
 func putKey(conn *sqlite3.Conn, statement string, k petstore.Key, hash petstore.SecretHash) error {

@@ -116,8 +116,8 @@ func (r *Reader) nextRow() (pet petstore.NewPet, err error) {
 		pet.Status, _ = petstore.ParseStatus(string(row[r.status]))
 		faults.Add("status", petstore.CheckStatus(pet.Status))
 	}
-	if err := faults.Err(); err != nil {
-		return pet, unreadable(err.Error())
+	if len(faults) > 0 {
+		return pet, unreadable(faults.String() + ".")
 	}
 	return pet, nil
 }

@@ -13,7 +13,7 @@ import (
 
 func ExampleReader() {
 	file := strings.NewReader("name,categoryId\nBiscuit,1\nOlive,many\nPepper,2\n")
-	reader, err := transfer.NewReader(file, transfer.CSV, nil)
+	reader, err := transfer.NewReader(file, transfer.CSV)
 	if err != nil {
 		log.Fatal(err)
 	}

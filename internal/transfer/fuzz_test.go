@@ -65,7 +65,7 @@ func FuzzReader(f *testing.F) {
 // animalsIn reads a text to its end and reports whether every line is an animal.
 func animalsIn(t *testing.T, text string, format Format) (pets []petstore.NewPet, whole bool) {
 	t.Helper()
-	r, err := NewReader(strings.NewReader(text), format, parse)
+	r, err := NewReader(strings.NewReader(text), format)
 	if err != nil {
 		t.Fatal(err)
 	}

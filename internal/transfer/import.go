@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strings"
 
 	"petstore/internal/database"
-	"petstore/internal/httpapi"
-	"petstore/internal/petstore"
 	"petstore/internal/profile"
 	"petstore/internal/terminal"
 )
@@ -177,14 +174,3 @@ func (c *Import) journalName(target string) string {
 	sum := sha256.Sum256([]byte(target))
 	return fmt.Sprintf("%s.imported-%x", c.File, sum[:4])
 }
-
-// parseObject reads a line of JSON as the service reads a body.
-func parseObject(line []byte) (petstore.NewPet, error) {
-	pet, err := httpapi.ReadNewPet(line)
-	if refused := (*petstore.Error)(nil); errors.As(err, &refused) {
-		err = petstore.Errorf(refused.Code, "%s", asLine.Replace(refused.Message))
-	}
-	return pet, err
-}
-
-var asLine = strings.NewReplacer("The body", "The line", "the body", "the line")

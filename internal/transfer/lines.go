@@ -34,7 +34,7 @@ type item struct {
 
 // read begins to read the file.
 func (im *importer) read(ctx context.Context, format Format) (*Reader, error) {
-	return NewReader(im.source(ctx), format, parseObject)
+	return NewReader(im.source(ctx), format)
 }
 
 // source is the file. A read from a pipe ends with ctx, because the next line may never come.

@@ -46,13 +46,12 @@ type Reader struct {
 	offset int64
 	number int64 // the number of the line that buf begins with
 	next   func() (petstore.NewPet, error)
-	parse  func([]byte) (petstore.NewPet, error)
 	columns
 }
 
-// NewReader makes a Reader. The function parse reads one line of JSON Lines.
-func NewReader(source io.Reader, format Format, parse func([]byte) (petstore.NewPet, error)) (*Reader, error) {
-	r := &Reader{source: source, room: make([]byte, maxLine), number: 1, parse: parse}
+// NewReader makes a Reader. If the format is empty, it is recognized by the first character of the text.
+func NewReader(source io.Reader, format Format) (*Reader, error) {
+	r := &Reader{source: source, room: make([]byte, maxLine), number: 1}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -131,11 +130,7 @@ func (r *Reader) nextObject() (petstore.NewPet, error) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return petstore.NewPet{}, errBlank
 	}
-	pet, err := r.parse(line)
-	if refused := (*petstore.Error)(nil); errors.As(err, &refused) {
-		err = unreadable(refused.Message)
-	}
-	return pet, err
+	return parseObject(line)
 }
 
 // line returns the next line with its line break, without using it up. It skips a line that is too long.

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,25 +19,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// parse is a simple stand-in for the parser of the service.
-func parse(line []byte) (petstore.NewPet, error) {
-	var told struct {
-		Name, Status string
-		CategoryID   int64
-	}
-	if json.Unmarshal(line, &told) != nil {
-		return petstore.NewPet{}, petstore.Errorf(petstore.InvalidJSON, "The line is not valid JSON.")
-	}
-	pet := petstore.NewPet{Name: told.Name, CategoryID: told.CategoryID, Status: petstore.Available}
-	if told.Status != "" {
-		pet.Status, _ = petstore.ParseStatus(told.Status)
-	}
-	return pet, pet.Validate().Err()
-}
-
 // readAll returns one text for each line: "1: Rex 7 available", or the number and what is wrong.
 func readAll(source io.Reader, format Format) (lines []string, err error) {
-	r, err := NewReader(source, format, parse)
+	r, err := NewReader(source, format)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +72,16 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 		{"a line that is too long", header + strings.Repeat("x", 3*maxLine) + "\nTom,8,sold\n", []string{"2! the line is longer than 1 MiB.", `3: "Tom" 8 sold`}},
 		{"JSON Lines", "{\"name\":\"Rex\",\"categoryId\":7}\n\n {\"name\":\"Tom\",\"categoryId\":8,\"status\":\"sold\"}\r\n", []string{`1: "Rex" 7 available`, `3: "Tom" 8 sold`}},
 		{"bad objects between good ones", "{\"name\":\"Rex\",\"categoryId\":7}\n{\"name\":\n{\"name\":\"\",\"categoryId\":7}\n{\"name\":\"Tom\",\"categoryId\":8}", []string{
-			`1: "Rex" 7 available`, "2! The line is not valid JSON.", "3! name must not be empty.", `4: "Tom" 8 available`}},
+			`1: "Rex" 7 available`, "2! The line is not valid JSON (at byte 9). It must be one JSON object in UTF-8.", "3! name must not be empty.", `4: "Tom" 8 available`}},
+		{"lines that are not an animal", strings.Join([]string{`{}`, `[{"name":"Rex","categoryId":7}]`, `{"name":"Rex","categoryId":7} {}`, `{"name":"Rex","name":"Tom"}`,
+			`{"name":"Rex","categoryId":7,}`, `{"name":1,"status":"lost"}`, `{"x":[` + strings.Repeat(`{"a":0},`, 1000) + `0]}`}, "\n"), []string{
+			"1! name is required; categoryId is required.",
+			"2! The line is not a JSON object. Write one with name and categoryId.",
+			"3! There is more after the JSON object in the line. Write one object only.",
+			"4! The line has the same field twice (at byte 14). Write each field once.",
+			"5! The line is not valid JSON (at byte 28). It must be one JSON object in UTF-8.",
+			"6! name must be a string; categoryId is required; status must be one of available, pending, sold.",
+			"7! The line has more than 1,000 fields. Write name and categoryId only."}},
 		{"an object that is too long", "{\"name\":\"" + strings.Repeat("x", 2*maxLine) + "\"}\n{\"name\":\"Tom\",\"categoryId\":8}", []string{
 			"1! the line is longer than 1 MiB.", `2: "Tom" 8 available`}},
 	} {
@@ -161,7 +153,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 				w.Write(Pet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
 			}
 			w.Flush()
-			r, err := NewReader(&text, format, parse)
+			r, err := NewReader(&text, format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +207,7 @@ func TestNothingIsReadOfAFileAfterItChanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := NewReader(steady, CSV, parse)
+			r, err := NewReader(steady, CSV)
 			if err != nil {
 				t.Fatal(err)
 			}

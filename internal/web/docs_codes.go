@@ -18,29 +18,29 @@ type code struct {
 }
 
 // advice says what to do about each code. A test makes sure that no code of the document is left out.
-var advice = map[petstore.Code]string{
-	petstore.BadRequest:           "The request is not HTTP as it should be. Check how its path is encoded, and its headers.",
-	petstore.InvalidJSON:          "Send one JSON object, each field once, nothing after it. Do not retry the same body.",
-	petstore.InvalidField:         "Correct the fields that `message` names. Do not retry the same body.",
-	petstore.MissingField:         "Add the fields that `message` names.",
-	petstore.InvalidParameter:     "Correct the parameter or header that `message` names, and give it only once.",
-	petstore.Unauthorized:         "Send `Authorization: Bearer` with a whole, valid key of this environment. The same key again does not help.",
-	petstore.Forbidden:            "This key may only read. Use one that may write.",
-	petstore.NotFound:             "Check the path and the id. What was deleted does not come back.",
-	petstore.MethodNotAllowed:     "Use one of the methods that the `Allow` header names.",
-	petstore.Gone:                 "The operation was removed. Use its replacement.",
-	petstore.IdempotencyConflict:  "This `Idempotency-Key` belongs to another request. Use a fresh one for each new request, and repeat one only with the same request.",
-	petstore.PetReserved:          "An open order holds the animal. Complete or cancel the order that `message` names, or wait until it expires.",
-	petstore.PetUnavailable:       "Somebody else was faster. Choose an animal that is `available`.",
-	petstore.OrderClosed:          "The order has already ended. Read it to see how; place a new one if you still need the animal.",
-	petstore.NameTaken:            "Use the category that already has this name, or choose another name.",
-	petstore.PayloadTooLarge:      "Send a body of at most 1 MiB.",
-	petstore.UnsupportedMediaType: "Send the body as plain `application/json`, without a `Content-Encoding`.",
-	petstore.RateLimited:          "Wait as many seconds as `Retry-After` says, and longer after each further refusal.",
-	petstore.KeyBanned:            "Stop. Wait as long as `Retry-After` says, then ask less often: each further ban lasts twice as long.",
-	petstore.InternalError:        "Try again later. If it stays, tell the operator the `X-Request-Id` of the answer.",
-	petstore.Unavailable:          "Nothing was changed. Send the same request again after `Retry-After`.",
-	petstore.OutcomeUnknown:       "It may have been done. Send it again with the same `Idempotency-Key` where there is one; `message` says what is safe.",
+var advice = map[string]string{
+	"bad_request":            "The request is not HTTP as it should be. Check how its path is encoded, and its headers.",
+	"invalid_json":           "Send one JSON object, each field once, nothing after it. Do not retry the same body.",
+	"invalid_field":          "Correct the fields that `message` names. Do not retry the same body.",
+	"missing_field":          "Add the fields that `message` names.",
+	"invalid_parameter":      "Correct the parameter or header that `message` names, and give it only once.",
+	"unauthorized":           "Send `Authorization: Bearer` with a whole, valid key of this environment. The same key again does not help.",
+	"forbidden":              "This key may only read. Use one that may write.",
+	"not_found":              "Check the path and the id. What was deleted does not come back.",
+	"method_not_allowed":     "Use one of the methods that the `Allow` header names.",
+	"gone":                   "The operation was removed. Use its replacement.",
+	"idempotency_conflict":   "This `Idempotency-Key` belongs to another request. Use a fresh one for each new request, and repeat one only with the same request.",
+	"pet_reserved":           "An open order holds the animal. Complete or cancel the order that `message` names, or wait until it expires.",
+	"pet_unavailable":        "Somebody else was faster. Choose an animal that is `available`.",
+	"order_closed":           "The order has already ended. Read it to see how; place a new one if you still need the animal.",
+	"name_taken":             "Use the category that already has this name, or choose another name.",
+	"payload_too_large":      "Send a body of at most 1 MiB.",
+	"unsupported_media_type": "Send the body as plain `application/json`, without a `Content-Encoding`.",
+	"rate_limited":           "Wait as many seconds as `Retry-After` says, and longer after each further refusal.",
+	"key_banned":             "Stop. Wait as long as `Retry-After` says, then ask less often: each further ban lasts twice as long.",
+	"internal_error":         "Try again later. If it stays, tell the operator the `X-Request-Id` of the answer.",
+	"unavailable":            "Nothing was changed. Send the same request again after `Retry-After`.",
+	"outcome_unknown":        "It may have been done. Send it again with the same `Idempotency-Key` where there is one; `message` says what is safe.",
 }
 
 // codes lists the codes of an Error, sorted by the statuses that the document's examples give them.
@@ -61,7 +61,7 @@ func (d *document) codes(operations []operation) []code {
 	var all []code
 	for _, value := range d.Components.Schemas["Error"].Properties["code"].Enum {
 		name := plain(value)
-		all = append(all, code{name, join(statuses[name]), markdown(advice[petstore.Code(name)])})
+		all = append(all, code{name, join(statuses[name]), markdown(advice[name])})
 	}
 	slices.SortStableFunc(all, func(a, b code) int { return strings.Compare(a.Statuses, b.Statuses) })
 	return all

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"petstore/api"
+	"petstore/internal/petstore"
+)
+
+func TestErrorHasExactlyItsThreeFields(t *testing.T) {
+	got := string(appendError(nil, refusal{code: petstore.NotFound, message: `There is no "<pet>".`, cause: errors.New("secret")}, 404))
+	want := `{"code":"not_found","message":"There is no \"\u003cpet\u003e\".","status":404}`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestEveryCodeHasAStatus(t *testing.T) {
+	want := map[petstore.Code]int{
+		"bad_request": 400, "invalid_json": 400, "invalid_field": 400, "missing_field": 400, "invalid_parameter": 400,
+		"unauthorized": 401, "forbidden": 403, "not_found": 404, "method_not_allowed": 405, "idempotency_conflict": 409,
+		"pet_reserved": 409, "pet_unavailable": 409, "order_closed": 409, "name_taken": 409, "gone": 410, "payload_too_large": 413,
+		"unsupported_media_type": 415, "rate_limited": 429, "key_banned": 429, "internal_error": 500, "unavailable": 503, "outcome_unknown": 503,
+	}
+	if !maps.Equal(statuses, want) {
+		t.Errorf("the statuses are %v, want %v", statuses, want)
+	}
+}
+
+func TestStatusTableAndDocumentNameTheSameCodes(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var described []string
+	for _, code := range document.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
+		described = append(described, code.(string))
+	}
+	var known []string
+	for code := range statuses {
+		known = append(known, string(code))
+	}
+	slices.Sort(described)
+	slices.Sort(known)
+	if !slices.Equal(described, known) {
+		t.Errorf("the document has\n\t%s\nthe table of statuses has\n\t%s", strings.Join(described, "\n\t"), strings.Join(known, "\n\t"))
+	}
+}
+
+// Clients read these sentences, and some may compare them.
+func TestEveryRefusalOfTheDomainHasItsWords(t *testing.T) {
+	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+	order := petstore.Order{ID: 3, PetID: 7, Status: petstore.Open, ExpiresAt: noon.Add(time.Hour)}
+	key := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, time.Hour)
+	revoked := key
+	revoked.RevokedAt = noon
+	second := func(_ any, err error) error { return err }
+	for _, c := range []struct {
+		refused error
+		code    petstore.Code
+		message string
+	}{
+		{petstore.NoSuchPet(), "not_found", "There is no animal with this id."},
+		{petstore.NoSuchOrder(), "not_found", "There is no order with this id."},
+		{petstore.NoSuchCategory(), "not_found", "There is no category with this number. PUT a name to make one."},
+		{petstore.NoPetToOrder(9), "invalid_field", "petId must be the id of an animal; there is no animal 9."},
+		{petstore.PetReservedBy(order), "pet_reserved", "Order 3 holds this animal until 2026-11-15T13:00:00.000Z. Complete or cancel that order first."},
+		{second(petstore.NewOrder{}.Place(1, petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Sold}}, noon)), "pet_unavailable", "This animal is sold, not available. Order another one."},
+		{second(order.Close(petstore.Completed, noon.Add(2*time.Hour))), "order_closed", "This order expired at 2026-11-15T13:00:00.000Z and cannot change any more."},
+		{second(petstore.Order{ID: 3, Status: petstore.Cancelled, ClosedAt: noon}.Close(petstore.Completed, noon)), "order_closed", "This order was cancelled at 2026-11-15T12:00:00.000Z and cannot change any more."},
+		{petstore.CategoryNameTaken(petstore.Category{ID: 4, Name: "Dogs"}), "name_taken", "Category 4 already has this name. Use that category, or choose another name."},
+		{petstore.IdempotencyKeyReused(), "idempotency_conflict", "This Idempotency-Key was already used for another request. Use a new one for each request."},
+		{petstore.CheckSecret(petstore.Production, "garbage"), "unauthorized", "The API key is not valid. Check that it was copied whole."},
+		{petstore.CheckSecret(petstore.Production, petstore.NewSecret(petstore.Staging)), "unauthorized", "This is a key of the staging environment, and this is production. Use a key of this environment."},
+		{petstore.CheckSecret(petstore.Staging, petstore.NewSecret(petstore.Production)), "unauthorized", "This is a key of the production environment, and this is staging. Use a key of this environment."},
+		{key.Usable(noon.Add(time.Hour)), "unauthorized", "This API key has expired. Use another one."},
+		{revoked.Usable(noon), "unauthorized", "This API key was revoked. Use another one."},
+		{revoked.Usable(noon.Add(2 * time.Hour)), "unauthorized", "This API key was revoked. Use another one."},
+		{petstore.NotDone(errors.New("secret")), "unavailable", "The store cannot do this right now. Nothing was changed; try again shortly."},
+		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", "The store cannot do this right now. Nothing was changed; try again shortly."},
+		{fmt.Errorf("secret: %w", petstore.NoSuchPet()), "not_found", "There is no animal with this id."},
+	} {
+		if code, message := told(c.refused); code != c.code || message != c.message {
+			t.Errorf("%v:\n got %s %s\nwant %s %s", c.refused, code, message, c.code, c.message)
+		}
+	}
+}
+
+func TestARefusalThatNoOperationShouldMeetIsAnInternalError(t *testing.T) {
+	for _, err := range []error{
+		errors.New("secret"),
+		petstore.ErrServed,
+		petstore.NoSuchKey("key_1"),
+		petstore.AlreadyRotated(petstore.Key{ID: "key_1"}, "key_2"),
+		&petstore.Error{Code: "secret"},
+	} {
+		got := new(exchange).refusalOf(err)
+		want := refusal{internalError, "Something went wrong on our side. Try again; if it stays, tell us the X-Request-Id of this answer.", err}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: got %+v", err, got)
+		}
+	}
+}
+
+func TestOnlyTheLogGetsTheCauseOfARefusal(t *testing.T) {
+	cause := errors.New("secret")
+	for _, err := range []error{cause, petstore.NotDone(cause), petstore.MaybeDone(cause), &refusal{invalidJSON, "The body did not arrive whole. Send it again.", cause}} {
+		w := httptest.NewRecorder()
+		x := newExchange(w, httptest.NewRequest(http.MethodDelete, "/v1/pets/1", nil), time.Time{})
+		x.operation = &operation{method: http.MethodDelete}
+		x.render(err)
+		if !errors.Is(x.cause, cause) || w.Body.Len() == 0 || strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%v: the client reads %s, the log %v", err, w.Body, x.cause)
+		}
+	}
+}
