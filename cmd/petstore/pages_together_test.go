@@ -96,7 +96,7 @@ func TestAServerThatComesBackIsNoticed(t *testing.T) {
 	page := openAt(t, s, "")
 	page.Wait(`empty.checkVisibility()`)
 	s.kill()
-	page.Wait(`notice.innerText.includes("This page goes on trying")`)
+	page.Wait(`notice.innerText.includes("This page keeps trying")`)
 	again := startServer(t, "--database", database, "--listen", address)
 	again.Key = s.Key
 	again.add(t, animal("Olive", "available"))
@@ -108,7 +108,7 @@ func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	page := openAt(t, s, "")
-	testservice.Eval[bool](page, `(import("./assets/watch.js").then((module) => window.watching = module), true)`)
+	testservice.Eval[bool](page, `(import("./assets/desk-watch.js").then((module) => window.watching = module), true)`)
 	page.Wait(`window.watching`)
 	const noon = `Date.UTC(2030, 0, 1, 12)`
 	for _, c := range []struct {
