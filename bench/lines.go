@@ -53,7 +53,7 @@ func updates(rows int64) (requests []load.Request) {
 	return requests
 }
 
-// order places an order for an animal. The id is padded, so that every body has the same length.
+// order is a request that places an order for an animal. The id is padded, so that every body has the same length.
 var order = post("/v1/orders", `{"petId":{%16d}}`, http.StatusCreated)
 
 // closeOrder returns a request that completes or cancels an order.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Category gives a name to a number that animals carry as their CategoryID.
+// Category gives a name to a number that animals have as their CategoryID.
 type Category struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -14,7 +14,7 @@ type Category struct {
 
 // CategoryQuery selects a page of categories.
 type CategoryQuery struct {
-	Limit  int    // categories per page, up to 100; if zero, ListCategories takes 20 and Categories 100
+	Limit  int    // categories per page, up to 100; if zero, ListCategories uses 20 and Categories 100
 	Cursor string // the Next of an earlier page
 }
 

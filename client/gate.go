@@ -147,7 +147,7 @@ func (g *gate) admit(now time.Time) {
 	if g.window.Remaining == 0 {
 		g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool { return g.refuse(w, now) })
 		for _, w := range g.queue {
-			w.hold(g.epoch)
+			w.notifyHeld(g.epoch)
 		}
 	}
 	if g.timer == nil {
@@ -157,8 +157,8 @@ func (g *gate) admit(now time.Time) {
 	}
 }
 
-// hold tells a waiter, once for each window, that the window is used up.
-func (w *waiter) hold(epoch int) {
+// notifyHeld tells a waiter, once for each window, that the window is used up.
+func (w *waiter) notifyHeld(epoch int) {
 	if epoch == w.heldEpoch {
 		return
 	}

@@ -55,7 +55,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// serverTime returns when the answer was made by the service's clock, so that a wrong clock on this machine does no harm.
+// serverTime returns the time of the answer by the service's clock, so that a wrong clock on this machine does no harm.
 func serverTime(h http.Header, now time.Time) time.Time {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		return date

@@ -48,7 +48,7 @@ func (n newOrder) texts() []string { return []string{n.Reference} }
 type OrderQuery struct {
 	Status OrderStatus
 	PetID  int64
-	Limit  int    // orders per page, up to 100; if zero, ListOrders takes 20 and Orders 100
+	Limit  int    // orders per page, up to 100; if zero, ListOrders uses 20 and Orders 100
 	Cursor string // the Next of an earlier page
 }
 

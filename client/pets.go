@@ -54,7 +54,7 @@ func (p PetPatch) texts() (texts []string) {
 type PetQuery struct {
 	Status PetStatus
 	ID     int64  // only the animal with this id, if there is one
-	Limit  int    // animals per page, up to 100; if zero, ListPets takes 20 and Pets 100
+	Limit  int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
 	Cursor string // the Next of an earlier page
 }
 

@@ -25,7 +25,7 @@ type Request struct {
 	InTurn      bool     // whether each number is used once before any is repeated, in an order without locality; else at random
 	Status      int      // the expected status
 	Next        *Request // the request that follows the answer to this one, if any
-	Field       string   // the field of the previous answer that has this request's number; if empty, the previous request's number is used
+	Field       string   // the field of the previous answer that has the number; if empty, the previous number is used again
 	at          int64    // the last number, counted from First
 }
 

@@ -25,11 +25,11 @@ type question struct {
 type generator struct {
 	meter
 	job       Job
-	kinds     []*Request // each request as often as its share
+	kinds     []*Request // each request Share times
 	random    *rand.Rand
 	epoll     int
 	clients   map[int32]*connection
-	free      []*connection // connections that wait for no answer
+	free      []*connection // connections without a request in flight
 	followUps []question    // requests that follow from answers
 
 	from, until, due time.Time // due is when the next request is due, at a fixed rate
@@ -173,7 +173,7 @@ func (g *generator) askDue(now time.Time) time.Duration {
 		g.free = g.free[1:]
 		c.asked, c.due = g.next(), due
 		if err := c.send(); err != nil {
-			g.fail(err) // reading will fail too, and reconnect
+			g.fail(err) // the next read fails too, and then reconnects
 		}
 	}
 	return maxWait

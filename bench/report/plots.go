@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// colors are the colors of the subjects, in the order of the subjects.
+// colors has a color for each subject, in the order of the run.
 var colors = []color.NRGBA{
 	{110, 119, 129, 255}, {31, 35, 40, 255}, {9, 105, 218, 255}, {26, 127, 55, 255}, {188, 76, 0, 255},
 	{130, 80, 223, 255}, {191, 57, 137, 255}, {154, 103, 0, 255}, {27, 124, 131, 255}, {207, 34, 46, 255},

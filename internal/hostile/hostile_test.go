@@ -90,7 +90,7 @@ func repeats() int {
 	return 1
 }
 
-// attackDuration returns how long an attack lasts that only waits. With -hard that is longer than the server waits for
+// attackDuration returns how long an attack that only waits lasts. With -hard that is longer than the server waits for
 // headers.
 func attackDuration() time.Duration {
 	if *hard {

@@ -95,7 +95,7 @@ func slowReaders(t *testing.T, s *target) {
 	}
 }
 
-// idleConnections opens connections and leaves them idle, unused, after one request or within a request.
+// idleConnections opens connections and leaves them idle: before a request, within one, or after one.
 func idleConnections(t *testing.T, s *target) {
 	sends := []string{"", "GE", s.head("GET", "/v1/inventory"), "\r\n"}
 	s.dialMany(t, scaled(1000), func(i int) string { return sends[i%len(sends)] })

@@ -87,7 +87,7 @@ func (s *target) dial(t *testing.T) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// crowd opens n connections and sends sends(i) on connection i.
+// dialMany opens n connections and sends sends(i) on connection i.
 func (s *target) dialMany(t *testing.T, n int, sends func(i int) string) (conns []*net.TCPConn) {
 	t.Helper()
 	for i := range n {

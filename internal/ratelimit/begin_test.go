@@ -95,7 +95,7 @@ func TestTheTimeOfADecisionDoesNotIncludeTheRead(t *testing.T) {
 	wait := f.Begin(owner)
 	take(t, f, owner) // returns only after Redis has decided about the first
 	longest := time.Since(begin)
-	time.Sleep(longest + time.Millisecond) // a read that takes longer
+	time.Sleep(longest + time.Millisecond) // the caller's read takes longer than the decision
 	if _, err := wait(); err != nil || took > longest {
 		t.Errorf("the decision took %v, want at most %v (%v)", took, longest, err)
 	}
@@ -114,7 +114,7 @@ func TestTheTimeOfALocalDecisionDoesNotIncludeTheRead(t *testing.T) {
 	defer server.Resume(t)
 	f.setTimeout(10 * time.Millisecond)
 	wait := f.Begin(owner)
-	time.Sleep(50 * time.Millisecond) // a read that takes longer
+	time.Sleep(50 * time.Millisecond) // the caller's read takes longer than the timeout
 	if d, err := wait(); err != nil || !d.Alone || took > 10*time.Millisecond {
 		t.Errorf("the decision %+v took %v, want at most 10 ms (%v)", d, took, err)
 	}

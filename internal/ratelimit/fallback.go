@@ -53,8 +53,8 @@ var (
 	_ petstore.Distant = (*Fallback)(nil)
 )
 
-// Observe is called for every decision. Its arguments tell whether Redis or this process decided, and how long that took,
-// without other work that the caller did while Redis decided.
+// Observe is called for every decision. Its arguments tell whether Redis or this process decided, and how long that took.
+// Other work that the caller did while Redis decided does not count.
 type Observe func(byRedis bool, took time.Duration)
 
 // NewFallback makes a Fallback on the Redis at url. It fails only if the URL cannot be used. If nothing answers there, the

@@ -159,12 +159,12 @@ func (c counter) dayEnd() int64 {
 // banned reports whether the subject's ban holds at now, by the same rule as petstore.Ban.Holds.
 func banned(ask *petstore.Ask, now int64) bool { return banStart(ask) <= now && now < banEnd(ask) }
 
-// banStart is the first millisecond in which the subject's ban can hold.
+// banStart returns the first millisecond in which the subject's ban can hold.
 func banStart(ask *petstore.Ask) int64 {
 	return ask.BannedFrom.Add(-petstore.ClockSlack).UnixMilli()
 }
 
-// banEnd is the first millisecond in which the subject is not banned.
+// banEnd returns the first millisecond in which the subject is not banned.
 func banEnd(ask *petstore.Ask) int64 {
 	if ask.BannedUntil.IsZero() {
 		return 0

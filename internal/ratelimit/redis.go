@@ -89,7 +89,7 @@ func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, 
 type answer struct {
 	decision petstore.Decision
 	counter  counter
-	came     time.Time // by the clock of this process
+	came     time.Time // when it arrived, by the clock of this process
 }
 
 // begin asks Redis for a decision, together with equal requests that arrive at the same time.
@@ -110,7 +110,7 @@ func (r *Redis) await(ctx context.Context, ask petstore.Ask, begun batch.Begun[s
 type state struct {
 	now     int64 // the time of the decision, by the clock of Redis
 	counter counter
-	came    time.Time // by the clock of this process
+	came    time.Time // when the answer arrived, by the clock of this process
 }
 
 // groupTimeout ends a decision for which nobody waits any longer.

@@ -88,7 +88,7 @@ func (d *deadline) want(t time.Time) error {
 	return d.start()
 }
 
-// begin must be called before a call that may wait.
+// begin must be called before each read or write, which may wait.
 func (d *deadline) begin() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,7 +104,8 @@ func (d *deadline) begin() error {
 	return nil
 }
 
-// end must be called after it. It reports whether the call must be repeated because a timer expired before the deadline.
+// end must be called after each read or write. It reports whether the call must be repeated because a timer expired before
+// the deadline.
 func (d *deadline) end(err error) (again bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

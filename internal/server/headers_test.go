@@ -24,7 +24,7 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 		answer  http.HandlerFunc
 		status  int
 		body    string
-		headers http.Header // besides those that are added, and Date
+		headers http.Header // all headers but Date and the added ones
 	}{
 		"nothing": {"GET", func(http.ResponseWriter, *http.Request) {}, 200, "", http.Header{"Content-Length": {"0"}}},
 		"a short body": {"GET", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "short") }, 200, "short",

@@ -71,7 +71,7 @@ func (l *Link) Server() string {
 	return l.server
 }
 
-// To leads new connections to another server.
+// To makes new connections lead to another server.
 func (l *Link) To(server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,8 +22,8 @@ import (
 //go:embed static
 var files embed.FS
 
-// Anyone may have written the names of animals. Therefore the browser may run only the scripts and styles in our own files
-// and may send nothing elsewhere, and trusted types make it refuse to turn a string into markup.
+// policy is the content security policy of every page. Anyone may have written the names of animals, so the browser may run
+// only the scripts and styles in our own files, may send nothing elsewhere, and must not turn a string into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -129,7 +129,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func compress(plain []byte) []byte {
 	var gzipped bytes.Buffer
-	writer, _ := gzip.NewWriterLevel(&gzipped, gzip.BestCompression) // the level exists
+	writer, _ := gzip.NewWriterLevel(&gzipped, gzip.BestCompression) // the level is valid
 	writer.Write(plain)                                              // a buffer never fails
 	writer.Close()
 	return gzipped.Bytes()

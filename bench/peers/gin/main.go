@@ -71,7 +71,7 @@ func main() {
 	log.Fatal(router.Run(address))
 }
 
-// answer writes err with the status refusal if there is an error, and otherwise what with status.
+// answer writes the error, if there is one, with the status refusal. Otherwise it writes what, with the status given.
 func answer(c *gin.Context, refusal int, err error, status int, what any) {
 	if err != nil {
 		c.JSON(refusal, gin.H{"message": err.Error()})

@@ -32,7 +32,7 @@ export const animalView = {
     show(shown);
   },
 
-  /** Loads the animal and its order and shows them when the other requests have succeeded, too. */
+  /** Loads the animal and its order, waits for the other requests, and shows the result. */
   async load(signal, others) {
     const id = here().animal;
     const known = changes[id];

@@ -31,7 +31,7 @@ export const listView = {
     list.ariaBusy = "true";
   },
 
-  /** Loads the page and the counts and shows them when the other requests have succeeded, too. */
+  /** Loads the page and the counts, waits for the other requests, and shows the result. */
   async load(signal, others) {
     const before = changes;
     const fetched = await Promise.all([listPets(here(), signal), getInventory(signal), others]);
