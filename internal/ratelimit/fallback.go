@@ -191,7 +191,7 @@ func (f *Fallback) countTimeout(asked time.Time) int64 {
 
 func (f *Fallback) degrade(subject string, err error) {
 	if f.degraded.CompareAndSwap(false, true) {
-		f.log.Warn("Redis is out of reach: this replica counts requests by itself until Redis is back", "error", err)
+		f.log.Warn("Redis is out of reach: this replica counts requests by itself until Redis answers again", "error", err)
 		f.lost <- subject
 	}
 }
