@@ -1,12 +1,12 @@
-// Package api holds the published description of the interface, as files that people and programs read. Change
-// openapi.yaml by hand, then run go generate ./api, which makes openapi.json from it.
+// Package api holds the OpenAPI document of the interface as files for people and programs. Edit openapi.yaml by hand, then
+// run go generate ./api, which makes openapi.json from it.
 package api
 
 import _ "embed"
 
-//go:generate go test -run ^TestJSONFormIsTheYAMLForm$ -update
+//go:generate go test -run ^TestJSONMatchesYAML$ -update
 
-// YAML is the OpenAPI document as it is written.
+// YAML is the OpenAPI document as it is written by hand.
 //
 //go:embed openapi.yaml
 var YAML []byte

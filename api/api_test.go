@@ -17,7 +17,7 @@ import (
 	"github.com/oasdiff/yaml"
 )
 
-var update = flag.Bool("update", false, "write openapi.json anew")
+var update = flag.Bool("update", false, "rewrite openapi.json")
 
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
@@ -28,7 +28,7 @@ func document(t *testing.T) *openapi3.T {
 	return doc
 }
 
-func TestDocumentIsValidWithItsExamples(t *testing.T) {
+func TestDocumentAndItsExamplesAreValid(t *testing.T) {
 	doc := document(t)
 	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestDocumentIsValidWithItsExamples(t *testing.T) {
 	}
 }
 
-func TestJSONFormIsTheYAMLForm(t *testing.T) {
+func TestJSONMatchesYAML(t *testing.T) {
 	converted, err := yaml.YAMLToJSON(YAML)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestOperationsAreThePublishedOnesAndTheAdditions(t *testing.T) {
 
 func isAddition(extensions map[string]any) bool { return extensions["x-addition"] == true }
 
-func TestServersAreThisOneThenProductionThenStaging(t *testing.T) {
+func TestServersAreThisOneProductionAndStaging(t *testing.T) {
 	doc := document(t)
 	var urls []string
 	for _, server := range doc.Servers {
@@ -123,7 +123,7 @@ func TestOnlyGetPetIsDeprecated(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerNamesItsHeaders(t *testing.T) {
+func TestEveryAnswerListsItsHeaders(t *testing.T) {
 	always := []string{"Cache-Control", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"}
 	byStatus := map[string][]string{
 		"201": {"Location"},
@@ -135,7 +135,7 @@ func TestEveryAnswerNamesItsHeaders(t *testing.T) {
 	for _, op := range operations(t) {
 		for status, response := range op.Responses.Map() {
 			want := slices.Concat(always, byStatus[status])
-			if op.Deprecated && status != "405" { // a 405 is of the path
+			if op.Deprecated && status != "405" { // a 405 is about the path, not about the operation
 				want = append(want, "Deprecation", "Link", "Sunset")
 			}
 			var got []string
@@ -176,7 +176,7 @@ func TestEveryBodyAndAnswerHasAnExample(t *testing.T) {
 	}
 }
 
-func TestEveryOperationNamesItsRefusals(t *testing.T) {
+func TestEveryOperationListsItsRefusals(t *testing.T) {
 	always := []string{"401", "405", "429", "500", "503"}
 	for path, item := range document(t).Paths.Map() {
 		for method, op := range item.Operations() {
@@ -199,13 +199,13 @@ func TestEveryOperationNamesItsRefusals(t *testing.T) {
 				}
 			}
 			if writes := len(op.Responses.Value("503").Value.Content["application/json"].Examples) > 1; writes != (method != http.MethodGet) {
-				t.Errorf("%s says that its outcome may be unknown: %v", op.OperationID, writes)
+				t.Errorf("%s: whether its outcome may be unknown is %v", op.OperationID, writes)
 			}
 		}
 	}
 }
 
-func TestErrorExamplesHaveTheStatusOfTheirAnswer(t *testing.T) {
+func TestErrorExamplesHaveTheRightStatus(t *testing.T) {
 	for _, op := range operations(t) {
 		for status, response := range op.Responses.Map() {
 			if status < "400" {
@@ -225,7 +225,7 @@ func TestErrorExamplesHaveTheStatusOfTheirAnswer(t *testing.T) {
 	}
 }
 
-func TestWhatThePublishedInterfaceDoesNotNameIsMarkedAsAnAddition(t *testing.T) {
+func TestEverythingBeyondThePublishedInterfaceIsMarkedAsAnAddition(t *testing.T) {
 	published := map[string][]string{
 		"listPets":  {"limit", "status", "200", "401", "429"},
 		"createPet": {"201", "400", "401", "429"},
@@ -242,7 +242,7 @@ func TestWhatThePublishedInterfaceDoesNotNameIsMarkedAsAnAddition(t *testing.T) 
 	doc := document(t)
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
-			added := isAddition(op.Extensions) // then all of it is
+			added := isAddition(op.Extensions) // then so is everything in it
 			for _, parameter := range slices.Concat(item.Parameters, op.Parameters) {
 				if !added {
 					check(op.OperationID, parameter.Value.Name, parameter.Value.Extensions)

@@ -26,7 +26,7 @@ func TestErrorHasExactlyThreeFields(t *testing.T) {
 	}
 }
 
-func TestTextsHaveTheBoundsOfTheDomain(t *testing.T) {
+func TestTextSchemasAgreeWithTheDomain(t *testing.T) {
 	texts := []string{
 		"", "a", " a ", "\n", "a\n", "\ta\x00", "\x00", "Zoë 🐕", "\ufeff", "\u200b", "\u0085", "\u00a0",
 		"\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000", "\v\f\r \t", "\x1c",
@@ -48,7 +48,7 @@ func TestTextsHaveTheBoundsOfTheDomain(t *testing.T) {
 	}
 }
 
-// Generators copy a pattern into programs, and some of them write an escaped \u as the character itself.
+// Code generators copy a pattern into programs, and some of them replace an escaped \u by the character itself.
 func TestPatternsCanBeCopiedIntoPrograms(t *testing.T) {
 	escaped := regexp.MustCompile(`\\u([0-9A-F]{4})`)
 	for _, text := range [][]byte{YAML, JSON} {
@@ -61,14 +61,14 @@ func TestPatternsCanBeCopiedIntoPrograms(t *testing.T) {
 			}
 			for _, escape := range escaped.FindAllStringSubmatch(line, -1) {
 				if r, _ := strconv.ParseUint(escape[1], 16, 16); unicode.IsControl(rune(r)) || r == 0x2028 || r == 0x2029 {
-					t.Errorf("line %d: %s would break a line", i+1, escape[0])
+					t.Errorf("line %d: %s would break the line in a program", i+1, escape[0])
 				}
 			}
 		}
 	}
 }
 
-func TestBodiesAreDescribedAsTheyAreTaken(t *testing.T) {
+func TestBodySchemasAcceptWhatTheServerAccepts(t *testing.T) {
 	schemas := document(t).Components.Schemas
 	for _, c := range []struct {
 		schema, body string

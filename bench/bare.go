@@ -12,13 +12,14 @@ import (
 	"petstore/bench/report"
 )
 
-// answers are some of petstore's, byte for byte, and headers that all have.
+// answers holds some of petstore's answers, byte for byte, and headers that are added to each of them.
 type answers struct {
 	List, Pet, Created, Inventory []byte
 	Headers                       http.Header
 }
 
-// ServeHTTP writes those bytes and does nothing else: no key, no limit, no log, no store. It is as much as net/http can do.
+// ServeHTTP writes these bytes and does nothing else: no key, no limit, no log, no storage. No handler on net/http can be
+// faster.
 func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), a.Headers)
 	w.Header().Set("Content-Type", "application/json")
@@ -38,7 +39,8 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bare starts a bare handler that has the answers of a petstore, and if it is dressed also the headers of its hot page.
+// bare starts a bare handler with the answers of a petstore. If the subject is report.Dressed, it also sends the headers of
+// the hot page.
 func (b *bench) bare(petstore *service, subject report.Subject, requests lines) (*service, error) {
 	s := b.newService(subject, requests)
 	var a answers
@@ -53,16 +55,16 @@ func (b *bench) bare(petstore *service, subject report.Subject, requests lines) 
 		*part.body = body
 		if part.line == report.Hot && s.ID == report.Dressed {
 			a.Headers = answer.Header
-			a.Headers.Del("Date") // net/http adds both by itself
+			a.Headers.Del("Date") // net/http itself adds these two
 			a.Headers.Del("Content-Length")
 		}
 	}
-	cmd := again("bare", s.address)
+	cmd := selfCommand("bare", s.address)
 	cmd.Stdin = bytes.NewReader(must(json.Marshal(a)))
 	return s.launch(cmd)
 }
 
-// runBare reads answers and serves them at the address given.
+// runBare reads answers from standard input and serves them at the address in args.
 func runBare(args []string) error {
 	var a answers
 	if err := json.NewDecoder(os.Stdin).Decode(&a); err != nil {

@@ -9,31 +9,31 @@ import (
 )
 
 const (
-	rows     = int64(100_000) // that a store has unless growth is measured
+	rows     = int64(100_000) // in each database, unless growth is measured
 	pageSize = 20
 	newPet   = `{"name":"Pet number 100001","categoryId":17,"status":"available"}`
 )
 
-// lines are the requests of each line.
+// lines maps the id of each line to its requests.
 type lines map[string][]load.Request
 
-// petstoreLines are those to a petstore with that many animals.
+// petstoreLines returns the requests to a petstore with that many animals.
 func petstoreLines(rows int64) lines {
 	all := simpleLines(rows)
 	all[report.Distinct] = []load.Request{get("/v1/pets?cursor={cursor}&limit=20").Each(pageSize+1, rows)}
 	all[report.Update] = updates(rows)
-	all[report.Adoption] = []load.Request{all[report.Create][0].Then("id", order.Then("id", onOrder("complete")))}
+	all[report.Adoption] = []load.Request{all[report.Create][0].Then("id", order.Then("id", closeOrder("complete")))}
 	all[report.Inventory] = []load.Request{get("/v1/inventory")}
 	return all
 }
 
-// simpleLines are those to a service that takes a plain number for a cursor.
+// simpleLines returns the requests to a service whose cursors are plain numbers.
 func simpleLines(rows int64) lines {
 	return newLines(get("/v1/pets"), get("/v1/pets?cursor={}&limit=20").Each(pageSize+1, rows), get("/v1/pets/{}").Random(rows),
 		post("/v1/pets", newPet, http.StatusCreated))
 }
 
-// newLines are the lines that every store has; the mix is 95 lists for 5 creates.
+// newLines returns the lines that every subject has. The mix is 95 lists to 5 creates.
 func newLines(list, distinct, get, create load.Request) lines {
 	return lines{
 		report.Hot:      {list},
@@ -44,7 +44,7 @@ func newLines(list, distinct, get, create load.Request) lines {
 	}
 }
 
-// updates put animals at random into one of many categories, so that few of them find nothing to change.
+// updates returns requests that move random animals to one of many categories, so that few of them change nothing.
 func updates(rows int64) (requests []load.Request) {
 	for category := range 50 {
 		body := fmt.Sprintf(`{"categoryId":%d}`, category+100)
@@ -53,11 +53,11 @@ func updates(rows int64) (requests []load.Request) {
 	return requests
 }
 
-// order is that of an animal, whose number it takes; the body is as long whatever that is.
+// order is a request that places an order for an animal. The id is padded, so that every body has the same length.
 var order = post("/v1/orders", `{"petId":{%16d}}`, http.StatusCreated)
 
-// onOrder completes or cancels an order.
-func onOrder(what string) load.Request { return post("/v1/orders/{}/"+what, "", http.StatusOK) }
+// closeOrder returns a request that completes or cancels an order.
+func closeOrder(action string) load.Request { return post("/v1/orders/{}/"+action, "", http.StatusOK) }
 
 func get(path string) load.Request {
 	return load.NewRequest(http.MethodGet, path, apiKey, "", http.StatusOK)

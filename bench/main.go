@@ -20,11 +20,11 @@ import (
 	"petstore/bench/report"
 )
 
-// root is the folder of petstore's module, seen from that of the bench.
+// root is the folder of petstore's module, relative to the bench.
 const root = ".."
 
-// commands are what the bench does beside measuring everything. As the last of them it starts itself again, so that what
-// is measured, what it is compared with and the load are processes of their own.
+// commands are what the bench can do besides measuring everything. The bench starts itself again for the last three, so
+// that the load and the services that petstore is compared with run in their own processes.
 var commands = map[string]func(args []string) error{
 	"soak": runSoak, "soak-page": runSoakPage,
 	"load": runLoad, "bare": runBare, "plain": runPlain,
@@ -41,26 +41,26 @@ func main() {
 	}
 }
 
-// bench is one run: what it has started, and what it has measured.
+// bench is one run of the benchmark: what it has started and what it has measured.
 type bench struct {
 	ctx             context.Context // ends when the user interrupts the run
-	scratch         string          // a folder of its own, gone afterwards
-	binary          string          // petstore
-	postgres, redis *service        // Redis is nil unless both run
-	services        []*service      // that are measured now
+	scratch         string          // a folder that is removed at the end
+	binary          string          // the path of petstore
+	postgres, redis *service        // redis is nil unless both run
+	services        []*service      // what is being measured
 	run             report.Run
 }
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	quick := flags.Bool("quick", false, "2 rounds of 0.3 s unless told otherwise, to see that everything works; writes into bench/results/quick")
-	peers := flags.Bool("peers", false, "measure other services too, from the package registries")
+	quick := flags.Bool("quick", false, "check that everything works: 2 rounds of 0.3 s unless other flags say otherwise; writes into bench/results/quick")
+	peers := flags.Bool("peers", false, "also measure other services, installed from package registries")
 	rounds := flags.Int("rounds", 11, "how often everything is measured")
 	seconds := flags.Float64("seconds", 0.4, "how long one measurement takes")
-	skip := flags.String("skip", "", "what not to measure, with commas: rates, growth, replicas, starts, build")
-	dir := flags.String("dir", "", "the folder for databases, on the disk to be measured (that for temporary files)")
+	skip := flags.String("skip", "", "what not to measure, separated by commas: rates, growth, replicas, starts, build")
+	dir := flags.String("dir", "", "the folder for databases, on the disk to be measured (default: the folder for temporary files)")
 	from := flags.String("page", "", "measure nothing; rewrite both pages from this file of results")
-	profiles := flags.String("profile", "", "measure nothing, and write profiles of petstore under every line into this folder")
+	profiles := flags.String("profile", "", "measure nothing; write CPU profiles of petstore under every line into this folder")
 	flags.Parse(args)
 	results, docs := "results", filepath.Join(root, "docs")
 	if *from != "" {
@@ -73,7 +73,7 @@ func run(args []string) error {
 	if *quick {
 		*rounds, *seconds, results = 2, 0.3, filepath.Join(results, "quick")
 		docs = results
-		flags.Parse(args) // what is given wins
+		flags.Parse(args) // flags that were given win
 	}
 	b, err := newBench(*dir, *rounds, time.Duration(*seconds*float64(time.Second)))
 	if err != nil {
@@ -82,14 +82,14 @@ func run(args []string) error {
 	defer b.close()
 	b.run.Command = "go -C bench run ."
 	flags.Visit(func(f *flag.Flag) {
-		if f.Name != "dir" { // folders are nobody else's business
+		if f.Name != "dir" { // a local path does not belong on the page
 			b.run.Command += strings.TrimSuffix(fmt.Sprintf(" -%s=%s", f.Name, f.Value), "=true")
 		}
 	})
 	if *quick {
 		b.run.Settings.Growth = b.run.Settings.Growth[:2]
 	}
-	if err := b.startServices(*peers); err != nil {
+	if err := b.startSubjects(*peers); err != nil {
 		return err
 	}
 	if *profiles != "" {
@@ -104,12 +104,12 @@ func run(args []string) error {
 	}
 	fmt.Printf("\nWrote %s, and %s and %s into %s, after %v.\n", file, report.Page, report.Details, docs, time.Since(b.run.Date).Round(time.Second))
 	if wrong := b.run.Wrong(false); wrong.Answers > 0 {
-		return fmt.Errorf("%d answers were not the right ones; the first: %s", wrong.Answers, wrong.First)
+		return fmt.Errorf("%d answers were wrong; the first: %s", wrong.Answers, wrong.First)
 	}
 	return nil
 }
 
-// newBench makes a run ready: petstore is built.
+// newBench prepares a run and builds petstore.
 func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errors.New("measuring needs Linux: the load waits with epoll, and processor time and memory are read from /proc")
@@ -138,8 +138,8 @@ func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 			Rows: rows, Growth: []int64{10_000, 100_000, 1_000_000, 10_000_000},
 		},
 	}
-	// A folder into which PostgreSQL can look as another user.
-	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), finish(b.build(b.binary))); err != nil {
+	// PostgreSQL, which may run as another user, must be able to enter the folder.
+	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), runCommand(b.build(b.binary))); err != nil {
 		b.close()
 		return nil, err
 	}
@@ -147,29 +147,29 @@ func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 	return b, nil
 }
 
-// build makes the program as it is shipped.
+// build returns a command that builds the program as it is shipped.
 func (b *bench) build(binary string) *exec.Cmd {
 	build := exec.Command("go", "-C", root, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", binary, "./cmd/petstore")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return build
 }
 
-// finish runs a command to its end.
-func finish(cmd *exec.Cmd) error {
+// runCommand runs a command and waits for it. An error includes the output.
+func runCommand(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 	return nil
 }
 
-// leaveOut notes that something cannot be measured, and why.
+// leaveOut records that something cannot be measured, and why.
 func (b *bench) leaveOut(what string, err error) {
 	sentence := fmt.Sprintf("%s is left out: %s", what, strings.ReplaceAll(err.Error(), "\n", " "))
 	fmt.Println(sentence)
 	b.run.LeftOut = append(b.run.LeftOut, sentence)
 }
 
-// stopServices ends what is measured; the stores go on.
+// stopServices stops what is being measured. PostgreSQL and Redis keep running.
 func (b *bench) stopServices() {
 	for _, s := range b.services {
 		s.stop()
@@ -187,7 +187,7 @@ func (b *bench) close() {
 	os.RemoveAll(b.scratch)
 }
 
-// output is what a command says, "unknown" if it cannot.
+// output returns the output of a command, or "unknown" if the command fails.
 func output(name string, args ...string) string {
 	text, err := exec.Command(name, args...).Output()
 	if err != nil {
@@ -196,7 +196,7 @@ func output(name string, args ...string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// measureSync is how long it takes, most often, to make 4 kB durable: what every commit must wait for.
+// measureSync returns the median time that it takes to make 4 kB durable. Every commit has to wait that long.
 func measureSync(dir string) (time.Duration, error) {
 	file, err := os.Create(filepath.Join(dir, "sync"))
 	if err != nil {
@@ -213,7 +213,7 @@ func measureSync(dir string) (time.Duration, error) {
 	return time.Duration(times.Median()), err
 }
 
-// must is for what fails only on a machine that can measure nothing, such as one without a free port.
+// must panics if err is not nil. It is for errors that make any measurement impossible, such as a lack of free ports.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheBalancerIsConfiguredAsShippedForTheReplicasThatRun(t *testing.T) {
+func TestConfigureAdaptsTheShippedBalancerToTheReplicas(t *testing.T) {
 	shipped, err := os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))
 	if err != nil {
 		t.Fatal(err)
@@ -18,7 +18,7 @@ func TestTheBalancerIsConfiguredAsShippedForTheReplicasThatRun(t *testing.T) {
 		"option httpchk GET /readyz\n": true, "petstore-3": false, ":8080": false, ":8081": false,
 	} {
 		if strings.Contains(text, part) != wanted {
-			t.Errorf("%q is not as wanted (%v) in\n%s", part, wanted, text)
+			t.Errorf("whether %q is in the configuration: want %v in\n%s", part, wanted, text)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"petstore/bench/report"
 )
 
-// measure does the whole run.
+// measure takes all measurements of the run.
 func (b *bench) measure(skip []string) error {
 	var byConnections, byShare []report.Key
 	for _, n := range b.run.Settings.Connections {
@@ -22,14 +22,14 @@ func (b *bench) measure(skip []string) error {
 	for _, share := range b.run.Settings.Shares {
 		byShare = append(byShare, report.Key{Connections: report.Busy, Share: share})
 	}
-	if err := b.inTurn(b.services, report.Lines, b.run.Settings.Rounds, byConnections...); err != nil {
+	if err := b.measureInTurn(b.services, report.Lines, b.run.Settings.Rounds, byConnections...); err != nil {
 		return err
 	}
 	for _, step := range []struct {
 		name    string
 		measure func() error
 	}{
-		{"rates", func() error { return b.inTurn(b.services, report.Steady, 1, byShare...) }},
+		{"rates", func() error { return b.measureInTurn(b.services, report.Steady, 1, byShare...) }},
 		{"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts}, {"build", b.measureBuild},
 	} {
 		if slices.Contains(skip, step.name) {
@@ -42,9 +42,9 @@ func (b *bench) measure(skip []string) error {
 	return nil
 }
 
-// inTurn measures lines on services, round by round and each time in another order, so that whatever else happens on the
-// machine happens to all. Of peers only creates are measured at few connections.
-func (b *bench) inTurn(services []*service, what []report.Line, rounds int, keys ...report.Key) error {
+// measureInTurn measures lines on services round by round, each time in another order, so that whatever else happens on the
+// machine affects all of them alike. At few connections, peers are measured only with creates.
+func (b *bench) measureInTurn(services []*service, what []report.Line, rounds int, keys ...report.Key) error {
 	for _, line := range what {
 		for _, key := range keys {
 			key.Line = line.ID
@@ -53,7 +53,7 @@ func (b *bench) inTurn(services []*service, what []report.Line, rounds int, keys
 			})
 			for round := range rounds {
 				for i := range measured {
-					if err := b.shoot(measured[(i+round)%len(measured)], key, round); err != nil {
+					if err := b.measureOnce(measured[(i+round)%len(measured)], key, round); err != nil {
 						return err
 					}
 				}
@@ -66,14 +66,14 @@ func (b *bench) inTurn(services []*service, what []report.Line, rounds int, keys
 	return nil
 }
 
-// key makes a key this service's.
+// key returns the key completed for this service.
 func (s *service) key(key report.Key) report.Key {
 	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, s.replicas
 	return key
 }
 
-// shoot takes one measurement. One at a constant rate takes a share of the service's highest throughput.
-func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
+// measureOnce takes one measurement. At a constant rate, the rate is a share of the service's highest throughput.
+func (b *bench) measureOnce(s *service, key report.Key, round int) (err error) {
 	job := load.Job{
 		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Seed: uint64(round + 1),
 		Warmup: b.run.Settings.Warmup, Duration: b.run.Settings.Duration, Server: s.pids, Stores: s.stores,
@@ -94,14 +94,14 @@ func (b *bench) shoot(s *service, key report.Key, round int) (err error) {
 	}
 	shot.Resident = load.Resident(s.pids...)
 	b.run.Shots = append(b.run.Shots, shot)
-	time.Sleep(50 * time.Millisecond) // closed connections and their garbage are settled before the next is measured
-	for _, s := range b.services {    // a long run must not fill the disk, nor a later measurement wait for it
+	time.Sleep(50 * time.Millisecond) // lets the servers clean up closed connections before the next measurement
+	for _, s := range b.services {    // the logs of a long run must not fill the disk or slow down later measurements
 		err = errors.Join(err, os.Truncate(s.log, 0))
 	}
 	return err
 }
 
-// print tells what was measured of one key.
+// print prints what was measured for one key.
 func (b *bench) print(key report.Key, name string) {
 	cell, ratio := b.run.Cell(key), b.run.Ratio(key)
 	rate, of := cell.Of("throughput"), func(measure string) float64 { return cell.Of(measure).Median() }
@@ -110,7 +110,7 @@ func (b *bench) print(key report.Key, name string) {
 		ratio.Median(), ratio.Min(), ratio.Max(), of("p50"), of("p99"), of("p99.9"), of("cpu"), of("stores"))
 }
 
-// measureGrowth measures, on each store, what must not depend on the number of rows.
+// measureGrowth measures on each store the lines that must not slow down as rows are added.
 func (b *bench) measureGrowth() error {
 	b.stopServices()
 	for _, store := range b.run.Stores() {
@@ -122,9 +122,9 @@ func (b *bench) measureGrowth() error {
 			}
 			s.rows, s.lines[report.Get][0].InTurn = rows, true
 			b.services = append(b.services, s)
-			fmt.Printf("%s on %s rows, filled in %.0f s\n", s.Name, report.Count(rows), time.Since(began).Seconds())
+			fmt.Printf("%s: added %s rows in %.0f s\n", s.Name, report.Count(rows), time.Since(began).Seconds())
 		}
-		if err := b.inTurn(b.services, report.Growing, b.run.Settings.Rounds, report.Key{Connections: report.Busy}); err != nil {
+		if err := b.measureInTurn(b.services, report.Growing, b.run.Settings.Rounds, report.Key{Connections: report.Busy}); err != nil {
 			return err
 		}
 		b.stopServices()
@@ -132,7 +132,7 @@ func (b *bench) measureGrowth() error {
 	return nil
 }
 
-// measureReplicas measures petstore on ever more replicas behind HAProxy, which share PostgreSQL and Redis.
+// measureReplicas measures increasing numbers of replicas behind HAProxy. They share PostgreSQL and Redis.
 func (b *bench) measureReplicas() error {
 	b.stopServices()
 	if _, err := exec.LookPath("haproxy"); err != nil || b.redis == nil {
@@ -143,9 +143,9 @@ func (b *bench) measureReplicas() error {
 		return err
 	}
 	for _, n := range b.run.Settings.Replicas {
-		balanced, err := b.balance("replicas", n)
+		balanced, err := b.startBalanced("replicas", n)
 		if err == nil {
-			err = b.inTurn([]*service{balanced}, report.Replicated, b.run.Settings.Rounds, report.Key{Connections: report.Busy})
+			err = b.measureInTurn([]*service{balanced}, report.Replicated, b.run.Settings.Rounds, report.Key{Connections: report.Busy})
 		}
 		if err != nil {
 			return err
@@ -155,8 +155,8 @@ func (b *bench) measureReplicas() error {
 	return nil
 }
 
-// measureStarts measures how long the program takes from its command to its first answer, on a new database and on a
-// filled one, and what it holds at rest.
+// measureStarts measures how long the program takes from its start to its first answer, on a new database and on a filled
+// one, and how much memory it uses at rest.
 func (b *bench) measureStarts() error {
 	filled := report.Count(rows) + " animals"
 	for _, r := range []report.Start{{Subject: report.SQLite, State: "new database"}, {Subject: report.SQLite, State: filled}, {Subject: report.Postgres, State: filled}} {
@@ -179,7 +179,7 @@ func (b *bench) measureStarts() error {
 				return err
 			}
 			r.Times = append(r.Times, time.Since(began))
-			time.Sleep(time.Second) // left alone
+			time.Sleep(time.Second) // lets the program come to rest
 			r.Resident = max(r.Resident, load.Resident(s.Pid))
 			s.stop()
 		}
@@ -189,18 +189,18 @@ func (b *bench) measureStarts() error {
 	return nil
 }
 
-// measureBuild measures how long the program takes to build where nothing was compiled before. The modules are there.
+// measureBuild measures how long the first build of the program takes, with an empty build cache but all modules.
 func (b *bench) measureBuild() error {
 	build := b.build(os.DevNull)
 	build.Env = append(build.Env, "GOCACHE="+filepath.Join(b.scratch, "cache"))
 	began := time.Now()
-	err := finish(build)
+	err := runCommand(build)
 	b.run.Build = time.Since(began)
 	fmt.Printf("first build: %v\n", b.run.Build)
 	return err
 }
 
-// profileLines writes, for every line at many connections, what petstore spends its processor time on under load.
+// profileLines writes a CPU profile of petstore under load for every line.
 func (b *bench) profileLines(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -213,10 +213,10 @@ func (b *bench) profileLines(folder string) error {
 			file, written := filepath.Join(folder, s.ID+"-"+line.ID+".pprof"), make(chan error)
 			go func() {
 				time.Sleep(b.run.Settings.Warmup)
-				profile, err := s.ask(fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", max(1, b.run.Settings.Duration.Seconds())))
+				profile, err := s.askAdmin(fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", max(1, b.run.Settings.Duration.Seconds())))
 				written <- errors.Join(err, os.WriteFile(file, []byte(profile), 0o644))
 			}()
-			err := b.shoot(s, report.Key{Line: line.ID, Connections: report.Busy}, 0)
+			err := b.measureOnce(s, report.Key{Line: line.ID, Connections: report.Busy}, 0)
 			if err := errors.Join(err, <-written); err != nil {
 				return err
 			}

@@ -20,23 +20,24 @@ import (
 	"petstore/bench/report"
 )
 
-// service is a process that the bench has started, and that ends with it at the latest: a subject, or a store of one.
+// service is a process that the bench has started and that ends with it at the latest: a subject, or a store that a
+// subject uses.
 type service struct {
 	report.Subject
 	*os.Process
 	dir, address, port string
-	admin              string              // where petstore's metrics and profiles are
-	log                string              // the file of what it writes on both outputs
-	user               *syscall.Credential // nil for the one who runs the bench
+	admin              string              // the address of petstore's metrics and profiles
+	log                string              // the file with its standard output and standard error
+	user               *syscall.Credential // the user it runs as; nil for the user who runs the bench
 	exited             chan struct{}
-	pids               []int // the processes that are measured: its own, or those behind a balancer
-	stores             []int // the processes that it works with
+	pids               []int // the processes to measure: its own, or those behind a balancer
+	stores             []int // the processes of the stores that it uses
 	lines              lines
-	rows               int64 // where growth is measured
-	replicas           int   // behind a balancer
+	rows               int64 // how many animals it has, where growth is measured
+	replicas           int   // how many replicas are behind it, if it is a balancer
 }
 
-// newService gives a subject a folder, and an address that nothing listens on.
+// newService makes a service for a subject, with a folder and a free address.
 func (b *bench) newService(subject report.Subject, requests lines) *service {
 	s := &service{Subject: subject, lines: requests, dir: must(os.MkdirTemp(b.scratch, subject.ID+"-")), address: freeAddress()}
 	_, s.port, _ = net.SplitHostPort(s.address)
@@ -49,19 +50,19 @@ func freeAddress() string {
 	return l.Addr().String()
 }
 
-// start runs a command in the service's folder, where its log is too, and returns the service when it is ready.
+// start runs a command in the service's folder, which also has its log, and returns when the service is ready.
 func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	s.log = filepath.Join(s.dir, "log")
 	log := must(os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
 	defer log.Close()
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.dir, log, log, load.Bound()
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.dir, log, log, load.EndWithParent()
 	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Credential = true, s.user
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	s.Process, s.pids, s.exited = cmd.Process, []int{cmd.Process.Pid}, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait() // the log says how it ended
 		close(s.exited)
 	}()
 	if err := s.wait(ready); err != nil {
@@ -71,11 +72,11 @@ func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	return s, nil
 }
 
-// patience bounds every wait for a service; only a broken one needs it.
-const patience = 60 * time.Second
+// serviceTimeout is how long the bench waits for a service. Only a broken one needs that long.
+const serviceTimeout = 60 * time.Second
 
 func (s *service) wait(ready func() error) error {
-	deadline := time.After(patience)
+	deadline := time.After(serviceTimeout)
 	for {
 		err := ready()
 		if err == nil {
@@ -92,18 +93,18 @@ func (s *service) wait(ready func() error) error {
 	}
 }
 
-// stop ends the process as an operator does.
+// stop ends the process like an operator.
 func (s *service) stop() {
 	s.Signal(syscall.SIGINT)
 	select {
 	case <-s.exited:
-	case <-time.After(patience):
+	case <-time.After(serviceTimeout):
 		s.Kill()
 		<-s.exited
 	}
 }
 
-// launch starts the service and waits until it answers its hot page as it should.
+// launch starts the service and waits until it answers its hot page correctly.
 func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 	return s.start(cmd, func() error {
 		_, _, err := s.lines[report.Hot][0].Ask(s.address, 0)
@@ -111,8 +112,8 @@ func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 	})
 }
 
-// begin launches the service unless it could not be made ready, and checks it before it is measured.
-func (s *service) begin(cmd *exec.Cmd, err error) (*service, error) {
+// startAndCheck launches the service and checks its answers before it is measured. It returns err if err is not nil.
+func (s *service) startAndCheck(cmd *exec.Cmd, err error) (*service, error) {
 	if err == nil {
 		_, err = s.launch(cmd)
 	}
@@ -124,19 +125,19 @@ func (s *service) begin(cmd *exec.Cmd, err error) (*service, error) {
 	}
 	if err != nil {
 		s.stop()
-		return nil, fmt.Errorf("%s does not answer as it should: %w", s.Name, err)
+		return nil, fmt.Errorf("%s gives wrong answers: %w", s.Name, err)
 	}
 	return s, nil
 }
 
-// animals are how many there are in the answer to the first request of a line.
+// animals is how many animals are in the answer to the first request of each line.
 var animals = map[string]int{
 	report.Hot: pageSize, report.Distinct: pageSize, report.Mix: pageSize, report.Inventory: 0,
 	report.Get: 1, report.Create: 1, report.Update: 1, report.Adoption: 1,
 }
 
-// checkAnswers makes sure, before anything is timed, that each line is answered with what it asks for, and different
-// numbers differently.
+// checkAnswers checks before any measurement that each line gets the right number of animals, and that requests with
+// different numbers get different answers.
 func (s *service) checkAnswers() error {
 	for line, requests := range s.lines {
 		r := requests[0]
@@ -144,11 +145,11 @@ func (s *service) checkAnswers() error {
 		_, last, err2 := r.Ask(s.address, r.Last)
 		err := errors.Join(err1, err2)
 		if err == nil && r.First != r.Last && bytes.Equal(first, last) {
-			err = fmt.Errorf("it answers the same for %d and %d: %s", r.First, r.Last, first)
+			err = fmt.Errorf("the answers for %d and %d are the same: %s", r.First, r.Last, first)
 		}
-		// Prism has no pages: its list is an example.
+		// Prism has no pages: its list is an example from the document.
 		if n := bytes.Count(first, []byte(`"name"`)); err == nil && s.ID != "prism" && n != animals[line] {
-			err = fmt.Errorf("there are %d animals and not %d in %s", n, animals[line], first)
+			err = fmt.Errorf("%d animals instead of %d in %s", n, animals[line], first)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", line, err)
@@ -157,8 +158,8 @@ func (s *service) checkAnswers() error {
 	return nil
 }
 
-// checkList looks for a new animal at once at the head of petstore's list, and compares the server's cursor with those
-// that the load will make.
+// checkList checks that a new animal is at once the first on petstore's list, and that the load makes the same cursors as
+// petstore.
 func (s *service) checkList() error {
 	_, created, err1 := s.lines[report.Create][0].Ask(s.address, 0)
 	list, body, err2 := s.lines[report.Hot][0].Ask(s.address, 0)
@@ -167,11 +168,11 @@ func (s *service) checkList() error {
 		return err
 	}
 	if len(pets) != pageSize || !bytes.Equal(pets[0], bytes.TrimSpace(created)) {
-		return fmt.Errorf("%s was created, and a list of %d is %s", created, len(pets), body)
+		return fmt.Errorf("%s was created, but the list of %d is %s", created, len(pets), body)
 	}
 	cursor := load.Cursor.Text(load.Number(pets[pageSize-1], "id"))
 	if link := list.Header.Get("Link"); !strings.Contains(link, "cursor="+cursor+"&") {
-		return fmt.Errorf("the next page is at %q, and the load would ask for the cursor %s", link, cursor)
+		return fmt.Errorf("the next page is at %q, but the load would use the cursor %s", link, cursor)
 	}
 	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"} {
 		if list.Header.Get(name) == "" {
@@ -181,7 +182,7 @@ func (s *service) checkList() error {
 	return nil
 }
 
-// checkObserved asks without a key, and looks for what was asked in the metrics and in the log.
+// checkObserved checks that a request without a key is refused, and that a create is counted and logged.
 func (s *service) checkObserved() error {
 	if _, _, err := load.NewRequest(http.MethodGet, "/v1/pets", "", "", http.StatusUnauthorized).Ask(s.address, 0); err != nil {
 		return fmt.Errorf("without a key: %w", err)
@@ -199,8 +200,8 @@ func (s *service) checkObserved() error {
 	})
 }
 
-// ask asks petstore's admin listener.
-func (s *service) ask(path string) (string, error) {
+// askAdmin gets a page from petstore's admin listener.
+func (s *service) askAdmin(path string) (string, error) {
 	answer, err := http.Get("http://" + s.admin + path)
 	if err != nil {
 		return "", err
@@ -213,9 +214,9 @@ func (s *service) ask(path string) (string, error) {
 	return string(body), err
 }
 
-// metrics are the values that the admin listener shows, by name and labels.
+// metrics returns the values of petstore's metrics by name and labels.
 func (s *service) metrics() (map[string]float64, error) {
-	text, err := s.ask("/metrics")
+	text, err := s.askAdmin("/metrics")
 	values := make(map[string]float64)
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -224,7 +225,7 @@ func (s *service) metrics() (map[string]float64, error) {
 	return values, err
 }
 
-// runLoad reads a job and writes the result of each of its intervals.
+// runLoad reads a job from standard input and writes the result of each interval to standard output.
 func runLoad([]string) error {
 	var job load.Job
 	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
@@ -234,11 +235,11 @@ func runLoad([]string) error {
 	return load.Run(job, func(r load.Result) { _ = out.Encode(r) })
 }
 
-// drive runs one job in a process of its own, on one processor at a time, and passes on the result of every interval.
+// drive runs a job in its own process, on one processor at a time, and calls each with the result of every interval.
 func (b *bench) drive(job load.Job, each func(load.Result)) error {
 	cmd := exec.CommandContext(b.ctx, must(os.Executable()), "load")
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, load.Bound()
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = bytes.NewReader(must(json.Marshal(job))), os.Stderr, load.EndWithParent()
 	results := json.NewDecoder(must(cmd.StdoutPipe()))
 	if err := cmd.Start(); err != nil {
 		return err

@@ -13,15 +13,15 @@ import (
 	"petstore/bench/report"
 )
 
-// runSoak drives petstore at a constant rate for a long time and watches whether anything grows.
+// runSoak puts petstore under a constant load for a long time and watches whether anything grows.
 func runSoak(args []string) error {
 	flags := flag.NewFlagSet("soak", flag.ExitOnError)
 	store := flags.String("store", report.SQLite, "sqlite or postgres (with Redis)")
-	length := flags.Duration("for", time.Hour, "how long")
-	rate := flags.Float64("rate", 0, "requests a second; 0 is half of what a 10-second run reaches on the spot")
+	length := flags.Duration("for", time.Hour, "how long the run takes")
+	rate := flags.Float64("rate", 0, "requests per second; 0 means half of what a run of 10 seconds reaches first")
 	every := flags.Duration("every", 10*time.Second, "how often a sample is taken")
 	out := flags.String("out", "soak.json", "the file for the samples")
-	dir := flags.String("dir", "", "the folder for databases (that for temporary files)")
+	dir := flags.String("dir", "", "the folder for databases (default: the folder for temporary files)")
 	flags.Parse(args)
 	if *store != report.SQLite && *store != report.Postgres {
 		return fmt.Errorf("there is no store %q; use sqlite or postgres", *store)
@@ -48,15 +48,15 @@ func runSoak(args []string) error {
 	if *rate == 0 {
 		err := b.drive(job, func(most load.Result) {
 			*rate = most.Throughput() / 2
-			fmt.Printf("The closed loop reached %.0f requests a second with %d failures %s\n", 2**rate, most.Failed, most.Failure)
+			fmt.Printf("The highest throughput is %.0f requests per second, with %d failures %s\n", 2**rate, most.Failed, most.Failure)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	job.Rate, job.Every, job.Duration, job.Seed = *rate, *every, *length, 2
-	job.Requests = soakMix("soak") // with idempotency keys of its own
-	fmt.Printf("%s at %.0f requests a second for %v, samples in %s\n", s.Name, *rate, *length, *out)
+	job.Requests = soakMix("soak") // with other idempotency keys
+	fmt.Printf("%s at %.0f requests per second for %v, samples in %s\n", s.Name, *rate, *length, *out)
 	soak, began := report.Soak{Run: b.run, Rate: *rate, Watched: watched}, time.Now()
 	if err := report.Save(*out, soak); err != nil {
 		return err
@@ -64,7 +64,7 @@ func runSoak(args []string) error {
 	err = b.drive(job, func(r load.Result) {
 		sample, err := b.sample(s, time.Since(began), r)
 		soak.Samples = append(soak.Samples, sample)
-		// A run that is killed is worth what it had measured until then. Saving more often would be a load of its own.
+		// Saving now and then keeps the samples of a run that is killed. Saving more often would disturb the measurement.
 		if len(soak.Samples)%60 == 0 {
 			err = errors.Join(err, report.Save(*out, soak))
 		}
@@ -79,11 +79,11 @@ func runSoak(args []string) error {
 	return errors.Join(err, report.Save(*out, soak))
 }
 
-// watched are the figures of a sample.
+// watched names the figures of a sample.
 var watched = []string{"p50, ms", "p99, ms", "p99.9, ms", "slowest, ms", "memory (RSS), MiB", "Go heap, MiB", "goroutines", "open files",
 	"write-ahead log, MiB", "database, MiB", "animals", "CPU of petstore, µs/request", "CPU of the stores, µs/request"}
 
-// sample adds what the server holds to what an interval has measured.
+// sample combines the result of an interval with what the server uses at its end.
 func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Sample, error) {
 	files, err1 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.Pid))
 	metrics, err2 := s.metrics()
@@ -108,8 +108,8 @@ func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Samp
 	}}, errors.Join(err1, err2, err3)
 }
 
-// soakMix is every kind of operation, mostly reads. All that is created is deleted again, and what is read and updated
-// is never deleted, so every right answer is known before.
+// soakMix returns every kind of operation, mostly reads. Everything that it creates it also deletes, and it never deletes
+// what it reads and updates, so the right answer to every request is known in advance.
 func soakMix(keys string) []load.Request {
 	requests := petstoreLines(rows)
 	list, read, create := requests[report.Hot][0], requests[report.Get][0], requests[report.Create][0]
@@ -122,11 +122,12 @@ func soakMix(keys string) []load.Request {
 		read.Times(550),
 		requests[report.Inventory][0].Times(50),
 		get("/v1/orders").Times(25),
-		// An animal comes and goes: seen in between, sent twice with one key, ordered and adopted, ordered and cancelled.
+		// Each of these creates an animal and deletes it. In between it reads it, sends the create again with the same
+		// idempotency key, completes an order for it, or cancels one.
 		create.Then("id", read.Then("id", remove)).Times(25),
 		once.Then("", once.Then("id", remove)).Times(25),
-		create.Then("id", order.Then("id", onOrder("complete").Then("petId", remove))).Times(25),
-		create.Then("id", order.Then("id", get("/v1/orders/{}").Then("id", onOrder("cancel").Then("petId", remove)))).Times(25),
+		create.Then("id", order.Then("id", closeOrder("complete").Then("petId", remove))).Times(25),
+		create.Then("id", order.Then("id", get("/v1/orders/{}").Then("id", closeOrder("cancel").Then("petId", remove)))).Times(25),
 	}
 	for _, update := range requests[report.Update] {
 		mix = append(mix, update.Times(2))

@@ -20,36 +20,37 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// startStores starts PostgreSQL and Redis, with the settings that they come with.
+// startStores starts PostgreSQL and Redis with their default settings.
 func (b *bench) startStores() (err error) {
 	if b.postgres, err = b.startPostgres(); err != nil {
 		return fmt.Errorf("it needs PostgreSQL (Debian: apt-get install postgresql): %w", err)
 	}
 	if b.redis, err = b.startRedis(); err != nil {
-		return fmt.Errorf("its limits need Redis or Valkey (Debian: apt-get install redis-server): %w", err)
+		return fmt.Errorf("it needs Redis or Valkey (Debian: apt-get install redis-server): %w", err)
 	}
 	return nil
 }
 
 func (b *bench) startPostgres() (*service, error) {
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // where Debian has it
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // where Debian installs it
 		os.Setenv("PATH", os.Getenv("PATH")+":"+slices.Max(found))
 	}
 	s := b.newService(report.Subject{ID: "store", Name: "PostgreSQL", Detail: versionOf("postgres")}, nil)
-	if err := s.becomeOrdinary(); err != nil {
+	if err := s.dropRoot(); err != nil {
 		return nil, err
 	}
 	initdb := exec.Command("initdb", "--pgdata", "data", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
 	initdb.Dir, initdb.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.user}
-	if err := finish(initdb); err != nil {
+	if err := runCommand(initdb); err != nil {
 		return nil, err
 	}
 	return s.start(exec.Command("postgres", "-D", "data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="),
 		func() error { return s.sql("postgres", "SELECT 1") })
 }
 
-// becomeOrdinary gives PostgreSQL and its folder a user of their own if this one is root, as whom it refuses to run.
-func (s *service) becomeOrdinary() error {
+// dropRoot makes PostgreSQL run as the user postgres, who gets the folder, if the bench runs as root. PostgreSQL refuses to
+// run as root.
+func (s *service) dropRoot() error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -63,12 +64,12 @@ func (s *service) becomeOrdinary() error {
 	return os.Chown(s.dir, uid, gid)
 }
 
-// url leads to a database of this PostgreSQL.
+// url returns the URL of a database of this PostgreSQL.
 func (s *service) url(database string) string {
 	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
 }
 
-// sql runs a statement on a database of this PostgreSQL and scans what it gives, if that is wanted.
+// sql runs a statement on a database of this PostgreSQL. If there are targets, it scans the first row into them.
 func (s *service) sql(database, statement string, into ...any) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(database))
@@ -98,16 +99,16 @@ func (b *bench) startRedis() (*service, error) {
 	})
 }
 
-// version is a number with points in it.
+// version matches a version number, such as 17.2.
 var version = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// versionOf is the first that a program says of itself, and empty if there is no such program.
+// versionOf returns the version that a program prints, or "" if there is no such program.
 func versionOf(program string) string { return version.FindString(output(program, "--version")) }
 
-// A page of 20 of these animals is about 1.6 kB of JSON.
+// animal selects animals of which a page of 20 is about 1.6 kB of JSON.
 const animal = "SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM "
 
-// seed makes the database of a service with that many animals, and returns its URL.
+// seed makes a database with that many animals for a service, and returns its URL.
 func (b *bench) seed(s *service, database string, rows int64) (url string, err error) {
 	if s.ID == report.SQLite || s.ID == report.Plain+report.SQLite {
 		path := filepath.Join(s.dir, "petstore.db")
@@ -128,7 +129,7 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 	for _, statement := range []string{
 		"PRAGMA cache_size = -262144",
 		fmt.Sprintf("INSERT INTO pets (name, category_id, status) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) %s n", rows, animal),
-		// The program counts what it stores itself; on PostgreSQL the database does.
+		// On SQLite the program counts the animals when it writes them, so the counts have to be set here.
 		"UPDATE inventory SET animals = (SELECT count(*) FROM pets WHERE pets.status = inventory.status)",
 		"PRAGMA wal_checkpoint(TRUNCATE)",
 	} {
@@ -139,7 +140,8 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 	return nil
 }
 
-// seedPostgres leaves the database in the state in which the server's own upkeep would. Of errors the first is the cause.
+// seedPostgres makes a database and leaves it in the same state as PostgreSQL's own maintenance would. It returns the first
+// error.
 func (b *bench) seedPostgres(database string, rows int64) error {
 	return cmp.Or(
 		b.postgres.sql("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"),
@@ -153,5 +155,5 @@ func (b *bench) seedPostgres(database string, rows int64) error {
 func (b *bench) migrate(database string) error {
 	cmd := exec.Command(b.binary, "migrate", "--database", database)
 	cmd.Env = cleanEnvironment()
-	return finish(cmd)
+	return runCommand(cmd)
 }

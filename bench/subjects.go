@@ -15,12 +15,12 @@ import (
 	"petstore/bench/report"
 )
 
-// apiKey is the operator's own: its limits are those of the key that the first start makes, high enough for any load.
+// apiKey is a key that the operator chooses. It has the limits of the first-run key, which no load reaches.
 const apiKey = "pets_bench_0123456789abcdef0123456789"
 
-// startServices starts everything that the lines are measured on. What cannot be started is left out, except for the one
-// that all are compared with.
-func (b *bench) startServices(peers bool) error {
+// startSubjects starts everything that is compared. What cannot be started is left out, except for petstore on SQLite and
+// the bare handler.
+func (b *bench) startSubjects(peers bool) error {
 	sqlite, err := b.petstore(report.SQLite, "", rows)
 	if err != nil {
 		return err
@@ -30,38 +30,38 @@ func (b *bench) startServices(peers bool) error {
 		return err
 	}
 	b.add(bare)
-	b.try("bare with headers", func() (*service, error) {
+	b.addOrLeaveOut("bare with headers", func() (*service, error) {
 		return b.bare(sqlite, report.Subject{ID: report.Dressed, Name: "bare, with petstore's headers",
 			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, lines{report.Hot: sqlite.lines[report.Hot]})
 	})
 	b.add(sqlite)
-	b.try("petstore on PostgreSQL and Redis", func() (*service, error) {
+	b.addOrLeaveOut("petstore on PostgreSQL and Redis", func() (*service, error) {
 		if err := b.startStores(); err != nil {
 			return nil, err
 		}
 		return b.petstore(report.Postgres, "lines", rows)
 	})
-	b.try("plain Go on SQLite", b.plainSQLite)
+	b.addOrLeaveOut("plain Go on SQLite", b.plainSQLite)
 	if b.redis != nil {
-		b.try("plain Go on PostgreSQL", b.plainPostgres)
+		b.addOrLeaveOut("plain Go on PostgreSQL", b.plainPostgres)
 	}
 	if peers {
-		b.try("Gin", b.gin)
-		b.try("PocketBase", b.pocketBase)
-		b.try("json-server", b.jsonServer)
-		b.try("Prism", b.prism)
+		b.addOrLeaveOut("Gin", b.gin)
+		b.addOrLeaveOut("PocketBase", b.pocketBase)
+		b.addOrLeaveOut("json-server", b.jsonServer)
+		b.addOrLeaveOut("Prism", b.prism)
 	}
 	return nil
 }
 
-// add takes a service into the run.
+// add adds a service to the run.
 func (b *bench) add(s *service) {
 	b.services = append(b.services, s)
 	b.run.Subjects = append(b.run.Subjects, s.Subject)
 }
 
-// try adds a service, or notes why it is left out.
-func (b *bench) try(name string, open func() (*service, error)) {
+// addOrLeaveOut adds a service, or records why it is left out.
+func (b *bench) addOrLeaveOut(name string, open func() (*service, error)) {
 	if s, err := open(); err == nil {
 		b.add(s)
 	} else {
@@ -69,12 +69,12 @@ func (b *bench) try(name string, open func() (*service, error)) {
 	}
 }
 
-// petstore starts the shipped program as a user does, with everything on and nothing set but addresses, on a new store with
-// that many animals.
+// petstore starts the program as it is shipped, with everything on and only addresses set, on a new database with that many
+// animals.
 func (b *bench) petstore(store, database string, rows int64) (*service, error) {
 	s := b.newService(b.subject(store), petstoreLines(rows))
 	url, err := b.seed(s, database, rows)
-	return s.begin(b.serve(s, url), err)
+	return s.startAndCheck(b.serve(s, url), err)
 }
 
 // subject describes petstore on a store.
@@ -86,7 +86,7 @@ func (b *bench) subject(store string) report.Subject {
 		"as shipped; PostgreSQL %s with its own settings (fsync and synchronous_commit on) and Redis %s on the same machine", b.postgres.Detail, b.redis.Detail)}
 }
 
-// serve is the command of petstore on a database; one on PostgreSQL has Redis too.
+// serve returns the command that runs petstore on a database. On PostgreSQL it also uses Redis.
 func (b *bench) serve(s *service, url string) *exec.Cmd {
 	s.admin = freeAddress()
 	cmd := exec.Command(b.binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", url)
@@ -98,7 +98,7 @@ func (b *bench) serve(s *service, url string) *exec.Cmd {
 	return cmd
 }
 
-// cleanEnvironment leaves out what could set petstore otherwise than it is shipped.
+// cleanEnvironment returns an environment without the variables that could change petstore's settings.
 func cleanEnvironment(more ...string) (env []string) {
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
 		if value, ok := os.LookupEnv(name); ok {
@@ -108,9 +108,9 @@ func cleanEnvironment(more ...string) (env []string) {
 	return append(env, more...)
 }
 
-// balance starts so many replicas and HAProxy before them, which stands for them all. HAProxy counts as the last of the
-// stores.
-func (b *bench) balance(database string, replicas int) (*service, error) {
+// startBalanced starts that many replicas and HAProxy in front of them, and returns HAProxy as the service to measure.
+// HAProxy itself counts as the last of the stores.
+func (b *bench) startBalanced(database string, replicas int) (*service, error) {
 	front := b.newService(b.subject(report.Postgres), petstoreLines(rows))
 	var addresses []string
 	var pids []int
@@ -130,26 +130,26 @@ func (b *bench) balance(database string, replicas int) (*service, error) {
 		return nil, err
 	}
 	front.pids, front.replicas, front.stores = pids, replicas, append(front.stores, front.Pid)
-	b.services = append([]*service{front}, b.services...) // stopped first
+	b.services = append([]*service{front}, b.services...) // so that HAProxy is stopped first
 	return front, nil
 }
 
-// elsewhere are the listeners and replicas that only a deployment has.
-var elsewhere = regexp.MustCompile(`(?m)^ *(bind :\d+|server \S+ [a-z]\S*:\d+)\n`)
+// deployedOnly matches the listeners and replicas that only a deployment has.
+var deployedOnly = regexp.MustCompile(`(?m)^ *(bind :\d+|server \S+ [a-z]\S*:\d+)\n`)
 
-// configure gives the shipped configuration other addresses, and no more replicas than there are.
+// configure replaces the addresses in the shipped configuration of HAProxy, and removes the replicas that are not running.
 func configure(shipped, address string, replicas []string) string {
 	shipped = strings.Replace(shipped, "bind :8080", "bind "+address, 1)
 	for i, replica := range replicas {
 		shipped = strings.Replace(shipped, fmt.Sprintf("petstore-%d:8080", i+1), replica, 1)
 	}
-	return elsewhere.ReplaceAllString(shipped, "")
+	return deployedOnly.ReplaceAllString(shipped, "")
 }
 
-// again is this program once more, as one of its commands.
-func again(args ...string) *exec.Cmd { return exec.Command(must(os.Executable()), args...) }
+// selfCommand returns a command that runs this program again, as one of its commands.
+func selfCommand(args ...string) *exec.Cmd { return exec.Command(must(os.Executable()), args...) }
 
-// newPeer is a service that others would make.
+// newPeer makes a service for something that others have written or would write.
 func (b *bench) newPeer(id, name string, requests lines) *service {
 	return b.newService(report.Subject{ID: id, Name: name, Peer: true}, requests)
 }
@@ -158,21 +158,21 @@ func (b *bench) plainSQLite() (*service, error) {
 	s := b.newPeer(report.Plain+report.SQLite, "plain Go, SQLite", simpleLines(rows))
 	s.Detail = "net/http by hand with petstore's driver, table and durability; one query a request, every create commits by itself; keys in a map, no limits, log or metrics"
 	url, err := b.seed(s, "", rows)
-	return s.begin(again("plain", s.address, url, apiKey), err)
+	return s.startAndCheck(selfCommand("plain", s.address, url, apiKey), err)
 }
 
-// postgresPool is the number of connections of the plain service. It is more than petstore's own pool has, because without
-// shared commits it is the connections that let commits overlap.
+// postgresPool is the number of connections of the plain service. It is more than petstore uses, because without shared
+// commits only more connections let commits overlap.
 const postgresPool = 32
 
 func (b *bench) plainPostgres() (*service, error) {
 	s := b.newPeer(report.Plain+report.Postgres, "plain Go, PostgreSQL", simpleLines(rows))
 	s.Detail, s.stores = fmt.Sprintf("the same with pgx on %d connections, with nothing of Redis", postgresPool), []int{b.postgres.Pid}
 	url, err := b.seed(s, "plain", rows)
-	return s.begin(again("plain", s.address, fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool), apiKey), err)
+	return s.startAndCheck(selfCommand("plain", s.address, fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool), apiKey), err)
 }
 
-// runPlain serves, at the address given first, the database given next to whoever has the key given last.
+// runPlain runs the plain service. The arguments are its address, the database and the key.
 func runPlain(args []string) error {
 	handler, err := baseline.Plain(args[1], args[2])
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *bench) gin() (*service, error) {
 	s.Detail = fmt.Sprintf("Gin %s, GORM %s with prepared statements, SQLite through mattn/go-sqlite3 (cgo) with WAL and synchronous=FULL: durable; Gin's access log, no keys, no limits",
 		moduleVersion("github.com/gin-gonic/gin"), moduleVersion("gorm.io/gorm"))
 	program, err := b.buildPeer("gin")
-	return s.begin(exec.Command(program, s.address, filepath.Join(s.dir, "pets.db"), fmt.Sprint(rows)), err)
+	return s.startAndCheck(exec.Command(program, s.address, filepath.Join(s.dir, "pets.db"), fmt.Sprint(rows)), err)
 }
 
 func (b *bench) pocketBase() (*service, error) {
@@ -202,7 +202,7 @@ func (b *bench) pocketBase() (*service, error) {
 	program, err := b.buildPeer("pocketbase")
 	cmd := exec.Command(program, "serve", "--http", s.address, "--dir", filepath.Join(s.dir, "data"))
 	cmd.Env = cleanEnvironment(fmt.Sprint("ANIMALS=", rows))
-	return s.begin(cmd, err)
+	return s.startAndCheck(cmd, err)
 }
 
 func (b *bench) jsonServer() (*service, error) {
@@ -220,41 +220,41 @@ func (b *bench) jsonServer() (*service, error) {
 	if err := os.WriteFile(filepath.Join(s.dir, "db.json"), must(json.Marshal(map[string]any{"pets": pets})), 0o644); err != nil {
 		return nil, err
 	}
-	return s.beginNode("json-server", "%s, quiet; all in memory, and the whole file written anew, without a sync, at every create",
+	return s.startNode("json-server", "%s, quiet; all in memory, and the whole file written anew, without a sync, at every create",
 		"--quiet", "--host", "127.0.0.1", "--port", s.port, "db.json")
 }
 
-// prism answers from the interface's document alone: it keeps nothing, so it has no pages and no mix.
+// prism starts Prism, which answers from api/openapi.yaml alone. It stores nothing, so it has no pages and no mix.
 func (b *bench) prism() (*service, error) {
 	s := b.newPeer("prism", "Prism", lines{
 		report.Hot:    {get("/pets")},
 		report.Get:    {get("/pets/7")},
 		report.Create: {post("/pets", newPet, http.StatusCreated)},
 	})
-	return s.beginNode("prism", "%s, silent; answers the examples of api/openapi.yaml and keeps nothing",
+	return s.startNode("prism", "%s, silent; answers the examples of api/openapi.yaml and keeps nothing",
 		"mock", "--verboseLevel", "silent", "--host", "127.0.0.1", "--port", s.port, must(filepath.Abs(filepath.Join(root, "api", "openapi.yaml"))))
 }
 
-// beginNode installs the npm peers, once, and begins with one of their programs. The detail has a place for the versions.
-func (s *service) beginNode(program, detail string, args ...string) (*service, error) {
+// startNode installs the npm peers and starts one of their programs. In detail, %s stands for the versions.
+func (s *service) startNode(program, detail string, args ...string) (*service, error) {
 	folder := must(filepath.Abs("peers/node"))
 	cmd := exec.Command("npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = folder
-	if err := finish(cmd); err != nil {
+	if err := runCommand(cmd); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(folder, "node_modules", ".bin", program)
 	s.Detail = fmt.Sprintf(detail, fmt.Sprintf("%s %s on Node.js %s", s.Name, versionOf(path), versionOf("node")))
-	return s.begin(exec.Command(path, args...), nil)
+	return s.startAndCheck(exec.Command(path, args...), nil)
 }
 
-// buildPeer builds one of the Go peers, which have a module of their own.
+// buildPeer builds one of the Go peers, which have their own module.
 func (b *bench) buildPeer(name string) (string, error) {
 	program := filepath.Join(b.scratch, "peer-"+name)
-	return program, finish(exec.Command("go", "-C", "peers", "build", "-o", program, "./"+name))
+	return program, runCommand(exec.Command("go", "-C", "peers", "build", "-o", program, "./"+name))
 }
 
-// moduleVersion is the version of a module that the Go peers are built with.
+// moduleVersion returns the version of a module that the Go peers use.
 func moduleVersion(module string) string {
 	return output("go", "-C", "peers", "list", "-m", "-f", "{{.Version}}", module)
 }

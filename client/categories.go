@@ -6,15 +6,15 @@ import (
 	"net/http"
 )
 
-// Category gives a name to a number that animals carry as their CategoryID.
+// Category gives a name to a number that animals have as their CategoryID.
 type Category struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// CategoryQuery says which page of the categories to list.
+// CategoryQuery selects a page of categories.
 type CategoryQuery struct {
-	Limit  int    // categories per page, up to 100; if zero, ListCategories takes 20 and Categories 100
+	Limit  int    // categories per page, up to 100; if zero, ListCategories uses 20 and Categories 100
 	Cursor string // the Next of an earlier page
 }
 
@@ -31,14 +31,14 @@ func (c *Client) ListCategories(ctx context.Context, q CategoryQuery, options ..
 	return page[Category](ctx, c, "/categories", q.encode(), options)
 }
 
-// Categories walks all categories, by ascending id, page by page. An error ends the walk.
+// Categories iterates over all categories by ascending id, page by page. An error ends the iteration.
 func (c *Client) Categories(ctx context.Context, q CategoryQuery, options ...CallOption) iter.Seq2[Category, error] {
-	q.Limit = wide(q.Limit)
+	q.Limit = walkLimit(q.Limit)
 	return walk[Category](ctx, c, "/categories", q.encode(), options)
 }
 
-// CreateCategory gives the name to a number that the service chooses. It returns ErrNameTaken if another category has
-// the name.
+// CreateCategory gives name to a number that the service chooses. It returns ErrNameTaken if another category has the
+// name.
 func (c *Client) CreateCategory(ctx context.Context, name string, options ...CallOption) (made Category, err error) {
 	err = c.create(ctx, "/categories", categoryName{name}, &made, options)
 	return made, err
@@ -46,19 +46,19 @@ func (c *Client) CreateCategory(ctx context.Context, name string, options ...Cal
 
 // GetCategory returns the category with that id.
 func (c *Client) GetCategory(ctx context.Context, id int64, options ...CallOption) (found Category, err error) {
-	err = c.call(ctx, http.MethodGet, at("/categories", id), &found, options)
+	err = c.call(ctx, http.MethodGet, memberPath("/categories", id), &found, options)
 	return found, err
 }
 
 // NameCategory gives a name to a number, or renames it. It returns ErrNameTaken if another category has the name.
 func (c *Client) NameCategory(ctx context.Context, id int64, name string, options ...CallOption) (named Category, err error) {
-	err = c.callWith(ctx, http.MethodPut, at("/categories", id), categoryName{name}, &named, options)
+	err = c.callWith(ctx, http.MethodPut, memberPath("/categories", id), categoryName{name}, &named, options)
 	return named, err
 }
 
-// DeleteCategory takes the name from a number. Animals keep the number.
+// DeleteCategory removes the name of a number. Animals keep the number.
 func (c *Client) DeleteCategory(ctx context.Context, id int64, options ...CallOption) error {
-	return c.call(ctx, http.MethodDelete, at("/categories", id), nil, options)
+	return c.call(ctx, http.MethodDelete, memberPath("/categories", id), nil, options)
 }
 
 func (c *Category) missing() bool { return c.Name == "" }

@@ -15,16 +15,16 @@ import (
 )
 
 // Client calls one service with one key. It is safe for concurrent use. Goroutines that use the same key should share one
-// Client, because a Client sends no more requests than the key has left.
+// Client, because only a shared Client knows how many requests the key has left.
 type Client struct {
 	settings
 	base string // ends in /v1
-	// authorize adds the key to a request. Only this function knows the key, so no way of printing a Client shows it.
+	// authorize adds the key to a request. Only this function knows the key, so printing a Client never shows it.
 	authorize func(*http.Request)
 	gate      *gate
 }
 
-// New makes a Client for the service at that address, with or without /v1 at its end. It sends nothing yet.
+// New makes a Client of the service at the address server, with or without /v1 at its end. It sends nothing yet.
 func New(server, key string, options ...Option) (*Client, error) {
 	base, err := baseOf(server)
 	if err != nil {
@@ -42,10 +42,10 @@ func New(server, key string, options ...Option) (*Client, error) {
 		set(&c.settings)
 	}
 	if !printable(c.userAgent) {
-		return nil, errors.New("the user agent must be of printable ASCII characters")
+		return nil, errors.New("the user agent may have only printable ASCII characters")
 	}
 	c.http = withoutRedirects(c.http)
-	c.gate = &gate{patience: c.budget, notice: c.onWait}
+	c.gate = &gate{waitTimeout: c.budget, notice: c.onWait}
 	return c, nil
 }
 
@@ -57,34 +57,34 @@ func baseOf(server string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
 }
 
-// printable says whether s can stand in a header.
+// printable reports whether s can be sent in a header.
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// withoutRedirects is a copy of h that does not follow redirects: the service never redirects, and the key must not go
-// anywhere else.
+// withoutRedirects returns a copy of h that does not follow redirects: the service never redirects, and the key must not
+// be sent anywhere else.
 func withoutRedirects(h *http.Client) *http.Client {
 	own := *h
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }
 
-// String says which service the Client calls.
+// String names the service that the Client calls.
 func (c *Client) String() string { return "petstore client of " + c.base }
 
-// GoString is String, so that no verb of package fmt shows the fields.
+// GoString returns the same as String, so that no verb of package fmt shows the fields.
 func (c *Client) GoString() string { return c.String() }
 
 // Limits returns what the Client knows about the key's limits: those of the answer with the lowest Remaining in the
-// current window. They are zero before the first answer, and while something in front of the service refuses requests.
+// current window. They are zero before the first answer, and while a proxy in front of the service refuses requests.
 func (c *Client) Limits() Limits { return c.gate.limits() }
 
-// request is a call of one operation. All its tries send the same bytes.
+// request is one call of an operation. All its tries send the same bytes.
 type request struct {
 	method, path, query string
 	body                []byte
-	idempotencyKey      string // only operations that make something send it
+	idempotencyKey      string // only creates send it
 	meta                *Meta  // never nil
 }
 
@@ -97,8 +97,8 @@ func newRequest(method, path string, options []CallOption) *request {
 	return r
 }
 
-// makes says whether the operation makes something.
-func (r *request) makes() bool { return r.method == http.MethodPost && r.body != nil }
+// creates reports whether the operation creates something.
+func (r *request) creates() bool { return r.method == http.MethodPost && r.body != nil }
 
 // answer is a complete answer of the service.
 type answer struct {
@@ -113,9 +113,9 @@ func (c *Client) call(ctx context.Context, method, path string, out any, options
 	return err
 }
 
-// body is what a request sends.
+// body is the body of a request.
 type body interface {
-	// texts are the texts of the caller in it. JSON can hold only valid UTF-8, and encoding/json changes others.
+	// texts returns the caller's texts in it. They must be valid UTF-8, because encoding/json changes other texts.
 	texts() []string
 }
 
@@ -129,25 +129,25 @@ func (c *Client) callWith(ctx context.Context, method, path string, in body, out
 	}
 	content, err := json.Marshal(in)
 	if err != nil {
-		return fmt.Errorf("the body of %s %s cannot be written: %w", method, path, err)
+		return fmt.Errorf("the body of %s %s cannot be encoded: %w", method, path, err)
 	}
 	r.body = content
-	if r.makes() && (!printable(r.idempotencyKey) || len(r.idempotencyKey) > 255) {
-		return errors.New("an idempotency key must be of 1 to 255 printable ASCII characters")
+	if r.creates() && (!printable(r.idempotencyKey) || len(r.idempotencyKey) > 255) {
+		return errors.New("an idempotency key must have 1 to 255 printable ASCII characters")
 	}
 	_, err = c.exchange(ctx, r, out)
 	return err
 }
 
-// create is callWith for an operation that must make something only once, however often it is sent.
+// create is callWith for an operation that must create something only once, however often it is sent.
 func (c *Client) create(ctx context.Context, path string, in body, out any, options []CallOption) error {
 	withKey := append([]CallOption{WithIdempotencyKey(newIdempotencyKey())}, options...)
 	return c.callWith(ctx, http.MethodPost, path, in, out, withKey)
 }
 
-// exchange performs a request and reads the answer into out. If out is nil, the answer must be empty.
+// exchange sends a request, with retries, and reads the answer into out. If out is nil, the answer must be empty.
 func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, error) {
-	a, err := c.perform(ctx, r)
+	a, err := c.sendWithRetries(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, er
 	return a, nil
 }
 
-// read reads the body into out. It fails if something else than the service may have answered.
+// read reads the body into out. It fails if the answer may not come from the service.
 func (a *answer) read(out any) error {
 	if out == nil {
 		if a.status != http.StatusNoContent {
@@ -166,11 +166,11 @@ func (a *answer) read(out any) error {
 		return nil
 	}
 	if bytes.Equal(bytes.TrimSpace(a.body), []byte("null")) {
-		return errors.New("nothing is in it")
+		return errors.New("it is empty")
 	}
 	err := json.Unmarshal(a.body, out)
 	if thing, one := out.(interface{ missing() bool }); err == nil && one && thing.missing() {
-		err = errors.New("nothing is in it")
+		err = errors.New("it is empty")
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (a *answer) read(out any) error {
 // maxAnswer bounds how much of an answer is read. The largest page takes less than 2 MiB.
 const maxAnswer = 16 << 20
 
-// send makes one try of a request when the gate lets it go. It returns an *Error if the service refuses the request.
+// send sends a request once, as soon as the gate admits it. It returns an *Error if the service refuses the request.
 func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if r.makes() {
+	if r.creates() {
 		req.Header.Set("Idempotency-Key", r.idempotencyKey)
 	}
 	c.authorize(req)
@@ -202,7 +202,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	r.meta.Attempts++
 	res, err := c.http.Do(req)
 	if err != nil {
-		c.gate.leave(pass, silence(err))
+		c.gate.leave(pass, noAnswer(err))
 		return nil, err
 	}
 	arrived := time.Now()
@@ -210,23 +210,23 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	r.meta.read(res)
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	refusal := refusalOf(res, body)
-	c.gate.leave(pass, c.newsOf(res, refusal, arrived))
+	c.gate.leave(pass, c.feedbackOf(res, refusal, arrived))
 	c.log.DebugContext(ctx, "petstore answered", "method", r.method, "path", r.path, "status", res.StatusCode,
 		"attempt", r.meta.Attempts, "remaining", r.meta.Limits.Remaining, "request", r.meta.RequestID)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the answer to %s %s broke off: %w", r.method, r.path, err)
+		return nil, fmt.Errorf("the answer to %s %s was cut off: %w", r.method, r.path, err)
 	case refusal != nil:
 		return nil, refusal
 	}
 	return &answer{res.StatusCode, res.Header, body}, nil
 }
 
-// newsOf is what the gate learns from an answer. With ReturnBan, a ban is returned to this caller and does not close the
-// gate for others.
-func (c *Client) newsOf(res *http.Response, refusal *Error, arrived time.Time) news {
+// feedbackOf returns what the gate may learn from an answer. With ReturnBan, a ban is returned to this caller and does not
+// close the gate for others.
+func (c *Client) feedbackOf(res *http.Response, refusal *Error, arrived time.Time) feedback {
 	if refusal != nil && refusal.Code == ErrKeyBanned && c.onBan == ReturnBan {
-		return news{}
+		return feedback{}
 	}
-	return newsOf(res, refusal, arrived)
+	return feedbackOf(res, refusal, arrived)
 }

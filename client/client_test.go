@@ -24,16 +24,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-// online starts a real service on a port of its own and returns a client of it.
+// online starts a real service on its own port and returns a client of it.
 func online(t *testing.T, options ...client.Option) (*client.Client, *service) {
 	t.Helper()
 	s := testService(t)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return newClient(t, server.URL, s.generous(t), options...), s
+	return newClient(t, server.URL, s.generousKey(t), options...), s
 }
 
-// must is the result of a call that has to succeed.
+// must returns the result of a call that has to succeed.
 func must[T any](result T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -44,8 +44,8 @@ func must[T any](result T, err error) func(*testing.T) T {
 	}
 }
 
-// equal fails the test unless a call gave what it should.
-func equal[T any](t *testing.T, got T, err error, want T) {
+// wantResult fails the test unless a call succeeded with the result want.
+func wantResult[T any](t *testing.T, got T, err error, want T) {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
@@ -54,8 +54,8 @@ func equal[T any](t *testing.T, got T, err error, want T) {
 	}
 }
 
-// is fails the test unless a call was refused with that code and status.
-func is(t *testing.T, err error, code client.Code, status int) {
+// wantRefusal fails the test unless a call was refused with that code and status.
+func wantRefusal(t *testing.T, err error, code client.Code, status int) {
 	t.Helper()
 	var e *client.Error
 	if !errors.Is(err, code) || !errors.As(err, &e) || e.Status != status || e.RequestID == "" || e.Message == "" {
@@ -63,55 +63,55 @@ func is(t *testing.T, err error, code client.Code, status int) {
 	}
 }
 
-func TestAnimalsLiveTheirLife(t *testing.T) {
+func TestAnimalsCanBeAddedFoundChangedAndDeleted(t *testing.T) {
 	store, _ := online(t)
 	ctx := t.Context()
 	pet, err := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
-	equal(t, pet, err, client.Pet{ID: 1, Name: "Biscuit", CategoryID: 1, Status: client.Available})
+	wantResult(t, pet, err, client.Pet{ID: 1, Name: "Biscuit", CategoryID: 1, Status: client.Available})
 	pet, err = store.CreatePet(ctx, client.NewPet{Name: "Olive & <Zoë>", CategoryID: -2, Status: client.Sold})
-	equal(t, pet, err, client.Pet{ID: 2, Name: "Olive & <Zoë>", CategoryID: -2, Status: client.Sold})
+	wantResult(t, pet, err, client.Pet{ID: 2, Name: "Olive & <Zoë>", CategoryID: -2, Status: client.Sold})
 
 	found, err := store.GetPet(ctx, 2)
-	equal(t, found, err, pet)
+	wantResult(t, found, err, pet)
 	found, err = store.FindPet(ctx, 2)
-	equal(t, found, err, pet)
+	wantResult(t, found, err, pet)
 	_, err = store.FindPet(ctx, 7)
-	is(t, err, client.ErrNotFound, 404)
+	wantRefusal(t, err, client.ErrNotFound, 404)
 
 	page, err := store.ListPets(ctx, client.PetQuery{Status: client.Sold})
-	equal(t, page, err, client.Page[client.Pet]{Items: []client.Pet{pet}})
+	wantResult(t, page, err, client.Page[client.Pet]{Items: []client.Pet{pet}})
 	page, err = store.ListPets(ctx, client.PetQuery{ID: 1, Status: client.Sold})
-	equal(t, page, err, client.Page[client.Pet]{Items: []client.Pet{}})
+	wantResult(t, page, err, client.Page[client.Pet]{Items: []client.Pet{}})
 
 	pet, err = store.UpdatePet(ctx, 2, client.PetPatch{Name: new("Olive"), CategoryID: new(int64(0))})
-	equal(t, pet, err, client.Pet{ID: 2, Name: "Olive", CategoryID: 0, Status: client.Sold})
+	wantResult(t, pet, err, client.Pet{ID: 2, Name: "Olive", CategoryID: 0, Status: client.Sold})
 	pet, err = store.UpdatePet(ctx, 2, client.PetPatch{Status: new(client.Pending)})
-	equal(t, pet.Status, err, client.Pending)
+	wantResult(t, pet.Status, err, client.Pending)
 
 	counts, err := store.GetInventory(ctx)
-	equal(t, counts, err, client.Inventory{Available: 1, Pending: 1})
-	equal(t, true, store.DeletePet(ctx, 2), true)
-	is(t, store.DeletePet(ctx, 2), client.ErrNotFound, 404)
+	wantResult(t, counts, err, client.Inventory{Available: 1, Pending: 1})
+	wantResult(t, true, store.DeletePet(ctx, 2), true)
+	wantRefusal(t, store.DeletePet(ctx, 2), client.ErrNotFound, 404)
 }
 
-func TestCategoriesHaveNames(t *testing.T) {
+func TestCategoriesCanBeNamedListedAndDeleted(t *testing.T) {
 	store, _ := online(t)
 	ctx := t.Context()
 	dogs, err := store.CreateCategory(ctx, "dogs")
-	equal(t, dogs, err, client.Category{ID: 1, Name: "dogs"})
+	wantResult(t, dogs, err, client.Category{ID: 1, Name: "dogs"})
 	named, err := store.NameCategory(ctx, -7, "cats")
-	equal(t, named, err, client.Category{ID: -7, Name: "cats"})
+	wantResult(t, named, err, client.Category{ID: -7, Name: "cats"})
 	page, err := store.ListCategories(ctx, client.CategoryQuery{Limit: 1})
-	equal(t, page.Items, err, []client.Category{named})
+	wantResult(t, page.Items, err, []client.Category{named})
 	page, err = store.ListCategories(ctx, client.CategoryQuery{Limit: 1, Cursor: page.Next})
-	equal(t, page, err, client.Page[client.Category]{Items: []client.Category{dogs}})
+	wantResult(t, page, err, client.Page[client.Category]{Items: []client.Category{dogs}})
 	_, err = store.CreateCategory(ctx, "dogs")
-	is(t, err, client.ErrNameTaken, 409)
-	equal(t, true, store.DeleteCategory(ctx, 1), true)
+	wantRefusal(t, err, client.ErrNameTaken, 409)
+	wantResult(t, true, store.DeleteCategory(ctx, 1), true)
 	_, err = store.GetCategory(ctx, 1)
-	is(t, err, client.ErrNotFound, 404)
+	wantRefusal(t, err, client.ErrNotFound, 404)
 	found, err := store.GetCategory(ctx, -7)
-	equal(t, found, err, named)
+	wantResult(t, found, err, named)
 }
 
 func TestOrdersHoldAnimals(t *testing.T) {
@@ -123,59 +123,59 @@ func TestOrdersHoldAnimals(t *testing.T) {
 		t.Errorf("placed %+v", order)
 	}
 	_, err := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID})
-	is(t, err, client.ErrPetUnavailable, 409)
+	wantRefusal(t, err, client.ErrPetUnavailable, 409)
 	_, err = store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Hold: -1})
-	is(t, err, client.ErrInvalidField, 400)
-	is(t, store.DeletePet(ctx, pet.ID), client.ErrPetReserved, 409)
+	wantRefusal(t, err, client.ErrInvalidField, 400)
+	wantRefusal(t, store.DeletePet(ctx, pet.ID), client.ErrPetReserved, 409)
 
 	cancelled := must(store.CancelOrder(ctx, order.ID))(t)
 	if cancelled.Status != client.Cancelled || cancelled.ClosedAt.IsZero() {
 		t.Errorf("cancelled %+v", cancelled)
 	}
 	_, err = store.CompleteOrder(ctx, order.ID)
-	is(t, err, client.ErrOrderClosed, 409)
+	wantRefusal(t, err, client.ErrOrderClosed, 409)
 	second := must(store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID}))(t)
 	if hold := second.ExpiresAt.Sub(second.CreatedAt); hold != petstore.DefaultHold {
-		t.Errorf("an order that says nothing holds for %s", hold)
+		t.Errorf("an order without Hold holds for %s", hold)
 	}
 	completed := must(store.CompleteOrder(ctx, second.ID))(t)
 	found, err := store.GetOrder(ctx, second.ID)
-	equal(t, found, err, completed)
+	wantResult(t, found, err, completed)
 	page, err := store.ListOrders(ctx, client.OrderQuery{PetID: pet.ID, Status: client.Cancelled})
-	equal(t, page.Items, err, []client.Order{cancelled})
+	wantResult(t, page.Items, err, []client.Order{cancelled})
 }
 
-func TestRefusalsSayWhatIsWrong(t *testing.T) {
+func TestRefusalsHaveACodeAndAStatus(t *testing.T) {
 	store, s := online(t)
 	ctx := t.Context()
 	_, err := store.CreatePet(ctx, client.NewPet{})
-	is(t, err, client.ErrInvalidField, 400)
+	wantRefusal(t, err, client.ErrInvalidField, 400)
 	_, err = store.ListPets(ctx, client.PetQuery{Limit: 101})
-	is(t, err, client.ErrInvalidParameter, 400)
+	wantRefusal(t, err, client.ErrInvalidParameter, 400)
 	_, err = store.GetOrder(ctx, 7)
-	is(t, err, client.ErrNotFound, 404)
+	wantRefusal(t, err, client.ErrNotFound, 404)
 	must(store.CreateCategory(ctx, "dogs", client.WithIdempotencyKey("k")))(t)
 	_, err = store.CreateCategory(ctx, "cats", client.WithIdempotencyKey("k"))
-	is(t, err, client.ErrIdempotencyConflict, 409)
+	wantRefusal(t, err, client.ErrIdempotencyConflict, 409)
 
 	secret, err := s.key(ctx, petstore.Free, petstore.ReadOnly, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	is(t, through(t, s, secret).DeletePet(ctx, 1), client.ErrForbidden, 403)
+	wantRefusal(t, through(t, s, secret).DeletePet(ctx, 1), client.ErrForbidden, 403)
 	_, err = through(t, s, "wrong").GetInventory(ctx)
-	is(t, err, client.ErrUnauthorized, 401)
+	wantRefusal(t, err, client.ErrUnauthorized, 401)
 	if text := err.Error(); !strings.Contains(text, "(401 unauthorized, request ") {
 		t.Errorf("the error reads %q", text)
 	}
 }
 
-func TestATextThatJSONCannotHoldIsNotSent(t *testing.T) {
+func TestTextThatIsNotUTF8IsNotSent(t *testing.T) {
 	store, _ := online(t)
 	ctx := t.Context()
 	pet := must(store.CreatePet(ctx, client.NewPet{Name: `\ufffd \uFFFD �`}))(t)
 	if pet.Name != `\ufffd \uFFFD �` {
-		t.Errorf("a name of valid text became %q", pet.Name)
+		t.Errorf("a name in valid UTF-8 became %q", pet.Name)
 	}
 	const latin1 = "Zo\xeb"
 	_, created := store.CreatePet(ctx, client.NewPet{Name: latin1})
@@ -189,10 +189,10 @@ func TestATextThatJSONCannotHoldIsNotSent(t *testing.T) {
 		}
 	}
 	found, err := store.FindPet(ctx, pet.ID)
-	equal(t, found, err, pet)
+	wantResult(t, found, err, pet)
 }
 
-func TestEveryAnswerTellsTheLimits(t *testing.T) {
+func TestLimitsAreReadFromEveryAnswer(t *testing.T) {
 	s := testService(t)
 	store := through(t, s, s.keyOf(t, petstore.Enterprise, 50, 5000))
 	if limits := store.Limits(); limits != (client.Limits{}) {
@@ -203,21 +203,21 @@ func TestEveryAnswerTellsTheLimits(t *testing.T) {
 	if err != nil || meta.Status != 200 || meta.RequestID == "" || meta.Attempts != 1 {
 		t.Errorf("the first answer says %+v, %v", meta, err)
 	}
-	is(t, store.DeletePet(t.Context(), 1, client.WithMeta(&meta)), client.ErrNotFound, 404)
+	wantRefusal(t, store.DeletePet(t.Context(), 1, client.WithMeta(&meta)), client.ErrNotFound, 404)
 	wait := time.Until(meta.Limits.Reset)
 	if meta.Limits.Limit != 50 || meta.Limits.Remaining > 49 || wait > time.Minute || wait < -time.Minute || store.Limits() != meta.Limits {
 		t.Errorf("the second answer says %+v, the client %+v", meta, store.Limits())
 	}
 }
 
-func TestAServiceThatCannotFindOneAnimalIsNotBelieved(t *testing.T) {
-	newest := line{status: 200, body: "[" + biscuit.body + "]"} // the first version knows no id and lists what is newest
+func TestFindPetRejectsAnotherAnimalFromAnOlderService(t *testing.T) {
+	newest := line{status: 200, body: "[" + biscuit.body + "]"} // the first version of the service ignores the parameter id
 	if found, err := playing(t, &script{lines: []line{newest}}).FindPet(t.Context(), 7); err == nil {
 		t.Errorf("got %+v for animal 7", found)
 	}
 }
 
-func TestOperationsThatMakeNothingIgnoreAnIdempotencyKey(t *testing.T) {
+func TestOnlyCreatesUseAnIdempotencyKey(t *testing.T) {
 	s := &script{lines: []line{biscuit}}
 	store, wrong := playing(t, s), client.WithIdempotencyKey("no\nkey")
 	if _, err := store.UpdatePet(t.Context(), 1, client.PetPatch{}, wrong); err != nil || s.asked[0].idempotencyKey != "" {
@@ -227,22 +227,22 @@ func TestOperationsThatMakeNothingIgnoreAnIdempotencyKey(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := store.CreatePet(t.Context(), client.NewPet{}, wrong); err == nil {
-		t.Error("a create takes it")
+		t.Error("a create accepts a malformed idempotency key")
 	}
 }
 
-func TestWhatTheServiceMayAddLaterDoesNotBreakTheClient(t *testing.T) {
+func TestUnknownFieldsStatesAndCodesAreAccepted(t *testing.T) {
 	pet := line{status: 200, body: `{"id":1,"name":"B","categoryId":1,"status":"fostered","tags":["a"],"born":{"year":2024}}`}
 	got, err := playing(t, &script{lines: []line{pet}}).GetPet(t.Context(), 1)
-	equal(t, got, err, client.Pet{ID: 1, Name: "B", CategoryID: 1, Status: "fostered"})
+	wantResult(t, got, err, client.Pet{ID: 1, Name: "B", CategoryID: 1, Status: "fostered"})
 	order := line{status: 200, body: `{"id":1,"petId":2,"status":"shipped","createdAt":"2026-11-15T12:00:00Z","expiresAt":"2026-11-15T12:00:00.123456Z","carrier":null}`}
 	o, err := playing(t, &script{lines: []line{order}}).GetOrder(t.Context(), 1)
-	equal(t, o.Status, err, "shipped")
+	wantResult(t, o.Status, err, "shipped")
 	_, err = playing(t, &script{lines: []line{refusal(418, "teapot", "X-Request-Id: a")}}).GetOrder(t.Context(), 1)
-	is(t, err, "teapot", 418)
+	wantRefusal(t, err, "teapot", 418)
 }
 
-// flood is a transport whose answers are far longer than any that the service gives. It counts the bytes that were read.
+// flood is a transport whose answers are far longer than any answer of the service. It counts the bytes that were read.
 type flood struct{ read int }
 
 func (f *flood) RoundTrip(*http.Request) (*http.Response, error) {
@@ -257,7 +257,7 @@ func (f *flood) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAnAnswerThatDoesNotEndIsNotReadToTheEnd(t *testing.T) {
+func TestAnEndlessAnswerIsReadOnlyUpToTheBound(t *testing.T) {
 	answer := new(flood)
 	store := newClient(t, "http://petstore.test", "secret", client.WithHTTPClient(&http.Client{Transport: answer}))
 	if _, err := store.GetPet(t.Context(), 1); err == nil || answer.read > 16<<20 {
@@ -319,7 +319,7 @@ func TestTheAddressMayNameTheVersion(t *testing.T) {
 	}
 	for _, address := range []string{"", "petstore.test", "localhost:8080", "ftp://petstore.test", "http://", "http://me:secret@petstore.test", "http://petstore.test?a=b", "http://%zz"} {
 		if _, err := client.New(address, "secret"); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q is an address: %v", address, err)
+			t.Errorf("the address %q gives %v", address, err)
 		}
 	}
 }
@@ -341,7 +341,7 @@ func TestTheKeyIsNeverShown(t *testing.T) {
 			t.Errorf("%s is shown in\n%s", text, shown)
 		}
 	}
-	if !strings.Contains(log.String(), "asked again") || !strings.Contains(shown, "petstore client of http://petstore.test/v1") {
+	if !strings.Contains(log.String(), "retrying") || !strings.Contains(shown, "petstore client of http://petstore.test/v1") {
 		t.Errorf("nothing is shown in\n%s", shown)
 	}
 	for _, bad := range []string{"", "Top Secret", "TopSecret\n", "TöpSecret"} {

@@ -19,8 +19,8 @@ import (
 
 const page = "../docs/clients.md"
 
-// The test runs the programs of docs/clients.md exactly as the page shows them.
-func TestProgramsOfThePageSurviveMishaps(t *testing.T) {
+// The test runs the programs in docs/clients.md exactly as the page shows them.
+func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -47,15 +47,15 @@ func TestProgramsOfThePageSurviveMishaps(t *testing.T) {
 			if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			survive(t, run[language](t, file))
+			runAgainstMishaps(t, run[language](t, file))
 		})
 	}
 }
 
-// survive runs a program against a service on which things go wrong, and checks what it did.
-func survive(t *testing.T, program *exec.Cmd) {
+// runAgainstMishaps runs a program against a service that fails now and then, and checks what the program prints.
+func runAgainstMishaps(t *testing.T, program *exec.Cmd) {
 	s := testService(t)
-	key := s.generous(t)
+	key := s.generousKey(t)
 	store := through(t, s, key)
 	var want []string
 	for i := range 105 {
@@ -79,7 +79,8 @@ func survive(t *testing.T, program *exec.Cmd) {
 	}
 }
 
-// mishaps does the first create but cuts off its answer, refuses the second try of it, and refuses the second page once.
+// mishaps is a handler that does the first create but cuts off its answer, refuses the second try of that create, and
+// refuses the second page once.
 type mishaps struct {
 	http.Handler
 	posts, gets atomic.Int64

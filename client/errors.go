@@ -9,9 +9,9 @@ import (
 
 // Error is a refusal of the service. A call that gets no answer returns the error of net/http instead.
 type Error struct {
-	// Code says what went wrong. It is empty if the answer came from something in front of the service, such as a proxy.
+	// Code says what went wrong. It is empty if the answer came from a proxy in front of the service.
 	Code Code
-	// Message is a sentence for people.
+	// Message explains the refusal to a person.
 	Message string
 	// Status is the HTTP status.
 	Status int
@@ -77,16 +77,16 @@ func refusalOf(res *http.Response, body []byte) *Error {
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return nil
 	}
-	var told struct {
+	var reply struct {
 		Code    Code
 		Message string
 	}
-	if json.Unmarshal(body, &told) != nil || told.Message == "" {
-		told.Message = fmt.Sprintf("The server answered %q without saying why.", res.Status)
+	if json.Unmarshal(body, &reply) != nil || reply.Message == "" {
+		reply.Message = fmt.Sprintf("The server answered %q without saying why.", res.Status)
 	}
 	return &Error{
-		Code:       told.Code,
-		Message:    told.Message,
+		Code:       reply.Code,
+		Message:    reply.Message,
 		Status:     res.StatusCode,
 		RequestID:  res.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(res.Header, time.Now()),

@@ -105,7 +105,7 @@ func ExampleClient_Pets() {
 		store.CreatePet(ctx, client.NewPet{Name: name, CategoryID: 1})
 	}
 
-	// Pets asks for the next page when the loop needs it, and for none after the loop has ended.
+	// Pets requests the next page only when the loop needs it.
 	for pet, err := range store.Pets(ctx, client.PetQuery{}) {
 		if err != nil {
 			log.Fatal(err)
@@ -152,7 +152,7 @@ func ExampleWithIdempotencyKey() {
 	defer stop()
 	ctx := context.Background()
 
-	// An import that is started again adds its rows once.
+	// An import that is started twice adds its rows once.
 	for range 2 {
 		var meta client.Meta
 		pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1},

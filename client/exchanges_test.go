@@ -33,7 +33,7 @@ func TestTheClientReadsEveryRecordedAnswer(t *testing.T) {
 			if method, _, _ := strings.Cut(request, " "); method == http.MethodHead || method == http.MethodOptions {
 				continue // the client has no such operation
 			}
-			t.Run(filepath.Base(file)+"/"+title, func(t *testing.T) { hear(t, request, response) })
+			t.Run(filepath.Base(file)+"/"+title, func(t *testing.T) { play(t, request, response) })
 		}
 	}
 }
@@ -47,10 +47,10 @@ func (text recorded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReader(strings.NewReader(wire)), r)
 }
 
-// moment stands where a recorded answer has a time that differs from run to run.
+// moment replaces the times in recorded answers, which differ from run to run.
 const moment = "2026-11-15T12:00:00.123Z"
 
-func hear(t *testing.T, request, response string) {
+func play(t *testing.T, request, response string) {
 	response = strings.ReplaceAll(response, "{time}", moment)
 	want, err := recorded(response).RoundTrip(nil)
 	if err != nil {

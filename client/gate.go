@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// gate lets the requests of all goroutines go, in the order in which they came, but no more than the service says are
+// gate admits the requests of all goroutines in the order in which they arrive, but no more than the service says are
 // left. A request in flight counts as used. When nothing is known about the current window, one request goes ahead to
 // find out. When the window is used up, all requests wait for the next one.
 type gate struct {
-	patience time.Duration                           // a request that would have to wait longer fails
-	notice   func(wait time.Duration, because error) // called before a request waits for the next window
+	waitTimeout time.Duration                           // a request that would have to wait longer fails
+	notice      func(wait time.Duration, because error) // called before a request waits for the next window
 
 	mu       sync.Mutex
 	window   window
 	epoch    int // counts the windows
 	inFlight int64
-	probing  bool // a request is on its way to find out about the window
+	probing  bool // whether a request in flight is to find out about the window
 	queue    []*waiter
 	timer    *time.Timer // wakes the queue when the window ends
 }
 
-// window is what is known about the limits. From its end on, nothing is known.
+// window is what is known about the limits. After its end, nothing is known.
 type window struct {
 	Limits
 	end    time.Time // by the clock of this machine
@@ -40,25 +40,25 @@ type pass struct {
 }
 
 type waiter struct {
-	ready    chan struct{} // closed when pass or err is set
-	pass     pass
-	err      error
-	deadline time.Time     // zero if there is none
-	held     chan struct{} // has a value when the window is used up
-	told     int           // the epoch of the last window that held was sent for
+	ready     chan struct{} // closed when pass or err is set
+	pass      pass
+	err       error
+	deadline  time.Time     // zero if there is none
+	held      chan struct{} // gets a value when the window is used up
+	heldEpoch int           // the epoch of the last window for which held got a value
 }
 
-// closed is why the gate does not let a request go.
-type closed struct{ error }
+// gateClosed is the reason why the gate does not admit a request.
+type gateClosed struct{ error }
 
-func (c *closed) Unwrap() error { return c.error }
+func (c *gateClosed) Unwrap() error { return c.error }
 
-// enter waits until a request may go. It fails at once if the wait would be too long.
+// enter waits until the gate admits a request. It fails at once if the wait would be too long.
 func (g *gate) enter(ctx context.Context) (pass, error) {
 	if err := ctx.Err(); err != nil {
-		return pass{}, &closed{err}
+		return pass{}, &gateClosed{err}
 	}
-	w := &waiter{ready: make(chan struct{}), held: make(chan struct{}, 1), told: -1}
+	w := &waiter{ready: make(chan struct{}), held: make(chan struct{}, 1), heldEpoch: -1}
 	w.deadline, _ = ctx.Deadline()
 
 	g.mu.Lock()
@@ -75,12 +75,12 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 			}
 		case <-ctx.Done():
 			g.withdraw(w)
-			return pass{}, &closed{ctx.Err()}
+			return pass{}, &gateClosed{ctx.Err()}
 		}
 	}
 }
 
-// wait says how long a waiter has to wait for the next window, and why. The error is nil if the waiter need not wait.
+// wait returns how long a waiter has to wait for the next window, and why. The error is nil if the waiter need not wait.
 func (g *gate) wait(w *waiter) (time.Duration, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -89,10 +89,10 @@ func (g *gate) wait(w *waiter) (time.Duration, error) {
 		return 0, nil
 	}
 	wait := g.window.end.Sub(now)
-	return wait, spent(g.window, wait)
+	return wait, usedUp(g.window, wait)
 }
 
-// withdraw forgets a waiter that gives up. If the gate let it go at the last moment, it gives its pass back.
+// withdraw removes a waiter that gives up. If the gate has just admitted it, withdraw returns its pass.
 func (g *gate) withdraw(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -104,8 +104,8 @@ func (g *gate) withdraw(w *waiter) {
 	}
 }
 
-// leave ends a request, learns from its news, and lets waiting requests go.
-func (g *gate) leave(p pass, n news) {
+// leave ends a request, learns from its feedback, and admits waiting requests.
+func (g *gate) leave(p pass, n feedback) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.release(p)
@@ -131,7 +131,7 @@ func (g *gate) limits() Limits {
 	return g.window.Limits
 }
 
-// admit lets requests go while there is room, and refuses those that would wait too long.
+// admit lets requests through while there is room, and refuses those that would wait too long.
 func (g *gate) admit(now time.Time) {
 	for len(g.queue) > 0 && g.room(now) {
 		w := g.queue[0]
@@ -147,7 +147,7 @@ func (g *gate) admit(now time.Time) {
 	if g.window.Remaining == 0 {
 		g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool { return g.refuse(w, now) })
 		for _, w := range g.queue {
-			w.hold(g.epoch)
+			w.notifyHeld(g.epoch)
 		}
 	}
 	if g.timer == nil {
@@ -157,12 +157,12 @@ func (g *gate) admit(now time.Time) {
 	}
 }
 
-// hold tells a waiter, once for each window, that the window is used up.
-func (w *waiter) hold(epoch int) {
-	if epoch == w.told {
+// notifyHeld tells a waiter, once for each window, that the window is used up.
+func (w *waiter) notifyHeld(epoch int) {
+	if epoch == w.heldEpoch {
 		return
 	}
-	w.told = epoch
+	w.heldEpoch = epoch
 	select {
 	case w.held <- struct{}{}:
 	default:
@@ -175,7 +175,7 @@ func (g *gate) wake() {
 	g.admit(time.Now())
 }
 
-// room says whether one more request may go now.
+// room reports whether the gate may admit one more request now.
 func (g *gate) room(now time.Time) bool {
 	if !now.Before(g.window.end) {
 		return !g.probing
@@ -187,19 +187,19 @@ func (g *gate) room(now time.Time) bool {
 func (g *gate) refuse(w *waiter, now time.Time) bool {
 	wait := g.window.end.Sub(now)
 	late := !w.deadline.IsZero() && w.deadline.Before(g.window.end)
-	if !late && (wait <= g.patience || g.window.banned) {
+	if !late && (wait <= g.waitTimeout || g.window.banned) {
 		return false
 	}
-	var err error = spent(g.window, wait)
+	var err error = usedUp(g.window, wait)
 	if late {
 		err = fmt.Errorf("%w; that is too late: %w", err, context.DeadlineExceeded)
 	}
-	w.err = &closed{err}
+	w.err = &gateClosed{err}
 	close(w.ready)
 	return true
 }
 
-func spent(w window, wait time.Duration) *Error {
+func usedUp(w window, wait time.Duration) *Error {
 	e := &Error{Code: ErrRateLimited, Status: http.StatusTooManyRequests, RetryAfter: wait}
 	e.Message = fmt.Sprintf("The limit of %d requests is used up for another %s; nothing was sent.", w.Limit, wait.Round(time.Second))
 	switch {
@@ -212,32 +212,32 @@ func spent(w window, wait time.Duration) *Error {
 	return e
 }
 
-// news is what the end of a request says about the limits.
-type news struct {
+// feedback is what a finished request says about the limits.
+type feedback struct {
 	window
 	limited bool // the answer named the limits
-	refused bool // because there were too many requests
-	lost    bool // nothing was said about the key, but the request may have been counted
+	refused bool // the answer was 429
+	lost    bool // the answer, if any, says nothing about the key, but the request may have been counted
 }
 
-// learn updates the window from news. Of all answers in a window, the one with the lowest Remaining is right: every
-// request that was counted after it is still in flight. An answer from another window counts if its request was sent in
+// learn updates the window from feedback. Of all answers in a window, the one with the lowest Remaining is right: every
+// request that was counted after it is still in flight. An answer about another window counts if its request was sent in
 // this window, or if that window ends later. Otherwise the answer is out of date.
-func (g *gate) learn(p pass, n news, now time.Time) {
+func (g *gate) learn(p pass, n feedback, now time.Time) {
 	known := &g.window
 	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)
 	switch {
-	case n.lost && known.Remaining == 1: // it may be used up, or not
+	case n.lost && known.Remaining == 1: // the window may or may not be used up, so nothing is known any longer
 		known.Remaining, known.end = 0, now
 		g.epoch++
 	case n.lost:
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
 	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the ban lasts longer
-	case n.refused && !n.limited: // by something in front of the service, which knows nothing of the limits
+	case n.refused && !n.limited: // by a proxy in front of the service, which knows no limits
 		g.window = window{Limits: Limits{Reset: known.Reset}, end: n.end, banned: n.banned}
 		g.epoch++
-	case known.Limit == 0 && known.Remaining == 0 && now.Before(known.end): // until then nothing else counts
+	case known.Limit == 0 && known.Remaining == 0 && now.Before(known.end): // the proxy's refusal holds until its end
 	case same:
 		known.Remaining = min(known.Remaining, n.Remaining)
 		known.banned = known.banned || n.banned
@@ -250,10 +250,10 @@ func (g *gate) learn(p pass, n news, now time.Time) {
 	}
 }
 
-// newsOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401, a 5xx or
-// a refusal of bytes that are not HTTP may be those of the client's address, because the service may not know the key.
-// A refusal without a code does not come from the service.
-func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
+// feedbackOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401, a 5xx or
+// a bad_request may be those of the client's address, because the service may not know the key. A refusal without a code
+// does not come from the service.
+func feedbackOf(res *http.Response, refusal *Error, now time.Time) (n feedback) {
 	n.Limits, n.limited = limitsOf(res.Header)
 	switch {
 	case res.StatusCode == http.StatusTooManyRequests:
@@ -271,5 +271,5 @@ func newsOf(res *http.Response, refusal *Error, now time.Time) (n news) {
 	return n
 }
 
-// silence is the news of a request that got no answer.
-func silence(err error) news { return news{lost: !neverSent(err)} }
+// noAnswer returns the feedback of a request that got no answer.
+func noAnswer(err error) feedback { return feedback{lost: !neverSent(err)} }

@@ -68,24 +68,24 @@ func TestTwoHundredGoroutinesOnAFreeKeyAreNeverRefused(t *testing.T) {
 	})
 }
 
-// away is a storage that cannot be reached once, when a key is looked up.
-type away struct {
+// unreachableOnce is a storage that cannot be reached for the next look-up of a key.
+type unreachableOnce struct {
 	petstore.Storage
 	next atomic.Bool
 }
 
-func (a *away) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
+func (a *unreachableOnce) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
 	if a.next.CompareAndSwap(true, false) {
 		return petstore.Key{}, petstore.NotDone(nil)
 	}
 	return a.Storage.FindKey(ctx, hash)
 }
 
-func TestAKeyThatCouldNotBeLookedUpLeadsToNoRefusal(t *testing.T) {
+func TestAFailedKeyLookupLeadsToNo429(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var storage *away
+		var storage *unreachableOnce
 		s := testService(t, func(c *httpapi.Config) {
-			storage = &away{Storage: c.Storage}
+			storage = &unreachableOnce{Storage: c.Storage}
 			c.Storage = storage
 		})
 		counted := count(s)
@@ -102,7 +102,7 @@ func TestAKeyThatCouldNotBeLookedUpLeadsToNoRefusal(t *testing.T) {
 			group.Wait()
 		}
 		ask(50)
-		time.Sleep(5 * time.Second) // now the service looks the key up again
+		time.Sleep(5 * time.Second) // then the service looks up the key again
 		storage.next.Store(true)
 		ask(128)
 		if counted.statuses[503] == 0 || counted.statuses[429] > 0 {
@@ -111,7 +111,7 @@ func TestAKeyThatCouldNotBeLookedUpLeadsToNoRefusal(t *testing.T) {
 	})
 }
 
-// window is a service that allows so many more requests until its reset. It answers when the test tells it to.
+// window is a transport that acts as a service with a limit. It answers after the latency.
 type window struct {
 	mu               sync.Mutex
 	limit, remaining int64
@@ -186,7 +186,7 @@ func TestNoMoreRequestsAreInFlightThanAreLeft(t *testing.T) {
 	})
 }
 
-func TestAllWaitForTheResetByTheClockOfTheService(t *testing.T) {
+func TestRequestsWaitForTheResetByTheClockOfTheService(t *testing.T) {
 	for _, skew := range []time.Duration{0, -time.Hour, 10 * time.Hour} {
 		t.Run(skew.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestAllWaitForTheResetByTheClockOfTheService(t *testing.T) {
 	}
 }
 
-func TestASpentWindowThatLastsTooLongFailsAtOnce(t *testing.T) {
+func TestACallFailsAtOnceIfTheUsedUpWindowLastsTooLong(t *testing.T) {
 	cases := map[string]struct {
 		left     time.Duration // how much of the window is left
 		deadline time.Duration
@@ -240,7 +240,7 @@ func TestASpentWindowThatLastsTooLongFailsAtOnce(t *testing.T) {
 					}
 				}
 				if took := time.Since(w.asked[0]); took > 5*time.Second {
-					t.Errorf("it took %s to say so", took)
+					t.Errorf("the calls failed only after %s", took)
 				}
 			})
 		})
@@ -264,7 +264,7 @@ func TestALargerPlanOpensTheGateAtOnce(t *testing.T) {
 	})
 }
 
-func TestARefusalOfAProxyHoldsAllForItsTimeOnly(t *testing.T) {
+func TestARefusalOfAProxyHoldsRequestsOnlyForItsRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{lines: []line{deleted, {status: 429, proxy: true, headers: []string{"Retry-After: 3"}}, deleted}}
 		store := playing(t, s)
@@ -279,7 +279,7 @@ func TestARefusalOfAProxyHoldsAllForItsTimeOnly(t *testing.T) {
 	})
 }
 
-func TestARefusalOfAProxyIsNoBanAndNamesNoLimit(t *testing.T) {
+func TestARefusalOfAProxyIsReportedAsNeitherABanNorALimit(t *testing.T) {
 	proxy := line{status: 429, proxy: true, headers: []string{"Retry-After: 600"}}
 	for name, lines := range map[string][]line{
 		"at first":    {proxy},
@@ -299,7 +299,7 @@ func TestARefusalOfAProxyIsNoBanAndNamesNoLimit(t *testing.T) {
 	}
 }
 
-func TestAClientThatGivesUpLeavesItsPlace(t *testing.T) {
+func TestACallThatGivesUpFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &window{limit: 100, remaining: 100, reset: time.Now().Add(time.Hour), latency: 10 * time.Second}
 		store := w.client(t)
@@ -318,7 +318,7 @@ func TestAClientThatGivesUpLeavesItsPlace(t *testing.T) {
 	})
 }
 
-func TestAServiceWithoutLimitsIsNotHeldUp(t *testing.T) {
+func TestRequestsToAServiceWithoutLimitsAreNotHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newClient(t, "http://petstore.test", "secret", client.WithHTTPClient(&http.Client{Transport: unlimited{}}))
 		begin := time.Now()

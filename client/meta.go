@@ -8,7 +8,7 @@ import (
 )
 
 // Limits is what an answer says about the key's limits. It describes the minute or the day, whichever has fewer requests
-// left. In the Meta of a 401 or 5xx it may be about the caller's address instead.
+// left. In the Meta of a 401 or 5xx it may describe the limits of the caller's address instead.
 type Limits struct {
 	Limit     int64     // how many requests the window allows
 	Remaining int64     // how many of them are left
@@ -21,7 +21,7 @@ type Meta struct {
 	RequestID string // identifies the request in the logs of the service
 	Limits    Limits
 	Attempts  int  // how many times the request was sent
-	Replayed  bool // a create with this idempotency key was done before; the answer repeats its outcome
+	Replayed  bool // an earlier create had the same idempotency key, and the answer repeats its outcome
 }
 
 func (m *Meta) read(res *http.Response) {
@@ -31,8 +31,8 @@ func (m *Meta) read(res *http.Response) {
 	m.Replayed = res.Header.Get("Idempotency-Replayed") == "true"
 }
 
-// limitsOf reads the limits of an answer and reports whether they are there. A Remaining below zero, which a proxy may
-// send, counts as zero.
+// limitsOf reads the limits of an answer and reports whether it has them. A Remaining below zero, which a proxy may send,
+// counts as zero.
 func limitsOf(h http.Header) (Limits, bool) {
 	limit, err1 := strconv.ParseInt(h.Get("X-RateLimit-Limit"), 10, 64)
 	remaining, err2 := strconv.ParseInt(h.Get("X-RateLimit-Remaining"), 10, 64)
@@ -55,7 +55,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// serverTime is when the answer was made, by the service's clock, so that a wrong clock on this machine does no harm.
+// serverTime returns the time of the answer by the service's clock, so that a wrong clock on this machine does no harm.
 func serverTime(h http.Header, now time.Time) time.Time {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		return date

@@ -11,7 +11,7 @@ import (
 	"petstore/client"
 )
 
-func TestEveryWaitIsToldBeforeItBegins(t *testing.T) {
+func TestTheWaitNoticeComesBeforeTheWait(t *testing.T) {
 	for name, lines := range map[string][]line{
 		"a refusal":        {refusal(429, client.ErrRateLimited, "Retry-After: 7", "X-RateLimit-Remaining: 0"), biscuit},
 		"a window is used": {{status: 200, headers: []string{"X-RateLimit-Remaining: 0"}, body: biscuit.body}, biscuit},
@@ -31,15 +31,15 @@ func TestEveryWaitIsToldBeforeItBegins(t *testing.T) {
 					}
 				}
 				if waited := s.waits()[0]; told < time.Second || waited < told || waited > told+time.Second {
-					t.Errorf("the client told of %s and waited %s", told, waited)
+					t.Errorf("the client announced a wait of %s and waited %s", told, waited)
 				}
 			})
 		})
 	}
 }
 
-// Several calls queue behind the first, which learns that nothing is left.
-func TestWhoeverIsInTheQueueIsToldToo(t *testing.T) {
+// Several calls queue behind the first one, whose answer says that nothing is left.
+func TestEveryQueuedCallGetsTheWaitNotice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told atomic.Int64
 		s := &script{lines: []line{{status: 200, headers: []string{"X-RateLimit-Remaining: 0"}, body: biscuit.body}, biscuit}}
@@ -55,12 +55,12 @@ func TestWhoeverIsInTheQueueIsToldToo(t *testing.T) {
 		}
 		calls.Wait()
 		if told.Load() != 3 {
-			t.Errorf("%d of the 3 calls that waited were told", told.Load())
+			t.Errorf("%d of the 3 calls that waited got a notice", told.Load())
 		}
 	})
 }
 
-func TestNoNoticeIsAsGoodAsNone(t *testing.T) {
+func TestANilWaitNoticeIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := playing(t, &script{lines: []line{refusal(503, client.ErrUnavailable), biscuit}}, client.WithWaitNotice(nil))
 		if _, err := store.GetCategory(t.Context(), 1); err != nil {

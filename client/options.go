@@ -21,7 +21,7 @@ type settings struct {
 	onWait    func(wait time.Duration, because error)
 }
 
-// transport is shared by all clients that have none of their own. Unlike http.DefaultTransport it keeps enough
+// transport is shared by all clients without a transport of their own. Unlike http.DefaultTransport, it keeps enough
 // connections for many goroutines that call one service.
 var transport = &http.Transport{
 	Proxy:               http.ProxyFromEnvironment,
@@ -46,8 +46,8 @@ func defaults() settings {
 // followed, even if h would follow them.
 func WithHTTPClient(h *http.Client) Option { return func(s *settings) { s.http = cmp.Or(h, s.http) } }
 
-// WithRetries tries a call at most that many times. The waits between the tries of a call add up to the budget at most,
-// and a call fails if the limit resets later than that. The defaults are 6 tries and 2 minutes.
+// WithRetries tries a call at most attempts times. The waits between the tries of a call add up to budget at most, and a
+// call fails if the limit resets later than that. The defaults are 6 attempts and 2 minutes.
 func WithRetries(attempts int, budget time.Duration) Option {
 	return func(s *settings) { s.attempts, s.budget = attempts, budget }
 }
@@ -73,22 +73,22 @@ func WithWaitNotice(notice func(wait time.Duration, because error)) Option {
 	}
 }
 
-// BanPolicy says what a call does when the key is banned for a while.
+// BanPolicy says what a call does when the key is banned.
 type BanPolicy int
 
 const (
 	// ReturnBan returns ErrKeyBanned at once.
 	ReturnBan BanPolicy = iota
-	// WaitForBan waits until the ban is over, which may take an hour. Only the context of the call bounds it.
+	// WaitForBan waits until the ban ends, which may take an hour. Only the context of the call bounds the wait.
 	WaitForBan
 )
 
 // CallOption changes one call.
 type CallOption func(*request)
 
-// WithIdempotencyKey gives a call of CreatePet, CreateCategory or PlaceOrder a key: within 24 hours all calls with the
-// same key and the same content make one thing, and all return it. Without this option each call gets a random key of its
-// own, which its retries share. Other operations ignore it.
+// WithIdempotencyKey gives a call of CreatePet, CreateCategory or PlaceOrder an idempotency key: within 24 hours, all
+// calls with the same key and the same content create one thing, and all return it. Without this option each call gets a
+// random key, which its retries share. Other operations ignore the option.
 func WithIdempotencyKey(key string) CallOption {
 	return func(r *request) { r.idempotencyKey = cmp.Or(key, r.idempotencyKey) }
 }

@@ -48,7 +48,7 @@ func (n newOrder) texts() []string { return []string{n.Reference} }
 type OrderQuery struct {
 	Status OrderStatus
 	PetID  int64
-	Limit  int    // orders per page, up to 100; if zero, ListOrders takes 20 and Orders 100
+	Limit  int    // orders per page, up to 100; if zero, ListOrders uses 20 and Orders 100
 	Cursor string // the Next of an earlier page
 }
 
@@ -64,9 +64,9 @@ func (c *Client) ListOrders(ctx context.Context, q OrderQuery, options ...CallOp
 	return page[Order](ctx, c, "/orders", q.encode(), options)
 }
 
-// Orders walks all orders, the newest first, page by page. An error ends the walk.
+// Orders iterates over all orders, the newest first, page by page. An error ends the iteration.
 func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption) iter.Seq2[Order, error] {
-	q.Limit = wide(q.Limit)
+	q.Limit = walkLimit(q.Limit)
 	return walk[Order](ctx, c, "/orders", q.encode(), options)
 }
 
@@ -75,7 +75,7 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
 	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: int64((n.Hold + time.Second - 1) / time.Second)}
 	if n.Hold < 0 {
-		body.HoldSeconds = -1 // which the service refuses; rounded up it might be 0
+		body.HoldSeconds = -1 // the service refuses it; rounded up it could become 0, which means the default
 	}
 	err = c.create(ctx, "/orders", body, &o, options)
 	return o, err
@@ -83,21 +83,21 @@ func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOpti
 
 // GetOrder returns the order with that id.
 func (c *Client) GetOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
-	err = c.call(ctx, http.MethodGet, at("/orders", id), &o, options)
+	err = c.call(ctx, http.MethodGet, memberPath("/orders", id), &o, options)
 	return o, err
 }
 
 // CompleteOrder closes an open order and sells its animal. It returns a completed order as it is, and ErrOrderClosed for
 // one that was cancelled or has expired.
 func (c *Client) CompleteOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
-	err = c.call(ctx, http.MethodPost, at("/orders", id)+"/complete", &o, options)
+	err = c.call(ctx, http.MethodPost, memberPath("/orders", id)+"/complete", &o, options)
 	return o, err
 }
 
 // CancelOrder closes an open order and makes its animal available again. It returns a cancelled order as it is, and
 // ErrOrderClosed for one that was completed or has expired.
 func (c *Client) CancelOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
-	err = c.call(ctx, http.MethodPost, at("/orders", id)+"/cancel", &o, options)
+	err = c.call(ctx, http.MethodPost, memberPath("/orders", id)+"/cancel", &o, options)
 	return o, err
 }
 

@@ -25,7 +25,7 @@ func page[T any](ctx context.Context, c *Client, path, query string, options []C
 	return Page[T]{items, following.Get("cursor")}, err
 }
 
-// walk yields the items of all pages, beginning with the page that query asks for.
+// walk yields the items of all pages, beginning with the page that query selects.
 func walk[T any](ctx context.Context, c *Client, path, query string, options []CallOption) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for query := query; ; {
@@ -47,8 +47,8 @@ func walk[T any](ctx context.Context, c *Client, path, query string, options []C
 	}
 }
 
-// fetch returns one page and the query of the next. It uses only the query of the link, so that the key goes nowhere but
-// to the address that the Client was made for.
+// fetch returns one page and the query of the next. It uses only the query of the link, so that the key is sent only to
+// the address that the Client was made for.
 func fetch[T any](ctx context.Context, c *Client, path, query string, options []CallOption) (items []T, next string, err error) {
 	r := newRequest(http.MethodGet, path, options)
 	r.query = query
@@ -59,7 +59,7 @@ func fetch[T any](ctx context.Context, c *Client, path, query string, options []
 	return items, nextQuery(a.header), nil
 }
 
-// nextQuery is the query of the Link with the relation "next" (RFC 8288), empty if there is none.
+// nextQuery returns the query of the Link with the relation "next" (RFC 8288), or "" if there is none.
 func nextQuery(h http.Header) string {
 	for _, links := range h.Values("Link") {
 		for link := range strings.SplitSeq(links, "<") {
@@ -72,7 +72,7 @@ func nextQuery(h http.Header) string {
 	return ""
 }
 
-// isNext says whether the parameters of a link have the relation "next".
+// isNext reports whether the parameters of a link have the relation "next".
 func isNext(parameters string) bool {
 	for p := range strings.FieldsFuncSeq(parameters, func(r rune) bool { return r == ';' || r == ',' }) {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
@@ -109,8 +109,8 @@ func setInt(v url.Values, name string, value int64) {
 	}
 }
 
-// wide is the page size of a walk: the largest one unless the caller chose another.
-func wide(limit int) int {
+// walkLimit returns the page size of a walk: the largest one unless the caller chose another.
+func walkLimit(limit int) int {
 	if limit == 0 {
 		return 100
 	}

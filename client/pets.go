@@ -14,7 +14,7 @@ type PetStatus string
 // The states of an animal.
 const (
 	Available PetStatus = "available"
-	Pending   PetStatus = "pending" // held by an order, or by the staff
+	Pending   PetStatus = "pending" // held by an order or by staff
 	Sold      PetStatus = "sold"
 )
 
@@ -54,7 +54,7 @@ func (p PetPatch) texts() (texts []string) {
 type PetQuery struct {
 	Status PetStatus
 	ID     int64  // only the animal with this id, if there is one
-	Limit  int    // animals per page, up to 100; if zero, ListPets takes 20 and Pets 100
+	Limit  int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
 	Cursor string // the Next of an earlier page
 }
 
@@ -77,9 +77,9 @@ func (c *Client) ListPets(ctx context.Context, q PetQuery, options ...CallOption
 	return page[Pet](ctx, c, "/pets", q.encode(), options)
 }
 
-// Pets walks all animals, the newest first, page by page. An error ends the walk.
+// Pets iterates over all animals, the newest first, page by page. An error ends the iteration.
 func (c *Client) Pets(ctx context.Context, q PetQuery, options ...CallOption) iter.Seq2[Pet, error] {
-	q.Limit = wide(q.Limit)
+	q.Limit = walkLimit(q.Limit)
 	return walk[Pet](ctx, c, "/pets", q.encode(), options)
 }
 
@@ -93,11 +93,11 @@ func (c *Client) CreatePet(ctx context.Context, n NewPet, options ...CallOption)
 //
 // Deprecated: The service removes this operation on 5 December 2030. Use [Client.FindPet].
 func (c *Client) GetPet(ctx context.Context, id int64, options ...CallOption) (p Pet, err error) {
-	err = c.call(ctx, http.MethodGet, at("/pets", id), &p, options)
+	err = c.call(ctx, http.MethodGet, memberPath("/pets", id), &p, options)
 	return p, err
 }
 
-// FindPet returns the animal with that id, or ErrNotFound. It uses the operation of ListPets.
+// FindPet returns the animal with that id, or ErrNotFound. It calls the operation listPets.
 func (c *Client) FindPet(ctx context.Context, id int64, options ...CallOption) (Pet, error) {
 	r := newRequest(http.MethodGet, "/pets", options)
 	r.query = "id=" + strconv.FormatInt(id, 10)
@@ -115,25 +115,25 @@ func (c *Client) FindPet(ctx context.Context, id int64, options ...CallOption) (
 	return found[0], nil
 }
 
-// UpdatePet changes an animal and returns the changed animal. It returns ErrPetReserved for a change of the status while
-// an open order holds the animal.
+// UpdatePet changes an animal and returns it as changed. If the patch changes the status while an open order holds the
+// animal, UpdatePet returns ErrPetReserved.
 func (c *Client) UpdatePet(ctx context.Context, id int64, patch PetPatch, options ...CallOption) (p Pet, err error) {
-	err = c.callWith(ctx, http.MethodPatch, at("/pets", id), patch, &p, options)
+	err = c.callWith(ctx, http.MethodPatch, memberPath("/pets", id), patch, &p, options)
 	return p, err
 }
 
 // DeletePet removes an animal. It returns ErrPetReserved while an open order holds the animal.
 func (c *Client) DeletePet(ctx context.Context, id int64, options ...CallOption) error {
-	return c.call(ctx, http.MethodDelete, at("/pets", id), nil, options)
+	return c.call(ctx, http.MethodDelete, memberPath("/pets", id), nil, options)
 }
 
-// GetInventory counts the animals by their state.
+// GetInventory counts the animals in each state.
 func (c *Client) GetInventory(ctx context.Context, options ...CallOption) (Inventory, error) {
-	var told counts
-	if err := c.call(ctx, http.MethodGet, "/inventory", &told, options); err != nil {
+	var read counts
+	if err := c.call(ctx, http.MethodGet, "/inventory", &read, options); err != nil {
 		return Inventory{}, err
 	}
-	return Inventory{Available: *told.Available, Pending: *told.Pending, Sold: *told.Sold}, nil
+	return Inventory{Available: *read.Available, Pending: *read.Pending, Sold: *read.Sold}, nil
 }
 
 // counts is an Inventory in which a number may be missing.
@@ -141,7 +141,9 @@ type counts struct{ Available, Pending, Sold *int64 }
 
 func (c *counts) missing() bool { return c.Available == nil || c.Pending == nil || c.Sold == nil }
 
-// at is the path of one member of a collection.
-func at(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }
+// memberPath returns the path of one member of a collection.
+func memberPath(collection string, id int64) string {
+	return collection + "/" + strconv.FormatInt(id, 10)
+}
 
 func (p *Pet) missing() bool { return p.ID == 0 }

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// The random part of the wait before a retry is at first below firstBackoff. This bound doubles with each try, up to
+// The random part of the wait before the first retry is below firstBackoff. This bound doubles with each try, up to
 // maxBackoff.
 const (
 	firstBackoff = 200 * time.Millisecond
 	maxBackoff   = 10 * time.Second
 )
 
-// perform sends a request until it gets a final answer, its tries or its budget are used up, or ctx ends. Every operation
-// may be sent again: creates carry an Idempotency-Key, and repeating any other operation changes nothing more.
-func (c *Client) perform(ctx context.Context, r *request) (*answer, error) {
+// sendWithRetries sends a request until it gets a final answer, its tries or its budget are used up, or ctx ends. Every
+// operation may be sent again: creates carry an Idempotency-Key, and repeating any other operation changes nothing more.
+func (c *Client) sendWithRetries(ctx context.Context, r *request) (*answer, error) {
 	var last error
 	tries, waited, unsure := 0, time.Duration(0), false
 	for {
@@ -28,14 +28,14 @@ func (c *Client) perform(ctx context.Context, r *request) (*answer, error) {
 		if err == nil {
 			return a, nil
 		}
-		if refused := (*closed)(nil); errors.As(err, &refused) {
-			return nil, because(last, err)
+		if refused := (*gateClosed)(nil); errors.As(err, &refused) {
+			return nil, joinErrors(last, err)
 		}
 		if unsure && r.method == http.MethodDelete && errors.Is(err, ErrNotFound) {
-			return &answer{status: http.StatusNoContent}, nil // an earlier try has deleted it
+			return &answer{status: http.StatusNoContent}, nil // an earlier try deleted it
 		}
 		if ctx.Err() != nil {
-			return nil, because(last, err)
+			return nil, joinErrors(last, err)
 		}
 		last, unsure = err, unsure || mayBeDone(err)
 		banned := errors.Is(err, ErrKeyBanned)
@@ -51,15 +51,15 @@ func (c *Client) perform(ctx context.Context, r *request) (*answer, error) {
 				return nil, err
 			}
 		}
-		c.log.InfoContext(ctx, "petstore is asked again", "method", r.method, "path", r.path, "in", wait, "because", err)
+		c.log.InfoContext(ctx, "retrying the request", "method", r.method, "path", r.path, "in", wait, "because", err)
 		c.onWait(wait, err)
 		if err := sleep(ctx, wait); err != nil {
-			return nil, because(last, err)
+			return nil, joinErrors(last, err)
 		}
 	}
 }
 
-// worthRetrying says whether the same request may succeed later.
+// worthRetrying reports whether the same request may succeed later.
 func (c *Client) worthRetrying(err error) bool {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e.Code == ErrKeyBanned {
@@ -71,7 +71,7 @@ func (c *Client) worthRetrying(err error) bool {
 	return !errors.As(err, &distrusted)
 }
 
-// mayBeDone says whether the service may have done the operation although the try failed with err.
+// mayBeDone reports whether the service may have done the operation although the try failed with err.
 func mayBeDone(err error) bool {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return e.Status >= 500 && e.Code != ErrUnavailable
@@ -79,14 +79,14 @@ func mayBeDone(err error) bool {
 	return !neverSent(err)
 }
 
-// neverSent says whether a try failed before it had a connection.
+// neverSent reports whether a try failed before it had a connection.
 func neverSent(err error) bool {
 	dial := (*net.OpError)(nil)
 	return errors.As(err, &dial) && dial.Op == "dial"
 }
 
-// backoff is how long to wait after a failed try: the time that the service asks for and a random time, so that clients
-// that failed together do not come back together.
+// backoff returns how long to wait after a failed try: the time that the service asks for plus a random time, so that
+// clients that failed together do not come back together.
 func backoff(err error, tries int) time.Duration {
 	wait := rand.N(min(maxBackoff, firstBackoff<<min(max(0, tries-1), 10)))
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -98,7 +98,7 @@ func backoff(err error, tries int) time.Duration {
 // sleep waits, or fails at once if ctx would end before the wait does.
 func sleep(ctx context.Context, wait time.Duration) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
-		return fmt.Errorf("the next try would come in %s, too late: %w", wait.Round(time.Millisecond), context.DeadlineExceeded)
+		return fmt.Errorf("the next try would be too late, in %s: %w", wait.Round(time.Millisecond), context.DeadlineExceeded)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -110,8 +110,8 @@ func sleep(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// because combines why the last try failed and why there is no further try. errors.Is and errors.As find both.
-func because(last, err error) error {
+// joinErrors combines why the last try failed with why there is no further try. errors.Is and errors.As find both.
+func joinErrors(last, err error) error {
 	if last == nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"petstore/client"
 )
 
-func TestAnAnswerOfSomethingElseIsNoSuccess(t *testing.T) {
+func TestAnAnswerThatIsNotFromTheServiceIsAnError(t *testing.T) {
 	for _, body := range []string{"{}", "null", "<html>", ""} {
 		store := playing(t, &script{lines: []line{{status: 200, body: body}}})
 		_, pet := store.CreatePet(t.Context(), client.NewPet{Name: "Rex", CategoryID: 1})
@@ -34,7 +34,7 @@ func TestAnAnswerOfSomethingElseIsNoSuccess(t *testing.T) {
 	}
 }
 
-func TestAWaitOfManyYearsIsNotForgotten(t *testing.T) {
+func TestAVeryLongRetryAfterDoesNotOverflow(t *testing.T) {
 	store := playing(t, &script{lines: []line{refusal(503, client.ErrUnavailable, "Retry-After: 99999999999"), biscuit}})
 	var e *client.Error
 	if _, err := store.GetPet(t.Context(), 1); !errors.As(err, &e) || e.RetryAfter < 1000*time.Hour {
@@ -42,7 +42,7 @@ func TestAWaitOfManyYearsIsNotForgotten(t *testing.T) {
 	}
 }
 
-func TestARefusalThatNamesATimeIsRetriedThen(t *testing.T) {
+func TestRetryAfterIsObeyed(t *testing.T) {
 	for name, first := range map[string]line{
 		"rate_limited":    refusal(429, client.ErrRateLimited, "Retry-After: 7", "X-RateLimit-Remaining: 0"),
 		"unavailable":     refusal(503, client.ErrUnavailable, "Retry-After: 7"),
@@ -103,7 +103,7 @@ func TestWaitsAreBoundedByTheBudget(t *testing.T) {
 	})
 }
 
-func TestAWaitBeyondTheDeadlineFailsAtOnceAndSaysBoth(t *testing.T) {
+func TestAWaitBeyondTheDeadlineFailsAtOnceWithBothErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{lines: []line{refusal(503, client.ErrUnavailable, "Retry-After: 20", "X-Request-Id: abc")}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -115,12 +115,12 @@ func TestAWaitBeyondTheDeadlineFailsAtOnceAndSaysBoth(t *testing.T) {
 			t.Errorf("the error is %v, want the refusal and the deadline", err)
 		}
 		if time.Since(begin) > 0 {
-			t.Errorf("it took %s to say so", time.Since(begin))
+			t.Errorf("the call failed only after %s", time.Since(begin))
 		}
 	})
 }
 
-func TestACancelledWaitEndsAtOnceAndSaysBoth(t *testing.T) {
+func TestACancelledWaitEndsAtOnceWithBothErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{lines: []line{refusal(503, client.ErrUnavailable, "Retry-After: 20")}}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +149,7 @@ func TestOtherRefusalsAreFinal(t *testing.T) {
 	}
 }
 
-func TestEveryTryOfACreateIsTheSame(t *testing.T) {
+func TestAllTriesOfACreateSendTheSameRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made := line{status: 201, headers: []string{"Idempotency-Replayed: true"}, body: biscuit.body}
 		s := &script{lines: []line{noServer, hangUp, refusal(503, client.ErrOutcomeUnknown, "Retry-After: 1"), made}}
@@ -178,7 +178,7 @@ func TestEveryTryOfACreateIsTheSame(t *testing.T) {
 	})
 }
 
-func TestADeleteThatFindsNothingAfterAnUnknownOutcomeIsDone(t *testing.T) {
+func TestADeleteThatGets404AfterAnUnknownOutcomeSucceeds(t *testing.T) {
 	gone := refusal(404, client.ErrNotFound)
 	for name, c := range map[string]struct {
 		first line
@@ -241,7 +241,7 @@ func TestABanIsReturnedOrWaitedFor(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsNotTrustedIsAskedOnce(t *testing.T) {
+func TestAnUntrustedCertificateIsNotRetried(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
@@ -252,17 +252,17 @@ func TestAServerThatIsNotTrustedIsAskedOnce(t *testing.T) {
 	}
 }
 
-func TestWhatNetHTTPSendsAgainByItselfIsDoneOnce(t *testing.T) {
+func TestARequestThatNetHTTPRepeatsIsDoneOnce(t *testing.T) {
 	s := testService(t)
 	var sent atomic.Int64
 	unlucky := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if sent.Add(1) == 2 { // on a connection that was used before; the answer is lost
+		if sent.Add(1) == 2 { // this answer is lost, on a connection that was used before
 			s.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
 		s.ServeHTTP(w, r)
 	})
-	store := through(t, unlucky, s.generous(t), client.WithoutRetries())
+	store := through(t, unlucky, s.generousKey(t), client.WithoutRetries())
 	var meta client.Meta
 	for _, name := range []string{"Biscuit", "Olive"} {
 		if _, err := store.CreatePet(t.Context(), client.NewPet{Name: name, CategoryID: 1}, client.WithMeta(&meta)); err != nil {

@@ -14,10 +14,10 @@ import (
 	"petstore/client"
 )
 
-// script is a transport that gives prepared answers, repeats the last one, and remembers the requests.
+// script is a transport that gives prepared answers, repeats the last one, and records the requests.
 type script struct {
 	lines  []line
-	before func() // what each answer waits for, if anything
+	before func() // called before each answer, unless nil
 	mu     sync.Mutex
 	asked  []asked
 }
@@ -28,7 +28,7 @@ type line struct {
 	headers []string // "Name: value"
 	body    string
 	err     error
-	proxy   bool // the answer comes from something in front of the service that knows no limits
+	proxy   bool // the answer comes from a proxy in front of the service, which knows no limits
 }
 
 type asked struct {
@@ -72,7 +72,7 @@ func (l line) response() *http.Response {
 	return res
 }
 
-// refusal is an answer with an Error body.
+// refusal returns an answer with an Error body.
 func refusal(status int, code client.Code, headers ...string) line {
 	return line{status: status, headers: headers, body: `{"code":"` + string(code) + `","message":"No.","status":` + strconv.Itoa(status) + `}`}
 }
@@ -90,7 +90,7 @@ func playing(t *testing.T, s *script, options ...client.Option) *client.Client {
 	return newClient(t, "http://petstore.test", "secret", append([]client.Option{client.WithHTTPClient(&http.Client{Transport: s})}, options...)...)
 }
 
-// waits are the times between the tries.
+// waits returns the times between the tries.
 func (s *script) waits() (waits []time.Duration) {
 	for i := 1; i < len(s.asked); i++ {
 		waits = append(waits, s.asked[i].at.Sub(s.asked[i-1].at))

@@ -68,7 +68,7 @@ func (s *service) key(ctx context.Context, plan petstore.Plan, access petstore.A
 	return secret, s.storage.CreateKey(ctx, key, petstore.HashSecret(secret))
 }
 
-// testService is a service that ends with the test.
+// testService returns a service that ends with the test.
 func testService(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	t.Helper()
 	s, err := newService(t.Context(), settings...)
@@ -79,8 +79,8 @@ func testService(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	return s
 }
 
-// generous is a key whose limits no test reaches.
-func (s *service) generous(t *testing.T) string {
+// generousKey returns a key whose limits no test reaches.
+func (s *service) generousKey(t *testing.T) string {
 	t.Helper()
 	return s.keyOf(t, petstore.Enterprise, 1_000_000, 100_000_000)
 }
@@ -94,11 +94,11 @@ func (s *service) keyOf(t *testing.T, plan petstore.Plan, perMinute, perDay int6
 	return secret
 }
 
-// through makes a client of that handler on a real HTTP server. The connections are in memory, so that all of it can
-// live in a bubble of package synctest.
+// through makes a client of that handler on a real HTTP server. The connections are in memory, so that client and server
+// can run in a bubble of package synctest.
 func through(t *testing.T, handler http.Handler, key string, options ...client.Option) *client.Client {
 	t.Helper()
-	listener := &memory{conns: make(chan net.Conn), done: make(chan struct{})}
+	listener := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
 	server := &http.Server{Handler: handler, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	served := make(chan struct{})
 	go func() {
@@ -123,14 +123,14 @@ func newClient(t *testing.T, server, key string, options ...client.Option) *clie
 	return c
 }
 
-// memory is a listener whose connections are pipes.
-type memory struct {
+// pipeListener is a listener whose connections are pipes.
+type pipeListener struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
 }
 
-func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (m *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
 	case m.conns <- far:
@@ -142,7 +142,7 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-func (m *memory) Accept() (net.Conn, error) {
+func (m *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-m.conns:
 		return c, nil
@@ -151,9 +151,9 @@ func (m *memory) Accept() (net.Conn, error) {
 	}
 }
 
-func (m *memory) Close() error {
+func (m *pipeListener) Close() error {
 	m.once.Do(func() { close(m.done) })
 	return nil
 }
 
-func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+func (m *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds what a release offers into dist/: an archive for each system, SHA256SUMS, and NOTES.md, the part of the changelog
-# that is about this version, or about what is not released yet.
+# Builds the files of a release into dist/: an archive for each system, SHA256SUMS, and NOTES.md. NOTES.md is the section
+# of the changelog about this version, or the section Unreleased if this version has none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the pictures in docs/img: petstore demo, seen by a headless Chromium. They look as intended where a font such as
+# Makes the pictures in docs/img from petstore demo, with a headless Chromium. They look as intended only if a font such as
 # Palatino is installed (Debian: fonts-urw-base35).
 #   screenshots.sh [FOLDER]
 set -eu
@@ -10,26 +10,26 @@ browser=
 for name in chromium chromium-browser google-chrome google-chrome-stable chromium-headless-shell; do
 	command -v "$name" >/dev/null && browser=$name && break
 done
-[ -n "$browser" ] || { echo "Chromium is not here: install the package chromium, or Google Chrome." >&2; exit 1; }
+[ -n "$browser" ] || { echo "Chromium is missing: install the package chromium, or Google Chrome." >&2; exit 1; }
 sandbox=
-[ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox # root has no sandbox
+[ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox # Chromium has no sandbox for root
 
 scratch=$(mktemp -d)
-touch "$scratch/said"
+touch "$scratch/output"
 go build -o "$scratch/petstore" ./cmd/petstore
-"$scratch/petstore" demo --listen 127.0.0.1:0 >"$scratch/said" 2>"$scratch/log" &
+"$scratch/petstore" demo --listen 127.0.0.1:0 >"$scratch/output" 2>"$scratch/log" &
 demo=$!
 trap 'kill $demo; wait $demo || true; rm -rf "$scratch"' EXIT
 
 link=
 for try in $(seq 100); do
-	link=$(sed -n 's/^  \(http.*#key=.*\)/\1/p' "$scratch/said")
+	link=$(sed -n 's/^  \(http.*#key=.*\)/\1/p' "$scratch/output")
 	[ -z "$link" ] || break
 	sleep 0.1
 done
 [ -n "$link" ] || { echo "petstore demo does not start:" >&2; cat "$scratch/log" >&2; exit 1; }
 
-# shot NAME WIDTH HEIGHT light|dark QUERY takes a picture of the page that the query opens, after five seconds.
+# shot NAME WIDTH HEIGHT light|dark QUERY takes a picture of the page with that query, five seconds after it is opened.
 shot() {
 	case $4 in light) scheme=1 ;; dark) scheme=0 ;; esac
 	"$browser" --headless $sandbox --disable-gpu --hide-scrollbars --force-prefers-reduced-motion --lang=en \

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes clients from api/openapi.yaml with tools that others use, compiles them strictly and uses each of them against a
-# server of its own. Skips what it cannot get here (Node.js, or a tool that is not cached when there is no network); with
-# CI=true nothing may be skipped. The clients stay in the user's cache folder, so that the next run compiles and installs only
-# what is new. A user can run the script once at a time.
+# Generates clients from api/openapi.yaml with common tools, compiles them strictly and uses each of them with a server that
+# the script starts. Tools that cannot be installed (no Node.js, or no network and nothing cached) are skipped; with CI=true the
+# script fails instead. The clients stay in the user's cache folder, so that the next run compiles and installs only what is
+# new. A user can run the script only once at a time.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -42,44 +42,44 @@ until SERVER=$(sed -n 's/^Petstore serves at //p' "$work/stdout") && [ -n "$SERV
 done
 export SERVER
 
-# part NAME COMMAND... runs a command silently, and shows its output if it fails.
-part() {
+# step NAME COMMAND... runs a command. It shows the output only if the command fails.
+step() {
 	name=$1
 	shift
-	if ! "$@" >"$work/said" 2>&1; then
+	if ! "$@" >"$work/output" 2>&1; then
 		echo "$name failed:" >&2
-		cat "$work/said" >&2
+		cat "$work/output" >&2
 		exit 1
 	fi
 }
 
-# without REASON ends the script: with success, unless nothing may be skipped.
-without() {
+# skip_rest REASON ends the script. It fails if CI=true.
+skip_rest() {
 	echo "skipped the rest: $1" >&2
 	[ "${CI:-}" != true ]
 	exit
 }
 
 cd "$clients/go"
-go mod download 2>"$work/said" || without "the Go modules cannot be had: $(tail -1 "$work/said")"
+go mod download 2>"$work/output" || skip_rest "the Go modules cannot be downloaded: $(tail -1 "$work/output")"
 mkdir petstore
-part "oapi-codegen, making the client," go tool oapi-codegen -generate types,client -package petstore -o petstore/client.go openapi.yaml
-part "oapi-codegen, compiling the client," go vet ./...
-part "oapi-codegen, using the client," go run .
+step "oapi-codegen, making the client," go tool oapi-codegen -generate types,client -package petstore -o petstore/client.go openapi.yaml
+step "oapi-codegen, compiling the client," go vet ./...
+step "oapi-codegen, using the client," go run .
 echo "ok  oapi-codegen (Go)"
 
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-	without "Node.js is not here"
+	skip_rest "Node.js is missing"
 fi
 cd "$clients/typescript"
 if ! cmp -s package-lock.json node_modules/installed; then
-	npm ci --prefer-offline --no-audit --no-fund --ignore-scripts >"$work/said" 2>&1 || without "the packages cannot be had: $(grep -m 1 error "$work/said")"
+	npm ci --prefer-offline --no-audit --no-fund --ignore-scripts >"$work/output" 2>&1 || skip_rest "the packages cannot be installed: $(grep -m 1 error "$work/output")"
 	cp package-lock.json node_modules/installed
 fi
-part "openapi-typescript, making the types," node_modules/.bin/openapi-typescript openapi.yaml -o schema.ts
-part "@hey-api/openapi-ts, making the client," node_modules/.bin/openapi-ts -f openapi-ts.config.mjs
-part "TypeScript, compiling the clients," node_modules/.bin/tsc
-part "openapi-typescript, using the client," node out/fetch.js
+step "openapi-typescript, making the types," node_modules/.bin/openapi-typescript openapi.yaml -o schema.ts
+step "@hey-api/openapi-ts, making the client," node_modules/.bin/openapi-ts -f openapi-ts.config.mjs
+step "TypeScript, compiling the clients," node_modules/.bin/tsc
+step "openapi-typescript, using the client," node out/fetch.js
 echo "ok  openapi-typescript with openapi-fetch (TypeScript)"
-part "@hey-api/openapi-ts, using the client," node out/zod.js
+step "@hey-api/openapi-ts, using the client," node out/zod.js
 echo "ok  @hey-api/openapi-ts with Zod (TypeScript)"

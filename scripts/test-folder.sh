@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the folder for the files of tests. Memory is best, because tests make and delete thousands of files, but it needs room,
-# and programs must be allowed to run there.
+# Prints the folder for the temporary files of tests. A folder in memory is best, because tests make and delete thousands of
+# files, but it needs 4 GB of free space, and programs must be allowed to run there.
 set -eu
 if [ -n "${TMPDIR:-}" ]; then
 	echo "$TMPDIR"

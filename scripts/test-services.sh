@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes sure that the programs with which tests start their own services are here. Installs missing ones where it can: from
-# Debian packages, as root or with a sudo that asks for no password. The accessibility checker comes from npm, into the user's
-# cache folder. Otherwise the script says what will be skipped; with CI=true nothing may be skipped, and the script fails.
+# Makes sure that the programs with which tests start their own services are installed. It installs missing ones where it
+# can: from Debian packages, as root or with a sudo that asks for no password. The accessibility checker comes from npm, into
+# the user's cache folder. If something is still missing, the script says what will be skipped, or fails with CI=true.
 set -eu
 axe_version=4.14.0
 case $(uname) in Darwin) cache=$HOME/Library/Caches ;; *) cache=${XDG_CACHE_HOME:-$HOME/.cache} ;; esac
 axe=$cache/petstore-test/node_modules/axe-core
 
-# found PROGRAM... succeeds if one of them is on the PATH or where packages put servers.
+# found PROGRAM... succeeds if one of the programs is on the PATH or where packages install servers.
 found() {
 	for program; do
 		command -v "$program" >/dev/null && return
@@ -20,7 +20,7 @@ found() {
 	return 1
 }
 
-# missing prints the Debian package of each service that is not here.
+# missing prints the Debian package of each program that is missing.
 missing() {
 	found initdb || echo postgresql
 	found redis-server valkey-server || echo redis-server
@@ -33,7 +33,7 @@ missing() {
 	has_axe || found npm || echo npm
 }
 
-# has_axe succeeds if axe-core is here in the version that the tests were written with.
+# has_axe succeeds if axe-core is installed in the version that the tests were written for.
 has_axe() {
 	[ -f "$axe/axe.min.js" ] && grep -q "\"version\": \"$axe_version\"" "$axe/package.json"
 }
@@ -51,11 +51,11 @@ install() {
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
 }
 
-# install_missing tries each package by itself, because some distributions lack some of them.
+# install_missing installs each package separately, because some distributions lack some of them.
 install_missing() {
 	packages=$(missing)
 	if [ -z "$packages" ]; then return; fi
-	echo "Installing what tests need:" $packages
+	echo "Installing what the tests need:" $packages
 	for package in $packages; do
 		install "$package" || { as_root apt-get update -q && install "$package"; } || true
 	done
@@ -74,7 +74,7 @@ fi
 
 has_axe || { found npm && install_axe; } || packages="$packages axe-core"
 for package in $packages; do
-	echo "$package is not here and could not be installed: the tests that need it are skipped." >&2
+	echo "$package is missing and could not be installed: the tests that need it are skipped." >&2
 done
 if [ -n "$packages" ] && [ "${CI:-}" = true ]; then
 	echo "With CI=true no test may be skipped." >&2

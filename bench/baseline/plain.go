@@ -1,4 +1,4 @@
-// Package baseline holds the service that petstore is measured against.
+// Package baseline is a plain hand-written service that petstore is compared with.
 package baseline
 
 import (
@@ -25,7 +25,7 @@ type pet struct {
 	Status     string `json:"status"`
 }
 
-// In petstore's table a status is a number.
+// petstore's table stores a status as a number.
 var (
 	numbers = map[string]int64{"available": 1, "pending": 2, "sold": 3}
 	names   = []string{1: "available", 2: "pending", 3: "sold"}
@@ -45,11 +45,11 @@ var errNotFound = errors.New("there is no such animal")
 
 type store interface {
 	query(ctx context.Context, query string, args ...any) ([]pet, error)
-	add(ctx context.Context, p pet) (id int64, err error) // in a commit of its own, durable when it returns
+	add(ctx context.Context, p pet) (id int64, err error) // commits each animal separately; durable when it returns
 }
 
-// Plain is the service that a good Go programmer writes by hand: net/http, a driver, one query a request, durable creates.
-// It checks the key in a map, and has no limits, no access log and no metrics.
+// Plain returns the service that a good Go programmer would write by hand: net/http, a driver, one query per request,
+// durable creates. It looks the key up in a map, and has no limits, no access log and no metrics.
 func Plain(database, key string) (http.Handler, error) {
 	open := openSQLite
 	if strings.HasPrefix(database, "postgres:") {
@@ -114,7 +114,7 @@ func Plain(database, key string) (http.Handler, error) {
 	return mux, nil
 }
 
-// postgres uses as many connections as the URL says.
+// postgres is a store on PostgreSQL. The URL says how many connections it uses.
 type postgres struct{ *pgxpool.Pool }
 
 func openPostgres(url string) (store, error) {
@@ -137,7 +137,7 @@ func (s postgres) add(ctx context.Context, p pet) (id int64, err error) {
 	return id, err
 }
 
-// embedded is SQLite, read on several connections and written on one, with petstore's durability.
+// embedded is a store on SQLite with petstore's durability. It reads on several connections and writes on one.
 type embedded struct {
 	readers *sqlitex.Pool
 	mu      sync.Mutex

@@ -12,31 +12,31 @@ import (
 	"time"
 )
 
-// connection is one client: it has at most one request on its way.
+// connection is one client. It has at most one request in flight.
 type connection struct {
 	file    *os.File
 	fd      int
 	asked   question
-	due     time.Time // when it was
+	due     time.Time // when the request was due
 	out, in []byte
 	read    int // how much of in is filled
-	length  int // of the whole answer, 0 while unknown
+	length  int // of the complete answer, 0 while unknown
 	status  int
 	chunked bool
 }
 
-// send sends a request, which is far smaller than what the system takes at once from a client that waits for every answer.
+// send sends a request in one write. It fits into the send buffer, because the client waits for each answer.
 func (c *connection) send() error {
 	c.out, c.read, c.length, c.status, c.chunked = c.asked.append(c.out[:0], c.asked.number), 0, 0, 0, false
 	n, err := syscall.Write(c.fd, c.out)
 	if err == nil && n < len(c.out) {
-		err = errors.New("a request was sent in part only")
+		err = errors.New("a request was sent only in part")
 	}
 	return err
 }
 
-// receive reads what has come and reports whether the answer is whole.
-func (c *connection) receive() (whole bool, err error) {
+// receive reads what has arrived and reports whether the answer is complete.
+func (c *connection) receive() (complete bool, err error) {
 	if c.read == len(c.in) {
 		c.in = append(c.in, make([]byte, len(c.in))...)
 	}
@@ -61,7 +61,7 @@ func (c *connection) receive() (whole bool, err error) {
 	return c.length > 0 && c.read >= c.length, nil
 }
 
-// parseHead reads the status and the length, and nothing else of the head.
+// parseHead reads only the status and the length from the head of an answer.
 func (c *connection) parseHead() (err error) {
 	end := bytes.Index(c.in[:c.read], []byte("\r\n\r\n"))
 	if end < 0 {
@@ -82,7 +82,8 @@ func (c *connection) parseHead() (err error) {
 	return err
 }
 
-// header is what follows the begin of a header, as net/http writes it or, like proxies do, in small letters.
+// header returns what follows the first occurrence of begin in a head. The head may also have begin in lower case, as
+// proxies write it.
 func header(head []byte, begin string) (rest []byte, ok bool) {
 	if _, rest, ok = bytes.Cut(head, []byte(begin)); !ok {
 		_, rest, ok = bytes.Cut(head, []byte(strings.ToLower(begin)))

@@ -1,5 +1,5 @@
-// Package load asks a server for as much as it can answer, or at a fixed rate, and costs little itself: one thread waits
-// for all connections, requests are ready-made bytes, and of an answer only its status and length are read.
+// Package load sends requests to a server, as fast as it answers or at a fixed rate. The load itself is cheap: one thread
+// waits for all connections, requests are ready-made bytes, and only the status and the length of an answer are read.
 package load
 
 import (
@@ -19,13 +19,14 @@ type Job struct {
 	Requests         []Request
 	Warmup, Duration time.Duration
 	Seed             uint64
-	// Rate is how many requests are due in a second, at even distances, whether or not answers come. A request that is due
-	// while every connection waits is sent late, and its latency counts from when it was due. 0 asks anew on every
-	// connection as soon as it has its answer.
+	// Rate is how many requests are due per second, at even intervals, whether or not answers come. A request that is due
+	// while every connection is busy is sent late, and its latency counts from when it was due. With 0, each connection
+	// sends its next request as soon as it has an answer.
 	Rate float64
-	// Every is how often a result is given of what was measured since the last one; 0 gives one, at the end.
+	// Every is the interval between results. With 0 there is one result, at the end.
 	Every time.Duration
-	// Processes are those whose processor time is measured, each with its children: the server, and what it works with.
+	// Server and Stores are processes whose processor time is measured, each with its children: the server, and the
+	// services that it uses.
 	Server, Stores []int
 }
 
@@ -33,19 +34,19 @@ type Job struct {
 type Result struct {
 	Requests            int64
 	Failed              int64  `json:",omitempty"`
-	Failure             string `json:",omitempty"` // the first of them
+	Failure             string `json:",omitempty"` // the first failure
 	Elapsed             time.Duration
 	P50, P99, P999, Max time.Duration
-	// Processor time of the server, of the load itself, and of all stores and each.
+	// Processor time of the server, of the load itself, of all stores together, and of each store.
 	ServerCPU, LoadCPU time.Duration
 	StoresCPU          time.Duration   `json:",omitempty"`
 	EachStore          []time.Duration `json:",omitempty"`
 }
 
-// Throughput is in requests a second.
+// Throughput returns the number of requests per second.
 func (r Result) Throughput() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
 
-// PerRequest is a request's part of a time, in µs.
+// PerRequest returns d divided by the number of requests, in µs.
 func (r Result) PerRequest(d time.Duration) float64 {
 	return float64(d) / float64(time.Microsecond) / float64(max(1, r.Requests))
 }
@@ -53,8 +54,8 @@ func (r Result) PerRequest(d time.Duration) float64 {
 // meter counts the answers since the last result.
 type meter struct {
 	latencies *hdrhistogram.Histogram
-	failed    int64  // in the warm-up too: no failure is expected ever
-	failure   string // the first of them
+	failed    int64  // includes failures during the warm-up
+	failure   string // the first failure
 }
 
 func (m *meter) add(latency time.Duration) {
@@ -67,7 +68,8 @@ func (m *meter) fail(err error) {
 	}
 }
 
-// result is what was measured since the last one. In this time the processes have used from one amount to another.
+// result returns what was measured since the last result. The arguments from and to are the processor times at the start
+// and at the end of that time.
 func (m *meter) result(elapsed time.Duration, from, to []time.Duration) Result {
 	quantile := func(q float64) time.Duration { return time.Duration(m.latencies.ValueAtQuantile(q)) }
 	r := Result{
@@ -84,8 +86,8 @@ func (m *meter) result(elapsed time.Duration, from, to []time.Duration) Result {
 	return r
 }
 
-// used is the processor time of the server, of the load, and of each store.
-func (j Job) used() []time.Duration {
+// cpuTimes returns the processor time of the server, of the load, and of each store.
+func (j Job) cpuTimes() []time.Duration {
 	times := []time.Duration{cpu(j.Server...), cpu(os.Getpid())}
 	for _, pid := range j.Stores {
 		times = append(times, cpu(pid))
@@ -93,16 +95,16 @@ func (j Job) used() []time.Duration {
 	return times
 }
 
-// tick is the unit of the kernel's accounts; Linux shows every program the same.
+// tick is the unit in which Linux reports processor time to programs.
 const tick = 10 * time.Millisecond
 
-// cpu is the processor time that processes and their children have used, those that have ended included.
+// cpu returns the processor time that processes and their children have used. Children that have ended count too.
 func cpu(pids ...int) (sum time.Duration) {
-	for _, pid := range family(pids) {
-		stat := table(pid, "stat")
-		stat = stat[strings.LastIndex(stat, ")")+1:] // past the name, which may contain anything
+	for _, pid := range withChildren(pids) {
+		stat := procFile(pid, "stat")
+		stat = stat[strings.LastIndex(stat, ")")+1:] // skips the name, which may contain anything
 		if fields := strings.Fields(stat); len(fields) > 15 {
-			for _, ticks := range fields[11:15] { // user and system time, its own and its children's
+			for _, ticks := range fields[11:15] { // user and system time of the process and of its children
 				sum += time.Duration(integer(ticks)) * tick
 			}
 		}
@@ -110,32 +112,32 @@ func cpu(pids ...int) (sum time.Duration) {
 	return sum
 }
 
-// Resident is the memory that processes and their children hold, in bytes. Pages that several share count for each.
+// Resident returns the resident memory of processes and their children in bytes. Shared pages count for each of them.
 func Resident(pids ...int) (sum int64) {
-	for _, pid := range family(pids) {
-		if fields := strings.Fields(table(pid, "statm")); len(fields) > 1 {
+	for _, pid := range withChildren(pids) {
+		if fields := strings.Fields(procFile(pid, "statm")); len(fields) > 1 {
 			sum += int64(integer(fields[1]) * os.Getpagesize())
 		}
 	}
 	return sum
 }
 
-// family are processes with their children, and theirs.
-func family(pids []int) (all []int) {
+// withChildren returns processes together with all their descendants.
+func withChildren(pids []int) (all []int) {
 	for _, pid := range pids {
 		all = append(all, pid)
 		tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 		for _, task := range tasks {
-			for _, child := range strings.Fields(table(pid, "task/"+task.Name()+"/children")) {
-				all = append(all, family([]int{integer(child)})...)
+			for _, child := range strings.Fields(procFile(pid, "task/"+task.Name()+"/children")) {
+				all = append(all, withChildren([]int{integer(child)})...)
 			}
 		}
 	}
 	return all
 }
 
-// table is one of the kernel's about a process, empty if that has ended.
-func table(pid int, name string) string {
+// procFile returns a file of /proc about a process. It is empty if the process has ended.
+func procFile(pid int, name string) string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
 	return string(text)
 }

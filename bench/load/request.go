@@ -16,56 +16,56 @@ import (
 	"time"
 )
 
-// Request is a kind of request, ready to be sent but for a number in it.
+// Request is a kind of request. All its bytes are ready except for a number, such as an id.
 type Request struct {
 	Share       int    // how many requests of a mix are of this kind, relative to the others
 	Head, Tail  string // the bytes before and after the number; without a number there is no tail
 	Form        Form
-	First, Last int64    // the numbers to ask for
-	InTurn      bool     // each number once before any comes again, in no order that a cache could like; else at random
-	Status      int      // of the right answer
-	Next        *Request // what is asked for once this one is answered; nil for nothing
-	Field       string   // the field of the answer before that has the number of this request; none is the request before's
-	at          int64    // the number that was drawn last, counted from the first
+	First, Last int64    // the range of numbers
+	InTurn      bool     // whether each number is used once before any is repeated, in an order without locality; else at random
+	Status      int      // the expected status
+	Next        *Request // the request that follows the answer to this one, if any
+	Field       string   // the field of the previous answer that has the number; if empty, the previous number is used again
+	at          int64    // the last number, counted from First
 }
 
-// Form is how a number stands in a request: nothing for a plain number, a verb of fmt, or Cursor.
+// Form is how a number is written in a request: a verb of package fmt, Cursor, or "" for a plain number.
 type Form string
 
-// Cursor is one of petstore's, which gives it out as an opaque text; the check before timing compares the two.
+// Cursor is the form of petstore's opaque cursors. A check before the measurement compares it with a real cursor.
 const Cursor Form = "cursor"
 
-// place is where a number stands, with its form: {}, {%16d} or {cursor}.
-var place = regexp.MustCompile(`\{(|cursor|%\d+d)\}`)
+// placeholder marks the place of a number and its form: {}, {%16d} or {cursor}.
+var placeholder = regexp.MustCompile(`\{(|cursor|%\d+d)\}`)
 
-// grace is how long the last answers may take.
-const grace = 30 * time.Second
+// answerTimeout is how long the load waits for the last answers.
+const answerTimeout = 30 * time.Second
 
-// Times is the request with another share of a mix.
+// Times returns the request with that share of a mix.
 func (r Request) Times(share int) Request {
 	r.Share = share
 	return r
 }
 
-// Then is the request with one that follows it, with the number that this field of its answer has.
+// Then returns the request followed by next. The number of next comes from that field of the answer.
 func (r Request) Then(field string, next Request) Request {
 	next.Field, r.Next = field, &next
 	return r
 }
 
-// Each is the request with each number of a range in turn.
+// Each returns the request with each number of a range in turn.
 func (r Request) Each(first, last int64) Request {
 	r.First, r.Last, r.InTurn = first, last, true
 	return r
 }
 
-// Random is the request with numbers up to the last at random.
+// Random returns the request with random numbers from 1 to last.
 func (r Request) Random(last int64) Request {
 	r.First, r.Last = 1, last
 	return r
 }
 
-// NewRequest makes a Request of a path, key or body in which {} stands for the number, with its form between the braces.
+// NewRequest makes a Request. In its path, key or body, {} stands for the number, with the form between the braces.
 func NewRequest(method, path, key, body string, status int) Request {
 	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n", method, path)
 	if key != "" {
@@ -73,20 +73,20 @@ func NewRequest(method, path, key, body string, status int) Request {
 	}
 	if body != "" {
 		length := len(body)
-		if form := place.FindStringSubmatch(body); form != nil {
+		if form := placeholder.FindStringSubmatch(body); form != nil {
 			length += len(Form(form[1]).Text(0)) - len(form[0])
 		}
 		text += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", length)
 	}
 	r := Request{Share: 1, Head: text + "\r\n" + body, Status: status}
-	if form := place.FindStringSubmatch(r.Head); form != nil {
+	if form := placeholder.FindStringSubmatch(r.Head); form != nil {
 		r.Form = Form(form[1])
 		r.Head, r.Tail, _ = strings.Cut(r.Head, form[0])
 	}
 	return r
 }
 
-// append writes a number.
+// append appends a number in this form.
 func (f Form) append(b []byte, n int64) []byte {
 	switch f {
 	case "":
@@ -99,10 +99,10 @@ func (f Form) append(b []byte, n int64) []byte {
 	return fmt.Appendf(b, string(f), n)
 }
 
-// Text is a number in this form.
+// Text returns a number in this form.
 func (f Form) Text(n int64) string { return string(f.append(nil, n)) }
 
-// append writes the request with this number.
+// append appends the request with this number.
 func (r Request) append(b []byte, n int64) []byte {
 	b = append(b, r.Head...)
 	if r.Tail == "" {
@@ -111,7 +111,7 @@ func (r Request) append(b []byte, n int64) []byte {
 	return append(r.Form.append(b, n), r.Tail...)
 }
 
-// Number is that of the first such field in an answer, 0 if there is none.
+// Number returns the number in the first such field of an answer, or 0 if there is none.
 func Number(answer []byte, field string) (n int64) {
 	_, digits, _ := bytes.Cut(answer, []byte(`"`+field+`":`))
 	for _, digit := range digits {
@@ -123,15 +123,14 @@ func Number(answer []byte, field string) (n int64) {
 	return n
 }
 
-// Ask sends one request, with this number, and returns the answer and its body: the same bytes as under load, with time
-// to look at what comes back.
+// Ask sends one request with this number, the same bytes as under load, and returns the whole answer for checking.
 func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(grace))
+	conn.SetDeadline(time.Now().Add(answerTimeout))
 	if _, err := conn.Write(r.append(nil, n)); err != nil {
 		return nil, nil, err
 	}
@@ -146,11 +145,11 @@ func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
 	return answer, body, err
 }
 
-// stride is a prime above every number of different requests, so it has no divisor in common with any: steps of it meet
-// each request once before any again.
+// stride is a prime larger than the length of every range. Steps of this size therefore reach each number of a range once
+// before any is repeated.
 const stride = 2_654_435_761
 
-// next is the number of the next request of this kind.
+// next returns the number of the next request of this kind.
 func (r *Request) next(random *rand.Rand) int64 {
 	n := r.Last - r.First + 1
 	if r.InTurn {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bound has a process end when the one that starts it does, however that ends.
-func Bound() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT} }
+// EndWithParent makes a process end when its parent ends, for whatever reason.
+func EndWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT} }
 
 // question is a request with its number.
 type question struct {
@@ -25,18 +25,18 @@ type question struct {
 type generator struct {
 	meter
 	job       Job
-	kinds     []*Request // as many of each as its share
+	kinds     []*Request // each request Share times
 	random    *rand.Rand
 	epoll     int
 	clients   map[int32]*connection
-	free      []*connection // those that wait for no answer
-	followers []question    // that answers have made possible
+	free      []*connection // connections without a request in flight
+	followUps []question    // requests that follow from answers
 
-	from, until, due time.Time // due is when the next request is, at a fixed rate
-	err              error     // why it cannot go on
+	from, until, due time.Time // due is when the next request is due, at a fixed rate
+	err              error     // why the load cannot go on
 }
 
-// Run drives the server, and gives a result after every interval of the job.
+// Run does a job and calls each with the result of every interval.
 func Run(job Job, each func(Result)) (err error) {
 	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection)}
 	g.latencies = hdrhistogram.New(1000, int64(time.Hour), 3)
@@ -55,7 +55,7 @@ func Run(job Job, each func(Result)) (err error) {
 	}
 	g.run(each)
 	if job.Every > 0 {
-		time.Sleep(time.Second) // who looks at the server with every result finds its clients there at the last one too
+		time.Sleep(time.Second) // a caller that examines the server at each result finds its clients still connected at the last
 	}
 	for _, c := range g.clients {
 		c.file.Close()
@@ -69,7 +69,7 @@ func (g *generator) connect() error {
 		return err
 	}
 	defer conn.Close()
-	file, err := conn.(*net.TCPConn).File() // a copy, which Go does not wait for by itself
+	file, err := conn.(*net.TCPConn).File() // a copy that Go's own poller ignores
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (g *generator) run(each func(Result)) {
 	g.from = g.due.Add(g.job.Warmup)
 	g.until = g.from.Add(g.job.Duration)
 	g.serveUntil(g.from)
-	used := g.job.used()
+	used := g.job.cpuTimes()
 	for at := g.from; g.err == nil && at.Before(g.until); {
 		began := at
 		at = at.Add(g.job.Every)
@@ -93,7 +93,7 @@ func (g *generator) run(each func(Result)) {
 			at = g.until
 		}
 		g.serveUntil(at)
-		now := g.job.used()
+		now := g.job.cpuTimes()
 		if at == g.until {
 			g.drain()
 		}
@@ -102,25 +102,25 @@ func (g *generator) run(each func(Result)) {
 	}
 }
 
-// serveUntil asks and takes answers until that time.
+// serveUntil sends requests and receives answers until t.
 func (g *generator) serveUntil(t time.Time) {
 	for g.err == nil && time.Now().Before(t) {
 		g.serve()
 	}
 }
 
-// drain takes the answers that are still to come. They count if their requests were due in time.
+// drain waits for the outstanding answers. They count if their requests were due in time.
 func (g *generator) drain() {
-	for g.err == nil && g.owed() > 0 && time.Since(g.until) < grace {
+	for g.err == nil && g.awaited() > 0 && time.Since(g.until) < answerTimeout {
 		g.serve()
 	}
-	if n := g.owed(); n > 0 {
-		g.fail(fmt.Errorf("%d answers did not come within %v", n, grace))
+	if n := g.awaited(); n > 0 {
+		g.fail(fmt.Errorf("%d answers did not arrive within %v", n, answerTimeout))
 	}
 }
 
-// owed is the number of answers that are still to come, to requests that were sent or only due.
-func (g *generator) owed() int {
+// awaited returns the number of outstanding answers, to requests that were sent or that are overdue.
+func (g *generator) awaited() int {
 	n := len(g.clients) - len(g.free)
 	if late := g.until.Sub(g.due); g.job.Rate > 0 && late > 0 {
 		n += 1 + int(late.Seconds()*g.job.Rate)
@@ -128,13 +128,13 @@ func (g *generator) owed() int {
 	return n
 }
 
-// serve asks for what is due, waits a moment for answers, and takes them.
+// serve sends the requests that are due, waits for answers for a moment, and receives them.
 func (g *generator) serve() {
 	wait := g.askDue(time.Now())
-	if wait < time.Millisecond { // epoll itself counts in milliseconds
+	if wait < time.Millisecond { // epoll_wait has a resolution of a millisecond
 		ready := []unix.PollFd{{Fd: int32(g.epoll), Events: unix.POLLIN}}
 		timeout := unix.NsecToTimespec(int64(wait))
-		_, _ = unix.Ppoll(ready, &timeout, nil) // epoll fails too if this does
+		_, _ = unix.Ppoll(ready, &timeout, nil) // if this fails, epoll_wait reports it
 	}
 	var events [128]syscall.EpollEvent
 	n, err := syscall.EpollWait(g.epoll, events[:], int(wait.Milliseconds()))
@@ -143,46 +143,46 @@ func (g *generator) serve() {
 	}
 	for i := range max(n, 0) {
 		c := g.clients[events[i].Fd]
-		whole, err := c.receive()
+		complete, err := c.receive()
 		switch {
 		case err != nil:
 			g.reconnect(c, err)
-		case whole:
+		case complete:
 			g.answered(c, time.Now())
 			g.free = append(g.free, c)
 		}
 	}
 }
 
-// askDue sends the requests that are due on the connections that are free, and returns how long nothing else will be.
+// askDue sends the requests that are due on free connections, and returns how long to wait for the next one.
 func (g *generator) askDue(now time.Time) time.Duration {
-	const moment = 5 * time.Millisecond
+	const maxWait = 5 * time.Millisecond
 	for len(g.free) > 0 {
 		due := now
 		if g.job.Rate > 0 {
 			due = g.due
 		}
 		if due.After(now) {
-			return min(moment, due.Sub(now))
+			return min(maxWait, due.Sub(now))
 		}
 		if !due.Before(g.until) {
-			return moment
+			return maxWait
 		}
 		g.due = g.due.Add(time.Duration(float64(time.Second) / max(g.job.Rate, 1)))
-		c := g.free[0] // the one that has rested longest
+		c := g.free[0] // the one that has been free longest
 		g.free = g.free[1:]
 		c.asked, c.due = g.next(), due
 		if err := c.send(); err != nil {
-			g.fail(err) // reading will fail too, and connect anew
+			g.fail(err) // the next read fails too, and then reconnects
 		}
 	}
-	return moment
+	return maxWait
 }
 
-// next is what to ask: what follows from an answer comes before anything new.
+// next returns the next request: follow-ups come before anything new.
 func (g *generator) next() (next question) {
-	if len(g.followers) > 0 {
-		next, g.followers = g.followers[0], g.followers[1:]
+	if len(g.followUps) > 0 {
+		next, g.followUps = g.followUps[0], g.followUps[1:]
 		return next
 	}
 	r := g.kinds[g.random.IntN(len(g.kinds))]
@@ -199,21 +199,21 @@ func (g *generator) answered(c *connection, now time.Time) {
 		if next.Field != "" {
 			number = Number(c.in[:c.read], next.Field)
 		}
-		g.followers = append(g.followers, question{next, number})
+		g.followUps = append(g.followUps, question{next, number})
 	}
 	counted := now
 	if g.job.Rate > 0 {
-		counted = c.due // however late its answer comes
+		counted = c.due // however late the answer is
 	}
 	if !counted.Before(g.from) && counted.Before(g.until) {
 		g.add(now.Sub(c.due))
 	}
 }
 
-// reconnect replaces a connection. A server may close one on which nothing is asked.
+// reconnect replaces a connection. It is a failure only if the connection was in use, because a server may close a free one.
 func (g *generator) reconnect(c *connection, cause error) {
-	if rests := slices.Index(g.free, c); rests >= 0 {
-		g.free = slices.Delete(g.free, rests, rests+1)
+	if i := slices.Index(g.free, c); i >= 0 {
+		g.free = slices.Delete(g.free, i, i+1)
 	} else {
 		g.fail(cause)
 	}

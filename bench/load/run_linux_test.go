@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
+func TestEachNumberIsUsedOnceBeforeAnyIsRepeated(t *testing.T) {
 	for _, n := range []int64{1, 2, 10, 618, 1000, 9_980} {
 		r := NewRequest("GET", "/{}", "", "", 200).Each(21, 20+n)
 		seen := make(map[int64]bool)
@@ -25,7 +25,7 @@ func TestEveryNumberIsAskedOnceBeforeAnyComesAgain(t *testing.T) {
 	}
 }
 
-func TestNumbersAreWrittenInTheirForm(t *testing.T) {
+func TestFormWritesANumber(t *testing.T) {
 	for form, want := range map[Form]string{"": "42", Cursor: "AQAAAAAAAAAq", "%015d": "000000000000042"} {
 		if got := form.Text(42); got != want {
 			t.Errorf("%s: %s instead of %s", form, got, want)
@@ -33,7 +33,7 @@ func TestNumbersAreWrittenInTheirForm(t *testing.T) {
 	}
 }
 
-func TestTheLoadAsksOnEveryConnectionAndReadsWholeAnswers(t *testing.T) {
+func TestTheLoadUsesEveryConnectionAndReadsCompleteAnswers(t *testing.T) {
 	var connections sync.Map
 	var asked atomic.Int64
 	job := brief(NewRequest("GET", "/short", "key", "", 200), NewRequest("POST", "/chunked", "", `{"a":1}`, 200))
@@ -54,7 +54,7 @@ func TestTheLoadAsksOnEveryConnectionAndReadsWholeAnswers(t *testing.T) {
 	}
 }
 
-func TestEveryWrongAnswerIsCounted(t *testing.T) {
+func TestWrongAnswersAreCounted(t *testing.T) {
 	result := run(t, brief(NewRequest("GET", "/", "", "", 200)), func(w http.ResponseWriter, _ *http.Request) {
 		switch rand.IntN(20) {
 		case 0:
@@ -68,7 +68,7 @@ func TestEveryWrongAnswerIsCounted(t *testing.T) {
 	}
 }
 
-func TestALatencyCountsFromWhenTheRequestWasDue(t *testing.T) {
+func TestLatencyCountsFromWhenTheRequestWasDue(t *testing.T) {
 	var once sync.Once
 	job := Job{Connections: 1, Requests: []Request{NewRequest("GET", "/", "", "", 200)},
 		Rate: 200, Duration: 400 * time.Millisecond, Every: 150 * time.Millisecond}
@@ -87,7 +87,7 @@ func TestALatencyCountsFromWhenTheRequestWasDue(t *testing.T) {
 	}
 }
 
-func TestWhatFollowsHasANumberOfTheAnswer(t *testing.T) {
+func TestAFollowUpUsesANumberFromTheAnswer(t *testing.T) {
 	var paths sync.Map
 	first := NewRequest("POST", "/{}", "", `{"a":1}`, 200).Each(5, 5)
 	remove := NewRequest("DELETE", "/{}", "", "", 204)
@@ -105,17 +105,17 @@ func TestWhatFollowsHasANumberOfTheAnswer(t *testing.T) {
 	}
 	for _, path := range []string{"POST /5", "POST /7", "DELETE /42"} {
 		if _, asked := paths.Load(path); !asked {
-			t.Errorf("%s was not asked", path)
+			t.Errorf("%s was not requested", path)
 		}
 	}
 }
 
-// brief is a job that gives one result, after a tenth of a second.
+// brief returns a job that gives one result after a tenth of a second.
 func brief(requests ...Request) Job {
 	return Job{Connections: 8, Requests: requests, Warmup: 10 * time.Millisecond, Duration: 100 * time.Millisecond}
 }
 
-// run drives a handler and returns the result of every interval.
+// run does a job against a handler and returns the result of every interval.
 func run(t *testing.T, job Job, handler http.HandlerFunc) (results []Result) {
 	t.Helper()
 	server := httptest.NewServer(handler)

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// Bound can bind nothing here.
-func Bound() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+// EndWithParent has no effect, because only Linux offers this.
+func EndWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
-// Run needs epoll.
+// Run fails, because it needs epoll.
 func Run(Job, func(Result)) error {
 	return errors.New("the load needs Linux, because it waits with epoll")
 }

@@ -48,7 +48,7 @@ func render(name string, of any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// formats write figures: the median alone, or with the lowest and the highest of the rounds.
+// formats are the functions with which templates write figures: the median alone, or with the lowest and highest round.
 var formats = template.FuncMap{
 	"busy":     func() int { return Busy },
 	"bytes":    humanize.IBytes,
@@ -82,7 +82,7 @@ func micros(v float64) string {
 	return fmt.Sprintf("%.0f µs", v)
 }
 
-// decimals writes a figure with as many digits as it deserves.
+// decimals writes a figure with a number of digits that suits its size.
 func decimals(v float64) string {
 	switch {
 	case v >= 10:
@@ -103,7 +103,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// Count writes a number of things as people do: 10 thousand, 10 million, else with commas.
+// Count writes a number of things for people: 10 thousand, 10 million, otherwise with commas.
 func Count(n int64) string {
 	switch {
 	case n >= 1_000_000 && n%1_000_000 == 0:
@@ -114,7 +114,7 @@ func Count(n int64) string {
 	return humanize.Comma(n)
 }
 
-// tables say which lines a table or plot has, and which cells of them.
+// tables defines which lines a table or plot has, and which cells of them.
 var tables = map[string]struct {
 	lines []Line
 	fits  func(Cell) bool
@@ -127,38 +127,38 @@ var tables = map[string]struct {
 	"replicas": {Replicated, func(c Cell) bool { return c.Replicas > 0 }},
 }
 
-// closed reports whether the cell is of the closed loop on the usual rows.
+// closed reports whether the cell was measured in a closed loop, as fast as answers come, with the usual number of rows.
 func (c Cell) closed() bool { return c.Share == 0 && c.Rows == 0 && c.Replicas == 0 }
 
-// Table are the cells of a table that belong to a line, in the order in which they were measured.
+// Table returns the cells of a table that belong to a line, in the order in which they were measured.
 func (r *Run) Table(name, line string) (cells []Cell) {
 	for _, s := range r.Shots {
 		if s.Round == 0 && s.Line == line && tables[name].fits(r.Cell(s.Key)) {
 			cells = append(cells, r.Cell(s.Key))
 		}
 	}
-	if name == "rate" { // they are measured in turn, and shown one after the other
+	if name == "rate" { // subjects are measured in turn, but shown one after the other
 		slices.SortStableFunc(cells, func(a, b Cell) int { return r.place(a.ID) - r.place(b.ID) })
 	}
 	return cells
 }
 
-// Lines are those of a table that were measured.
+// Lines returns the lines of a table that were measured.
 func (r *Run) Lines(table string) []Line {
 	return slices.DeleteFunc(slices.Clone(tables[table].lines), func(l Line) bool { return len(r.Table(table, l.ID)) == 0 })
 }
 
-// Stores are the stores that petstore was measured on.
+// Stores returns petstore on each of the stores that it was measured on.
 func (r *Run) Stores() []Subject {
 	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return s.ID != SQLite && s.ID != Postgres })
 }
 
-// Peers are what others have made, and what petstore would be without its devices.
+// Peers returns the services that petstore is compared with: those of others, and the plain ones.
 func (r *Run) Peers() []Subject {
 	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return !s.Peer })
 }
 
-// Requests counts all that were measured.
+// Requests returns how many requests were measured.
 func (r *Run) Requests() (n int64) {
 	for _, s := range r.Shots {
 		n += s.Requests
@@ -166,7 +166,7 @@ func (r *Run) Requests() (n int64) {
 	return n
 }
 
-// need is what many replicas would need, each with a processor of its own that is busy.
+// need is what a number of replicas would need if each kept a processor of its own busy.
 type need struct {
 	Replicas                  int
 	Throughput                int64
@@ -174,10 +174,11 @@ type need struct {
 	Connections               int
 }
 
-// poolSize is the number of connections that a replica has to PostgreSQL unless it is told otherwise.
+// poolSize is the default number of connections of a replica to PostgreSQL.
 const poolSize = 8
 
-// Needs computes it from what the most replicas took of the processors for a request of the mix.
+// Needs estimates what more replicas would need. It scales the processor time that a request of the mix took with the
+// largest number of replicas measured.
 func (r *Run) Needs() (needs []need) {
 	measured := r.Table("replicas", Mix)
 	if len(measured) == 0 {

@@ -19,13 +19,13 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// colors are those of the subjects, in their order.
+// colors has a color for each subject, in the order of the run.
 var colors = []color.NRGBA{
 	{110, 119, 129, 255}, {31, 35, 40, 255}, {9, 105, 218, 255}, {26, 127, 55, 255}, {188, 76, 0, 255},
 	{130, 80, 223, 255}, {191, 57, 137, 255}, {154, 103, 0, 255}, {27, 124, 131, 255}, {207, 34, 46, 255},
 }
 
-// picture is some panels with a title above them, and beside them the names of what is drawn.
+// picture has several panels with a title above and a legend beside them.
 type picture struct {
 	title         string
 	columns       int
@@ -54,7 +54,7 @@ func (pic *picture) add(title, across string) *plot.Plot {
 	return p
 }
 
-// color is that of a subject, which is then among the names.
+// color returns the color of a subject, and adds the subject to the legend.
 func (pic *picture) color(r *Run, s Subject) color.NRGBA {
 	c := colors[max(0, r.place(s.ID))%len(colors)]
 	if !slices.Contains(pic.names, s.Name) {
@@ -87,12 +87,12 @@ func (pic *picture) write(path string) error {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	// Not every viewer has the font that the texts are measured with.
+	// Not every viewer has the font with which the text was measured.
 	readable := bytes.ReplaceAll(svg.Bytes(), []byte("family:Liberation Sans"), []byte("family:Liberation Sans,Arial,sans-serif"))
 	return os.WriteFile(path, readable, 0o644)
 }
 
-// draw draws everything that the run has measured, into a folder.
+// draw draws all plots of the run into a folder.
 func (r *Run) draw(folder string) error {
 	byConnections := func(k Key) string { return fmt.Sprint(k.Connections) }
 	byShare := func(k Key) string { return fmt.Sprintf("%.0f %%", 100*k.Share) }
@@ -118,8 +118,8 @@ func (r *Run) draw(folder string) error {
 	return err
 }
 
-// lines has a panel for each line of a table, and in it figures of each subject by their places. The second of the
-// figures is dashed.
+// lines draws a panel for each line of a table, with the figures of each subject. The function place gives the position of
+// a key on the horizontal axis. The second kind of figures is dashed.
 func (r *Run) lines(table, title, across string, place func(Key) string, latency bool, figures ...func(Cell) Figures) *picture {
 	pic := newPicture(title, min(3, len(r.Lines(table))), 235, 190)
 	for _, line := range r.Lines(table) {
@@ -151,7 +151,7 @@ func (r *Run) lines(table, title, across string, place func(Key) string, latency
 	return pic
 }
 
-// written writes the numbers of an axis as the tables do.
+// written formats the numbers of an axis like those in the tables.
 func written(ticker plot.Ticker, format func(float64) string) plot.TickerFunc {
 	return func(low, high float64) []plot.Tick {
 		ticks := ticker.Ticks(low, high)
@@ -164,12 +164,12 @@ func written(ticker plot.Ticker, format func(float64) string) plot.TickerFunc {
 	}
 }
 
-// addSeries draws a line through the medians at places of equal distance, with the spread around it unless it is dashed.
-// A place may have no figures.
+// addSeries draws a line through the medians, at equal distances. Unless the line is dashed, the spread surrounds it.
+// A position may have no figures.
 func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
 	line, lowest := &plotter.Line{LineStyle: draw.LineStyle{Color: c, Width: 1.5}}, 0.0
 	if _, ok := p.Y.Scale.(plot.LogScale); ok {
-		lowest = 1 // a logarithm needs more than nothing
+		lowest = 1 // zero has no logarithm
 	}
 	var above, below plotter.XYs
 	for i, f := range at {
@@ -189,7 +189,7 @@ func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
 	p.Add(line)
 }
 
-// bars shows shares of bare with their spread, and the goals of those that have one. Bars of one name are side by side.
+// bars draws shares of bare with their spread, and goals where there are any. Bars with the same name form a group.
 func (r *Run) bars(title string, bars []Target) *picture {
 	if len(bars) == 0 {
 		return &picture{}
@@ -204,7 +204,7 @@ func (r *Run) bars(title string, bars []Target) *picture {
 	labels := plotter.Labels{Offset: vg.Point{X: 5}}
 	for i, b := range bars {
 		if i > 0 && bars[i-1].Name == b.Name {
-			groups[len(groups)-1].Value -= 0.5 // the middle of its bars
+			groups[len(groups)-1].Value -= 0.5 // moves the label to the middle of the group
 		} else {
 			y -= 0.7
 			groups = append(groups, plot.Tick{Value: y, Label: b.Name})
@@ -225,10 +225,10 @@ func (r *Run) bars(title string, bars []Target) *picture {
 	return pic
 }
 
-// targetBars are shares of bare beside what they were to be.
+// targetBars draws the shares of bare and their goals.
 func (r *Run) targetBars() *picture {
 	var all []Target
-	for _, group := range r.Targets(Postgres) { // it has all that there are on SQLite, and more
+	for _, group := range r.Targets(Postgres) { // PostgreSQL has all targets of SQLite, and more
 		for _, store := range r.Stores() {
 			for _, t := range r.Targets(store.ID) {
 				if t.Unit == ofBare && t.Name == group.Name && len(t.Got) > 0 {
@@ -240,7 +240,7 @@ func (r *Run) targetBars() *picture {
 	return r.bars("Throughput as a share of bare net/http; the marks are the targets", all)
 }
 
-// peerBars are shares of bare of everything that was measured.
+// peerBars draws the share of bare of everything that was measured.
 func (r *Run) peerBars() *picture {
 	var all []Target
 	for _, line := range r.Lines("beside") {

@@ -43,7 +43,7 @@ func TestThePagesOfARunThatLeftMuchOut(t *testing.T) {
 	}
 }
 
-func TestFiguresAreThoseOfAReckoningByHand(t *testing.T) {
+func TestFiguresMatchACalculationByHand(t *testing.T) {
 	shot := func(key Key, round int, requests int64) Shot {
 		each := func(micros time.Duration) time.Duration { return micros * time.Microsecond * time.Duration(requests) }
 		return Shot{Key: key, Round: round, Result: load.Result{
@@ -122,12 +122,12 @@ func write(t *testing.T, r *Run, plots ...string) map[string]string {
 	return pages
 }
 
-func TestWhatGrowsIsToldFromWhatOnlyMoves(t *testing.T) {
+func TestVerdictsTellGrowthFromFluctuation(t *testing.T) {
 	written := &Soak{Run: Run{Subjects: []Subject{{Name: "petstore"}}}, Rate: 100, Watched: []string{"moves", "grows", "bounded", "settles", "once"}}
 	for i := range 360 {
 		f := Figures{float64(100 + i%7), float64(10 + i/10), float64(6 + i/200), float64(min(10+i, 90)), 5}
 		if i%5 == 0 {
-			f[2] = 7 // it also meets its bound at first
+			f[2] = 7 // reaches its bound from the start
 		}
 		if i == 350 {
 			f[4] = 60_000

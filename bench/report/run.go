@@ -1,5 +1,5 @@
-// Package report holds what the bench has measured, and writes pages and plots of it. No figure in them comes from
-// anywhere else.
+// Package report holds what the bench has measured, and writes pages and plots from it. Every figure in them comes from
+// the measurements.
 package report
 
 import (
@@ -16,60 +16,60 @@ import (
 // Run is everything that a run has measured.
 type Run struct {
 	Date     time.Time
-	Command  string // of the bench
-	Revision string // of petstore
+	Command  string // the command that ran the bench
+	Revision string // the revision of petstore
 	Machine  Machine
 	Settings Settings
 	Subjects []Subject
-	LeftOut  []string // sentences that say what could not be had, and why
+	LeftOut  []string // sentences that say what was left out, and why
 	Shots    []Shot
 	Starts   []Start
-	Binary   int64         // bytes
-	Build    time.Duration // of the program, with nothing compiled before; 0 if it was not measured
+	Binary   int64         // the size of the program in bytes
+	Build    time.Duration // how long the first build takes; 0 if it was not measured
 }
 
-// Machine is where it was measured.
+// Machine is the machine on which a run was measured.
 type Machine struct {
 	Processor, System, Go, FileSystem string
 	Processors                        int
 	Memory                            uint64        // bytes
-	Sync                              time.Duration // how long 4 kB take to be durable
+	Sync                              time.Duration // how long it takes to make 4 kB durable
 }
 
-// Settings are how it was measured.
+// Settings are the settings of a run.
 type Settings struct {
 	Rounds                   int
-	Duration, Warmup, Steady time.Duration // of a measurement, before it, and of one at a constant rate
+	Duration, Warmup, Steady time.Duration // of a measurement, of its warm-up, and of a measurement at a constant rate
 	Connections, Replicas    []int
 	Rows                     int64
-	Growth                   []int64   // the numbers of rows that are compared
-	Shares                   []float64 // of the highest throughput, at which latencies are measured
+	Growth                   []int64   // the numbers of rows to compare
+	Shares                   []float64 // the shares of the highest throughput at which latencies are measured
 }
 
 // Subject is something that was measured.
 type Subject struct {
 	ID, Name string
 	Detail   string // version, settings, durability
-	Peer     bool   `json:",omitempty"` // others make it so
+	Peer     bool   `json:",omitempty"` // whether others have written it, or would write it like this
 }
 
-// The subjects that the page tells about by name.
+// The ids of the subjects that the page mentions by name.
 const (
-	Bare, Dressed    = "bare", "dressed" // dressed is bare with petstore's headers
+	Bare, Dressed    = "bare", "dressed" // Dressed is bare with petstore's headers
 	SQLite, Postgres = "sqlite", "postgres"
-	Plain            = "plain-" // and the store that it is on
+	Plain            = "plain-" // followed by the store
 )
 
 // Line is a kind of load.
 type Line struct{ ID, Name string }
 
-// The lines.
+// The ids of the lines.
 const (
 	Hot, Distinct, Get, Create       = "hot", "distinct", "get", "create"
 	Mix, Update, Adoption, Inventory = "mix", "update", "adoption", "inventory"
 )
 
-// Lines are all of them, in the order in which they are measured.
+// Lines are all lines in the order in which they are measured.
 var Lines = []Line{
 	{Hot, "list, hot page"},
 	{Distinct, "list, distinct pages"},
@@ -81,23 +81,23 @@ var Lines = []Line{
 	{Inventory, "inventory"},
 }
 
-// What is measured on ever more rows, at a constant rate, and on several replicas.
+// The lines that are measured with growing numbers of rows, at a constant rate, and on several replicas.
 var (
 	Growing    = []Line{Lines[1], Lines[2], Lines[7]}
 	Steady     = []Line{Lines[4], Lines[3]}
 	Replicated = Lines[:5]
 )
 
-// Busy is the number of connections at which most things are compared.
+// Busy is the number of connections for most comparisons.
 const Busy = 64
 
-// Key says what a shot has measured.
+// Key identifies what a shot has measured.
 type Key struct {
 	Subject, Line string
 	Connections   int
-	Rows          int64   `json:",omitempty"` // where they vary
-	Share         float64 `json:",omitempty"` // of the highest throughput, at a constant rate
-	Replicas      int     `json:",omitempty"` // behind a balancer
+	Rows          int64   `json:",omitempty"` // the number of rows, where it varies
+	Share         float64 `json:",omitempty"` // the share of the highest throughput, at a constant rate
+	Replicas      int     `json:",omitempty"` // the number of replicas behind a balancer
 }
 
 // Shot is one measurement.
@@ -105,12 +105,12 @@ type Shot struct {
 	Key
 	Round int
 	load.Result
-	Resident int64 // bytes, of the server alone, after it
+	Resident int64 // the server's memory after the measurement, in bytes
 }
 
-// Start is how a store starts.
+// Start is how long petstore took to start.
 type Start struct {
-	Subject, State string          // the state is that of the store
+	Subject, State string          // State describes the database
 	Times          []time.Duration // from the command to the first answer
 	Resident       int64
 }
@@ -125,7 +125,7 @@ func Load[T any](path string) (*T, error) {
 	return value, json.Unmarshal(text, value)
 }
 
-// Save writes a file, whole or not at all.
+// Save writes a file, completely or not at all.
 func Save(path string, value any) error {
 	text, err := json.Marshal(value)
 	if err == nil {
@@ -137,19 +137,19 @@ func Save(path string, value any) error {
 	return os.Rename(path+".new", path)
 }
 
-// Figures are what the rounds gave for one thing.
+// Figures are the values that the rounds gave for one thing.
 type Figures []float64
 
-// Median is the middle one, or between the two in the middle; 0 of none.
+// Median returns the middle value, or the mean of the two in the middle. It is 0 if there are none.
 func (f Figures) Median() float64 { return f.at(0.5) }
 
-// Min is the lowest, 0 of none.
+// Min returns the lowest value, or 0 if there are none.
 func (f Figures) Min() float64 { return f.at(0) }
 
-// Max is the highest, 0 of none.
+// Max returns the highest value, or 0 if there are none.
 func (f Figures) Max() float64 { return f.at(1) }
 
-// at is what that share of the figures stays below.
+// at returns the value below which that share of the figures lies.
 func (f Figures) at(share float64) float64 {
 	if len(f) == 0 {
 		return 0
@@ -158,14 +158,14 @@ func (f Figures) at(share float64) float64 {
 	return (sorted[int(place)] + sorted[int(math.Ceil(place))]) / 2
 }
 
-// Cell is what the rounds gave for one key.
+// Cell is what the rounds measured for one key.
 type Cell struct {
 	Subject
 	Key
 	Shots []Shot
 }
 
-// Cell gathers the shots of a key.
+// Cell returns the shots of a key.
 func (r *Run) Cell(key Key) Cell {
 	cell := Cell{Subject: r.subject(key.Subject), Key: key}
 	for _, s := range r.Shots {
@@ -176,7 +176,7 @@ func (r *Run) Cell(key Key) Cell {
 	return cell
 }
 
-// subject has no name if it was left out.
+// subject returns the subject with that id. It has no name if it was left out.
 func (r *Run) subject(id string) Subject {
 	if i := r.place(id); i >= 0 {
 		return r.Subjects[i]
@@ -188,7 +188,7 @@ func (r *Run) place(id string) int {
 	return slices.IndexFunc(r.Subjects, func(s Subject) bool { return s.ID == id })
 }
 
-// measures are the figures of a shot by name: requests a second, latencies and processor time of a request in µs, bytes.
+// measures are the figures of a shot by name: requests per second, latency and processor time of a request in µs, bytes.
 var measures = map[string]func(Shot) float64{
 	"throughput": func(s Shot) float64 { return s.Throughput() },
 	"p50":        func(s Shot) float64 { return float64(s.P50) / 1e3 },
@@ -203,7 +203,7 @@ var measures = map[string]func(Shot) float64{
 	"memory":     func(s Shot) float64 { return float64(s.Resident) },
 }
 
-// Of gives one of the measures.
+// Of returns the figures of one measure.
 func (c Cell) Of(measure string) (figures Figures) {
 	for _, s := range c.Shots {
 		figures = append(figures, measures[measure](s))
@@ -224,12 +224,12 @@ func (r *Run) against(key, other Key) (ratios Figures) {
 	return ratios
 }
 
-// AtBusy is the key of a subject and a line at many connections.
+// AtBusy returns the key of a subject and a line at Busy connections.
 func (r *Run) AtBusy(subject, line string) Key {
 	return Key{Subject: subject, Line: line, Connections: Busy}
 }
 
-// Ratio compares the throughput with that of bare or, where rows vary, with that on the fewest.
+// Ratio compares the throughput with that of bare. Where the number of rows varies, it compares with the fewest rows.
 func (r *Run) Ratio(key Key) Figures {
 	other := Key{Subject: Bare, Line: key.Line, Connections: key.Connections}
 	if key.Rows > 0 {
@@ -238,7 +238,7 @@ func (r *Run) Ratio(key Key) Figures {
 	return r.against(key, other)
 }
 
-// Wrong counts the wrong answers of petstore and the baselines, or of what others have made, and tells the first.
+// Wrong counts the wrong answers, either of peers or of all other subjects, and returns the first.
 func (r *Run) Wrong(peers bool) (wrong struct {
 	Answers int64
 	First   string

@@ -11,22 +11,22 @@ import (
 	"petstore/bench/load"
 )
 
-// Soak is a long run at a constant rate, of which pages tell whether anything grows.
+// Soak is a long run at a constant rate, which shows whether anything grows.
 type Soak struct {
-	Run     Run      // of one subject
-	Rate    float64  // requests a second
-	Watched []string // what is watched, with its unit
+	Run     Run      // has one subject
+	Rate    float64  // requests per second
+	Watched []string // the names of the watched figures, with their units
 	Samples []Sample
 }
 
-// Sample is one interval.
+// Sample is what was measured in one interval.
 type Sample struct {
 	At      time.Duration // since the start
 	Load    load.Result
-	Figures Figures // of everything that is watched
+	Figures Figures // the watched figures
 }
 
-// figures are those of one thing that is watched.
+// figures returns all values of one watched figure.
 func figures(samples []Sample, watched int) (f Figures) {
 	for _, s := range samples {
 		f = append(f, s.Figures[watched])
@@ -34,22 +34,22 @@ func figures(samples []Sample, watched int) (f Figures) {
 	return f
 }
 
-// settling is how much of the start is not judged, because caches fill and pools open: a sixth of a short run.
+// settling is how much of the start does not count, because caches fill and pools open. Of a short run it is a sixth.
 const settling = 10 * time.Minute
 
-// notable is the share by which something must rise over the run to be said to grow.
+// notable is the share by which a figure must rise over the run to count as growing.
 const notable = 0.10
 
-// verdict tells what became of something after the settling.
+// verdict says how one figure developed after the settling.
 type verdict struct {
 	Name                string
-	First, Last, Hourly float64 // the medians of the first and the last quarter, and the rise in an hour
+	First, Last, Hourly float64 // the medians of the first and the last quarter, and the rise per hour
 	Grows               bool
 }
 
-// Verdicts say of everything whether it grows: its Theil–Sen line, the median of the slopes between all pairs of samples,
-// rises by a tenth over the run, and so do, from the first quarter to the last, its median and what nine of ten samples
-// stay below. So what only moves within bounds does not grow.
+// Verdicts says of every figure whether it grows. It grows if its Theil–Sen slope, which is the median of the slopes
+// between all pairs of samples, amounts to a tenth over the run, and its median and its 90th percentile rise by a tenth
+// from the first quarter to the last. A figure that only fluctuates within bounds therefore does not grow.
 func (s *Soak) Verdicts() (verdicts []verdict) {
 	from := min(settling, s.Length()/6)
 	samples := s.Samples[slices.IndexFunc(s.Samples, func(s Sample) bool { return s.At > from }):]
@@ -70,7 +70,7 @@ func (s *Soak) Verdicts() (verdicts []verdict) {
 	return verdicts
 }
 
-// slope is that of the Theil–Sen line, per hour. Of a long run it takes about a thousand samples.
+// slope returns the Theil–Sen slope per hour. Of a long run it uses about a thousand samples.
 func slope(samples []Sample, values Figures) float64 {
 	var slopes Figures
 	step := len(values)/1000 + 1
@@ -82,7 +82,7 @@ func slope(samples []Sample, values Figures) float64 {
 	return slopes.Median()
 }
 
-// Length is how long it was.
+// Length returns how long the run took.
 func (s *Soak) Length() time.Duration { return s.Samples[len(s.Samples)-1].At.Round(time.Second) }
 
 // Sum adds up the samples.
@@ -96,7 +96,7 @@ func (s *Soak) Sum() (sum load.Result) {
 	return sum
 }
 
-// Table is the soak as Markdown.
+// Table returns the soak as a table in Markdown.
 func (s *Soak) Table() (string, error) {
 	if len(s.Samples) == 0 {
 		return "", errors.New("there are no samples of a soak")
@@ -105,7 +105,7 @@ func (s *Soak) Table() (string, error) {
 	return string(text), err
 }
 
-// Draw draws what is watched, with its spread, at about as many places as the run has minutes.
+// Draw draws the watched figures with their spread, at about sixty points.
 func (s *Soak) Draw(path string) error {
 	pic := newPicture(fmt.Sprintf("%s, %s requests a second", s.Run.Subjects[0].Name, humanize.Comma(int64(s.Rate))), 3, 280, 190)
 	parts := slices.Collect(slices.Chunk(s.Samples, max(1, len(s.Samples)/60)))

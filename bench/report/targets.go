@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Target is something that was to be reached, and what was.
+// Target is a goal and what was reached.
 type Target struct {
 	Name, Unit string
 	subject    Subject
 	goal       float64
-	most       bool // the goal must not be exceeded, rather than reached
+	most       bool // whether the goal is an upper bound
 	Got        Figures
 }
 
-// Goal says what was to be reached.
+// Goal describes the goal.
 func (t Target) Goal() string {
 	sign, number := "≥", decimals(t.goal)
 	if t.most {
@@ -28,7 +28,7 @@ func (t Target) Goal() string {
 
 const reached = "reached"
 
-// Verdict says whether the median is on the right side.
+// Verdict says whether the median reaches the goal.
 func (t Target) Verdict() string {
 	got := t.Got.Median()
 	switch {
@@ -40,10 +40,10 @@ func (t Target) Verdict() string {
 	return "**missed**"
 }
 
-// ofBare is the unit of the shares of bare's throughput.
+// ofBare is the unit of shares of bare's throughput.
 const ofBare = "of bare"
 
-// shares are the goals of the lines, as shares of bare's throughput.
+// shares are the goals of the lines as shares of bare's throughput.
 var shares = []struct {
 	store       string
 	connections int
@@ -54,10 +54,10 @@ var shares = []struct {
 	{Postgres, Busy, map[string]float64{Hot: 0.46, Distinct: 0.25, Get: 0.50, Create: 0.33, Mix: 0.40}},
 }
 
-// gains are the goals of shared commits, as multiples of what commits every create by itself.
+// gains are the goals of shared commits, as multiples of the throughput with one commit per create.
 var gains = map[string]float64{SQLite: 3, Postgres: 2}
 
-// Targets are all of a store's.
+// Targets returns all targets of a store.
 func (r *Run) Targets(store string) (targets []Target) {
 	add := func(name, unit string, goal float64, most bool, got Figures) {
 		targets = append(targets, Target{Name: name, Unit: unit, subject: r.subject(store), goal: goal, most: most, Got: got})
@@ -93,12 +93,12 @@ func (r *Run) Targets(store string) (targets []Target) {
 	return targets
 }
 
-// BinaryTarget is that of the program's size.
+// BinaryTarget returns the target for the program's size.
 func (r *Run) BinaryTarget() Target {
 	return Target{Unit: "MB", goal: 40, Got: Figures{float64(r.Binary) / 1e6}, most: true}
 }
 
-// BuildTarget is that of the first build.
+// BuildTarget returns the target for the first build.
 func (r *Run) BuildTarget() Target {
 	target := Target{Unit: "s", goal: 80, most: true}
 	if r.Build > 0 {
@@ -107,7 +107,7 @@ func (r *Run) BuildTarget() Target {
 	return target
 }
 
-// Score counts the targets that were measured.
+// Score counts the targets that were measured and those that were reached.
 func (r *Run) Score() (score struct{ Reached, All int }) {
 	targets := []Target{r.BinaryTarget(), r.BuildTarget()}
 	for _, store := range r.Stores() {

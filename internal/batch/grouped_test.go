@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-func TestGroupIsToldItsSizeAndEachItsPlace(t *testing.T) {
+func TestGroupedReportsTheSizeOfTheGroupAndEachCallersPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sizes []int
 		goOn := make(chan struct{})
@@ -49,22 +49,22 @@ func TestGroupIsToldItsSizeAndEachItsPlace(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatIsThereIsTakenThoughTheWaitIsOver(t *testing.T) {
+func TestWaitReturnsAnAnswerThatHasComeEvenIfTheContextHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGrouped(func(key string, _ int) (string, error) { return key, nil })
-		over, end := context.WithCancel(t.Context())
+		ended, end := context.WithCancel(t.Context())
 		end()
 		for range 100 {
 			begun := g.Begin("pets")
 			synctest.Wait()
-			if value, _, err := begun.Wait(over); value != "pets" || err != nil {
+			if value, _, err := begun.Wait(ended); value != "pets" || err != nil {
 				t.Fatalf("got %q, %v", value, err)
 			}
 		}
 	})
 }
 
-func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
+func TestACallerThatGivesUpBeforeTheCallIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sizes []int
 		goOn := make(chan struct{})
@@ -73,7 +73,7 @@ func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
 			<-goOn
 			return "", nil
 		})
-		over, end := context.WithCancel(t.Context())
+		ended, end := context.WithCancel(t.Context())
 		end()
 		places := make(chan int, 9)
 		stays := func() {
@@ -81,18 +81,18 @@ func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
 			synctest.Wait()
 		}
 		leaves := func() {
-			if _, _, err := g.Begin("pets").Wait(over); err == nil {
-				t.Error("there was an answer before the call")
+			if _, _, err := g.Begin("pets").Wait(ended); err == nil {
+				t.Error("an answer came before the call began")
 			}
 		}
-		stays() // its call has begun
+		stays() // the first call begins
 		leaves()
 		stays()
 		leaves()
 		stays()
 		goOn <- struct{}{} // the second call begins
 		synctest.Wait()
-		leaves() // its call does not begin before the second ends
+		leaves() // before the third call begins, which waits for the second
 		close(goOn)
 		synctest.Wait()
 		if !slices.Equal(sizes, []int{1, 2, 0}) {
@@ -104,21 +104,21 @@ func TestWhoStopsWaitingBeforeTheCallIsNotPartOfIt(t *testing.T) {
 	})
 }
 
-func TestWhoStopsWaitingDuringTheCallKeepsItsPlace(t *testing.T) {
+func TestACallerThatGivesUpDuringTheCallKeepsItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		goOn := make(chan struct{})
 		g := NewGrouped(func(_ string, n int) (int, error) {
 			<-goOn
 			return n, nil
 		})
-		over, end := context.WithCancel(t.Context())
+		ended, end := context.WithCancel(t.Context())
 		end()
 		g.Begin("pets")
 		leaves, stays := g.Begin("pets"), g.Begin("pets")
 		goOn <- struct{}{} // the second call begins
 		synctest.Wait()
-		if _, _, err := leaves.Wait(over); err == nil {
-			t.Error("there was an answer before the end of the call")
+		if _, _, err := leaves.Wait(ended); err == nil {
+			t.Error("an answer came before the call ended")
 		}
 		close(goOn)
 		if n, place, err := stays.Wait(t.Context()); n != 2 || place != 1 || err != nil {

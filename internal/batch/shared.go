@@ -6,18 +6,18 @@ import "context"
 // starts after the read arrived.
 type Shared[K comparable, V any] struct{ queries *Grouped[K, V] }
 
-// NewShared makes a Shared. The function query belongs to no caller, so it sets its own deadline. Several readers get
+// NewShared makes a Shared. The function query must set its own deadline because it serves several callers. They all get
 // the same value, so none may change it.
 func NewShared[K comparable, V any](query func(K) (V, error)) *Shared[K, V] {
 	return &Shared[K, V]{NewGrouped(func(key K, _ int) (V, error) { return query(key) })}
 }
 
-// Do returns the answer of a query for key that started after Do was called. A reader that finds no query running makes
-// one itself and waits for its end whatever ctx does. Others stop waiting when ctx ends.
+// Do returns the answer of a query for key that started after Do was called. A caller that finds no query running runs one
+// itself and waits until it has finished even if ctx ends. Other callers stop waiting when ctx ends.
 func (s *Shared[K, V]) Do(ctx context.Context, key K) (V, error) {
 	value, _, err := s.queries.Do(ctx, key)
 	return value, err
 }
 
-// Joined is how many reads so far needed no query of their own.
+// Joined returns how many reads so far needed no query of their own.
 func (s *Shared[K, V]) Joined() int64 { return s.queries.Joined() }

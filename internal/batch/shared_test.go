@@ -8,22 +8,22 @@ import (
 	"testing/synctest"
 )
 
-// library is a query function whose queries wait until the test lets them go. Each answers with its number.
-type library struct {
+// gatedQuery is a query function. Each query waits until the test releases it and answers with its number.
+type gatedQuery struct {
 	started int
 	gate    chan func(n int) (int, error)
 }
 
-func newLibrary() *library { return &library{gate: make(chan func(int) (int, error))} }
+func newGatedQuery() *gatedQuery { return &gatedQuery{gate: make(chan func(int) (int, error))} }
 
-func (l *library) query(string) (int, error) {
-	l.started++
-	n := l.started
-	return (<-l.gate)(n)
+func (q *gatedQuery) query(string) (int, error) {
+	q.started++
+	n := q.started
+	return (<-q.gate)(n)
 }
 
-func (l *library) let(outcome func(n int) (int, error)) {
-	l.gate <- outcome
+func (q *gatedQuery) release(outcome func(n int) (int, error)) {
+	q.gate <- outcome
 	synctest.Wait()
 }
 
@@ -45,53 +45,53 @@ func read(ctx context.Context, s *Shared[string, int], key string, readers int) 
 
 func TestSharedNeverJoinsAQueryThatHasStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLibrary()
-		s := NewShared(l.query)
+		q := newGatedQuery()
+		s := NewShared(q.query)
 		first := read(t.Context(), s, "a", 1) // query 1 has started
 		late := read(t.Context(), s, "a", 3)  // too late for query 1
-		l.let(number)
+		q.release(number)
 		wantResults(t, first, result{true, 1, nil})
 		wantResults(t, late, result{}, result{}, result{})
 
 		later := read(t.Context(), s, "a", 1) // too late for query 2, which has started now
-		l.let(number)
+		q.release(number)
 		wantResults(t, late, result{true, 2, nil}, result{true, 2, nil}, result{true, 2, nil})
 		wantResults(t, later, result{})
-		l.let(number)
+		q.release(number)
 		wantResults(t, later, result{true, 3, nil})
-		if l.started != 3 {
-			t.Errorf("%d queries, want 3", l.started)
+		if q.started != 3 {
+			t.Errorf("%d queries, want 3", q.started)
 		}
 	})
 }
 
-func TestSharedRunsOneQueryAndLetsOneWait(t *testing.T) {
+func TestSharedRunsOneQueryAtATimePerKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLibrary()
-		s := NewShared(l.query)
+		q := newGatedQuery()
+		s := NewShared(q.query)
 		read(t.Context(), s, "a", 20)
-		if l.started != 1 {
-			t.Errorf("%d queries run at once", l.started)
+		if q.started != 1 {
+			t.Errorf("%d queries run at once", q.started)
 		}
-		l.let(number)
-		l.let(number)
-		if l.started != 2 {
-			t.Errorf("20 readers took %d queries, want 2", l.started)
+		q.release(number)
+		q.release(number)
+		if q.started != 2 {
+			t.Errorf("20 readers took %d queries, want 2", q.started)
 		}
 		wantNothingLeft(t, s)
 	})
 }
 
-func TestSharedQueriesEachKeyByItself(t *testing.T) {
+func TestSharedQueriesEachKeySeparately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLibrary()
-		s := NewShared(l.query)
+		q := newGatedQuery()
+		s := NewShared(q.query)
 		a, b := read(t.Context(), s, "a", 1), read(t.Context(), s, "b", 1)
-		if l.started != 2 {
-			t.Errorf("%d queries run for 2 keys", l.started)
+		if q.started != 2 {
+			t.Errorf("%d queries run for 2 keys", q.started)
 		}
-		l.let(number)
-		l.let(number)
+		q.release(number)
+		q.release(number)
 		if !a[0].done || !b[0].done || a[0].out == b[0].out {
 			t.Errorf("got %+v and %+v", *a[0], *b[0])
 		}
@@ -99,30 +99,30 @@ func TestSharedQueriesEachKeyByItself(t *testing.T) {
 	})
 }
 
-func TestSharedGivesAnErrorToAllOfItsQueryAndNoOther(t *testing.T) {
+func TestSharedReturnsAnErrorToEveryReaderOfThatQueryOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("connection lost")
-		l := newLibrary()
-		s := NewShared(l.query)
+		q := newGatedQuery()
+		s := NewShared(q.query)
 		results := read(t.Context(), s, "a", 3)
-		l.let(number)
-		l.let(func(int) (int, error) { return 0, gone })
+		q.release(number)
+		q.release(func(int) (int, error) { return 0, gone })
 		wantResults(t, results, result{true, 1, nil}, result{true, 0, gone}, result{true, 0, gone})
 
 		again := read(t.Context(), s, "a", 1)
-		l.let(number)
+		q.release(number)
 		wantResults(t, again, result{true, 3, nil})
 	})
 }
 
-func TestSharedAnswersAllAfterAPanicAndForgetsIt(t *testing.T) {
+func TestSharedAnswersEveryReaderAfterAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLibrary()
-		s := NewShared(l.query)
-		fall := func(int) (int, error) { panic("the ceiling fell") }
+		q := newGatedQuery()
+		s := NewShared(q.query)
+		panics := func(int) (int, error) { panic("the ceiling fell") }
 		results := read(t.Context(), s, "a", 3)
-		l.let(fall)
-		l.let(fall)
+		q.release(panics)
+		q.release(panics)
 		for _, r := range results {
 			if !r.done || r.err == nil || !strings.Contains(r.err.Error(), "panic: string") {
 				t.Errorf("got %+v, want the panic as an error", *r)
@@ -131,39 +131,39 @@ func TestSharedAnswersAllAfterAPanicAndForgetsIt(t *testing.T) {
 		wantNothingLeft(t, s)
 
 		again := read(t.Context(), s, "a", 1)
-		l.let(number)
+		q.release(number)
 		wantResults(t, again, result{true, 3, nil})
 	})
 }
 
-func TestAReaderThatFindsNoQueryMakesItAndWaitsForIt(t *testing.T) {
+func TestAReaderThatFindsNoQueryRunningRunsOneAndWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLibrary()
-		s := NewShared(l.query)
-		over, end := context.WithCancel(t.Context())
+		q := newGatedQuery()
+		s := NewShared(q.query)
+		ended, end := context.WithCancel(t.Context())
 		end()
-		results := read(over, s, "a", 1)
+		results := read(ended, s, "a", 1)
 		wantResults(t, results, result{})
-		l.let(number)
+		q.release(number)
 		wantResults(t, results, result{true, 1, nil})
 	})
 }
 
-func TestSharedQueryOutlivesTheReaderWhoLeaves(t *testing.T) {
+func TestSharedQueryContinuesWhenAReaderGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLibrary()
-		s := NewShared(l.query)
+		q := newGatedQuery()
+		s := NewShared(q.query)
 		ctx, leave := context.WithCancel(t.Context())
 		first := read(t.Context(), s, "a", 1)
-		impatient := read(ctx, s, "a", 1)
-		patient := read(t.Context(), s, "a", 1)
+		leaves := read(ctx, s, "a", 1)
+		stays := read(t.Context(), s, "a", 1)
 		leave()
 		synctest.Wait()
-		wantResults(t, impatient, result{true, 0, context.Canceled})
-		l.let(number)
-		l.let(number)
+		wantResults(t, leaves, result{true, 0, context.Canceled})
+		q.release(number)
+		q.release(number)
 		wantResults(t, first, result{true, 1, nil})
-		wantResults(t, patient, result{true, 2, nil})
+		wantResults(t, stays, result{true, 2, nil})
 		wantNothingLeft(t, s)
 	})
 }

@@ -1,10 +1,10 @@
 // Package batch merges operations that arrive at the same time into fewer ones, and never waits for more to arrive.
 //
-//   - [Writer] makes one call for operations that differ, such as creates, and also reads of several animals by their ids.
-//     Each caller gets an answer of its own.
-//   - [Shared] makes one query for reads that are equal. All callers get the same answer.
-//   - [Grouped] is like Shared, and also tells callers their place among those that share a call, as rate limits need.
-//     Its Begin lets a caller do something else meanwhile.
+//   - [Writer] makes one call for operations that differ, such as creating several animals or reading several animals by
+//     id. Each caller gets its own answer.
+//   - [Shared] makes one query for equal reads. All callers get the same answer.
+//   - [Grouped] is like Shared, and also tells each caller its place among those that share a call, as rate limits need.
+//     Its Begin lets a caller do other work while the call runs.
 package batch
 
 import (
@@ -20,16 +20,16 @@ import (
 // ErrClosed is the answer to every write after Close.
 var ErrClosed = errors.New("batch: closed")
 
-// Writer merges concurrent writes: those that arrive while one commit runs go into the next one together. It can merge
-// reads in the same way; then a commit is a query.
+// Writer merges concurrent writes: those that arrive while one commit runs go into the next one together. It merges reads
+// in the same way if commit is a query.
 type Writer[In, Out any] struct {
-	commit func([]In) ([]Out, error)
-	max    int
+	commit    func([]In) ([]Out, error)
+	maxWrites int
 
 	mu      sync.Mutex
 	waiting []*call[In, Out]
 	running bool
-	crowded bool // the last commit had several writes; only the goroutine that commits uses it
+	crowded bool // whether the last commit had several writes; only the committing goroutine uses this
 	closed  bool
 	idle    sync.Cond
 }
@@ -41,18 +41,18 @@ type call[In, Out any] struct {
 	done chan struct{}
 }
 
-// NewWriter makes a Writer that puts at most max writes into a commit. The function commit gets the writes in the order
-// in which they arrived, and returns an answer for each or an error for all. Only one commit runs at a time. It sets
-// its own deadline because it works for more than one caller.
-func NewWriter[In, Out any](max int, commit func([]In) ([]Out, error)) *Writer[In, Out] {
-	w := &Writer[In, Out]{commit: commit, max: max}
+// NewWriter makes a Writer that puts at most maxWrites writes into a commit. The function commit gets the writes in the
+// order in which they arrived, and returns an answer for each or an error for all. It must set its own deadline because it
+// serves more than one caller. Only one commit runs at a time.
+func NewWriter[In, Out any](maxWrites int, commit func([]In) ([]Out, error)) *Writer[In, Out] {
+	w := &Writer[In, Out]{commit: commit, maxWrites: maxWrites}
 	w.idle.L = &w.mu
 	return w
 }
 
-// Do returns when the commit that contains in is over. A caller that finds no commit running makes one itself, without
-// waiting for another goroutine, and waits for its end whatever ctx does. If ctx ends while another goroutine commits,
-// the commit still happens and only the answer is lost.
+// Do returns when the commit that contains in has finished. A caller that finds no commit running runs one itself, without
+// waiting for another goroutine, and waits until it has finished even if ctx ends. If ctx ends while another goroutine
+// commits, the write is still committed and only its answer is lost.
 func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := &call[In, Out]{in: in, done: make(chan struct{})}
 	w.mu.Lock()
@@ -90,18 +90,18 @@ func (w *Writer[In, Out]) run() {
 	}
 }
 
-// next commits the waiting writes and reports whether more came meanwhile.
+// next commits the waiting writes and reports whether more arrived meanwhile.
 func (w *Writer[In, Out]) next() (more bool) {
 	if w.crowded {
 		runtime.Gosched() // let others that are about to write join this commit
 	}
-	batch := w.take()
+	batch := w.takeBatch()
 	w.crowded = len(batch) > 1
 	ins := make([]In, len(batch))
 	for i, c := range batch {
 		ins[i] = c.in
 	}
-	outs, err := guard(func() ([]Out, error) { return w.commit(ins) })
+	outs, err := catchPanic(func() ([]Out, error) { return w.commit(ins) })
 	if err == nil && len(outs) != len(ins) {
 		err = fmt.Errorf("batch: %d answers to %d writes", len(outs), len(ins))
 	}
@@ -122,31 +122,31 @@ func (w *Writer[In, Out]) next() (more bool) {
 	return w.running
 }
 
-func (w *Writer[In, Out]) take() []*call[In, Out] {
+func (w *Writer[In, Out]) takeBatch() []*call[In, Out] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := min(len(w.waiting), w.max)
+	n := min(len(w.waiting), w.maxWrites)
 	batch := w.waiting[:n:n]
 	w.waiting = w.waiting[n:]
 	return batch
 }
 
-// await waits until something is done, or until ctx ends. It fails only if the thing is not done then.
+// await waits until done is closed or ctx ends. If both have happened, it succeeds.
 func await(ctx context.Context, done <-chan struct{}) error {
-	if over(done) { // a caller that made the call itself does not wait, and to wait for two things is expensive
+	if finished(done) { // spares a caller that made the call itself the expensive select on two channels
 		return nil
 	}
 	select {
 	case <-done:
 	case <-ctx.Done():
-		if !over(done) {
+		if !finished(done) {
 			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-func over(done <-chan struct{}) bool {
+func finished(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
@@ -155,8 +155,8 @@ func over(done <-chan struct{}) bool {
 	}
 }
 
-// guard turns a panic into an error, so that every waiting caller gets an answer.
-func guard[V any](f func() (V, error)) (v V, err error) {
+// catchPanic returns a panic of f as an error, so that every waiting caller gets an answer.
+func catchPanic[V any](f func() (V, error)) (v V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = petstore.Panicked(p)

@@ -9,22 +9,22 @@ import (
 	"testing/synctest"
 )
 
-// desk is a commit function that notes the writes it gets. Its commits wait until the test lets them go.
-type desk struct {
+// gatedCommit is a commit function that records the writes it gets. Each commit waits until the test releases it.
+type gatedCommit struct {
 	commits [][]int
 	gate    chan func([]int) ([]int, error)
 }
 
-func newDesk() *desk { return &desk{gate: make(chan func([]int) ([]int, error))} }
+func newGatedCommit() *gatedCommit { return &gatedCommit{gate: make(chan func([]int) ([]int, error))} }
 
-func (d *desk) commit(ins []int) ([]int, error) {
-	d.commits = append(d.commits, slices.Clone(ins))
-	return (<-d.gate)(ins)
+func (g *gatedCommit) commit(ins []int) ([]int, error) {
+	g.commits = append(g.commits, slices.Clone(ins))
+	return (<-g.gate)(ins)
 }
 
-// let lets one commit go and waits until everything that follows from it has happened.
-func (d *desk) let(outcome func([]int) ([]int, error)) {
-	d.gate <- outcome
+// release lets one commit end with that outcome and waits until every goroutine is blocked again.
+func (g *gatedCommit) release(outcome func([]int) ([]int, error)) {
+	g.gate <- outcome
 	synctest.Wait()
 }
 
@@ -43,7 +43,7 @@ type result struct {
 	err  error
 }
 
-// do starts one Do after the other, so that their order is known.
+// do starts the calls of Do one after the other, so that their order is known.
 func do(ctx context.Context, w *Writer[int, int], ins ...int) []*result {
 	results := make([]*result, len(ins))
 	for i, in := range ins {
@@ -67,133 +67,133 @@ func wantResults(t *testing.T, results []*result, want ...result) {
 	}
 }
 
-func wantCommits(t *testing.T, d *desk, want ...[]int) {
+func wantCommits(t *testing.T, g *gatedCommit, want ...[]int) {
 	t.Helper()
-	if !slices.EqualFunc(d.commits, want, slices.Equal) {
-		t.Errorf("commits of %v, want %v", d.commits, want)
+	if !slices.EqualFunc(g.commits, want, slices.Equal) {
+		t.Errorf("commits of %v, want %v", g.commits, want)
 	}
 }
 
 func TestWriterCommitsALoneWriteAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		w := NewWriter(10, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(10, g.commit)
 		results := do(t.Context(), w, 1)
-		wantCommits(t, d, []int{1})
+		wantCommits(t, g, []int{1})
 		wantResults(t, results, result{})
-		d.let(tenfold)
+		g.release(tenfold)
 		wantResults(t, results, result{true, 10, nil})
 	})
 }
 
-func TestWriterGathersWhatComesDuringACommitInOrder(t *testing.T) {
+func TestWriterMergesWritesThatArriveDuringACommitInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		w := NewWriter(10, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(10, g.commit)
 		results := do(t.Context(), w, 1, 2, 3, 4)
-		d.let(tenfold)
-		wantCommits(t, d, []int{1}, []int{2, 3, 4})
+		g.release(tenfold)
+		wantCommits(t, g, []int{1}, []int{2, 3, 4})
 		wantResults(t, results, result{true, 10, nil}, result{}, result{}, result{})
 
 		later := do(t.Context(), w, 5)
-		d.let(tenfold)
+		g.release(tenfold)
 		wantResults(t, results, result{true, 10, nil}, result{true, 20, nil}, result{true, 30, nil}, result{true, 40, nil})
-		d.let(tenfold)
-		wantCommits(t, d, []int{1}, []int{2, 3, 4}, []int{5})
+		g.release(tenfold)
+		wantCommits(t, g, []int{1}, []int{2, 3, 4}, []int{5})
 		wantResults(t, later, result{true, 50, nil})
 	})
 }
 
-func TestWriterKeepsToItsMaximum(t *testing.T) {
+func TestWriterLimitsTheSizeOfACommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		w := NewWriter(2, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(2, g.commit)
 		do(t.Context(), w, 1, 2, 3, 4, 5, 6)
 		for range 4 {
-			d.let(tenfold)
+			g.release(tenfold)
 		}
-		wantCommits(t, d, []int{1}, []int{2, 3}, []int{4, 5}, []int{6})
+		wantCommits(t, g, []int{1}, []int{2, 3}, []int{4, 5}, []int{6})
 	})
 }
 
-func TestWriterGivesAnErrorToAllOfItsCommitAndNoOther(t *testing.T) {
+func TestWriterReturnsACommitErrorToEveryWriteInThatCommitOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("disk full")
-		d := newDesk()
-		w := NewWriter(10, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(10, g.commit)
 		results := do(t.Context(), w, 1, 2, 3)
-		d.let(tenfold)
-		d.let(func(ins []int) ([]int, error) { return ins, full })
+		g.release(tenfold)
+		g.release(func(ins []int) ([]int, error) { return ins, full })
 		wantResults(t, results, result{true, 10, nil}, result{true, 0, full}, result{true, 0, full})
 
 		later := do(t.Context(), w, 4)
-		d.let(tenfold)
+		g.release(tenfold)
 		wantResults(t, later, result{true, 40, nil})
-		wantCommits(t, d, []int{1}, []int{2, 3}, []int{4})
+		wantCommits(t, g, []int{1}, []int{2, 3}, []int{4})
 	})
 }
 
-func TestWriterAnswersAllAfterAPanic(t *testing.T) {
+func TestWriterAnswersEveryCallerAfterAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		w := NewWriter(10, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(10, g.commit)
 		results := do(t.Context(), w, 1, 2, 3)
-		d.let(tenfold)
-		d.let(func([]int) ([]int, error) { panic("the ceiling fell") })
+		g.release(tenfold)
+		g.release(func([]int) ([]int, error) { panic("the ceiling fell") })
 		for _, r := range results[1:] {
 			if !r.done || r.err == nil || !strings.Contains(r.err.Error(), "panic: string") {
 				t.Errorf("got %+v, want the panic as an error", *r)
 			}
 		}
 		later := do(t.Context(), w, 4)
-		d.let(tenfold)
+		g.release(tenfold)
 		wantResults(t, later, result{true, 40, nil})
 	})
 }
 
 func TestWriterRefusesAWrongNumberOfAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		w := NewWriter(10, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(10, g.commit)
 		results := do(t.Context(), w, 1)
-		d.let(func([]int) ([]int, error) { return []int{1, 2}, nil })
+		g.release(func([]int) ([]int, error) { return []int{1, 2}, nil })
 		if !results[0].done || results[0].err == nil {
 			t.Errorf("got %+v, want an error", *results[0])
 		}
 	})
 }
 
-func TestWriterWritesEvenIfTheCallerLeaves(t *testing.T) {
+func TestWriterCommitsEvenIfTheCallerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		w := NewWriter(10, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(10, g.commit)
 		do(t.Context(), w, 1)
 		ctx, leave := context.WithCancel(t.Context())
 		results := do(ctx, w, 2)
 		leave()
 		synctest.Wait()
 		wantResults(t, results, result{true, 0, context.Canceled})
-		d.let(tenfold)
-		d.let(tenfold)
-		wantCommits(t, d, []int{1}, []int{2})
+		g.release(tenfold)
+		g.release(tenfold)
+		wantCommits(t, g, []int{1}, []int{2})
 	})
 }
 
-func TestAKnownOutcomeIsToldThoughTheWaitIsOver(t *testing.T) {
+func TestWriterReturnsAKnownOutcomeEvenIfTheContextHasEnded(t *testing.T) {
 	w := NewWriter(10, tenfold)
-	over, end := context.WithCancel(t.Context())
+	ended, end := context.WithCancel(t.Context())
 	end()
 	for i := range 100 {
-		if out, err := w.Do(over, i); out != 10*i || err != nil {
+		if out, err := w.Do(ended, i); out != 10*i || err != nil {
 			t.Fatalf("got %d, %v", out, err)
 		}
 	}
 }
 
-func TestWriterCloseFinishesWhatWasAccepted(t *testing.T) {
+func TestWriterCloseWaitsForAcceptedWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
-		w := NewWriter(1, d.commit)
+		g := newGatedCommit()
+		w := NewWriter(1, g.commit)
 		results := do(t.Context(), w, 1, 2)
 		closed := false
 		go func() { w.Close(); closed = true }()
@@ -201,22 +201,22 @@ func TestWriterCloseFinishesWhatWasAccepted(t *testing.T) {
 
 		refused := do(t.Context(), w, 3)
 		wantResults(t, refused, result{true, 0, ErrClosed})
-		d.let(tenfold)
+		g.release(tenfold)
 		if closed {
-			t.Error("it was closed before all was committed")
+			t.Error("Close returned before all accepted writes were committed")
 		}
-		d.let(tenfold)
+		g.release(tenfold)
 		if !closed {
-			t.Error("it is not closed although all is committed")
+			t.Error("Close did not return although all accepted writes were committed")
 		}
 		wantResults(t, results, result{true, 10, nil}, result{true, 20, nil})
-		wantCommits(t, d, []int{1}, []int{2})
+		wantCommits(t, g, []int{1}, []int{2})
 		w.Close() // closing twice is harmless
 	})
 }
 
-func TestWriterUnderLoadAnswersEachWithItsOwn(t *testing.T) {
-	var running int // unguarded: the race detector complains if two commits run at once
+func TestWriterUnderLoadGivesEachCallerItsOwnAnswer(t *testing.T) {
+	var running int // not guarded, so that the race detector reports two commits that run at once
 	w := NewWriter(16, func(ins []int) ([]int, error) {
 		running++
 		defer func() { running-- }()

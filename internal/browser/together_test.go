@@ -97,7 +97,7 @@ func TestAServerThatComesBackIsNoticed(t *testing.T) {
 	page := openAt(t, s, "")
 	page.Wait(`empty.checkVisibility()`)
 	s.Kill()
-	page.Wait(`notice.innerText.includes("This page goes on trying")`)
+	page.Wait(`notice.innerText.includes("This page keeps trying")`)
 	again := testservice.Serve(t, "--database", database, "--listen", address)
 	again.Key = s.Key
 	add(t, again, animal("Olive", "available"))
@@ -109,7 +109,7 @@ func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	page := openAt(t, s, "")
-	testservice.Eval[bool](page, `(import("./assets/watch.js").then((module) => window.watching = module), true)`)
+	testservice.Eval[bool](page, `(import("./assets/desk-watch.js").then((module) => window.watching = module), true)`)
 	page.Wait(`window.watching`)
 	const noon = `Date.UTC(2030, 0, 1, 12)`
 	for _, c := range []struct {

@@ -1,6 +1,6 @@
 package hostile
 
-// attacks lists all attacks on the server. To add one, write its function and a line here.
+// attacks lists all attacks on the server. To add one, write its function and add a line here.
 var attacks = []attack{
 	{name: "headers that never end", run: slowHeaders},
 	{name: "bodies that never end", run: slowBodies},
@@ -24,12 +24,12 @@ var attacks = []attack{
 	{name: "what is not TLS", run: secureGarbage, tls: true},
 	{name: "JSON bombs", run: bodyBombs},
 
-	{name: "HTTP/2 answers without room", run: streamsWithoutRoom, tls: true, crowds: true},
-	{name: "HTTP/2 answers read byte by byte", run: streamsWithLittleRoom, tls: true, crowds: true},
-	{name: "HTTP/2 connections that nobody reads", run: unreadStreams, tls: true, crowds: true},
+	{name: "HTTP/2 answers without room", run: streamsWithoutRoom, tls: true, overloads: true},
+	{name: "HTTP/2 answers read byte by byte", run: streamsWithLittleRoom, tls: true, overloads: true},
+	{name: "HTTP/2 connections that nobody reads", run: unreadStreams, tls: true, overloads: true},
 	{name: "HTTP/2 bodies that never end", run: slowStreams, tls: true},
-	{name: "HTTP/2 resets", run: rapidResets, tls: true, crowds: true},
-	{name: "HTTP/2 resets that the server makes", run: provokedResets, tls: true},
+	{name: "HTTP/2 resets", run: rapidResets, tls: true, overloads: true},
+	{name: "HTTP/2 resets that the server makes", run: serverResets, tls: true},
 	{name: "HTTP/2 headers that never end", run: continuationFlood, tls: true},
 	{name: "HTTP/2 header bombs", run: headerBombs, tls: true},
 	{name: "HTTP/2 control frames", run: controlFloods, tls: true},

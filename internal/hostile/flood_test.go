@@ -11,8 +11,8 @@ import (
 // want lists the statuses that an answer may have.
 type want []int
 
-// expect sends a text that many times, several at once, and fails the test for answers that are not allowed. The server
-// may hang up without an answer on a client that keeps sending.
+// expect sends a text that many times, several at once, and fails the test if an answer has another status. The server may
+// also hang up without an answer on a client that keeps sending.
 func (s *target) expect(t *testing.T, name, text string, times int, allowed want) {
 	t.Helper()
 	var senders sync.WaitGroup
@@ -32,12 +32,12 @@ func (s *target) expect(t *testing.T, name, text string, times int, allowed want
 	senders.Wait()
 }
 
-// hangingUp asks the server to close the connection after a request.
-const hangingUp = "Connection: close"
+// closeHeader is a header that asks the server to close the connection after the request.
+const closeHeader = "Connection: close"
 
 // pipelined sends many requests before it reads any answer. It must get one answer for each, in order.
 func pipelined(t *testing.T, s *target) {
-	requests := strings.Repeat(s.head("GET", "/v1/inventory")+s.head("GET", "/nothing"), 200) + s.head("GET", "/v1/inventory", hangingUp)
+	requests := strings.Repeat(s.head("GET", "/v1/inventory")+s.head("GET", "/nothing"), 200) + s.head("GET", "/v1/inventory", closeHeader)
 	for range scaled(5) {
 		statuses, closed := s.exchange(t, requests)
 		if len(statuses) != 401 || !closed {
@@ -51,18 +51,18 @@ func pipelined(t *testing.T, s *target) {
 	}
 }
 
-// manyHeaders sends as many headers as fit, and more.
+// manyHeaders sends as many headers as the server accepts, and more.
 func manyHeaders(t *testing.T, s *target) {
 	var fit strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&fit, "X%d:\r\n", i)
 	}
-	s.expect(t, "ten thousand names", s.head("GET", "/v1/inventory", strings.TrimSuffix(fit.String(), "\r\n"), hangingUp), repeats(), want{200})
-	s.expect(t, "one name ten thousand times", s.head("GET", "/v1/inventory", strings.Repeat("X:\r\n", 10_000)+hangingUp), repeats(), want{200})
-	s.expect(t, "a million headers", s.head("GET", "/v1/inventory", strings.Repeat("X:\r\n", 1_000_000)+hangingUp), repeats(), want{431})
+	s.expect(t, "ten thousand names", s.head("GET", "/v1/inventory", strings.TrimSuffix(fit.String(), "\r\n"), closeHeader), repeats(), want{200})
+	s.expect(t, "one name ten thousand times", s.head("GET", "/v1/inventory", strings.Repeat("X:\r\n", 10_000)+closeHeader), repeats(), want{200})
+	s.expect(t, "a million headers", s.head("GET", "/v1/inventory", strings.Repeat("X:\r\n", 1_000_000)+closeHeader), repeats(), want{431})
 }
 
-// hugeHeaders sends lines that are too long.
+// hugeHeaders sends request lines and headers that are too long.
 func hugeHeaders(t *testing.T, s *target) {
 	huge := strings.Repeat("a", 4<<20)
 	for name, text := range map[string]string{
@@ -78,7 +78,7 @@ func hugeHeaders(t *testing.T, s *target) {
 	}
 }
 
-// hugeQueries sends the longest path and the most parameters that fit.
+// hugeQueries sends long paths and many parameters that the server still accepts.
 func hugeQueries(t *testing.T, s *target) {
 	for name, query := range map[string]string{
 		"many parameters":     strings.Repeat("a&", 50_000),
@@ -89,8 +89,8 @@ func hugeQueries(t *testing.T, s *target) {
 		"slashes and dots":    "/../" + strings.Repeat("../", 30_000),
 		"semicolons and nuls": strings.Repeat(";%00", 20_000),
 	} {
-		s.expect(t, name, s.head("GET", "/v1/pets?"+query, hangingUp), repeats(), want{200, 400})
-		s.expect(t, name+" in the path", s.head("GET", "/v1/pets/"+query, hangingUp), repeats(), want{400, 404})
+		s.expect(t, name, s.head("GET", "/v1/pets?"+query, closeHeader), repeats(), want{200, 400})
+		s.expect(t, name+" in the path", s.head("GET", "/v1/pets/"+query, closeHeader), repeats(), want{400, 404})
 	}
 }
 

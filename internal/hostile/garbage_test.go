@@ -13,14 +13,14 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// noise returns random bytes, the same in every run.
+// noise returns n random bytes, the same in every run.
 func noise(n int) string {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{}).Read(b)
 	return string(b)
 }
 
-// hello is the first message of a TLS handshake.
+// hello returns the first message of a TLS handshake.
 func hello() string {
 	client, server := net.Pipe()
 	go tls.Client(client, &tls.Config{ServerName: "127.0.0.1", NextProtos: []string{"h2"}}).Handshake()
@@ -52,8 +52,8 @@ func garbage(t *testing.T, s *target) {
 		s.expect(t, name, text+"\r\n\r\n", scaled(8), want{200, 400, 404, 405, 505})
 	}
 	preface := http2.ClientPreface
-	halves := s.crowd(t, scaled(100), func(i int) string { return preface[:1+i%(len(preface)/2)] })
-	time.Sleep(hold())
+	halves := s.dialMany(t, scaled(100), func(i int) string { return preface[:1+i%(len(preface)/2)] })
+	time.Sleep(attackDuration())
 	checkHungUp(t, halves)
 }
 
@@ -84,7 +84,7 @@ func secureGarbage(t *testing.T, s *target) {
 			conn.Close()
 		}
 	}
-	halves := s.crowd(t, scaled(200), func(i int) string { return first[:1+i%(len(first)-1)] })
-	time.Sleep(hold())
+	halves := s.dialMany(t, scaled(200), func(i int) string { return first[:1+i%(len(first)-1)] })
+	time.Sleep(attackDuration())
 	checkHungUp(t, halves)
 }

@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// gauges says what the server uses.
+// gauges is how much memory and how many goroutines and files the server uses.
 type gauges struct {
 	resident, heap    int64 // bytes
 	goroutines, files int64
 }
 
-// slack is how much more of each a server may use after an attack than before, because a busy server keeps some of it.
+// slack is how much more a server may use after an attack than before, because a busy server keeps some of it.
 var slack = gauges{resident: 64 << 20, heap: 16 << 20, goroutines: 20, files: 20}
 
-// operator calls the admin listener, each time on a new connection.
-var operator = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+// adminClient calls the admin listener. It uses a new connection each time.
+var adminClient = &http.Client{Timeout: waitTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // gauges makes the server collect its garbage, so that the heap holds only what is used, and reads its metrics.
 func (s *target) gauges(t testing.TB) gauges {
 	t.Helper()
-	_, err := s.look("/debug/pprof/heap?gc=1")
-	text, err2 := s.look("/metrics")
+	_, err := s.adminGet("/debug/pprof/heap?gc=1")
+	text, err2 := s.adminGet("/metrics")
 	if err = errors.Join(err, err2); err != nil {
-		t.Fatalf("the server does not tell how it is: %v", err)
+		t.Fatalf("the metrics cannot be read: %v", err)
 	}
 	return gauges{
 		resident: metric(text, "process_resident_memory_bytes"), heap: metric(text, "go_memstats_heap_alloc_bytes"),
@@ -37,8 +37,8 @@ func (s *target) gauges(t testing.TB) gauges {
 	}
 }
 
-func (s *target) look(path string) (string, error) {
-	answer, err := operator.Get(s.Admin + path)
+func (s *target) adminGet(path string) (string, error) {
+	answer, err := adminClient.Get(s.Admin + path)
 	if err != nil {
 		return "", err
 	}
@@ -54,32 +54,32 @@ func metric(text, name string) int64 {
 	return int64(n)
 }
 
-// exceeds says what the server uses more of than before, beyond the slack.
+// exceeds describes what the server uses more of than before, beyond the slack. It is empty if there is nothing.
 func (g gauges) exceeds(before gauges) (problem string) {
 	for _, c := range []struct {
-		what              string
-		now, then, slacks int64
+		what             string
+		now, then, slack int64
 	}{
 		{"bytes of resident memory", g.resident, before.resident, slack.resident},
 		{"bytes of heap", g.heap, before.heap, slack.heap},
 		{"goroutines", g.goroutines, before.goroutines, slack.goroutines},
 		{"open files", g.files, before.files, slack.files},
 	} {
-		if c.now > c.then+c.slacks {
-			problem += fmt.Sprintf("%d %s where there were %d; ", c.now, c.what, c.then)
+		if c.now > c.then+c.slack {
+			problem += fmt.Sprintf("%d %s, and %d before; ", c.now, c.what, c.then)
 		}
 	}
 	return problem
 }
 
-// recovery is how long a server may take to recover. When an HTTP/2 connection closes with open requests, net/http forgets
-// it only after the two minutes that an idle connection may last.
-const recovery = 3 * time.Minute
+// recoveryTimeout is how long a server may take to recover. If an HTTP/2 connection closes with open requests, net/http
+// forgets it only after the idle timeout of two minutes.
+const recoveryTimeout = 3 * time.Minute
 
-// settled waits until the server uses no more than before.
-func (s *target) settled(t *testing.T, before gauges) gauges {
+// awaitRecovery waits until the server uses no more than before.
+func (s *target) awaitRecovery(t *testing.T, before gauges) gauges {
 	t.Helper()
-	for deadline := time.Now().Add(recovery); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(recoveryTimeout); ; time.Sleep(100 * time.Millisecond) {
 		now := s.gauges(t)
 		problem := now.exceeds(before)
 		if problem == "" {
@@ -92,13 +92,13 @@ func (s *target) settled(t *testing.T, before gauges) gauges {
 	}
 }
 
-// peak watches the resident memory. The function it returns ends this and returns the highest value.
+// peak starts to watch the resident memory. The function it returns ends that and returns the highest value.
 func (s *target) peak() (highest func() int64) {
 	stop, most := make(chan struct{}), make(chan int64)
 	go func() {
 		var seen int64
 		for {
-			if text, err := s.look("/metrics"); err == nil {
+			if text, err := s.adminGet("/metrics"); err == nil {
 				seen = max(seen, metric(text, "process_resident_memory_bytes"))
 			}
 			select {

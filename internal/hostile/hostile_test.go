@@ -26,35 +26,35 @@ func TestMain(m *testing.M) {
 // attack is something that a hostile or broken client does.
 type attack struct {
 	name string
-	// run attacks and returns when the attack is over. Its connections are closed afterwards.
+	// run attacks the target and returns when the attack is over. Its connections are closed afterwards.
 	run func(*testing.T, *target)
 	// tls makes the target serve HTTPS and HTTP/2.
 	tls bool
-	// crowds marks an attack that sends more requests at once than the server works on. Then the server may tell other
-	// clients to wait too, as it promises.
-	crowds bool
-	// files is how many files the target may have open, if that is limited.
+	// overloads marks an attack that sends more requests at once than the server works on. The server may then tell other
+	// clients to wait, too.
+	overloads bool
+	// files is how many files the target may have open; 0 means that they are not limited.
 	files int
 }
 
-func TestAClientThatBehavesWellIsServedWhateverOthersDo(t *testing.T) {
+func TestAWellBehavedClientIsServedDuringEveryAttack(t *testing.T) {
 	for i, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, a)
-			quiet := s.neighbor(nil)
+			quiet := s.withGoodClient(nil)
 			before := s.gauges(t)
 			peak := s.peak()
-			attacked := s.neighbor(func() { a.run(t, s) })
+			attacked := s.withGoodClient(func() { a.run(t, s) })
 			highest := peak()
 			s.hangUp()
-			after := s.settled(t, before)
+			after := s.awaitRecovery(t, before)
 			s.checkLog(t)
 			for _, problem := range append(quiet.problems, attacked.problems...) {
-				t.Errorf("a client that behaves well: %s", problem)
+				t.Errorf("the well-behaved client: %s", problem)
 			}
-			if told := quiet.told + attacked.told; told > 0 && !a.crowds {
-				t.Errorf("a client that behaves well was told to wait %d times", told)
+			if told := quiet.told + attacked.told; told > 0 && !a.overloads {
+				t.Errorf("the well-behaved client was told to wait %d times", told)
 			}
 			t.Logf("good answers %d of %d, p99 %v quiet, %v under attack; resident %d MiB before, %d at most, %d after; goroutines %d and %d; files %d and %d",
 				attacked.good, attacked.asked, quiet.p99(), attacked.p99(), before.resident>>20, highest>>20, after.resident>>20,
@@ -64,7 +64,7 @@ func TestAClientThatBehavesWellIsServedWhateverOthersDo(t *testing.T) {
 	}
 }
 
-// checkLog fails the test for faults of the server in its log. No client may cause one.
+// checkLog fails the test if the log has a panic or a 500, because no client may cause one.
 func (s *target) checkLog(t *testing.T) {
 	t.Helper()
 	for line := range strings.Lines(s.Log(t)) {
@@ -82,7 +82,7 @@ func scaled(n int) int {
 	return n
 }
 
-// repeats is how often an attack sends a text that is expensive to read: once, or forty times with -hard.
+// repeats returns how often an attack sends a text that is expensive to read: once, or forty times with -hard.
 func repeats() int {
 	if *hard {
 		return 40
@@ -90,8 +90,9 @@ func repeats() int {
 	return 1
 }
 
-// hold is how long an attack lasts that only waits. With -hard it lasts longer than the server waits for headers.
-func hold() time.Duration {
+// attackDuration returns how long an attack that only waits lasts. With -hard that is longer than the server waits for
+// headers.
+func attackDuration() time.Duration {
 	if *hard {
 		return 12 * time.Second
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// h2 is an HTTP/2 connection on which the test can send any frame.
+// h2 is an HTTP/2 connection on which a test can send any frame.
 type h2 struct {
 	*http2.Framer
 	conn    *tls.Conn
@@ -49,15 +49,15 @@ func (c *h2) headers(method, path string, more ...hpack.HeaderField) []byte {
 	return c.block.Bytes()
 }
 
-// ask opens a stream with a request.
+// ask opens a stream with a request. The argument end tells whether the request has no body.
 func (c *h2) ask(method, path string, end bool) (stream uint32, err error) {
 	stream = c.stream
 	c.stream += 2
 	return stream, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.headers(method, path), EndStream: end, EndHeaders: true})
 }
 
-// begun reads until n answers have begun or were cut off, or until the server hangs up.
-func (c *h2) begun(n int) {
+// awaitAnswers reads until n answers have begun or were cut off, or until the server hangs up.
+func (c *h2) awaitAnswers(n int) {
 	for n > 0 {
 		frame, err := c.ReadFrame()
 		if err != nil {
@@ -70,10 +70,10 @@ func (c *h2) begun(n int) {
 	}
 }
 
-// mostStreams is how many HTTP/2 requests of all connections together the server keeps open.
-const mostStreams = 4096
+// maxStreams is how many HTTP/2 requests the server keeps open on all connections together.
+const maxStreams = 4096
 
-// streams opens that many connections, and on each as many streams as allowed, all with the same request.
+// streams opens that many connections, and on each as many streams as the server allows, all with the same request.
 func (s *target) streams(t *testing.T, conns int, method, path string, settings ...http2.Setting) (opened []*h2) {
 	t.Helper()
 	for range conns {
@@ -88,31 +88,31 @@ func (s *target) streams(t *testing.T, conns int, method, path string, settings 
 	return opened
 }
 
-// streamsWithoutRoom asks for short answers and gives them no flow-control window.
+// streamsWithoutRoom requests short answers and gives them no flow-control window.
 func streamsWithoutRoom(t *testing.T, s *target) {
 	opened := s.streams(t, scaled(50), "GET", "/v1/pets?limit=5", http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	for _, c := range opened {
-		c.begun(100)
+		c.awaitAnswers(100)
 	}
 	s.checkStreams(t, len(opened))
-	time.Sleep(hold())
+	time.Sleep(attackDuration())
 }
 
-// checkStreams fails the test if there are too many open streams. It goes by the number of goroutines: each stream has one,
-// and each connection has three.
+// checkStreams fails the test if there are too many open streams. It estimates their number from the goroutines: each
+// stream has one, and each connection has three.
 func (s *target) checkStreams(t *testing.T, conns int) {
 	t.Helper()
-	text, err := s.look("/metrics")
-	if n := metric(text, "go_goroutines"); err != nil || n > int64(mostStreams+3*conns+100) {
-		t.Errorf("there are %d goroutines for %d connections, more than for %d streams: %v", n, conns, mostStreams, err)
+	text, err := s.adminGet("/metrics")
+	if n := metric(text, "go_goroutines"); err != nil || n > int64(maxStreams+3*conns+100) {
+		t.Errorf("there are %d goroutines for %d connections, more than for %d streams: %v", n, conns, maxStreams, err)
 	}
 }
 
 // streamsWithLittleRoom reads long answers one byte at a time.
 func streamsWithLittleRoom(t *testing.T, s *target) {
-	s.fillLong(t)
+	s.addLongNames(t)
 	opened := s.streams(t, scaled(2), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
-	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(attackDuration()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		for _, c := range opened {
 			for stream := uint32(1); stream < c.stream; stream += 2 {
 				c.WriteWindowUpdate(stream, 1)
@@ -123,17 +123,17 @@ func streamsWithLittleRoom(t *testing.T, s *target) {
 
 // unreadStreams gives long answers the largest flow-control window and reads none of them.
 func unreadStreams(t *testing.T, s *target) {
-	s.fillLong(t)
+	s.addLongNames(t)
 	for _, c := range s.streams(t, scaled(10), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: math.MaxInt32}) {
 		c.WriteWindowUpdate(0, math.MaxInt32-65535)
 	}
-	time.Sleep(hold())
+	time.Sleep(attackDuration())
 }
 
 // slowStreams sends bodies one byte at a time.
 func slowStreams(t *testing.T, s *target) {
 	opened := s.streams(t, scaled(10), "POST", "/v1/pets")
-	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(attackDuration()); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		for _, c := range opened {
 			for stream := uint32(1); stream < c.stream; stream += 2 {
 				c.WriteData(stream, false, []byte(" "))
@@ -148,8 +148,8 @@ func idleSecureConnections(t *testing.T, s *target) {
 	for i := range scaled(100) {
 		if c := s.dialH2(t); i%2 == 0 {
 			c.ask("GET", "/v1/inventory", true)
-			c.begun(1)
+			c.awaitAnswers(1)
 		}
 	}
-	time.Sleep(hold())
+	time.Sleep(attackDuration())
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// eachH2 attacks on that many connections at once, on each until the server hangs up or the attack is over. With listens,
-// it reads what the server sends, so that the server can go on.
+// eachH2 attacks on that many connections at once, on each until the server hangs up or the attack is over. If listens is
+// true, it reads what the server sends, so that the server can continue.
 func (s *target) eachH2(t *testing.T, conns int, listens bool, attack func(c *h2) error) {
 	t.Helper()
 	var attackers sync.WaitGroup
@@ -37,7 +37,7 @@ func repeat(n int, do func() error) (err error) {
 	return nil
 }
 
-// rapidResets sends requests and resets each at once.
+// rapidResets sends requests and resets each of them at once.
 func rapidResets(t *testing.T, s *target) {
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
 		return repeat(2000, func() error {
@@ -50,8 +50,8 @@ func rapidResets(t *testing.T, s *target) {
 	})
 }
 
-// provokedResets sends requests with a mistake that makes the server reset the stream.
-func provokedResets(t *testing.T, s *target) {
+// serverResets sends requests with a mistake that makes the server reset the stream.
+func serverResets(t *testing.T, s *target) {
 	zero := make([]byte, 4)
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
 		return repeat(2000, func() error {
@@ -76,11 +76,11 @@ func continuationFlood(t *testing.T, s *target) {
 	}
 }
 
-// headerBombs sends a few bytes that stand for many: the same long header from the table, again and again.
+// headerBombs sends a few bytes that stand for many: references to the same long header in the compression table.
 func headerBombs(t *testing.T, s *target) {
 	long := hpack.HeaderField{Name: "x-long", Value: strings.Repeat("a", 3000)}
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
-		c.headers("GET", "/healthz", long) // puts it into the table
+		c.headers("GET", "/healthz", long) // puts the long header into the table
 		stream := c.stream
 		c.stream += 2
 		if err := c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {

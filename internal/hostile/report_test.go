@@ -10,7 +10,7 @@ import (
 // result is the outcome of one attack.
 type result struct {
 	attack          string
-	quiet, attacked *manners
+	quiet, attacked *goodClient
 	before, after   gauges
 	peak            int64
 }
@@ -29,7 +29,7 @@ func (r *reported) add(place int, res result) {
 	r.of[place] = res
 }
 
-// write writes the results in the order of the attacks, if there is a file for them.
+// write writes the results to a file in the order of the attacks. It does nothing if file is empty.
 func (r *reported) write(file string) error {
 	if file == "" {
 		return nil

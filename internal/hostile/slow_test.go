@@ -13,14 +13,14 @@ import (
 
 // drip writes a text to each connection again and again while an attack lasts.
 func drip(conns []*net.TCPConn, text string) {
-	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(attackDuration()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		for _, conn := range conns {
 			io.WriteString(conn, text)
 		}
 	}
 }
 
-// checkHungUp fails the test for connections that the server still keeps although an attack has outlasted its timeouts.
+// checkHungUp fails the test for connections that the server keeps open although the attack has outlasted its timeouts.
 func checkHungUp(t *testing.T, conns []*net.TCPConn) {
 	t.Helper()
 	if !*hard {
@@ -35,14 +35,14 @@ func checkHungUp(t *testing.T, conns []*net.TCPConn) {
 
 // slowHeaders sends requests whose headers never end.
 func slowHeaders(t *testing.T, s *target) {
-	conns := s.crowd(t, scaled(500), func(int) string { return "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: " })
+	conns := s.dialMany(t, scaled(500), func(int) string { return "GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: " })
 	drip(conns, "a")
 	checkHungUp(t, conns)
 }
 
 // slowBodies announces a body and sends it one byte at a time, with a length or in chunks.
 func slowBodies(t *testing.T, s *target) {
-	conns := s.crowd(t, scaled(500), func(i int) string {
+	conns := s.dialMany(t, scaled(500), func(i int) string {
 		if i%2 == 0 {
 			return s.head("POST", "/v1/pets", "Content-Length: 100000")
 		}
@@ -51,14 +51,14 @@ func slowBodies(t *testing.T, s *target) {
 	drip(conns, "1\r\n{\r\n")
 }
 
-// slowRefusedBodies sends bodies just as slowly, for requests that were refused at once.
+// slowRefusedBodies slowly sends the bodies of requests that were refused at once.
 func slowRefusedBodies(t *testing.T, s *target) {
-	drip(s.crowd(t, scaled(500), func(int) string { return "POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" }), " ")
+	drip(s.dialMany(t, scaled(500), func(int) string { return "POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" }), " ")
 }
 
-// fillLong stores animals with such long names that a page of a hundred has 600 kB, more than fits into a connection that
-// nobody reads.
-func (s *target) fillLong(t *testing.T) {
+// addLongNames adds animals with such long names that a page of a hundred has 600 kB. That is more than fits into the
+// buffers of a connection that nobody reads.
+func (s *target) addLongNames(t *testing.T) {
 	t.Helper()
 	client := s.client(false)
 	defer client.CloseIdleConnections()
@@ -72,47 +72,47 @@ func (s *target) fillLong(t *testing.T) {
 
 const longPage = "/v1/pets?limit=100"
 
-// unreadAnswers asks for long answers, many on each connection, and reads nothing.
+// unreadAnswers requests long answers, many on each connection, and reads nothing.
 func unreadAnswers(t *testing.T, s *target) {
-	s.fillLong(t)
+	s.addLongNames(t)
 	for range scaled(100) {
 		conn := s.dial(t)
 		conn.SetReadBuffer(4 << 10)
 		io.WriteString(conn, strings.Repeat(s.head("GET", longPage), 20))
 	}
-	time.Sleep(hold())
+	time.Sleep(attackDuration())
 }
 
 // slowReaders requests long answers and reads a few bytes of them at a time.
 func slowReaders(t *testing.T, s *target) {
-	s.fillLong(t)
-	conns := s.crowd(t, scaled(50), func(int) string { return s.head("GET", longPage) })
+	s.addLongNames(t)
+	conns := s.dialMany(t, scaled(50), func(int) string { return s.head("GET", longPage) })
 	few := make([]byte, 16)
-	for end := time.Now().Add(hold()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(attackDuration()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		for _, conn := range conns {
 			conn.Read(few)
 		}
 	}
 }
 
-// idleConnections opens connections and does not use them, or uses them once, or for half a request.
+// idleConnections opens connections and leaves them idle: before a request, within one, or after one.
 func idleConnections(t *testing.T, s *target) {
 	sends := []string{"", "GE", s.head("GET", "/v1/inventory"), "\r\n"}
-	s.crowd(t, scaled(1000), func(i int) string { return sends[i%len(sends)] })
-	time.Sleep(hold())
+	s.dialMany(t, scaled(1000), func(i int) string { return sends[i%len(sends)] })
+	time.Sleep(attackDuration())
 }
 
-// halfClosedConnections closes its sending side in the middle of a request, or after a request whose answer it does not
-// read.
+// halfClosedConnections closes the sending side of connections in the middle of a request, or after a request whose answer
+// it does not read.
 func halfClosedConnections(t *testing.T, s *target) {
 	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
-	for _, conn := range s.crowd(t, scaled(1000), func(i int) string { return sends[i%len(sends)] }) {
+	for _, conn := range s.dialMany(t, scaled(1000), func(i int) string { return sends[i%len(sends)] }) {
 		conn.CloseWrite()
 	}
-	time.Sleep(hold())
+	time.Sleep(attackDuration())
 }
 
-// brokenConnections resets connections at once, in the middle of a request, or before the answer.
+// brokenConnections resets connections before a request, in the middle of one, or before the answer.
 func brokenConnections(t *testing.T, s *target) {
 	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
 	for i := range scaled(2000) {

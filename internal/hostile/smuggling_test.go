@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// smuggledRequests sends requests whose end is ambiguous, each with another request after it. The server refuses or answers
-// the first one and hangs up. If the end is not ambiguous after all, it may answer both.
+// smuggledRequests sends requests whose end is ambiguous, each followed by another request. The server must refuse or
+// answer the first one and hang up. Where the end is not ambiguous after all, it answers both.
 func smuggledRequests(t *testing.T, s *target) {
 	pet := `{"name":"Rex","categoryId":1}`
 	length := fmt.Sprintf("Content-Length: %d", len(pet))
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(pet), pet)
-	hidden := "GET /smuggled HTTP/1.1\r\nHost: x\r\n" + hangingUp + "\r\n\r\n"
+	hidden := "GET /smuggled HTTP/1.1\r\nHost: x\r\n" + closeHeader + "\r\n\r\n"
 	post := func(lines ...string) string {
 		return s.head("POST", "/v1/pets", append([]string{"Content-Type: application/json"}, lines...)...)
 	}

@@ -18,8 +18,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// patience bounds every wait for the server. Only a broken one takes that long.
-const patience = time.Minute
+// waitTimeout is how long a test waits for the server. Only a broken one needs that long.
+const waitTimeout = time.Minute
 
 // key is the key of all hostile clients.
 const key = "a-key-of-my-own-choice"
@@ -29,13 +29,13 @@ type target struct {
 	*testservice.Server
 	address string
 	tls     *tls.Config // trusts the target; nil without TLS
-	own     string      // the key of the client that behaves well
+	own     string      // the key of the well-behaved client
 
 	mu    sync.Mutex
 	conns []net.Conn
 }
 
-// start starts a server for one attack, with rate limits off: they would protect it.
+// start starts a server for one attack. Rate limits are off, because they would protect it.
 func start(t *testing.T, a attack) *target {
 	t.Helper()
 	s, binary := &target{}, testservice.Build(t)
@@ -43,7 +43,7 @@ func start(t *testing.T, a attack) *target {
 	s.own = testservice.NewKey(t, binary, database)
 	args := []string{"--database", database, "--api-key", key, "--rate-limits", "off"}
 	if a.tls {
-		args = append(args, s.certify(t)...)
+		args = append(args, s.writeCertificate(t)...)
 	}
 	if a.files > 0 {
 		binary = withFiles(t, binary, scaled(a.files))
@@ -55,15 +55,15 @@ func start(t *testing.T, a attack) *target {
 	return s
 }
 
-// certify writes a certificate and returns the arguments with which the server uses it.
-func (s *target) certify(t *testing.T) (args []string) {
+// writeCertificate writes a certificate and returns the arguments that make the server use it.
+func (s *target) writeCertificate(t *testing.T) (args []string) {
 	t.Helper()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	s.tls = &tls.Config{RootCAs: testservice.WriteCertificate(t, certFile, keyFile, 1)}
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
 }
 
-// withFiles makes a program that runs the binary with that many open files at most.
+// withFiles writes a script that runs the binary with a limit on open files.
 func withFiles(t *testing.T, binary string, files int) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "limited")
@@ -73,22 +73,22 @@ func withFiles(t *testing.T, binary string, files int) string {
 	return script
 }
 
-// dial opens a connection that lasts until the attack is over.
+// dial opens a connection that stays open until the attack is over.
 func (s *target) dial(t *testing.T) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(waitTimeout))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns = append(s.conns, conn)
 	return conn.(*net.TCPConn)
 }
 
-// crowd opens n connections and sends sends(i) on connection i.
-func (s *target) crowd(t *testing.T, n int, sends func(i int) string) (conns []*net.TCPConn) {
+// dialMany opens n connections and sends sends(i) on connection i.
+func (s *target) dialMany(t *testing.T, n int, sends func(i int) string) (conns []*net.TCPConn) {
 	t.Helper()
 	for i := range n {
 		conns = append(conns, s.dial(t))
@@ -107,12 +107,12 @@ func (s *target) hangUp() {
 	s.conns = nil
 }
 
-// head returns the complete head of a request, with the key and these lines.
+// head returns the complete head of a request, with the key and further lines.
 func (s *target) head(method, path string, lines ...string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key + "\r\n" + strings.Join(append(lines, "\r\n"), "\r\n")
 }
 
-// exchange opens a connection, sends a text that makes the server close it, and returns the statuses of all answers and
+// exchange opens a connection and sends a text that makes the server close it. It returns the statuses of all answers, and
 // whether the server hung up.
 func (s *target) exchange(t *testing.T, text string) (statuses []int, closed bool) {
 	t.Helper()

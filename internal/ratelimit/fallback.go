@@ -18,29 +18,28 @@ const (
 	answerTimeout = 250 * time.Millisecond
 	probeInterval = 250 * time.Millisecond
 
-	// maxTimeouts is how many timeouts in a row mean that Redis is out of reach. A Redis that is only busy may cause one or
-	// two.
+	// maxTimeouts is how many timeouts in a row mean that Redis is out of reach. A busy Redis may cause one or two.
 	maxTimeouts = 3
 )
 
 // Fallback is the Limiter of one of several replicas. It counts in Redis. While Redis is out of reach, it counts in this
-// process, starting from the last counts that Redis returned, and it goes back to Redis by itself. After that, each
-// request brings the counts of its subject to Redis: those made in this process meanwhile, and those that a Redis
-// without its data has forgotten. Fallback never fails.
+// process, starting from the last counts that Redis returned. It returns to Redis as soon as Redis answers again. From
+// then on, each request sends Redis the counts that this process holds for its subject: those made meanwhile, and those
+// that a Redis that lost its data has forgotten. Fallback never fails.
 type Fallback struct {
 	connect func() (*Redis, error)
 	memory  *Memory
 	now     func() time.Time
-	timeout time.Duration // bounds how long a request waits for Redis
+	timeout time.Duration // the longest that a request waits for Redis
 	log     *slog.Logger
 	observe Observe
 
-	redis    atomic.Pointer[Redis] // nil until it was first reached
-	ahead    atomic.Int64          // by how many nanoseconds the clock of Redis is ahead of this one
-	timeouts atomic.Int64          // the number of timeouts since the last answer
-	degraded atomic.Bool
-	bounds   atomic.Pointer[bound]
-	lost     chan string // the subject on whose counter Redis failed, each time that degraded becomes true
+	redis       atomic.Pointer[Redis] // nil until the first connection
+	clockAhead  atomic.Int64          // by how many nanoseconds the clock of Redis is ahead of this process's
+	timeouts    atomic.Int64          // the number of timeouts since the last answer
+	degraded    atomic.Bool
+	lastContext atomic.Pointer[sharedContext]
+	lost        chan string // the subject for which Redis failed, each time that degraded becomes true
 
 	mu      sync.Mutex
 	counted time.Time // when the last timeout was counted
@@ -54,12 +53,12 @@ var (
 	_ petstore.Distant = (*Fallback)(nil)
 )
 
-// Observe is called for every decision. It is told whether Redis or this process made the decision, and how long it
-// took. The time does not include other work that the caller does while Redis decides.
+// Observe is called for every decision. Its arguments tell whether Redis or this process decided, and how long that took.
+// Other work that the caller did while Redis decided does not count.
 type Observe func(byRedis bool, took time.Duration)
 
-// NewFallback makes a Fallback on the Redis at that URL. It fails only if the URL cannot be used. If nothing answers
-// there, requests are counted in this process.
+// NewFallback makes a Fallback on the Redis at url. It fails only if the URL cannot be used. If nothing answers there, the
+// Fallback counts requests in this process.
 func NewFallback(url string, env petstore.Environment, log *slog.Logger, observe Observe) (*Fallback, error) {
 	return newFallback(url, env, log, observe, answerTimeout)
 }
@@ -80,7 +79,7 @@ func newFallback(url string, env petstore.Environment, log *slog.Logger, observe
 		stop:    stop,
 		stopped: make(chan struct{}),
 	}
-	f.memory = NewMemory(func() time.Time { return f.now().Add(time.Duration(f.ahead.Load())) })
+	f.memory = NewMemory(func() time.Time { return f.now().Add(time.Duration(f.clockAhead.Load())) })
 	if err := f.reach(ctx, ""); err != nil {
 		f.degrade("", err)
 	}
@@ -94,15 +93,15 @@ func (f *Fallback) Take(_ context.Context, ask petstore.Ask) (petstore.Decision,
 	return f.begin(ask)()
 }
 
-// Begin implements petstore.Distant. It knows what is left from the last counts that Redis returned.
+// Begin implements petstore.Distant. It estimates what is left from the last counts that Redis returned.
 func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, error)) {
-	if f.degraded.Load() || !f.memory.known(&ask).roomy(&ask, f.memory.now().UnixMilli()) {
+	if f.degraded.Load() || !f.memory.known(&ask).hasHalfLeft(&ask, f.memory.now().UnixMilli()) {
 		return nil
 	}
 	return f.begin(ask)
 }
 
-// begin asks Redis to decide, if it is in reach. If Redis does not decide, this process does so when wait is called.
+// begin asks Redis to decide if it is in reach. If Redis does not decide, wait decides in this process.
 func (f *Fallback) begin(ask petstore.Ask) (wait func() (petstore.Decision, error)) {
 	asked := time.Now()
 	redis := f.redis.Load()
@@ -110,13 +109,13 @@ func (f *Fallback) begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 		redis = nil
 	}
 	var begun batch.Begun[state]
-	var bound context.Context
+	var ctx context.Context
 	if redis != nil {
-		begun, bound = redis.begin(ask), f.bound(asked)
+		begun, ctx = redis.begin(ask), f.waitContext(asked)
 	}
 	return func() (petstore.Decision, error) {
 		if redis != nil {
-			a, err := redis.hear(bound, ask, begun)
+			a, err := redis.await(ctx, ask, begun)
 			if err == nil {
 				f.remember(ask, asked, a)
 				return a.decision, nil
@@ -125,37 +124,37 @@ func (f *Fallback) begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 		}
 		decision, err := f.memory.Take(context.Background(), ask)
 		decision.Alone = true
-		f.observe(false, min(time.Since(asked), f.timeout)) // the caller may have read for longer
+		f.observe(false, min(time.Since(asked), f.timeout)) // the caller may have done other work for longer
 		return decision, err
 	}
 }
 
-// remember keeps the clock and the counts of Redis. The answer may have come a while ago, because a read was done
-// meanwhile.
+// remember keeps the clock and the counts of Redis. The answer may have come a while ago, because the caller did other
+// work meanwhile.
 func (f *Fallback) remember(ask petstore.Ask, asked time.Time, a answer) {
 	f.observe(true, a.came.Sub(asked))
 	f.timeouts.Store(0)
-	f.ahead.Store(int64(a.decision.Now.Sub(a.came)))
+	f.clockAhead.Store(int64(a.decision.Now.Sub(a.came)))
 	if a.decision.Outcome != petstore.Banned && !ask.Peek { // otherwise nothing was counted
 		f.memory.learn(&ask, a.counter, a.decision.Now.UnixMilli()/millisPerMinute)
 	}
 }
 
-// bound returns a context that ends when a request that comes now has waited long enough for Redis. Requests that come
-// together share one: a timer for each would cost as much as its share of the decision.
-func (f *Fallback) bound(now time.Time) context.Context {
-	if b := f.bounds.Load(); b != nil && now.Before(b.until) {
-		return b
+// waitContext returns a context that ends when a request that arrives now has waited long enough for Redis. Requests that
+// arrive together share one, because a timer for each would cost as much as its share of the decision.
+func (f *Fallback) waitContext(now time.Time) context.Context {
+	if shared := f.lastContext.Load(); shared != nil && now.Before(shared.until) {
+		return shared
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), f.timeout)
 	_ = cancel // the timeout ends ctx
-	f.bounds.Store(&bound{ctx, now.Add(f.timeout / 10)})
+	f.lastContext.Store(&sharedContext{ctx, now.Add(f.timeout / 10)})
 	return ctx
 }
 
-type bound struct {
+type sharedContext struct {
 	context.Context
-	until time.Time // requests after that need another bound
+	until time.Time // requests after that get a new context
 }
 
 // Degraded reports whether requests are counted in this process because Redis is out of reach.
@@ -178,8 +177,8 @@ func (f *Fallback) fail(subject string, err error, asked time.Time) {
 	f.degrade(subject, err)
 }
 
-// countTimeout counts a wait that began at asked and ends now without an answer. It returns how many such waits there
-// were in a row. Waits that overlap count as one, because Redis may have paused only once.
+// countTimeout counts a wait that began at asked and ends now without an answer. It returns how many such waits have
+// occurred in a row. Overlapping waits count as one, because Redis may have paused only once.
 func (f *Fallback) countTimeout(asked time.Time) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -192,12 +191,12 @@ func (f *Fallback) countTimeout(asked time.Time) int64 {
 
 func (f *Fallback) degrade(subject string, err error) {
 	if f.degraded.CompareAndSwap(false, true) {
-		f.log.Warn("Redis is out of reach: this replica counts requests by itself until it is back", "error", err)
+		f.log.Warn("Redis is out of reach: this replica counts requests by itself until Redis answers again", "error", err)
 		f.lost <- subject
 	}
 }
 
-// watch waits until Redis is lost, and brings it back into use as soon as it answers.
+// watch waits until Redis is lost, and returns to Redis as soon as it answers.
 func (f *Fallback) watch(ctx context.Context) {
 	defer close(f.stopped)
 	for {
@@ -210,13 +209,13 @@ func (f *Fallback) watch(ctx context.Context) {
 			}
 			f.timeouts.Store(0)
 			f.degraded.Store(false)
-			f.log.Info("Redis is back: requests are counted together with the other replicas again")
+			f.log.Info("Redis is back: this replica counts requests together with the others again")
 		}
 	}
 }
 
-// regain returns true as soon as Redis decides again, or false if ctx ends first. It tries the subject for which Redis
-// failed, because only a part of a Cluster may be out of reach.
+// regain returns true as soon as Redis decides again, or false if ctx ends first. It probes the subject for which Redis
+// failed, because only part of a Cluster may be out of reach.
 func (f *Fallback) regain(ctx context.Context, subject string) bool {
 	ticks := time.NewTicker(probeInterval)
 	defer ticks.Stop()
@@ -232,7 +231,7 @@ func (f *Fallback) regain(ctx context.Context, subject string) bool {
 	}
 }
 
-// reach connects to Redis, if it has not done so yet, and lets Redis decide once.
+// reach connects to Redis if there is no connection yet, and probes the subject.
 func (f *Fallback) reach(ctx context.Context, subject string) error {
 	redis := f.redis.Load()
 	if redis == nil {
@@ -247,7 +246,7 @@ func (f *Fallback) reach(ctx context.Context, subject string) error {
 	defer cancel()
 	err := redis.probe(ctx, subject)
 	if err != nil && strings.Contains(err.Error(), "READONLY") {
-		// This server is a replica now. A new connection may lead to the primary.
+		// This Redis server has become a replica. A new connection may lead to the primary.
 		f.redis.Store(nil)
 		redis.Close()
 	}

@@ -18,12 +18,12 @@ import (
 	"petstore/internal/testservice"
 )
 
-// openFallback makes a Fallback for one test. It waits for Redis for as long as a busy machine may need. If Redis can be
-// reached, its clock stands still.
+// openFallback makes a Fallback for one test. It waits for Redis as long as a busy machine may need. If Redis can be
+// reached, the clock stands still.
 func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback, *record) {
 	t.Helper()
 	log := &record{}
-	f, err := newFallback(patient(url), env, slog.New(slog.NewTextHandler(log, nil)), unobserved, time.Minute)
+	f, err := newFallback(withLongTimeouts(url), env, slog.New(slog.NewTextHandler(log, nil)), unobserved, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +47,14 @@ func TestFallbackConforms(t *testing.T) {
 
 func TestFallbackConformsWithoutRedis(t *testing.T) {
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
-		f, _ := openFallback(t, "redis://"+refusing(t), petstore.Production)
+		f, _ := openFallback(t, "redis://"+refusingAddress(t), petstore.Production)
 		f.now = now
 		return f
 	})
 }
 
-// refusing is an address that refuses connections.
-func refusing(t *testing.T) string {
+// refusingAddress returns an address that refuses connections.
+func refusingAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +82,7 @@ func TestReplicasCountTogetherWhileRedisAnswers(t *testing.T) {
 	}
 }
 
-func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
+func TestARefusedConnectionFallsBackAtOnceToTheLastCounts(t *testing.T) {
 	server := testservice.StartRedis(t)
 	f, log := openFallback(t, server.URL, petstore.Production)
 	other, _ := openFallback(t, server.URL, petstore.Production)
@@ -100,7 +100,7 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 			t.Fatalf("without Redis a request gets %+v, want %d remaining", d, want)
 		}
 		if !f.Degraded() || !d.Alone {
-			t.Fatalf("it does not say that it is degraded and decides alone: %+v", d)
+			t.Fatalf("Degraded is %v and a request gets %+v, want a degraded replica that decides alone", f.Degraded(), d)
 		}
 	}
 	if d := take(t, f, owner); d.Outcome != petstore.Limited {
@@ -108,7 +108,7 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 	}
 
 	server.Start(t)
-	becomes(t, f, false)
+	waitForDegraded(t, f, false)
 	if d := take(t, f, owner); d.Outcome != petstore.Limited || d.Alone {
 		t.Errorf("the 62nd request, when Redis is back and has forgotten everything, gets %+v", d)
 	}
@@ -118,19 +118,19 @@ func TestARefusedConnectionFallsBackAtOnceFromTheLastCounts(t *testing.T) {
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
 
-func TestItStartsWithoutRedisAndFindsItLater(t *testing.T) {
+func TestFallbackStartsWithoutRedisAndFindsItLater(t *testing.T) {
 	server := testservice.StartRedis(t)
 	server.Stop(t)
 	f, log := openFallback(t, server.URL, petstore.Production)
 	if !f.Degraded() {
-		t.Error("it does not say that it is degraded")
+		t.Error("Degraded is false without Redis")
 	}
 	log.says(t, "level=WARN", "out of reach")
 	if d := take(t, f, owner); d.Outcome != petstore.Allowed {
 		t.Errorf("without Redis the first request gets %+v", d)
 	}
 	server.Start(t)
-	becomes(t, f, false)
+	waitForDegraded(t, f, false)
 	take(t, f, owner)
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
@@ -149,25 +149,25 @@ func TestOnlyTheThirdTimeoutInARowFallsBack(t *testing.T) {
 	}
 	passes(false)
 	server.Pause(t)
-	f.waits(answerTimeout)
+	f.setTimeout(answerTimeout)
 	passes(false)
 	passes(false)
 	server.Resume(t)
-	f.waits(time.Minute)
+	f.setTimeout(time.Minute)
 	passes(false)
 
 	server.Pause(t)
-	f.waits(answerTimeout)
+	f.setTimeout(answerTimeout)
 	passes(false)
 	passes(false)
 	passes(true)
 	passes(true)
 	server.Resume(t)
-	becomes(t, f, false)
+	waitForDegraded(t, f, false)
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
 
-func TestARedisThatIsEmptiedUnnoticedGivesNoWindowTwice(t *testing.T) {
+func TestAnEmptiedRedisGrantsNoWindowTwice(t *testing.T) {
 	server := testservice.StartRedis(t)
 	f, log := openFallback(t, server.URL, petstore.Production)
 	other, _ := openFallback(t, server.URL, petstore.Production)
@@ -192,7 +192,7 @@ func TestARedisThatIsEmptiedUnnoticedGivesNoWindowTwice(t *testing.T) {
 		t.Errorf("in the next minute, after 40 requests of the day, a request gets %+v", d)
 	}
 	if f.Degraded() {
-		t.Error("it fell back")
+		t.Error("the replica fell back")
 	}
 	log.says(t)
 }
@@ -205,22 +205,22 @@ func flush(t *testing.T, f *Fallback) {
 	}
 }
 
-func TestRequestsThatWaitForOneStallAreOneTimeout(t *testing.T) {
+func TestOverlappingWaitsCountAsOneTimeout(t *testing.T) {
 	server := testservice.StartRedis(t)
 	f, log := openFallback(t, server.URL, petstore.Production)
 	take(t, f, owner)
 	server.Pause(t)
-	f.waits(time.Second)
+	f.setTimeout(time.Second)
 	var all sync.WaitGroup
 	for _, subject := range []string{"a", "a", "b", "c", "d", "e"} {
 		all.Go(func() { take(t, f, petstore.Ask{Subject: subject, Limits: owner.Limits}) })
 	}
 	all.Wait()
 	if f.Degraded() {
-		t.Error("six requests that waited for the same answer made it count by itself")
+		t.Error("six requests that waited at the same time made the replica fall back")
 	}
 	server.Resume(t)
-	f.waits(time.Minute)
+	f.setTimeout(time.Minute)
 	if d := take(t, f, owner); d.Remaining != 58 {
 		t.Errorf("the second request of the owner gets %+v", d)
 	}
@@ -234,13 +234,13 @@ func TestRequestsDuringAPauseOfRedisAreCountedOnce(t *testing.T) {
 	f.now = func() time.Time { return morning }
 	take(t, f, owner)
 	server.Pause(t)
-	f.waits(answerTimeout)
+	f.setTimeout(answerTimeout)
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() { take(t, f, owner) })
 	}
 	all.Wait()
-	f.waits(time.Minute)
+	f.setTimeout(time.Minute)
 	stays := f.begin(owner)
 	server.Resume(t)
 	if d, err := stays(); err != nil || d.Alone || d.Remaining != 60-22 {
@@ -251,41 +251,41 @@ func TestRequestsDuringAPauseOfRedisAreCountedOnce(t *testing.T) {
 	}
 }
 
-// waits changes how long requests wait for Redis from now on.
-func (f *Fallback) waits(timeout time.Duration) {
+// setTimeout changes how long requests wait for Redis from now on.
+func (f *Fallback) setTimeout(timeout time.Duration) {
 	f.timeout = timeout
-	f.bounds.Store(nil)
+	f.lastContext.Store(nil)
 }
 
-func TestARequestWaitsForRedisForAQuarterOfASecond(t *testing.T) {
+func TestARequestWaitsForRedisForAtMostAQuarterOfASecond(t *testing.T) {
 	f, err := NewFallback(testservice.StartRedis(t).URL, petstore.Production, slog.New(slog.DiscardHandler), unobserved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	before := time.Now()
-	ends, _ := f.bound(before).Deadline()
+	ends, _ := f.waitContext(before).Deadline()
 	if after := time.Now(); ends.Before(before.Add(250*time.Millisecond)) || ends.After(after.Add(250*time.Millisecond)) {
-		t.Errorf("it waits for %v, want the 250 ms that docs/counting.md states", ends.Sub(before))
+		t.Errorf("a request waits for %v, want the 250 ms that docs/counting.md states", ends.Sub(before))
 	}
 }
 
-func TestOnlyRequestsThatComeTogetherShareTheirTime(t *testing.T) {
+func TestOnlyRequestsThatArriveTogetherShareADeadline(t *testing.T) {
 	f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
-	f.waits(time.Minute)
+	f.setTimeout(time.Minute)
 	start := time.Now()
-	first, _ := f.bound(start).Deadline()
+	first, _ := f.waitContext(start).Deadline()
 	for _, c := range []struct {
 		after  time.Duration
 		shared bool
 	}{{6*time.Second - 1, true}, {6 * time.Second, false}} {
-		if ends, _ := f.bound(start.Add(c.after)).Deadline(); ends.Equal(first) != c.shared {
-			t.Errorf("a request that comes %v later shares the minute of the first: %v", c.after, !c.shared)
+		if ends, _ := f.waitContext(start.Add(c.after)).Deadline(); ends.Equal(first) != c.shared {
+			t.Errorf("a request that arrives %v later shares the deadline of the first: %v, want %v", c.after, !c.shared, c.shared)
 		}
 	}
 }
 
-func TestARedisThatHangsIsLeftAfterThreeTimeouts(t *testing.T) {
+func TestFallbackGivesUpOnAHangingRedisAfterThreeTimeouts(t *testing.T) {
 	server := testservice.StartRedis(t)
 	var redis, process atomic.Int64
 	f, err := NewFallback(server.URL, petstore.Production, slog.New(slog.DiscardHandler), func(byRedis bool, _ time.Duration) {
@@ -314,14 +314,14 @@ func TestARedisThatHangsIsLeftAfterThreeTimeouts(t *testing.T) {
 	select {
 	case <-decided:
 	case <-time.After(10 * time.Second):
-		t.Fatal("a Redis that hangs holds four requests up for 10 s")
+		t.Fatal("a paused Redis delayed four requests by more than 10 s")
 	}
 	if !f.Degraded() || process.Load() != 4 {
 		t.Errorf("after four requests degraded is %v, and this process decided %d of them", f.Degraded(), process.Load())
 	}
 }
 
-func TestARedisThatNeverAnswersHoldsNobodyUp(t *testing.T) {
+func TestARedisThatNeverAnswersDelaysNobody(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -341,11 +341,11 @@ func TestARedisThatNeverAnswersHoldsNobodyUp(t *testing.T) {
 			}
 		})
 	}
-	all.Wait() // for an hour, if each of them waited
+	all.Wait() // this would take minutes if each request waited for Redis
 	log.says(t, "level=WARN", "out of reach")
 }
 
-func TestARedisThatDoesNotWriteIsOutOfReach(t *testing.T) {
+func TestARedisThatCannotWriteIsOutOfReach(t *testing.T) {
 	server := testservice.StartRedis(t)
 	f, log := openFallback(t, server.URL, petstore.Production)
 	take(t, f, owner)
@@ -365,12 +365,12 @@ func TestARedisThatDoesNotWriteIsOutOfReach(t *testing.T) {
 		t.Error("a probe found nothing wrong")
 	}
 	maxmemory("0")
-	becomes(t, f, false)
+	waitForDegraded(t, f, false)
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
 
-// The old primary goes on answering on the connection that leads to it, but decides nothing any more.
-func TestItFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
+// The old primary still answers on the open connection, but as a replica it refuses to write.
+func TestFallbackFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
 	old, fresh := testservice.StartRedis(t), testservice.StartRedis(t)
 	link := testservice.StartLink(t, old.Address)
 	f, log := openFallback(t, "redis://"+link.Address, petstore.Production)
@@ -384,14 +384,14 @@ func TestItFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
 	if d := take(t, f, owner); d.Remaining != 58 {
 		t.Errorf("a request gets %+v", d)
 	}
-	becomes(t, f, false)
+	waitForDegraded(t, f, false)
 	if d := take(t, f, owner); d.Alone {
 		t.Errorf("on the new primary a request gets %+v", d)
 	}
 	log.says(t, "level=WARN", "READONLY", "level=INFO", "is back")
 }
 
-func TestWithoutRedisItGoesOnByTheClockOfRedis(t *testing.T) {
+func TestWithoutRedisFallbackKeepsTheClockOfRedis(t *testing.T) {
 	server := testservice.StartRedis(t)
 	f, _ := openFallback(t, server.URL, petstore.Production)
 	f.redis.Load().clock = func() time.Time { return morning.Add(time.Hour) }
@@ -419,9 +419,9 @@ func TestRedisMayComeAndGoUnderLoad(t *testing.T) {
 	}
 	for range 2 {
 		server.Stop(t)
-		becomes(t, f, true)
+		waitForDegraded(t, f, true)
 		server.Start(t)
-		becomes(t, f, false)
+		waitForDegraded(t, f, false)
 	}
 	stop()
 	all.Wait()
@@ -446,11 +446,12 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 
 func TestAWrongRedisURLIsTheOnlyErrorAtStart(t *testing.T) {
 	if _, err := NewFallback("http://localhost", petstore.Production, slog.New(slog.DiscardHandler), unobserved); err == nil {
-		t.Error("it took http://localhost")
+		t.Error("http://localhost was accepted")
 	}
 }
 
-func becomes(t *testing.T, f *Fallback, degraded bool) {
+// waitForDegraded waits until f.Degraded returns degraded.
+func waitForDegraded(t *testing.T, f *Fallback, degraded bool) {
 	t.Helper()
 	eventually(t, "degraded has changed", func() bool { return f.Degraded() == degraded })
 }
@@ -476,8 +477,7 @@ func (r *record) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// says fails the test unless the lines of the log, in their order, have two of the words each, and there are no other
-// lines.
+// says fails the test unless the log has one line for each pair of words, in this order, and each line contains its pair.
 func (r *record) says(t *testing.T, words ...string) {
 	t.Helper()
 	lines := func() []string {

@@ -13,17 +13,16 @@ import (
 const (
 	shardCount = 64
 
-	// maxAddresses is how many addresses have a counter at most, so that clients without a key cannot fill the memory.
+	// maxAddresses bounds how many addresses have a counter, so that clients without a key cannot fill the memory.
 	maxAddresses = 131_072
 
-	// graceMinutes is how long a counter is kept after its window, so that it is still there if the clock steps back a
-	// little.
+	// graceMinutes is how long a counter is kept after its window ends, in case the clock steps back a little.
 	graceMinutes = 1
 )
 
-// Memory is a Limiter that counts in this process. It deletes counters whose windows are over. The number of counters
-// without a daily limit, which are those of addresses, is bounded: when there are too many, an arbitrary one is deleted
-// to make room for the next.
+// Memory is a Limiter that counts in this process. It deletes counters whose windows have ended. The number of counters of
+// addresses, which are those without a daily limit, is bounded: when there are too many, Memory deletes an arbitrary one to
+// make room for the next.
 type Memory struct {
 	now    func() time.Time
 	seed   maphash.Seed
@@ -32,16 +31,16 @@ type Memory struct {
 
 var _ petstore.Limiter = (*Memory)(nil)
 
-// shard holds the counters of some subjects, so that others need not wait for its lock.
+// shard holds the counters of some subjects, so that requests of other subjects need not wait for its lock.
 type shard struct {
 	mu        sync.Mutex
 	swept     int64 // the minute of the last sweep
 	owners    map[string]*counter
 	addresses map[string]*counter
-	_         [96]byte // so that no two shards have their locks in one cache line
+	_         [96]byte // keeps the locks of two shards out of one cache line
 }
 
-// NewMemory makes a Memory that reads its time from now.
+// NewMemory makes a Memory whose clock is now.
 func NewMemory(now func() time.Time) *Memory {
 	m := &Memory{now: now, seed: maphash.MakeSeed()}
 	for i := range m.shards {
@@ -70,7 +69,7 @@ func (m *Memory) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, e
 	return decision, nil
 }
 
-// learn makes sure that the subject's counter is not behind c, which Redis counted in that minute.
+// learn merges c, which Redis counted in that minute, into the subject's counter.
 func (m *Memory) learn(ask *petstore.Ask, c counter, minute int64) {
 	s := m.shard(ask.Subject)
 	s.mu.Lock()
@@ -85,7 +84,7 @@ func (m *Memory) learn(ask *petstore.Ask, c counter, minute int64) {
 	*known = known.merge(c, minute)
 }
 
-// known is the subject's counter, or a zero counter if there is none.
+// known returns the subject's counter, or a zero counter if there is none.
 func (m *Memory) known(ask *petstore.Ask) counter {
 	s := m.shard(ask.Subject)
 	s.mu.Lock()
@@ -119,8 +118,8 @@ func (s *shard) add(ask *petstore.Ask, c counter) {
 	counters[strings.Clone(ask.Subject)] = &c
 }
 
-// sweep deletes the counters whose last window is over, at most once a minute: those of addresses after their minute,
-// those of owners after their day. It also deletes the counters that a clock made while it was ahead.
+// sweep deletes, at most once a minute, the counters whose last window has ended: those of addresses after their minute,
+// those of owners after their day. It also deletes future-dated counters, recorded while the clock was fast.
 func (s *shard) sweep(minute int64) {
 	if minute <= s.swept && s.swept <= minute+graceMinutes {
 		return

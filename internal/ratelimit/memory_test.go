@@ -24,7 +24,7 @@ func TestMemoryConforms(t *testing.T) {
 	conformance.Limiter(t, func(_ *testing.T, now func() time.Time) petstore.Limiter { return NewMemory(now) })
 }
 
-func TestMemoryStaysBoundedUnderManyAddressesAndKeepsItsOwners(t *testing.T) {
+func TestMemoryBoundsTheCountersOfAddressesAndKeepsThoseOfOwners(t *testing.T) {
 	now := morning
 	m := NewMemory(func() time.Time { return now })
 	before := heap()
@@ -76,7 +76,7 @@ func TestMemoryForgetsIdleCounters(t *testing.T) {
 	counts(time.Hour, 0)
 }
 
-func TestMemoryKeepsAMinuteForAClockThatStepsBackIntoIt(t *testing.T) {
+func TestMemoryKeepsTheLastMinuteInCaseTheClockStepsBack(t *testing.T) {
 	now := morning
 	m := NewMemory(func() time.Time { return now })
 	for range 1_000 {
@@ -88,11 +88,11 @@ func TestMemoryKeepsAMinuteForAClockThatStepsBackIntoIt(t *testing.T) {
 	}
 	now = morning
 	if d := take(t, m, address); d.Outcome != petstore.Limited {
-		t.Errorf("the clock stepped back and a minute that was used up is given again: %+v", d)
+		t.Errorf("after the clock stepped back, a used-up minute was granted again: %+v", d)
 	}
 }
 
-func TestMemoryForgetsCountersOfAClockThatWasAhead(t *testing.T) {
+func TestMemoryForgetsFutureDatedCounters(t *testing.T) {
 	now := morning.AddDate(1, 0, 0)
 	m := NewMemory(func() time.Time { return now })
 	at := func(moment time.Time, want int) {
@@ -111,13 +111,13 @@ func TestMemoryForgetsCountersOfAClockThatWasAhead(t *testing.T) {
 	at(morning.Add(24*time.Hour), 0)
 }
 
-func TestNobodyWaitsLongerThanTheWindowsOfTheClockAsItIs(t *testing.T) {
+func TestRetryAfterNeverExceedsTheCurrentWindows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		walk := newWalk(rt, 24*time.Hour)
 		m := NewMemory(func() time.Time { return walk.now })
 		for range 200 {
 			ask := walk.next(rt)
-			longest := 2 * time.Minute // of a clock that stepped back by up to a minute
+			longest := 2 * time.Minute // after the clock stepped back by up to a minute
 			if ask.Limits.PerDay > 0 {
 				longest = 24*time.Hour + time.Minute
 			}
@@ -128,7 +128,7 @@ func TestNobodyWaitsLongerThanTheWindowsOfTheClockAsItIs(t *testing.T) {
 	})
 }
 
-func TestMemoryKeepsNothingOfAPeek(t *testing.T) {
+func TestMemoryKeepsNoCounterForAPeek(t *testing.T) {
 	m := NewMemory(time.Now)
 	peek := address
 	peek.Peek = true

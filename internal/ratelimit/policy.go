@@ -1,8 +1,9 @@
-// Package ratelimit decides which requests may pass. The policy is pure. Memory applies it in this process, and Redis in
-// one place for any number of replicas. Fallback uses Redis, and a Memory while Redis is out of reach.
-//
-// The policy is the type counter in policy.go; take.lua is the part of it that Redis runs. A server on one machine uses
+// Package ratelimit decides which requests may pass. [Memory] counts them in this process, [Redis] in one place for any
+// number of replicas. [Fallback] uses Redis, and a Memory while Redis is out of reach. A server on one machine needs
 // [NewMemory], one of several replicas [NewFallback].
+//
+// All of them follow one policy, the type counter in policy.go, which does no I/O. take.lua is the part of the policy
+// that Redis runs.
 package ratelimit
 
 import (
@@ -15,12 +16,12 @@ const (
 	millisPerMinute = 60_000
 	minutesPerDay   = 24 * 60
 
-	// leastBanThreshold is the least number of refusals that leads to a ban. It keeps an owner with small limits from being
-	// banned for a short burst.
-	leastBanThreshold = 30
+	// minBanThreshold is the smallest number of refusals that leads to a ban. It keeps an owner with small limits from
+	// being banned for a short burst.
+	minBanThreshold = 30
 )
 
-// counter is all that is remembered about a subject.
+// counter is everything the limiter remembers about a subject.
 type counter struct {
 	minute   int64 // the UTC minute of the latest request, counted from 1970
 	passed   int64 // requests let through in that minute
@@ -30,7 +31,7 @@ type counter struct {
 
 // take decides one request at now, in Unix milliseconds, and counts it.
 func (c *counter) take(ask *petstore.Ask, now int64) petstore.Decision {
-	current := c.at(now / millisPerMinute)
+	current := c.asOf(now / millisPerMinute)
 	outcome := current.outcome(ask, now)
 	if outcome != petstore.Banned && !ask.Peek {
 		current.count(outcome)
@@ -39,11 +40,11 @@ func (c *counter) take(ask *petstore.Ask, now int64) petstore.Decision {
 	return current.describe(outcome, ask, now)
 }
 
-// at is the counter when the clock shows that minute. A clock may step back a little, so a counter of the next minute
-// stays as it is: otherwise a subject would get one window twice. A counter further ahead was made by a clock that was
-// wrong at the time: its minute is ignored, so that nobody has to wait for that minute. The requests that it let through
-// did pass before now, so they still count for the day.
-func (c counter) at(minute int64) counter {
+// asOf returns the counter as of that minute, with the counts of earlier windows removed. A clock may step back a little,
+// so a counter of the next minute stays as it is: otherwise a subject would get one window twice. A counter further in the
+// future was recorded while the clock was fast. Its minute is ignored, so that nobody has to wait for that minute to pass,
+// but the requests that it let through still count for the day.
+func (c counter) asOf(minute int64) counter {
 	switch {
 	case c.minute == minute, c.minute == minute+1:
 		return c
@@ -53,11 +54,11 @@ func (c counter) at(minute int64) counter {
 	return counter{minute: minute}
 }
 
-// merge combines two counters of the same subject in that minute, so that what either has counted is kept.
+// merge combines two counters of the same subject as of that minute. Each count is the larger of the two.
 func (c counter) merge(other counter, minute int64) counter {
-	c, other = c.at(minute), other.at(minute)
+	c, other = c.asOf(minute), other.asOf(minute)
 	latest := max(c.minute, other.minute)
-	c, other = c.at(latest), other.at(latest)
+	c, other = c.asOf(latest), other.asOf(latest)
 	return counter{
 		minute:   latest,
 		passed:   max(c.passed, other.passed),
@@ -66,7 +67,7 @@ func (c counter) merge(other counter, minute int64) counter {
 	}
 }
 
-// after is the counter after n requests like ask.
+// after returns the counter after n requests like ask.
 func (c counter) after(n int64, ask *petstore.Ask, now int64) counter {
 	if ask.Peek || banned(ask, now) {
 		return c
@@ -92,13 +93,13 @@ func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	return petstore.Allowed
 }
 
-// roomy reports whether more than half of every window is left at now. It is false for a subject that was never counted,
+// hasHalfLeft reports whether more than half of every window is left at now. It is false for a subject without a counter,
 // because nothing is known about it.
-func (c counter) roomy(ask *petstore.Ask, now int64) bool {
+func (c counter) hasHalfLeft(ask *petstore.Ask, now int64) bool {
 	if c == (counter{}) || banned(ask, now) {
 		return false
 	}
-	c = c.at(now / millisPerMinute)
+	c = c.asOf(now / millisPerMinute)
 	return 2*c.passed < ask.Limits.PerMinute && (ask.Limits.OfAddress() || 2*c.today < ask.Limits.PerDay)
 }
 
@@ -111,7 +112,7 @@ func (c *counter) count(outcome petstore.Outcome) {
 	}
 }
 
-// describe returns the decision about a request that had that outcome. The counter c is the one after the request.
+// describe returns the decision about a request that had that outcome. The receiver is the counter after the request.
 func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64) petstore.Decision {
 	w := c.shown(ask.Limits)
 	if outcome == petstore.Banned && (w.left > 0 || w.reset <= banEnd(ask)) {
@@ -123,22 +124,22 @@ func (c counter) describe(outcome petstore.Outcome, ask *petstore.Ask, now int64
 		Remaining:  w.left,
 		Reset:      time.UnixMilli(w.reset).UTC(),
 		RetryAfter: time.Duration(w.reset-now) * time.Millisecond,
-		BanNow:     outcome == petstore.Limited && !ask.Peek && c.provokes(ask.Limits),
+		BanNow:     outcome == petstore.Limited && !ask.Peek && c.earnsBan(ask.Limits),
 		Now:        time.UnixMilli(now).UTC(),
 	}
 }
 
-// provokes reports whether the latest refusal asks for a ban. Every multiple of the threshold does. So the limiter asks
-// again for a ban that could not be stored, but a ban that was lifted does not return with the next refusal.
-func (c counter) provokes(limits petstore.Limits) bool {
-	return !limits.OfAddress() && c.rejected%max(leastBanThreshold, limits.PerMinute) == 0
+// earnsBan reports whether the latest refusal earns the owner a ban. Every multiple of the threshold does: if a ban could
+// not be stored, a later refusal earns it again, but a ban that was lifted does not return with the next refusal.
+func (c counter) earnsBan(limits petstore.Limits) bool {
+	return !limits.OfAddress() && c.rejected%max(minBanThreshold, limits.PerMinute) == 0
 }
 
 // window is what a client is told about a minute or a day: its limit, how many requests are left, and when it ends.
 type window struct{ limit, left, reset int64 }
 
-// shown is the window with fewer requests left. If both have the same number left, it is the day, which ends later: if
-// none are left, no request passes before the day ends. So shown is also the window that refused.
+// shown returns the window with fewer requests left. If both have the same number left, it is the day, which ends later.
+// After a refusal, that is the window that refused.
 func (c counter) shown(limits petstore.Limits) window {
 	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.passed), (c.minute + 1) * millisPerMinute}
 	if limits.OfAddress() {
@@ -158,12 +159,12 @@ func (c counter) dayEnd() int64 {
 // banned reports whether the subject's ban holds at now, by the same rule as petstore.Ban.Holds.
 func banned(ask *petstore.Ask, now int64) bool { return banStart(ask) <= now && now < banEnd(ask) }
 
-// banStart is the first millisecond in which the subject's ban can hold.
+// banStart returns the first millisecond in which the subject's ban can hold.
 func banStart(ask *petstore.Ask) int64 {
 	return ask.BannedFrom.Add(-petstore.ClockSlack).UnixMilli()
 }
 
-// banEnd is the first millisecond in which the subject is not banned.
+// banEnd returns the first millisecond in which the subject is not banned.
 func banEnd(ask *petstore.Ask) int64 {
 	if ask.BannedUntil.IsZero() {
 		return 0

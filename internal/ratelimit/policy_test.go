@@ -10,8 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// history decides by the published rules in the simplest way: it keeps every request and counts all of them for every
-// answer.
+// history is a model of the policy: it keeps every request and counts all of them for each decision.
 type history struct{ passed, refused []moment }
 
 // moment is the minute and the day in which a request counts.
@@ -20,7 +19,7 @@ type moment struct{ minute, day time.Time }
 func momentOf(t time.Time) moment { return moment{t.Truncate(time.Minute), t.Truncate(24 * time.Hour)} }
 
 func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
-	seen, now := h.at(momentOf(clock))
+	seen, now := h.asOf(momentOf(clock))
 	minuteEnd, dayEnd := now.minute.Add(time.Minute), now.day.Add(24*time.Hour)
 	minuteFull := inMinute(seen.passed, now) >= ask.Limits.PerMinute
 	dayFull := ask.Limits.PerDay != 0 && inDay(seen.passed, now) >= ask.Limits.PerDay
@@ -67,10 +66,10 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 	return d
 }
 
-// at is the history when the clock shows now, and the moment in which a request then counts. That is the latest moment
-// of the history if it is in the next minute. If the latest moment is further ahead, its day is the day of now, and its
-// minutes are over.
-func (h *history) at(now moment) (history, moment) {
+// asOf returns the history when the clock shows now, and the moment in which a request then counts. That moment is the
+// latest of the history if it is in the next minute. If the latest is further ahead, its day becomes the day of now, and
+// its minutes have ended.
+func (h *history) asOf(now moment) (history, moment) {
 	all := slices.Concat(h.passed, h.refused)
 	if len(all) == 0 {
 		return *h, now
@@ -109,7 +108,7 @@ func inDay(moments []moment, now moment) (n int64) {
 	return n
 }
 
-func TestPolicyDecidesLikeAListOfTimestamps(t *testing.T) {
+func TestPolicyDecidesLikeAModelThatKeepsEveryRequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var model history
 		var c counter
@@ -124,7 +123,7 @@ func TestPolicyDecidesLikeAListOfTimestamps(t *testing.T) {
 	})
 }
 
-// walk is a random sequence of requests of one subject under a random clock, which steps back by a bounded time.
+// walk is a random sequence of requests of one subject under a random clock, which steps back at most by back.
 type walk struct {
 	now, latest time.Time
 	back        time.Duration
@@ -153,7 +152,7 @@ func (w *walk) step(by time.Duration) {
 	}
 }
 
-// next is the next request. Sometimes it first moves the clock.
+// next returns the next request. Sometimes it first moves the clock.
 func (w *walk) next(t *rapid.T) petstore.Ask {
 	ask := petstore.Ask{Subject: "subject", Limits: w.limits}
 	switch rapid.IntRange(0, 24).Draw(t, "kind") {
@@ -173,7 +172,7 @@ func (w *walk) next(t *rapid.T) petstore.Ask {
 	return ask
 }
 
-func TestManyRequestsAtOnceCountLikeOneAfterTheOther(t *testing.T) {
+func TestAGroupOfRequestsCountsLikeSingleRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk := newWalk(t, 0)
 		c := counter{
@@ -184,7 +183,7 @@ func TestManyRequestsAtOnceCountLikeOneAfterTheOther(t *testing.T) {
 		}
 		ask := walk.next(t)
 		now := max(walk.now.UnixMilli(), c.minute*millisPerMinute)
-		c = c.at(now / millisPerMinute)
+		c = c.asOf(now / millisPerMinute)
 		n := rapid.Int64Range(0, 100).Draw(t, "requests")
 		one := c
 		for range n {

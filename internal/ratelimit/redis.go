@@ -21,19 +21,19 @@ var takeScript string
 var takeLua = rueidis.NewLuaScript(takeScript)
 
 // Redis is a Limiter that counts in Redis or Valkey, by the clock of that server. Its counts are exact for any number of
-// replicas. A decision takes one round trip, which all requests of the same kind that wait at the same time share.
+// replicas. A decision takes one round trip. Equal requests that wait at the same time share it.
 type Redis struct {
 	client rueidis.Client
 	prefix string
 	clock  func() time.Time            // nil for the clock of Redis
 	local  func() time.Time            // the clock of this process
-	known  func(*petstore.Ask) counter // what this process knows of a counter; nil if it knows nothing
+	known  func(*petstore.Ask) counter // the counter as this process knows it; nil if this process keeps none
 	asks   *batch.Grouped[petstore.Ask, state]
 }
 
 var _ petstore.Limiter = (*Redis)(nil)
 
-// NewRedis connects to the server, the Sentinels or the Cluster at that URL. Several environments may share it.
+// NewRedis connects to the server, the Sentinels or the Cluster at url. Several environments may share it.
 func NewRedis(url string, env petstore.Environment) (*Redis, error) {
 	option, err := parseURL(url)
 	if err != nil {
@@ -55,7 +55,7 @@ func connect(option rueidis.ClientOption, env petstore.Environment) (*Redis, err
 	return r, nil
 }
 
-// CheckURL says what is wrong with a URL, without connecting to it.
+// CheckURL returns an error if a Redis URL cannot be used. It does not connect.
 func CheckURL(url string) error {
 	_, err := parseURL(url)
 	return err
@@ -64,12 +64,12 @@ func CheckURL(url string) error {
 func parseURL(text string) (rueidis.ClientOption, error) {
 	option, err := rueidis.ParseURL(text)
 	if err != nil {
-		// The cause would show parts of the URL, and so of the password.
+		// The cause would reveal parts of the URL, and so of the password.
 		return option, errors.New("the Redis URL cannot be used; write it as redis://user:password@host:6379/0, with special characters in the password percent-encoded, with ?addr=host:port for each further node of a Cluster, or ?master_set=name for Sentinels")
 	}
-	option.DisableCache = true // only the script reads
-	// A request that gives up does not close the connection, which others use too, and the loss of the connection shows
-	// before the next request needs it.
+	option.DisableCache = true // the client cannot cache what the script reads
+	// With pipelining, a request that gives up does not close the connection, which others use too, and a lost connection
+	// is noticed before the next request needs it.
 	option.AlwaysPipelining = true
 	option.Dialer.Timeout = cmp.Or(option.Dialer.Timeout, time.Second)
 	option.ConnWriteTimeout = cmp.Or(option.ConnWriteTimeout, time.Second)
@@ -81,22 +81,22 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 
 // Take implements petstore.Limiter. It fails if Redis does not answer before ctx ends.
 func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
-	a, err := r.hear(ctx, ask, r.begin(ask))
+	a, err := r.await(ctx, ask, r.begin(ask))
 	return a.decision, err
 }
 
-// answer is a decision of Redis, and the counter after it.
+// answer is a decision of Redis and the counter after it.
 type answer struct {
 	decision petstore.Decision
 	counter  counter
-	came     time.Time // by the clock of this process
+	came     time.Time // when it arrived, by the clock of this process
 }
 
-// begin asks Redis for a decision, together with the requests of the same kind that come at the same time.
+// begin asks Redis for a decision, together with equal requests that arrive at the same time.
 func (r *Redis) begin(ask petstore.Ask) batch.Begun[state] { return r.asks.Begin(ask) }
 
-// hear waits for the answer to a request that was begun.
-func (r *Redis) hear(ctx context.Context, ask petstore.Ask, begun batch.Begun[state]) (answer, error) {
+// await waits for the answer to a request that begin started.
+func (r *Redis) await(ctx context.Context, ask petstore.Ask, begun batch.Begun[state]) (answer, error) {
 	found, place, err := begun.Wait(ctx)
 	if err != nil {
 		return answer{}, fmt.Errorf("Redis did not decide: %w", err)
@@ -106,25 +106,25 @@ func (r *Redis) hear(ctx context.Context, ask petstore.Ask, begun batch.Begun[st
 	return answer{decision, c, found.came}, nil
 }
 
-// state is a counter just before Redis decided requests on it, and the time of the decision.
+// state is a counter just before Redis decided about a group of requests.
 type state struct {
-	now     int64
+	now     int64 // the time of the decision, by the clock of Redis
 	counter counter
-	came    time.Time // by the clock of this process
+	came    time.Time // when the answer arrived, by the clock of this process
 }
 
-// groupTimeout bounds a decision for which nobody waits any longer.
+// groupTimeout ends a decision for which nobody waits any longer.
 const groupTimeout = 2 * time.Second
 
 func (r *Redis) decide(ask petstore.Ask, n int) (state, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
-	return r.run(ctx, r.key(ask.Subject), &ask, n)
+	return r.runScript(ctx, r.key(ask.Subject), &ask, n)
 }
 
-// run counts n requests and returns the counter before them. Redis may have lost counts that it returned earlier, so run
-// merges the counts that this process knows into the counter in Redis.
-func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (state, error) {
+// runScript counts n requests and returns the counter before them. Redis may have lost counts that it returned earlier, so
+// the script first merges the counts that this process knows into the counter in Redis.
+func (r *Redis) runScript(ctx context.Context, key string, ask *petstore.Ask, n int) (state, error) {
 	var known counter
 	if r.known != nil {
 		known = r.known(ask)
@@ -152,7 +152,7 @@ func (r *Redis) run(ctx context.Context, key string, ask *petstore.Ask, n int) (
 
 // probe lets Redis make a decision that affects nobody, on the node that decides about the subject.
 func (r *Redis) probe(ctx context.Context, subject string) error {
-	_, err := r.run(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1)
+	_, err := r.runScript(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1)
 	return err
 }
 

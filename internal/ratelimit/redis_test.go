@@ -14,8 +14,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// patient is a URL that gives the server as much time to answer as it may need on a busy machine.
-func patient(url string) string {
+// withLongTimeouts adds to a Redis URL timeouts that suffice on a busy machine.
+func withLongTimeouts(url string) string {
 	separator := "?"
 	if strings.Contains(url, "?") {
 		separator = "&"
@@ -25,7 +25,7 @@ func patient(url string) string {
 
 func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
 	t.Helper()
-	r, err := NewRedis(patient(url), petstore.Environment("test-"+rand.Text()))
+	r, err := NewRedis(withLongTimeouts(url), petstore.Environment("test-"+rand.Text()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestMemoryAndRedisDecideAlike(t *testing.T) {
 	})
 }
 
-func TestRedisDecidesLikeThePolicyOnWhatItAndTheReplicaKnow(t *testing.T) {
+func TestRedisDecidesLikeThePolicyOnTheMergedCounters(t *testing.T) {
 	var now time.Time
 	var known counter
 	redis := openRedis(t, testservice.Redis(t), func() time.Time { return now })
@@ -87,7 +87,7 @@ func TestRedisDecidesLikeThePolicyOnWhatItAndTheReplicaKnow(t *testing.T) {
 	})
 }
 
-func TestRedisGoesByItsOwnClock(t *testing.T) {
+func TestRedisUsesItsOwnClock(t *testing.T) {
 	r := openRedis(t, testservice.Redis(t), nil)
 	before := time.Now().Truncate(time.Millisecond)
 	d := take(t, r, owner)
@@ -99,7 +99,7 @@ func TestRedisGoesByItsOwnClock(t *testing.T) {
 	}
 }
 
-func TestRedisServesSentinelsAndClusters(t *testing.T) {
+func TestRedisWorksWithSentinelsAndClusters(t *testing.T) {
 	urls := map[string]func(t *testing.T) string{
 		"single":   func(t *testing.T) string { return testservice.Redis(t) },
 		"Sentinel": func(t *testing.T) string { return testservice.StartRedis(t).Sentinel(t) },
@@ -122,7 +122,7 @@ func TestRedisServesSentinelsAndClusters(t *testing.T) {
 	}
 }
 
-func TestRedisKeepsNothingForEver(t *testing.T) {
+func TestCountersInRedisExpire(t *testing.T) {
 	url := testservice.Redis(t)
 	r := openRedis(t, url, func() time.Time { return morning })
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func TestRedisKeepsNothingForEver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left := time.Duration(ttl) * time.Millisecond; left <= c.want-time.Minute || left > c.want {
-			t.Errorf("the counter of %s lives for %v, want about %v", c.ask.Subject, left, c.want)
+			t.Errorf("the counter of %s expires in %v, want about %v", c.ask.Subject, left, c.want)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestEnvironmentsShareARedisWithoutSharingCounts(t *testing.T) {
 	ask := owner
 	ask.Subject = rand.Text()
 	for _, env := range []petstore.Environment{petstore.Production, petstore.Staging} {
-		r, err := NewRedis(patient(url), env)
+		r, err := NewRedis(withLongTimeouts(url), env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestRedisDecidesAfterItsScriptsAreFlushed(t *testing.T) {
 	take(t, r, owner)
 }
 
-func TestADecisionThatNobodyWaitsForEndsByItself(t *testing.T) {
+func TestADecisionThatNobodyWaitsForTimesOut(t *testing.T) {
 	server := testservice.StartRedis(t)
 	r := openRedis(t, server.URL, nil)
 	server.Pause(t)
@@ -181,14 +181,14 @@ func TestADecisionThatNobodyWaitsForEndsByItself(t *testing.T) {
 	select {
 	case err := <-ended:
 		if err == nil {
-			t.Error("a Redis that hangs decided")
+			t.Error("a paused Redis decided")
 		}
 	case <-time.After(20 * time.Second): // sooner than the connection gives up
-		t.Error("it still runs after 20 s")
+		t.Error("the decision still runs after 20 s")
 	}
 }
 
-func TestAWrongRedisURLIsExplainedWithoutItsPassword(t *testing.T) {
+func TestTheErrorForAWrongRedisURLHidesThePassword(t *testing.T) {
 	for _, url := range []string{"http://localhost", "redis://:secret@local host", "redis://u:secret@localhost/x", "redis://:secret@%zz"} {
 		_, err := NewRedis(url, petstore.Production)
 		if err == nil || !strings.Contains(err.Error(), "redis://user:password@host:6379/0") || strings.Contains(err.Error(), "secret") {

@@ -1,4 +1,4 @@
--- Decides several requests of one kind, one after the other, as counter.take in policy.go does.
+-- Decides about several equal requests, one after the other, like counter.take in policy.go.
 --
 -- KEYS[1] is the counter. ARGV holds:
 --   1, 2    the limits per minute and per day; a daily limit of 0 means none
@@ -7,9 +7,9 @@
 --   6       the time, or "" for the time of Redis
 --   7       how many requests
 --   8 - 11  the counter that the caller knows: minute, passed, rejected, today
--- It returns the time, and the counter as it was before these requests. Times are Unix milliseconds. All numbers are
--- doubles, which are exact up to 2^53; string.format keeps them so, and tostring does not. A counter is four values and
--- not a table, which saves Redis 7 % of its time.
+-- It returns the time and the counter before these requests. Times are Unix milliseconds. All numbers are doubles, which
+-- are exact up to 2^53; string.format writes them exactly, tostring does not. A counter is four values instead of a table,
+-- which saves 7 % of the time.
 
 local now = tonumber(ARGV[6])
 if not now then
@@ -17,22 +17,22 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- As counter.at in policy.go. Adding 0 makes a number of a string.
-local function at(clock, minute, passed, rejected, today)
+-- Like counter.asOf in policy.go. Adding 0 turns a string into a number.
+local function as_of(clock, minute, passed, rejected, today)
   minute = minute + 0
   if minute == clock or minute == clock + 1 then return minute, passed + 0, rejected + 0, today + 0 end
   if minute < clock - clock % 1440 then today = 0 end
   return clock, 0, 0, today + 0
 end
 
--- As counter.merge in policy.go.
+-- Like counter.merge in policy.go.
 local clock = math.floor(now / 60000)
 local stored = redis.call('GET', KEYS[1]) or '0 0 0 0'
-local minute, passed, rejected, today = at(clock, string.match(stored, '(%d+) (%d+) (%d+) (%d+)'))
-local known_minute, known_passed, known_rejected, known_today = at(clock, ARGV[8], ARGV[9], ARGV[10], ARGV[11])
+local minute, passed, rejected, today = as_of(clock, string.match(stored, '(%d+) (%d+) (%d+) (%d+)'))
+local known_minute, known_passed, known_rejected, known_today = as_of(clock, ARGV[8], ARGV[9], ARGV[10], ARGV[11])
 clock = math.max(minute, known_minute)
-minute, passed, rejected, today = at(clock, minute, passed, rejected, today)
-known_minute, known_passed, known_rejected, known_today = at(clock, known_minute, known_passed, known_rejected, known_today)
+minute, passed, rejected, today = as_of(clock, minute, passed, rejected, today)
+known_minute, known_passed, known_rejected, known_today = as_of(clock, known_minute, known_passed, known_rejected, known_today)
 passed, rejected, today = math.max(passed, known_passed), math.max(rejected, known_rejected), math.max(today, known_today)
 
 local banned = ARGV[3] + 0 <= now and now < ARGV[4] + 0

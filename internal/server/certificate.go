@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Certificate is read from two files, and read again when they change.
+// Certificate holds a TLS certificate read from two files. It reads them again when they change.
 type Certificate struct {
 	certFile, keyFile string
 
 	mu      sync.Mutex
 	loaded  *tls.Certificate
-	used    pair // what it was made of
-	refused pair // what could not be used
+	used    pair // the files that the certificate was loaded from
+	refused pair // the latest files that could not be used
 	checked time.Time
 }
 
-// pair is what the two files contain. Their times and sizes do not tell whether they have changed: some tools that replace
-// files give all of them the same time.
+// pair is the content of the two files. Comparing their times and sizes would not show every change: some tools that
+// replace files give all of them the same time.
 type pair struct{ cert, key string }
 
-// certificateCheck is the shortest time between two looks at the files.
-const certificateCheck = time.Second
+// certificateInterval is the shortest time between two checks of the files.
+const certificateInterval = time.Second
 
 // NewCertificate reads a certificate chain and its private key, both in PEM.
 func NewCertificate(certFile, keyFile string) (*Certificate, error) {
@@ -39,14 +39,14 @@ func NewCertificate(certFile, keyFile string) (*Certificate, error) {
 	return c, nil
 }
 
-// Expires returns when the certificate in use expires, after a look at the files. It logs if they have changed.
+// Expires returns when the certificate in use expires. It first checks whether the files have changed, and logs if so.
 func (c *Certificate) Expires(log *slog.Logger) time.Time { return c.current(log).Leaf.NotAfter }
 
-// current returns the certificate. While new files are incomplete or wrong, the old certificate stays in use.
+// current returns the certificate in use. While the new files are incomplete or wrong, the old certificate stays in use.
 func (c *Certificate) current(log *slog.Logger) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := time.Now(); now.Sub(c.checked) >= certificateCheck {
+	if now := time.Now(); now.Sub(c.checked) >= certificateInterval {
 		c.checked = now
 		if found, err := c.read(); err == nil && found != c.used {
 			c.renew(found, log)
@@ -55,18 +55,18 @@ func (c *Certificate) current(log *slog.Logger) *tls.Certificate {
 	return c.loaded
 }
 
-// renew uses new files. If they cannot be used, it logs that once.
+// renew loads the certificate from new files. If they cannot be used, it logs that once.
 func (c *Certificate) renew(found pair, log *slog.Logger) {
 	switch err := c.load(found); {
 	case err == nil:
 		log.Info("a newly read certificate is in use", "file", c.certFile, "expires", c.loaded.Leaf.NotAfter)
 	case found != c.refused:
 		c.refused = found
-		c.refuse(err, log)
+		c.logRefusal(err, log)
 	}
 }
 
-func (c *Certificate) refuse(err error, log *slog.Logger) {
+func (c *Certificate) logRefusal(err error, log *slog.Logger) {
 	log.Warn("the new certificate cannot be used, so the old one stays in use", "file", c.certFile, "cause", err.Error())
 }
 
@@ -76,7 +76,7 @@ func (c *Certificate) Reread(log *slog.Logger) {
 	defer c.mu.Unlock()
 	found, err := c.read()
 	if err != nil {
-		c.refuse(err, log)
+		c.logRefusal(err, log)
 		return
 	}
 	c.refused = pair{}

@@ -36,7 +36,7 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&logged, nil))
 	expect := func(when string, want time.Time, says string) {
 		t.Helper()
-		c.checked = time.Time{} // as if the last look was long ago
+		c.checked = time.Time{} // as if the last check were long ago
 		got := c.Expires(log)
 		if !got.Equal(want) || !strings.Contains(logged.String(), says) || (says == "") != (logged.Len() == 0) {
 			t.Errorf("%s: the certificate expires at %s, want %s; the log has %q, want %q", when, got, want, &logged, says)

@@ -14,37 +14,37 @@ import (
 )
 
 const (
-	// patience is how long a connection may be quiet while others wait for room.
-	patience = time.Second
-	// farewell is how long a connection may be quiet while the server stops. A client that uses the connection again
-	// before that gets its answer.
-	farewell = 500 * time.Millisecond
+	// quietTimeout is how long a connection may be quiet before it may be closed to make room for another.
+	quietTimeout = time.Second
+	// drainingQuietTimeout is how long a connection may be quiet while the server shuts down. A client that uses its
+	// connection again before that gets its answer.
+	drainingQuietTimeout = 500 * time.Millisecond
 )
 
-// clients is a listener that keeps track of its connections. It bounds their number: to accept one more, it closes a
-// quiet one. It never closes connections of trusted proxies, because many clients share them.
+// clients is a listener that keeps track of its connections. It bounds their number: when all places are taken, it closes
+// a quiet connection to accept another. It never closes connections of trusted proxies, because many clients share them.
 type clients struct {
 	net.Listener
-	most    int
+	maxOpen int
 	trusted []netip.Prefix
-	// refusal makes the answer that a peer gets instead of net/http's own refusal.
+	// refusal returns the answer that a peer gets instead of net/http's own refusal.
 	refusal func(peer string, status int, message string) []byte
 
 	mu         sync.Mutex
 	conns      map[*clientConn]struct{}
-	of         map[netip.Addr]int // the number of connections of each address
-	requests   int                // the number of HTTP/2 requests in their handlers
+	connsOf    map[netip.Addr]int // the number of connections of each address
+	requests   int                // the number of HTTP/2 requests in handlers
 	requestsOf map[netip.Addr]int // the number of these requests of each address
-	left       chan struct{}      // signals that a connection has closed
+	freed      chan struct{}      // signals that a connection has closed
 	closed     chan struct{}
 	close      func() error // closes the listener; later calls do nothing
 }
 
-func newClients(inner net.Listener, most int, trusted []netip.Prefix, refusal func(string, int, string) []byte) *clients {
+func newClients(inner net.Listener, maxOpen int, trusted []netip.Prefix, refusal func(string, int, string) []byte) *clients {
 	l := &clients{
-		Listener: inner, most: most, trusted: trusted, refusal: refusal,
-		conns: make(map[*clientConn]struct{}), of: make(map[netip.Addr]int), requestsOf: make(map[netip.Addr]int),
-		left: make(chan struct{}, 1), closed: make(chan struct{}),
+		Listener: inner, maxOpen: maxOpen, trusted: trusted, refusal: refusal,
+		conns: make(map[*clientConn]struct{}), connsOf: make(map[netip.Addr]int), requestsOf: make(map[netip.Addr]int),
+		freed: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	l.close = sync.OnceValue(func() error {
 		close(l.closed)
@@ -59,7 +59,7 @@ func (l *clients) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &clientConn{Conn: inner, of: l}
+	c := &clientConn{Conn: inner, listener: l}
 	if peer, err := netip.ParseAddrPort(inner.RemoteAddr().String()); err == nil {
 		c.peer = peer.Addr().Unmap().WithZone("")
 	}
@@ -71,37 +71,37 @@ func (l *clients) Accept() (net.Conn, error) {
 			continue
 		}
 		select {
-		case <-l.left:
-		case <-time.After(patience / 20):
+		case <-l.freed:
+		case <-time.After(quietTimeout / 20):
 		case <-l.closed:
 			inner.Close()
 			return nil, net.ErrClosed
 		}
 	}
-	c.heard.Store(time.Now().UnixNano()) // it may have waited for long
+	c.heard.Store(time.Now().UnixNano()) // it may have waited long for room
 	return c, nil
 }
 
-// stop ends accepting. Before that it waits, at most until ctx ends, for the clients in the queue to be accepted: when
-// the listener closes, the system breaks off their connections. The last of them may still wait for room.
+// stop stops accepting connections. It first waits, at most until ctx ends, until the connections in the accept queue are
+// accepted, because the system drops them when the listener closes. The last of them may still wait for room.
 func (l *clients) stop(ctx context.Context) {
-	if door, ok := l.Listener.(syscall.Conn); ok {
-		turnAway(ctx, door)
+	if listener, ok := l.Listener.(syscall.Conn); ok {
+		drainAcceptQueue(ctx, listener)
 	}
 	l.Listener.Close()
 }
 
-// Close ends accepting. Accepted connections stay open. The server may call Close again, which does nothing.
+// Close stops accepting connections. Accepted ones stay open. Later calls do nothing.
 func (l *clients) Close() error { return l.close() }
 
 func (l *clients) add(c *clientConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.conns) >= l.most {
+	if len(l.conns) >= l.maxOpen {
 		return false
 	}
 	l.conns[c] = struct{}{}
-	l.of[c.peer]++
+	l.connsOf[c.peer]++
 	return true
 }
 
@@ -112,40 +112,40 @@ func (l *clients) remove(c *clientConn) {
 		return
 	}
 	delete(l.conns, c)
-	l.count(c, -c.requests)
-	if l.of[c.peer]--; l.of[c.peer] == 0 {
-		delete(l.of, c.peer)
+	l.countRequests(c, -c.requests)
+	if l.connsOf[c.peer]--; l.connsOf[c.peer] == 0 {
+		delete(l.connsOf, c.peer)
 	}
 	select {
-	case l.left <- struct{}{}:
+	case l.freed <- struct{}{}:
 	default:
 	}
 }
 
 // quietest returns the connection to close when room is needed, or nil. Among the connections that have been quiet for
-// longer than patience it takes those of the address with the most connections, and of these the quietest one.
+// quietTimeout, it takes those of the address with the most connections, and of these the quietest one.
 func (l *clients) quietest(now time.Time) (found *clientConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.conns {
-		if c.trusted || c.quiet(now) < patience {
+		if c.trusted || c.quiet(now) < quietTimeout {
 			continue
 		}
-		if found == nil || l.of[c.peer] > l.of[found.peer] ||
-			l.of[c.peer] == l.of[found.peer] && c.quiet(now) > found.quiet(now) {
+		if found == nil || l.connsOf[c.peer] > l.connsOf[found.peer] ||
+			l.connsOf[c.peer] == l.connsOf[found.peer] && c.quiet(now) > found.quiet(now) {
 			found = c
 		}
 	}
 	return found
 }
 
-// finish waits until every HTTP/1 connection is closed and every HTTP/2 connection has been quiet for as long as
-// farewell, or until ctx ends. HTTP/1 connections in use close after their answer. http.Server.Shutdown closes HTTP/2
-// connections, after it has told their clients.
-func (l *clients) finish(ctx context.Context, since time.Time) {
-	every := time.NewTicker(farewell / 20)
+// drain waits until every HTTP/1 connection is closed and every HTTP/2 connection has been quiet for drainingQuietTimeout,
+// or until ctx ends. HTTP/1 connections in use close after their answer. http.Server.Shutdown notifies the clients of
+// HTTP/2 connections before it closes them.
+func (l *clients) drain(ctx context.Context, since time.Time) {
+	every := time.NewTicker(drainingQuietTimeout / 20)
 	defer every.Stop()
-	for l.letGo(since, time.Now()) > 0 {
+	for l.closeQuiet(since, time.Now()) > 0 {
 		select {
 		case <-every.C:
 		case <-ctx.Done():
@@ -154,14 +154,14 @@ func (l *clients) finish(ctx context.Context, since time.Time) {
 	}
 }
 
-// letGo closes the HTTP/1 connections that have been quiet for as long as farewell, counted from since at the earliest.
-// It returns how many connections have not been quiet for that long.
-func (l *clients) letGo(since, now time.Time) (left int) {
+// closeQuiet closes the HTTP/1 connections that have been quiet for drainingQuietTimeout, counted from since at the
+// earliest. It returns how many connections have not been quiet for that long.
+func (l *clients) closeQuiet(since, now time.Time) (left int) {
 	l.mu.Lock()
 	var quiet []*clientConn
 	for c := range l.conns {
 		switch {
-		case min(c.quiet(now), now.Sub(since)) < farewell:
+		case min(c.quiet(now), now.Sub(since)) < drainingQuietTimeout:
 			left++
 		case !c.http2.Load():
 			quiet = append(quiet, c)
@@ -174,15 +174,15 @@ func (l *clients) letGo(since, now time.Time) (left int) {
 	return left
 }
 
-// note follows the state of a connection. It is the server's ConnState.
-func (l *clients) note(conn net.Conn, state http.ConnState) {
+// trackState records the state of a connection. It is the server's ConnState.
+func (l *clients) trackState(conn net.Conn, state http.ConnState) {
 	secure, isSecure := conn.(*tls.Conn)
 	if isSecure {
 		conn = secure.NetConn()
 	}
 	c := conn.(*clientConn)
 	before := http.ConnState(c.state.Swap(int32(state)))
-	if state != http.StateActive { // while a request is being answered, nothing asks for the time
+	if state != http.StateActive { // an active connection is never quiet, so its time is not needed
 		c.heard.Store(time.Now().UnixNano())
 	}
 	if isSecure && before == http.StateNew && state == http.StateActive {
@@ -193,17 +193,18 @@ func (l *clients) note(conn net.Conn, state http.ConnState) {
 // clientConn is one connection of a client.
 type clientConn struct {
 	net.Conn
-	of       *clients
+	listener *clients
 	peer     netip.Addr
 	trusted  bool
 	http2    atomic.Bool
 	state    atomic.Int32 // an http.ConnState
 	heard    atomic.Int64 // when the connection last received something or answered, in Unix nanoseconds
-	requests int          // the number of HTTP/2 requests in their handlers; guarded by the listener's lock
-	lines    *[]byte      // headers of an answer that has not begun, see lineWriter; always nil with TLS
+	requests int          // the number of HTTP/2 requests in handlers; guarded by the listener's lock
+	// addedHeaders are headers of an answer that has not begun, see headerWriter; always nil with TLS.
+	addedHeaders *[]byte
 }
 
-// quiet is how long the connection has received nothing. It is 0 while a request is being answered. A request counts
+// quiet returns how long the connection has received nothing. It is 0 while a request is being answered. A request counts
 // only once its headers are complete.
 func (c *clientConn) quiet(now time.Time) time.Duration {
 	if http.ConnState(c.state.Load()) == http.StateActive {
@@ -221,19 +222,19 @@ func (c *clientConn) Read(b []byte) (int, error) {
 }
 
 func (c *clientConn) Write(b []byte) (int, error) {
-	if c.lines != nil {
+	if c.addedHeaders != nil {
 		return c.beginAnswer(b)
 	}
 	if status, message := refusedByServer(b); status != 0 {
-		_, err := c.Conn.Write(c.of.refusal(c.RemoteAddr().String(), status, message))
+		_, err := c.Conn.Write(c.listener.refusal(c.RemoteAddr().String(), status, message))
 		return len(b), err
 	}
 	return c.Conn.Write(b)
 }
 
-// Close is called by the server, and by the listener to make room.
+// Close closes the connection. The server calls it, and the listener when it needs room.
 func (c *clientConn) Close() error {
 	err := c.Conn.Close()
-	c.of.remove(c)
+	c.listener.remove(c)
 	return err
 }

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// crowd makes a listener with connections of these addresses and states, each quiet for that long.
-func crowd(now time.Time, conns ...quietConn) *clients {
+// listenerWith makes a listener that has these connections.
+func listenerWith(now time.Time, conns ...quietConn) *clients {
 	l := newClients(nil, len(conns), nil, nil)
 	for _, q := range conns {
-		c := &clientConn{Conn: q, of: l, peer: netip.MustParseAddr(q.peer), trusted: q.trusted}
+		c := &clientConn{Conn: q, listener: l, peer: netip.MustParseAddr(q.peer), trusted: q.trusted}
 		c.state.Store(int32(q.state))
 		c.http2.Store(q.http2)
 		c.heard.Store(now.Add(-q.quiet).UnixNano())
@@ -42,15 +42,15 @@ func (c quietConn) Close() error {
 	return nil
 }
 
-func TestTheLongestQuietConnectionOfTheAddressWithTheMostMakesRoom(t *testing.T) {
+func TestTheQuietestConnectionOfTheAddressWithMostConnectionsIsClosedToMakeRoom(t *testing.T) {
 	now := time.Now()
 	few, many, proxy := "192.0.2.1", "192.0.2.2", "192.0.2.3"
-	l := crowd(now,
+	l := listenerWith(now,
 		quietConn{peer: few, state: http.StateIdle, quiet: time.Hour},
 		quietConn{peer: many, state: http.StateIdle, quiet: 2 * time.Second},
 		quietConn{peer: many, state: http.StateNew, quiet: 3 * time.Second},
 		quietConn{peer: many, state: http.StateActive, quiet: time.Hour},
-		quietConn{peer: many, state: http.StateNew, quiet: patience / 2},
+		quietConn{peer: many, state: http.StateNew, quiet: quietTimeout / 2},
 		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
 		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
 		quietConn{peer: proxy, state: http.StateIdle, quiet: time.Hour, trusted: true},
@@ -64,47 +64,47 @@ func TestTheLongestQuietConnectionOfTheAddressWithTheMostMakesRoom(t *testing.T)
 			l.remove(c)
 		}
 		if got != want {
-			t.Errorf("%q makes room, want %q", got, want)
+			t.Errorf("%q is closed to make room, want %q", got, want)
 		}
 	}
 }
 
 // The listener may close a connection to make room, and then the server closes it too.
-func TestAConnectionThatIsClosedTwiceLeavesOnce(t *testing.T) {
+func TestClosingAConnectionTwiceRemovesItOnce(t *testing.T) {
 	const peer = "192.0.2.1"
-	l := crowd(time.Now(), quietConn{peer: peer, closed: new(bool)}, quietConn{peer: peer, closed: new(bool)})
+	l := listenerWith(time.Now(), quietConn{peer: peer, closed: new(bool)}, quietConn{peer: peer, closed: new(bool)})
 	for c := range l.conns {
 		c.Close()
 		c.Close()
 		break
 	}
-	if left := l.of[netip.MustParseAddr(peer)]; left != 1 || len(l.conns) != 1 {
+	if left := l.connsOf[netip.MustParseAddr(peer)]; left != 1 || len(l.conns) != 1 {
 		t.Errorf("the address counts %d connections and has %d, want 1", left, len(l.conns))
 	}
 }
 
-func TestAStopLeavesConnectionsAFarewell(t *testing.T) {
+func TestShutdownClosesOnlyConnectionsThatHaveBeenQuiet(t *testing.T) {
 	now := time.Now()
 	const peer = "192.0.2.1"
 	var closed [6]bool
 	conns := []quietConn{
 		{peer: peer, state: http.StateIdle, quiet: time.Hour, closed: &closed[0]},
-		{peer: peer, state: http.StateNew, quiet: farewell, closed: &closed[1]},
-		{peer: peer, state: http.StateIdle, quiet: farewell / 2, closed: &closed[2]},
+		{peer: peer, state: http.StateNew, quiet: drainingQuietTimeout, closed: &closed[1]},
+		{peer: peer, state: http.StateIdle, quiet: drainingQuietTimeout / 2, closed: &closed[2]},
 		{peer: peer, state: http.StateActive, quiet: time.Hour, closed: &closed[3]},
 		{peer: peer, state: http.StateIdle, quiet: time.Hour, http2: true, closed: &closed[4]},
-		{peer: peer, state: http.StateIdle, quiet: farewell / 2, http2: true, closed: &closed[5]},
+		{peer: peer, state: http.StateIdle, quiet: drainingQuietTimeout / 2, http2: true, closed: &closed[5]},
 	}
-	l := crowd(now, conns...)
-	if left := l.letGo(now.Add(-farewell/2), now); left != 6 || closed != [6]bool{} {
-		t.Errorf("before the farewell is over %d connections are left, closed are %v", left, closed)
+	l := listenerWith(now, conns...)
+	if left := l.closeQuiet(now.Add(-drainingQuietTimeout/2), now); left != 6 || closed != [6]bool{} {
+		t.Errorf("before the timeout %d connections are left, and these are closed: %v", left, closed)
 	}
-	if left := l.letGo(now.Add(-farewell), now); left != 3 || closed != [6]bool{true, true} {
-		t.Errorf("after it %d connections are left, closed are %v", left, closed)
+	if left := l.closeQuiet(now.Add(-drainingQuietTimeout), now); left != 3 || closed != [6]bool{true, true} {
+		t.Errorf("after the timeout %d connections are left, and these are closed: %v", left, closed)
 	}
 }
 
-// http.Server.Shutdown closes the listener too, and fails if that fails.
+// http.Server.Shutdown closes the listener again, and fails if that fails.
 func TestAListenerMayBeClosedTwice(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -119,15 +119,15 @@ func TestAListenerMayBeClosedTwice(t *testing.T) {
 	}
 }
 
-func TestConnectionsLeaveFilesForTheRest(t *testing.T) {
+func TestMostConnsReservesFilesForEverythingElse(t *testing.T) {
 	for files, want := range map[int]int{1: 1, 2: 1, 100: 50, 128: 64, 256: 192, 1024: 960, 16448: 16384, 1 << 20: maxConns} {
 		if got := MostConns(files); got != want {
-			t.Errorf("with %d files there may be %d connections, want %d", files, got, want)
+			t.Errorf("with %d files MostConns returns %d, want %d", files, got, want)
 		}
 	}
 }
 
-// exhausted is a listener whose system has no files left at first, and which is then closed.
+// exhausted is a listener whose first Accept fails because the process has no files left. Then it is closed.
 type exhausted struct {
 	net.Listener
 	accepts int
@@ -140,7 +140,7 @@ func (l *exhausted) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func TestAConnectionThatCannotBeAcceptedIsLoggedWhereOperatorsLook(t *testing.T) {
+func TestAcceptErrorsAreLoggedAsWarnings(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	server := NewHTTP(http.NotFoundHandler(), slog.New(slog.NewTextHandler(&log, nil)))

@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// thriftyListener makes the deadlines of its connections cheap. For every request net/http moves the deadlines eight
+// deadlineListener makes the deadlines of its connections cheap. For every request, net/http moves the deadlines eight
 // times, nearly always to a later time and while no call waits. Each time, the runtime would move a timer, which took
-// 6% of the processor time of a hot page.
-type thriftyListener struct {
+// 6 % of the processor time of a hot page.
+type deadlineListener struct {
 	*net.TCPListener
-	// horizon is the furthest ahead that a timer is set. Moving a deadline beyond it costs nothing.
+	// horizon is how far ahead a timer is set at most. Moving a deadline beyond it costs nothing.
 	horizon time.Duration
 }
 
-func (l thriftyListener) Accept() (net.Conn, error) {
+func (l deadlineListener) Accept() (net.Conn, error) {
 	inner, err := l.TCPListener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	c := &thriftyConn{Conn: inner}
+	c := &deadlineConn{Conn: inner}
 	c.reading = deadline{set: inner.SetReadDeadline, horizon: l.horizon}
 	c.writing = deadline{set: inner.SetWriteDeadline, horizon: l.horizon}
 	return c, nil
 }
 
-type thriftyConn struct {
+type deadlineConn struct {
 	net.Conn
 	reading, writing deadline
 }
 
-func (c *thriftyConn) Read(b []byte) (n int, err error) {
+func (c *deadlineConn) Read(b []byte) (n int, err error) {
 	for again := true; again; {
 		if err = c.reading.begin(); err != nil {
 			return 0, err
@@ -44,7 +44,7 @@ func (c *thriftyConn) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-func (c *thriftyConn) Write(b []byte) (written int, err error) {
+func (c *deadlineConn) Write(b []byte) (written int, err error) {
 	for again := true; again; {
 		if err = c.writing.begin(); err != nil {
 			return written, err
@@ -57,14 +57,14 @@ func (c *thriftyConn) Write(b []byte) (written int, err error) {
 	return written, err
 }
 
-func (c *thriftyConn) SetReadDeadline(t time.Time) error  { return c.reading.want(t) }
-func (c *thriftyConn) SetWriteDeadline(t time.Time) error { return c.writing.want(t) }
-func (c *thriftyConn) SetDeadline(t time.Time) error {
+func (c *deadlineConn) SetReadDeadline(t time.Time) error  { return c.reading.want(t) }
+func (c *deadlineConn) SetWriteDeadline(t time.Time) error { return c.writing.want(t) }
+func (c *deadlineConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.reading.want(t), c.writing.want(t))
 }
 
-// deadline sets a timer only when a call is about to wait and no running timer expires earlier. So a timer may expire
-// before the deadline; then the call is repeated with a new timer.
+// deadline sets a timer only when a call is about to wait and no running timer expires earlier. A timer may therefore
+// expire before the deadline; then the call is repeated with a new timer.
 type deadline struct {
 	set     func(time.Time) error
 	horizon time.Duration
@@ -75,7 +75,7 @@ type deadline struct {
 	waiting int       // the number of calls that wait
 }
 
-// longAgo is the deadline that net/http sets to cut a read short.
+// longAgo is the deadline that net/http sets to interrupt a read.
 var longAgo = time.Unix(1, 0)
 
 func (d *deadline) want(t time.Time) error {
@@ -88,7 +88,7 @@ func (d *deadline) want(t time.Time) error {
 	return d.start()
 }
 
-// begin is called before a call that may wait.
+// begin must be called before each read or write, which may wait.
 func (d *deadline) begin() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,7 +104,8 @@ func (d *deadline) begin() error {
 	return nil
 }
 
-// end is called after that call. It reports whether the call must be repeated because a timer expired before the deadline.
+// end must be called after each read or write. It reports whether the call must be repeated because a timer expired before
+// the deadline.
 func (d *deadline) end(err error) (again bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// soon passes within a step of a test; far never passes during a test.
+// soon passes during a test; far does not.
 const (
 	soon = 20 * time.Millisecond
 	far  = time.Hour
 )
 
-// thriftyPair returns a connection whose timers run for at most that long, and its other end.
-func thriftyPair(t *testing.T, horizon time.Duration) (server, client net.Conn) {
+// deadlinePair returns a connection whose timers run at most for horizon, and its other end.
+func deadlinePair(t *testing.T, horizon time.Duration) (server, client net.Conn) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -27,7 +27,7 @@ func thriftyPair(t *testing.T, horizon time.Duration) (server, client net.Conn) 
 	if client, err = net.Dial("tcp", inner.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
-	if server, err = (thriftyListener{inner.(*net.TCPListener), horizon}).Accept(); err != nil {
+	if server, err = (deadlineListener{inner.(*net.TCPListener), horizon}).Accept(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close(); client.Close() })
@@ -44,13 +44,13 @@ func readLater(t *testing.T, server, client net.Conn) {
 	}
 }
 
-func TestADeadlineThatWasMovedOnDoesNotExpire(t *testing.T) {
+func TestADeadlineMovedLaterDoesNotExpireEarly(t *testing.T) {
 	for name, later := range map[string]func() time.Time{
 		"later": func() time.Time { return time.Now().Add(far) },
 		"never": func() time.Time { return time.Time{} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			server, client := thriftyPair(t, soon)
+			server, client := deadlinePair(t, soon)
 			server.SetReadDeadline(time.Now().Add(soon))
 			server.SetReadDeadline(later())
 			readLater(t, server, client)
@@ -58,14 +58,14 @@ func TestADeadlineThatWasMovedOnDoesNotExpire(t *testing.T) {
 	}
 }
 
-func TestAConnectionWithoutDeadlinesHasNone(t *testing.T) {
-	server, client := thriftyPair(t, soon)
+func TestAConnectionWithoutADeadlineNeverTimesOut(t *testing.T) {
+	server, client := deadlinePair(t, soon)
 	server.SetDeadline(time.Time{})
 	readLater(t, server, client)
 }
 
 func TestADeadlineExpires(t *testing.T) {
-	server, _ := thriftyPair(t, soon)
+	server, _ := deadlinePair(t, soon)
 	for name, set := range map[string]func(){
 		"within the horizon":    func() { server.SetReadDeadline(time.Now().Add(soon / 2)) },
 		"beyond the horizon":    func() { server.SetReadDeadline(time.Now().Add(3 * soon)) },
@@ -81,9 +81,9 @@ func TestADeadlineExpires(t *testing.T) {
 	}
 }
 
-// net/http ends a read like this when it writes an answer, and then goes on reading from the connection.
-func TestAReadThatWaitsIsCutShortAndTheNextOneWorks(t *testing.T) {
-	server, client := thriftyPair(t, far)
+// When net/http writes an answer, it interrupts a read like this and later reads from the connection again.
+func TestAPastDeadlineInterruptsAWaitingReadButNotTheNextOne(t *testing.T) {
+	server, client := deadlinePair(t, far)
 	server.SetReadDeadline(time.Now().Add(far))
 	for range 10 {
 		cut := make(chan error)
@@ -101,8 +101,8 @@ func TestAReadThatWaitsIsCutShortAndTheNextOneWorks(t *testing.T) {
 	readLater(t, server, client)
 }
 
-func TestALongWriteSurvivesItsTimersAndLosesNothing(t *testing.T) {
-	server, client := thriftyPair(t, soon)
+func TestALongWriteOutlastsItsTimersAndLosesNothing(t *testing.T) {
+	server, client := deadlinePair(t, soon)
 	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
 	server.SetWriteDeadline(time.Now().Add(far))
 	written := make(chan error)
@@ -121,8 +121,8 @@ func TestALongWriteSurvivesItsTimersAndLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAWriteThatNobodyTakesExpires(t *testing.T) {
-	server, _ := thriftyPair(t, soon)
+func TestAWriteThatTheClientDoesNotReadTimesOut(t *testing.T) {
+	server, _ := deadlinePair(t, soon)
 	server.SetWriteDeadline(time.Now().Add(3 * soon))
 	for {
 		if _, err := server.Write(make([]byte, 1<<20)); err != nil {

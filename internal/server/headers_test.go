@@ -14,8 +14,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Each answer is asked for three times on one connection, with as many headers as the request says, so that a header in
-// the wrong answer would show. The last request comes together with the one before it.
+// Each case requests its answer three times on one connection. The length of the path says how many headers are added, so
+// a header in the wrong answer would show. The last two requests are sent together.
 func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line\r\n\r\n", 5000)
@@ -24,7 +24,7 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 		answer  http.HandlerFunc
 		status  int
 		body    string
-		headers http.Header // besides those that are added, and Date
+		headers http.Header // all headers but Date and the added ones
 	}{
 		"nothing": {"GET", func(http.ResponseWriter, *http.Request) {}, 200, "", http.Header{"Content-Length": {"0"}}},
 		"a short body": {"GET", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "short") }, 200, "short",
@@ -98,18 +98,18 @@ func add(w http.ResponseWriter, name, value string) {
 	w.(interface{ AddHeader(name, value string) }).AddHeader(name, value)
 }
 
-// What comes before the answer has no headers of the answer.
-func TestAddedHeadersWaitForTheAnswer(t *testing.T) {
+// Interim answers have none of the headers of the final answer.
+func TestAddedHeadersAreNotSentWithInterimAnswers(t *testing.T) {
 	t.Parallel()
 	address, _ := start(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		add(w, "X-Added", "early")
-		w.Header().Set("X-Long", strings.Repeat("x", 9000)) // is sent in several pieces
+		w.Header().Set("X-Long", strings.Repeat("x", 9000)) // so long that net/http writes the answer in several pieces
 		w.WriteHeader(http.StatusEarlyHints)
 		io.Copy(w, r.Body)
 	})})
 	conn := dial(t, address)
 	conn.SetDeadline(time.Now().Add(time.Minute))
-	io.WriteString(conn, waiting+"x")
+	io.WriteString(conn, unfinishedRequest+"x")
 	answers := bufio.NewReader(conn)
 	for _, want := range []struct {
 		status int
@@ -122,8 +122,9 @@ func TestAddedHeadersWaitForTheAnswer(t *testing.T) {
 	}
 }
 
-// The connection ends with these answers. What it says in all is the same with added headers as with those of net/http.
-func TestAddedHeadersOnAConnectionThatEnds(t *testing.T) {
+// The connection closes after these answers. All its bytes must be the same with added headers as with those of net/http,
+// except for the place of the added header.
+func TestAddedHeadersMatchNetHTTPWhenTheConnectionEnds(t *testing.T) {
 	t.Parallel()
 	address, _ := start(t, &Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +157,7 @@ func TestAddedHeadersOnAConnectionThatEnds(t *testing.T) {
 			t.Parallel()
 			added := testservice.SendRaw(t, address, strings.ReplaceAll(sends, "%s", "Add: 1\r\n"))
 			mapped := testservice.SendRaw(t, address, strings.ReplaceAll(sends, "%s", "Map: 1\r\n"))
-			const line = "X-Added: a\r\n" // stands elsewhere among the headers
+			const line = "X-Added: a\r\n"
 			if strings.ReplaceAll(added, line, "") != strings.ReplaceAll(mapped, line, "") || strings.Count(added, line) != strings.Count(mapped, line) {
 				t.Errorf("got\n%.300q\nwant\n%.300q", added, mapped)
 			}

@@ -14,7 +14,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// recorder keeps each Write of its connections.
+// recorder is a listener that records each Write of its connections.
 type recorder struct {
 	net.Listener
 	mu     *sync.Mutex
@@ -47,8 +47,8 @@ func record(t *testing.T) recorder {
 	return recorder{listener, new(sync.Mutex), new([]string)}
 }
 
-// A new version of net/http may choose other words. Then this test fails, and refusedByServer has to learn them.
-func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
+// If a new version of net/http words its refusals differently, this test fails and refusedByServer has to learn the words.
+func TestRefusalsOfNetHTTPAreRecognized(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusBadRequest) })
 	plain, secure := record(t), record(t)
@@ -67,22 +67,22 @@ func TestTheServersOwnRefusalsAreRecognized(t *testing.T) {
 	}
 	for _, c := range testservice.NotHTTP {
 		if status, writes := refused(plain, c.Sends); status != c.Status || len(writes) != 1 {
-			t.Errorf("%s: net/http writes %q, which is taken for %d", c.Name, writes, status)
+			t.Errorf("%s: net/http writes %q, which is recognized as %d", c.Name, writes, status)
 		}
 	}
 	if status, writes := refused(plain, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); status != 0 || len(writes) != 1 {
-		t.Errorf("a handler's answer %q is taken for a refusal with %d", writes, status)
+		t.Errorf("a handler's answer %q is mistaken for a refusal with %d", writes, status)
 	}
 
 	secureServer := newSecure(t, handler)
 	defer secureServer.Close()
 	go secureServer.ServeTLS(secure, "", "")
 	if status, writes := refused(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusBadRequest || len(writes) != 1 {
-		t.Errorf("over TLS net/http writes %q, which is taken for %d", writes, status)
+		t.Errorf("over TLS net/http writes %q, which is recognized as %d", writes, status)
 	}
 }
 
-func TestWhatNetHTTPRefusesIsAnsweredByRefusal(t *testing.T) {
+func TestRequestsThatNetHTTPRefusesAreAnsweredByRefusal(t *testing.T) {
 	t.Parallel()
 	refusal := func(peer string, status int, message string) []byte {
 		if _, err := netip.ParseAddrPort(peer); err != nil || message == "" {
@@ -105,8 +105,8 @@ func TestWhatNetHTTPRefusesIsAnsweredByRefusal(t *testing.T) {
 	expect(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusBadRequest)
 }
 
-// TestWhatAnAnswerHoldsIsNeverTakenForARefusal has long answers in which each write begins at another place of the text.
-func TestWhatAnAnswerHoldsIsNeverTakenForARefusal(t *testing.T) {
+// The answers are so long that net/http writes them in several pieces. Each piece begins at another place of the text.
+func TestAnswersAreNeverMistakenForRefusals(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"HTTP/1.1 417", "HTTP/1.1 417 Expectation Failed", "HTTP/1.0 400 Bad Request", "HTTP/1.1 431 x" + strings.ReplaceAll(refusalHeaders, "\r\n", `\r\n`)} {
 		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func TestWhatAnAnswerHoldsIsNeverTakenForARefusal(t *testing.T) {
 		}
 		for _, written := range *plain.writes {
 			if status, _ := refusedByServer([]byte(written)); status != 0 {
-				t.Errorf("%.50q… is taken for a refusal with %d", written, status)
+				t.Errorf("%.50q… is mistaken for a refusal with %d", written, status)
 			}
 		}
 	}

@@ -1,11 +1,11 @@
 // Package server serves HTTP to clients within bounds. It limits connections and HTTP/2 requests, closes quiet connections
-// when room is needed, makes deadlines and headers cheap, words net/http's own refusals as the API does, reloads the
+// when room is needed, makes deadlines and headers cheap, rewords net/http's own refusals as the API does, reloads the
 // certificate, and drains when it stops.
 //
 // [Server.Serve] puts the parts together. Each part has a file: clients.go is the listener that knows every connection,
 // streams.go bounds the HTTP/2 requests, deadlines.go makes deadlines cheap, headers.go makes headers cheap, refusals.go
-// recognizes what net/http refuses, certificate.go reads the certificate, and door_linux.go lets waiting clients in before
-// the listener closes.
+// recognizes what net/http refuses, certificate.go reads the certificate, and acceptqueue_linux.go accepts queued
+// connections before the listener closes.
 package server
 
 import (
@@ -23,35 +23,35 @@ import (
 	"time"
 )
 
-// The bounds for one client, and for all clients together.
+// Bounds for one client and for all clients together.
 const (
 	maxHeader     = 128 << 10
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 60 * time.Second
-	stallTimeout  = 10 * time.Second // how long the next byte of an HTTP/2 answer may take
+	stallTimeout  = 10 * time.Second // how long sending the next byte of an HTTP/2 answer may take
 	idleTimeout   = 2 * time.Minute
 	maxConns      = 16384
 	maxStreams    = 100 // on one connection
 	streamBuffer  = 64 << 10
-	connBuffer    = 128 << 10 // bytes that have arrived but are not read yet, of all streams of a connection
-	ownFiles      = 64        // open files that are not connections of clients: those of the store, Redis and operators
+	connBuffer    = 128 << 10 // unread bytes of all streams of a connection
+	reservedFiles = 64        // open files for everything but clients' connections: storage, Redis, operators
 )
 
-// MaxWorking is how many requests a handler should work on at once; it does not count those whose body is still arriving or
-// whose answer is being sent. Only the handler can tell them apart, so the handler enforces it.
+// MaxWorking is how many requests a handler should work on at once. Requests whose body is still arriving or whose answer
+// is being sent do not count. Only the handler can tell them apart, so the handler enforces this bound.
 const MaxWorking = 1024
 
-// MostConns is how many connections fit into the files that may be open.
-func MostConns(files int) int { return max(1, min(maxConns, files-min(ownFiles, files/2))) }
+// MostConns returns how many connections a process that may open that many files should accept.
+func MostConns(files int) int { return max(1, min(maxConns, files-min(reservedFiles, files/2))) }
 
 // Server serves HTTP, or HTTPS with HTTP/2, to clients that may be slow, many or hostile. Certificate, TrustedProxies and
 // DrainDelay may be left out.
 type Server struct {
 	Handler http.Handler
-	// Refusal makes the complete HTTP/1 answer to bytes that net/http refuses before there is a request to handle.
+	// Refusal returns the complete HTTP/1 answer to bytes that net/http refuses before there is a request to handle.
 	Refusal func(peer string, status int, message string) []byte
-	// Certificate is nil to serve without TLS.
+	// Certificate is for TLS. If it is nil, the server speaks plain HTTP.
 	Certificate *Certificate
 	// TrustedProxies are the networks whose connections are never closed to make room, because many clients share them.
 	TrustedProxies []netip.Prefix
@@ -59,9 +59,9 @@ type Server struct {
 	MaxConns int
 	// Draining becomes true when the server begins to stop.
 	Draining *atomic.Bool
-	// DrainDelay is how long the server then still accepts connections, so that load balancers turn away.
+	// DrainDelay is how long the server keeps accepting connections after that, so that load balancers turn away.
 	DrainDelay time.Duration
-	// ShutdownTimeout is how long requests may take to finish after the delay.
+	// ShutdownTimeout is how long requests may take to finish after the drain delay.
 	ShutdownTimeout time.Duration
 	Log             *slog.Logger
 }
@@ -69,16 +69,16 @@ type Server struct {
 // ErrCutOff means that Serve cut off requests because they took longer than the shutdown timeout.
 var ErrCutOff = errors.New("requests were cut off because they took longer than the shutdown timeout")
 
-// Serve serves until ctx ends. Then it sets Draining and keeps serving for the drain delay, so that load balancers turn away.
-// After that it accepts no more connections and finishes the accepted requests. It returns nil if they were all answered,
-// and ErrCutOff if some were not. It closes the listener.
+// Serve serves until ctx ends. Then it sets Draining and keeps serving for DrainDelay. After that it accepts no more
+// connections and finishes the accepted requests. It returns nil if all of them were answered, and ErrCutOff if some were
+// not. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
-	clients := newClients(thriftyListener{listener, headerTimeout}, s.MaxConns, s.TrustedProxies, s.Refusal)
-	server := NewHTTP(clients.bounded(lined(closing(s.Handler, s.Draining))), s.Log)
+	clients := newClients(deadlineListener{listener, headerTimeout}, s.MaxConns, s.TrustedProxies, s.Refusal)
+	server := NewHTTP(clients.limitRequests(withHeaderWriter(closeConnections(s.Handler, s.Draining))), s.Log)
 	if s.Certificate != nil {
-		secure(server, s.Certificate, s.Log)
+		enableTLS(server, s.Certificate, s.Log)
 	}
-	server.ConnState, server.ConnContext = clients.note, clients.context
+	server.ConnState, server.ConnContext = clients.trackState, clients.connContext
 	ended := make(chan error, 1)
 	go func() {
 		if server.TLSConfig != nil {
@@ -89,7 +89,7 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	}()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("the server stopped by itself: %w", err)
+		return fmt.Errorf("the server stopped unexpectedly: %w", err)
 	case <-ctx.Done():
 	}
 	s.Log.Info("stopping")
@@ -99,10 +99,10 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	deadline, cancel := context.WithTimeout(context.Background(), s.ShutdownTimeout)
 	defer cancel()
 	clients.stop(deadline)
-	clients.finish(deadline, draining) // Shutdown alone would drop requests that are just arriving
-	time.AfterFunc(patience, func() { clients.Close() })
-	<-ended // the server now has all accepted connections, also one that has waited for room
-	clients.finish(deadline, draining)
+	clients.drain(deadline, draining) // Shutdown alone would drop requests that are just arriving
+	time.AfterFunc(quietTimeout, func() { clients.Close() })
+	<-ended // now the server has every accepted connection, including one that waited for room
+	clients.drain(deadline, draining)
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()
 		return ErrCutOff
@@ -112,7 +112,7 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 }
 
 // NewHTTP returns a server of net/http with the bounds for one client, but none for all clients together. That is enough
-// where only trusted clients come.
+// where all clients are trusted.
 func NewHTTP(handler http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
@@ -126,8 +126,8 @@ func NewHTTP(handler http.Handler, logger *slog.Logger) *http.Server {
 	}
 }
 
-// secure prepares a server for TLS and HTTP/2.
-func secure(server *http.Server, cert *Certificate, log *slog.Logger) {
+// enableTLS prepares a server for TLS and HTTP/2.
+func enableTLS(server *http.Server, cert *Certificate, log *slog.Logger) {
 	server.HTTP2 = &http.HTTP2Config{
 		MaxConcurrentStreams:          maxStreams,
 		MaxReceiveBufferPerStream:     streamBuffer,
@@ -140,8 +140,8 @@ func secure(server *http.Server, cert *Certificate, log *slog.Logger) {
 	}
 }
 
-// serverLog logs the messages of net/http: those that operators must know as warnings and errors, and the noise that
-// clients cause at debug level.
+// serverLog logs the messages of net/http: those that concern operators as warnings and errors, and the noise that clients
+// cause at debug level.
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {
@@ -156,21 +156,22 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// closing makes an answer close its connection if a proxy may disagree on where the request ends. While the server
+// closeConnections makes an answer close its connection if the request may be a smuggling attempt. While the server
 // drains, every answer closes its connection. Over HTTP/2, net/http turns the header into GOAWAY.
-func closing(next http.Handler, draining *atomic.Bool) http.Handler {
+func closeConnections(next http.Handler, draining *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if draining.Load() || endsInDoubt(r) {
+		if draining.Load() || maySmuggle(r) {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// endsInDoubt reports whether a proxy and this server may disagree on where a request ends. Then one of them takes the same
-// bytes for this request's body, and the other for another client's request, so the connection must not be used again
-// (RFC 9112, section 6.1). They may disagree if a chunked request also has a length, or if an HTTP/1.0 request is chunked.
-// net/http removes the header that would show this, so all chunked requests and all HTTP/1.0 requests count.
-func endsInDoubt(r *http.Request) bool {
+// maySmuggle reports whether a proxy and this server may disagree on where a request ends. The same bytes would then be
+// this request's body to one of them and another client's request to the other, so the connection must not be used again
+// (request smuggling: RFC 9112, section 6.1). They may disagree if a chunked request also has a length, or if an HTTP/1.0
+// request is chunked. net/http removes the header that would show this, so every chunked request and every HTTP/1.0
+// request counts.
+func maySmuggle(r *http.Request) bool {
 	return r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
 }

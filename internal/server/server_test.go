@@ -47,8 +47,8 @@ func dial(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-// start runs a Server until the test calls stop, which returns what Serve returned. What the test leaves out gets a value that
-// changes nothing.
+// start runs a Server until the test calls stop, which returns what Serve returned. Fields that the test leaves out get
+// values that do not limit anything.
 func start(t *testing.T, s *Server) (address string, stop func() error) {
 	t.Helper()
 	s.Draining = new(atomic.Bool)
@@ -67,7 +67,7 @@ func start(t *testing.T, s *Server) (address string, stop func() error) {
 	return listener.Addr().String(), stop
 }
 
-// testCertificate reads a certificate that is made for the test.
+// testCertificate makes a certificate for the test.
 func testCertificate(t *testing.T) *Certificate {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,32 +80,32 @@ func testCertificate(t *testing.T) *Certificate {
 	return cert
 }
 
-// newSecure is NewHTTP with a certificate.
+// newSecure is like NewHTTP, with a certificate.
 func newSecure(t *testing.T, handler http.Handler) *http.Server {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	server := NewHTTP(handler, log)
-	secure(server, testCertificate(t), log)
+	enableTLS(server, testCertificate(t), log)
 	return server
 }
 
-// serveHastily serves on connections like those of Serve, whose timers run for a hundredth of the time. The caller makes the
-// timeouts of the server shorter.
-func serveHastily(t *testing.T, server *http.Server) (address string) {
+// serveWithShortTimers serves on connections like those of Serve, but their timers run for a hundredth of the time. The
+// caller has to shorten the timeouts of the server.
+func serveWithShortTimers(t *testing.T, server *http.Server) (address string) {
 	t.Helper()
 	listener := listen(t)
-	hasty := thriftyListener{listener, headerTimeout / 100}
+	short := deadlineListener{listener, headerTimeout / 100}
 	if server.TLSConfig != nil {
-		go server.ServeTLS(hasty, "", "")
+		go server.ServeTLS(short, "", "")
 	} else {
-		go server.Serve(hasty)
+		go server.Serve(short)
 	}
 	t.Cleanup(func() { server.Close() })
 	return listener.Addr().String()
 }
 
-// The timeouts are a hundredth of the real ones. If one were not set, the connection would stay open forever.
-func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
+// The timeouts are a hundredth of the real ones. If one were not set, its connection would stay open forever.
+func TestASilentClientIsDisconnected(t *testing.T) {
 	t.Parallel()
 	server := NewHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
@@ -115,7 +115,7 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	server.ReadHeaderTimeout /= 100
 	server.ReadTimeout /= 100
 	server.IdleTimeout /= 100
-	address := serveHastily(t, server)
+	address := serveWithShortTimers(t, server)
 	for _, c := range []struct{ when, sends, gets string }{
 		{"before its first byte", "", ""},
 		{"within its headers", "GET / HTTP/1.1\r\nHost: x\r\n", ""},
@@ -134,7 +134,7 @@ func TestAClientThatFallsSilentIsSentAway(t *testing.T) {
 	}
 }
 
-// endless returns a handler whose answer never ends, and the error that breaks it off.
+// endless returns a handler whose answer never ends, and a channel with the error that ends it.
 func endless() (handler http.HandlerFunc, broken <-chan error) {
 	ended := make(chan error, 1)
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -148,26 +148,26 @@ func endless() (handler http.HandlerFunc, broken <-chan error) {
 }
 
 // The answer never ends, so only the server's timeout ends the connection.
-func TestAClientThatTakesNothingIsSentAway(t *testing.T) {
+func TestAClientThatReadsNothingIsDisconnected(t *testing.T) {
 	t.Parallel()
 	handler, broken := endless()
 	server := NewHTTP(handler, slog.New(slog.DiscardHandler))
 	server.WriteTimeout /= 100
-	fmt.Fprint(dial(t, serveHastily(t, server)), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	fmt.Fprint(dial(t, serveWithShortTimers(t, server)), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	if err := <-broken; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
 	}
 }
 
-// If the client reads nothing, the server cannot tell it that a stream has ended. The flow-control windows are as wide as
-// they can be, so only the connection keeps the answer from being sent.
-func TestAnHTTP2ClientThatTakesNothingIsSentAway(t *testing.T) {
+// If the client reads nothing, the server cannot tell it that a stream has ended. The flow-control windows are as large as
+// possible, so only the connection delays the answer.
+func TestAnHTTP2ClientThatReadsNothingIsDisconnected(t *testing.T) {
 	t.Parallel()
 	handler, broken := endless()
 	server := newSecure(t, handler)
 	server.WriteTimeout /= 100
 	server.HTTP2.WriteByteTimeout /= 100
-	conn, err := tls.Dial("tcp", serveHastily(t, server), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	conn, err := tls.Dial("tcp", serveWithShortTimers(t, server), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,12 +187,12 @@ func TestAnHTTP2ClientThatTakesNothingIsSentAway(t *testing.T) {
 	select {
 	case <-broken:
 	case <-time.After(time.Minute):
-		t.Error("the answer waits without end")
+		t.Error("the answer was not cut off within a minute")
 	}
 }
 
-// waiting is the head of a request that counts as in use once the server has asked for its body.
-const waiting = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
+// unfinishedRequest is the head of a request. Its connection is in use from when the server asks for the body.
+const unfinishedRequest = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
 
 // answers reports whether the server sends anything within that time.
 func answers(conn net.Conn, within time.Duration) bool {
@@ -203,14 +203,14 @@ func answers(conn net.Conn, within time.Duration) bool {
 
 func readBody(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }
 
-// Connections beyond the bound wait while all others are in use. When one closes, the next gets its place.
+// Connections beyond the bound wait while all others are in use. When one closes, a waiting one takes its place.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	const bound = 3
 	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), MaxConns: bound})
 	open := func() net.Conn {
 		conn := dial(t, address)
-		io.WriteString(conn, waiting)
+		io.WriteString(conn, unfinishedRequest)
 		return conn
 	}
 	var within []net.Conn
@@ -225,7 +225,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	within[0].Close()
 	if !answers(beyond, time.Minute) {
-		t.Error("the connection beyond the bound gets no answer when another goes")
+		t.Error("the connection beyond the bound gets no answer after another has closed")
 	}
 	for _, conn := range append(within, beyond) {
 		conn.Close()
@@ -239,18 +239,18 @@ func (s *Server) awaitDraining(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !s.Draining.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the server does not say that it drains")
+			t.Fatal("the server did not set Draining")
 		}
 	}
 }
 
-// A request that has arrived before the stop is answered, and the stop waits for it.
-func TestAStopWaitsForAnswers(t *testing.T) {
+// A request that arrived before the shutdown is answered, and the shutdown waits for it.
+func TestShutdownWaitsForAnswers(t *testing.T) {
 	t.Parallel()
 	s := &Server{Handler: http.HandlerFunc(readBody)}
 	address, stop := start(t, s)
 	conn := dial(t, address)
-	io.WriteString(conn, waiting)
+	io.WriteString(conn, unfinishedRequest)
 	if !answers(conn, time.Minute) {
 		t.Fatal("the server does not ask for the body")
 	}
@@ -267,11 +267,11 @@ func TestAStopWaitsForAnswers(t *testing.T) {
 	}
 }
 
-func TestAStopCutsOffWhatTakesTooLong(t *testing.T) {
+func TestShutdownCutsOffRequestsAfterTheTimeout(t *testing.T) {
 	t.Parallel()
 	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), ShutdownTimeout: time.Millisecond})
 	conn := dial(t, address)
-	io.WriteString(conn, waiting)
+	io.WriteString(conn, unfinishedRequest)
 	if !answers(conn, time.Minute) {
 		t.Fatal("the server does not ask for the body")
 	}
@@ -290,8 +290,8 @@ func TestALostListenerIsReported(t *testing.T) {
 	}
 }
 
-// The only connection there is room for is a proxy's, over HTTP/2, and rests.
-func TestAStopDoesNotWaitForAConnectionThatMakesNoRoom(t *testing.T) {
+// An idle HTTP/2 connection of a trusted proxy takes the only place, so the next connection waits for room.
+func TestShutdownDoesNotWaitForAnIdleProxyConnection(t *testing.T) {
 	t.Parallel()
 	address, stop := start(t, &Server{
 		Handler: http.HandlerFunc(readBody), MaxConns: 1, Certificate: testCertificate(t), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},

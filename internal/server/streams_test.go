@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-func TestTheConnectionWithTheMostRequestsOfTheAddressWithTheMostMakesRoom(t *testing.T) {
+func TestTooManyRequestsCloseTheBusiestConnectionOfTheBusiestAddress(t *testing.T) {
 	const few, many, proxy = "192.0.2.1", "192.0.2.2", "192.0.2.3"
 	var closed [5]bool
-	l := crowd(time.Now(),
+	l := listenerWith(time.Now(),
 		quietConn{peer: few, state: http.StateActive, closed: &closed[0]},
 		quietConn{peer: many, state: http.StateActive, closed: &closed[1]},
 		quietConn{peer: many, state: http.StateActive, closed: &closed[2]},
@@ -28,31 +28,31 @@ func TestTheConnectionWithTheMostRequestsOfTheAddressWithTheMostMakesRoom(t *tes
 		t.Helper()
 		for range requests {
 			if victim != nil {
-				t.Fatal("room was made too early")
+				t.Fatal("a connection was closed too early")
 			}
-			victim = l.begin(conns[i])
+			victim = l.beginRequest(conns[i])
 		}
 		return victim
 	}
 	for i, requests := range []int{100, 60, 80, maxRequests - 240} {
 		if victim := begin(i, requests); victim != nil {
-			t.Fatal("room was made, though there is enough")
+			t.Fatal("a connection was closed although there was room")
 		}
 	}
 	for _, want := range []int{2, 0, 1} {
 		victim := begin(4, 1)
 		if victim != conns[want] {
-			t.Fatalf("%v makes room, want connection %d", victim, want)
+			t.Fatalf("%v is to be closed, want connection %d", victim, want)
 		}
-		l.end(conns[4])
-		l.count(conns[3], victim.requests) // the clients of the proxy use the room
+		l.endRequest(conns[4])
+		l.countRequests(conns[3], victim.requests) // the clients of the proxy use the room
 		victim.Close()
 		if !closed[want] || l.requests != maxRequests {
 			t.Fatalf("after connection %d is closed, %d requests are counted", want, l.requests)
 		}
-		l.end(victim) // the handlers of the victim end later
+		l.endRequest(victim) // the handlers of the victim end later
 	}
 	if victim := begin(4, 1); victim != conns[4] {
-		t.Errorf("%v makes room, though all others are a trusted proxy's", victim)
+		t.Errorf("%v is to be closed, want the only connection that is not a trusted proxy's", victim)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Balancer is an HAProxy in front of the replicas of a test.
 type Balancer struct {
-	// URL leads to the replicas.
+	// URL is the address of the balancer.
 	URL string
 
 	program string
@@ -20,8 +20,8 @@ type Balancer struct {
 	process *process
 }
 
-// StartBalancer starts HAProxy in front of three replicas, which are named by host and port. The argument config is the
-// path of deploy/haproxy.cfg; HAProxy gets a copy of it with other addresses, faster checks and more patience.
+// StartBalancer starts HAProxy in front of three replicas, given by host and port. The argument config is the path of
+// deploy/haproxy.cfg. HAProxy gets a copy of it with other addresses, more frequent checks and longer timeouts.
 func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	t.Helper()
 	b := &Balancer{program: Program(t, "haproxy", "install the package haproxy"), dir: folder(t, "haproxy")}
@@ -33,7 +33,7 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	b.URL = "http://" + public
 	adapted := strings.NewReplacer(
 		"bind :8080", "bind "+public, "bind :8081", fmt.Sprintf("bind 127.0.0.1:%d", freePort(t)), "inter 1s", "inter 200ms",
-		"timeout connect 2s", "timeout connect 10s\n    timeout check 2s", // a busy machine takes its time
+		"timeout connect 2s", "timeout connect 10s\n    timeout check 2s", // a busy machine is slow
 		"petstore-1:8080", replicas[0], "petstore-2:8080", replicas[1], "petstore-3:8080", replicas[2],
 		"staging:8080", fmt.Sprintf("127.0.0.1:%d", freePort(t)),
 	).Replace(string(text))
@@ -50,7 +50,7 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 
 func (b *Balancer) config() string { return filepath.Join(b.dir, "haproxy.cfg") }
 
-// Start starts the balancer, also after Kill, and returns when it leads to a replica that is ready.
+// Start starts the balancer, also after Kill, and returns when a replica behind it is ready.
 func (b *Balancer) Start(t testing.TB) {
 	t.Helper()
 	p, err := start(exec.Command(b.program, "-f", b.config()), b.dir)
@@ -59,13 +59,13 @@ func (b *Balancer) Start(t testing.TB) {
 		err = p.wait(b.ready)
 	}
 	if err != nil {
-		t.Fatalf("HAProxy does not serve: %v", err)
+		t.Fatalf("HAProxy does not start: %v", err)
 	}
 }
 
 func (b *Balancer) ready() error { return ready(b.URL) }
 
-// Kill ends the balancer as a crash does.
+// Kill ends the balancer like a crash.
 func (b *Balancer) Kill(t testing.TB) {
 	t.Helper()
 	if err := b.process.end(syscall.SIGKILL); err != nil {

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// WriteCertificate writes a certificate for 127.0.0.1 with that serial number and its key into two files. It is valid for an
-// hour. Clients that use the returned pool trust it.
+// WriteCertificate writes a certificate for 127.0.0.1 with that serial number, and its key, into two files. The
+// certificate is valid for an hour. Clients that use the returned pool trust it.
 func WriteCertificate(t testing.TB, certFile, keyFile string, serial int64) *x509.CertPool {
 	t.Helper()
 	return WriteCertificateUntil(t, certFile, keyFile, serial, time.Now().Add(time.Hour))
 }
 
-// WriteCertificateUntil is WriteCertificate with another end.
+// WriteCertificateUntil is like WriteCertificate, but the certificate is valid until end.
 func WriteCertificateUntil(t testing.TB, certFile, keyFile string, serial int64, end time.Time) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -10,14 +10,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pagePatience bounds a test in the browser. Only a broken page takes that long.
-const pagePatience = 5 * time.Minute
+// pageTimeout is how long a test in the browser may take. Only a broken page needs that long.
+const pageTimeout = 5 * time.Minute
 
-// chromiumNames are the programs to look for. The first one takes the least time.
+// chromiumNames are the programs to look for, the fastest first.
 var chromiumNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// Browser opens a window of a headless Chromium for the test, with storage, cookies and cache of its own. All tests of
-// a process share one Chromium.
+// Browser opens a window of a headless Chromium for the test, with its own storage, cookies and cache. All tests of a
+// process share one Chromium.
 func Browser(t testing.TB) *Page {
 	t.Helper()
 	if program(chromiumNames...) == "" {
@@ -29,12 +29,12 @@ func Browser(t testing.TB) *Page {
 	}
 	window, closeWindow := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(closeWindow)
-	window, cancel := context.WithTimeout(window, pagePatience)
+	window, cancel := context.WithTimeout(window, pageTimeout)
 	t.Cleanup(cancel)
 	return newPage(t, window)
 }
 
-// chromium starts the one Chromium of this process. It ends when the process ends.
+// chromium starts the Chromium that all tests of this process share. It ends when the process ends.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	parent, err := scratch()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // axeFile is where scripts/test-services.sh installs axe-core, below the user's cache folder.
 const axeFile = "petstore-test/node_modules/axe-core/axe.min.js"
 
-// runAxe runs those rules of axe. Its promise returns what they found, one line each.
+// runAxe is a script that runs some rules of axe. Its promise returns one line for each fault.
 const runAxe = `axe.run(document, { runOnly: %s, resultTypes: ["violations"] })
 	.then(({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) => id + ": " + help + ": " + node.html + " " + node.failureSummary)))`
 
@@ -20,14 +20,15 @@ const (
 	colorRules = `{ type: "rule", values: ["color-contrast", "link-in-text-block"] }`
 )
 
-// Accessible fails the test for each fault that axe finds on the page in its current state. The message names the view.
+// Accessible fails the test for each accessibility fault that axe finds on the page in its current state. The messages
+// begin with view, a name for that state.
 func (p *Page) Accessible(view string) {
 	p.t.Helper()
 	p.axe(view, everyRule)
 }
 
-// Legible is Accessible with only the rules about colors. It is for a view that is known to keep the other rules,
-// because it was checked in other colors.
+// Legible is like Accessible, with only the rules about colors. It is for a view that was already checked with all rules
+// in another color scheme.
 func (p *Page) Legible(view string) {
 	p.t.Helper()
 	p.axe(view, colorRules)

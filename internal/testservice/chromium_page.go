@@ -16,21 +16,22 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Page is a window of the browser and what a person does there. The test ends if an action cannot be done. It also fails
-// if the page complains in the console, or calls another host than the one it was opened on.
+// Page is a window of the browser. Its methods do what a person does there. If an action is impossible, the test fails at
+// once. It also fails if the page logs an error or a warning in the console, or calls a host other than the one it was
+// opened on.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
 
-	mu    sync.Mutex
-	hosts map[string]bool
-	wrong []string
+	mu     sync.Mutex
+	hosts  map[string]bool
+	faults []string
 }
 
 func newPage(t testing.TB, ctx context.Context) *Page {
 	t.Helper()
 	p := &Page{t: t, ctx: ctx, hosts: make(map[string]bool)}
-	// There are many windows and none is in front, so each is made to believe that it is.
+	// Of many windows none is in front, but each must act as if it had the focus.
 	focus := emulation.SetFocusEmulationEnabledParams{Enabled: true}
 	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, focus); err != nil {
 		t.Fatalf("Chromium opens no window: %v", err)
@@ -39,49 +40,50 @@ func newPage(t testing.TB, ctx context.Context) *Page {
 	go func() {
 		for message, err := range messages {
 			if err == nil {
-				p.heard(message)
+				p.recordComplaint(message)
 			}
 		}
 	}()
 	go func() {
 		for request, err := range requests {
 			if err == nil {
-				p.asked(request.Request.URL)
+				p.recordHost(request.Request.URL)
 			}
 		}
 	}()
 	t.Cleanup(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		for _, wrong := range p.wrong {
-			t.Error(wrong)
+		for _, fault := range p.faults {
+			t.Error(fault)
 		}
 	})
 	return p
 }
 
-// heard notes a complaint. The browser also prints refusals of the API, and that there is no server. These do not count
-// as complaints.
-func (p *Page) heard(message chromedp.ConsoleMessage) {
+// recordComplaint records an error or a warning in the console. Refusals of the API and failed connections, which the
+// browser also prints there, do not count.
+func (p *Page) recordComplaint(message chromedp.ConsoleMessage) {
 	refused := message.Source == "network" && (strings.Contains(message.URL, "/v1/") || strings.Contains(message.Text, "ERR_CONNECTION"))
 	if refused || (message.Type != "error" && message.Type != "warning" && !message.IsException()) {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wrong = append(p.wrong, fmt.Sprintf("the console says: %s (%s)", message, message.URL))
+	p.faults = append(p.faults, fmt.Sprintf("the console says: %s (%s)", message, message.URL))
 }
 
-func (p *Page) asked(address string) {
+// recordHost records a fault if the page calls another host.
+func (p *Page) recordHost(address string) {
 	u, err := url.Parse(address)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil || (u.Host != "" && !p.hosts[u.Host]) {
-		p.wrong = append(p.wrong, "the page asked another host: "+address)
+		p.faults = append(p.faults, "the page called another host: "+address)
 	}
 }
 
-// Before runs a script in every page that is opened from now on, before the scripts of the page.
+// Before makes every page that is opened from now on run a script before its own scripts.
 func (p *Page) Before(script string) {
 	p.t.Helper()
 	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
@@ -90,7 +92,7 @@ func (p *Page) Before(script string) {
 	}
 }
 
-// Open shows an address.
+// Open loads the page at an address.
 func (p *Page) Open(address string) {
 	p.t.Helper()
 	u, err := url.Parse(address)
@@ -115,7 +117,7 @@ func (p *Page) Back() {
 	p.do(chromedp.NavigateBack())
 }
 
-// Size makes the window that wide and high.
+// Size sets the size of the window in pixels.
 func (p *Page) Size(width, height int64) {
 	p.t.Helper()
 	p.do(chromedp.EmulateViewport(width, height))
@@ -127,7 +129,7 @@ func (p *Page) Scheme(scheme string) {
 	p.Media("screen", "prefers-color-scheme", scheme)
 }
 
-// Media shows the page on screen or in print. The features are pairs of a name and a value.
+// Media sets the medium, screen or print, and media features, given as pairs of a name and a value.
 func (p *Page) Media(media string, features ...string) {
 	p.t.Helper()
 	params := emulation.SetEmulatedMediaParams{Media: media}
@@ -139,21 +141,21 @@ func (p *Page) Media(media string, features ...string) {
 	}
 }
 
-// Click clicks with the mouse on the first element of a CSS selector, once the element is visible.
+// Click waits until the first element that matches a CSS selector is visible, and clicks on it with the mouse.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	x, y := p.find(selector)
 	p.do(chromedp.MouseClickXY(x, y))
 }
 
-// DoubleClick clicks twice at the same place, whatever comes under the pointer in between.
+// DoubleClick clicks twice at the same place, even if another element moves under the pointer in between.
 func (p *Page) DoubleClick(selector string) {
 	p.t.Helper()
 	x, y := p.find(selector)
 	p.do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
 }
 
-// find brings an element into view, once it is visible, and returns its center.
+// find waits until an element is visible, scrolls it into view, and returns its center.
 func (p *Page) find(selector string) (x, y float64) {
 	p.t.Helper()
 	p.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility({ visibilityProperty: true })", selector))
@@ -182,19 +184,19 @@ func (p *Page) Press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// Wait returns soon after a JavaScript expression became true. It looks less and less often, because a look lays out the page.
+// Wait waits until a JavaScript expression is true. It checks less and less often, because each check lays out the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	pause := 5 * time.Millisecond
-	for deadline := time.Now().Add(patience); !Eval[bool](p, "Boolean("+expression+")"); time.Sleep(pause) {
+	for deadline := time.Now().Add(serviceTimeout); !Eval[bool](p, "Boolean("+expression+")"); time.Sleep(pause) {
 		pause = min(2*pause, 160*time.Millisecond)
 		if time.Now().After(deadline) {
-			p.t.Fatalf("after %v this is still not so: %s\nThe page says:\n%s", patience, expression, Eval[string](p, "document.body.innerText"))
+			p.t.Fatalf("after %v this is still not true: %s\nThe page says:\n%s", serviceTimeout, expression, Eval[string](p, "document.body.innerText"))
 		}
 	}
 }
 
-// Eval is the value of a JavaScript expression on the page.
+// Eval returns the value of a JavaScript expression on the page.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
 	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Disk is a small file system of a test, which may become full or read-only.
+// Disk is a small file system for a test. The test can fill it or make it read-only.
 type Disk struct {
-	// Folder is where it is mounted.
+	// Folder is where the disk is mounted.
 	Folder string
 
 	size string
@@ -38,7 +38,7 @@ func SmallDisk(t testing.TB, size int) *Disk {
 
 func (d *Disk) filler() string { return filepath.Join(d.Folder, "filler") }
 
-// Fill takes all the room that is left.
+// Fill uses all free space on the disk.
 func (d *Disk) Fill(t testing.TB) {
 	t.Helper()
 	file, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -56,7 +56,7 @@ func (d *Disk) Fill(t testing.TB) {
 	}
 }
 
-// Free gives back the room that Fill took.
+// Free frees the space that Fill used.
 func (d *Disk) Free(t testing.TB) {
 	t.Helper()
 	if err := os.Remove(d.filler()); err != nil {
@@ -67,7 +67,7 @@ func (d *Disk) Free(t testing.TB) {
 // ReadOnly makes the disk read-only. No file on it may be open for writing.
 func (d *Disk) ReadOnly(t testing.TB) { d.remount(t, syscall.MS_RDONLY) }
 
-// Writable ends ReadOnly.
+// Writable makes the disk writable again.
 func (d *Disk) Writable(t testing.TB) { d.remount(t, 0) }
 
 func (d *Disk) remount(t testing.TB, flags uintptr) {

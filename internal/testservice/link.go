@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Link is the network between a server and its clients. A test can make it fail as networks fail; Mend ends the fault.
+// Link is the network between a server and its clients. A test can make it fail like a real network; Mend ends the fault.
 type Link struct {
 	// Address is the host and port to use instead of the server's.
 	Address string
@@ -16,7 +16,7 @@ type Link struct {
 	server string
 	fault  linkFault
 	delay  time.Duration
-	mended chan struct{} // closed when the fault is over
+	mended chan struct{} // closed when the fault changes
 	conns  map[net.Conn]bool
 }
 
@@ -38,8 +38,8 @@ func StartLink(t testing.TB, server string) *Link {
 	return l
 }
 
-// accept listens on a new address and calls join with every connection. When the test ends, accept calls stop, which
-// must end every join, and waits until they have ended.
+// accept listens on a new address and calls join with every connection. When the test ends, accept calls stop, which must
+// end every join, and waits for them.
 func accept(t testing.TB, join func(net.Conn), stop func()) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,33 +64,33 @@ func accept(t testing.TB, join func(net.Conn), stop func()) (address string) {
 	return listener.Addr().String()
 }
 
-// Server is where new connections lead.
+// Server returns the address that new connections lead to.
 func (l *Link) Server() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.server
 }
 
-// To leads new connections to another server.
+// To makes new connections lead to another server.
 func (l *Link) To(server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.server = server
 }
 
-// Delay holds up whatever is sent, in either direction, for that long.
+// Delay delays whatever is sent, in either direction, by d.
 func (l *Link) Delay(d time.Duration) { l.set(slow, d) }
 
-// Cut breaks all connections, and new ones as soon as they are made.
+// Cut resets all connections, and new ones as soon as they are made.
 func (l *Link) Cut() { l.set(cut, 0) }
 
-// Halve breaks each connection after half of the next bytes that are sent on it.
+// Halve makes each connection pass on half of the next bytes that are sent on it, and then end.
 func (l *Link) Halve() { l.set(halving, 0) }
 
-// Silence lets nothing through. Bytes that are sent meanwhile arrive after Mend, as over TCP.
+// Silence lets nothing through. As with TCP, bytes that are sent meanwhile arrive after Mend.
 func (l *Link) Silence() { l.set(silent, 0) }
 
-// Mend makes the link whole.
+// Mend ends the fault of the link.
 func (l *Link) Mend() { l.set(whole, 0) }
 
 func (l *Link) set(fault linkFault, delay time.Duration) {
@@ -100,13 +100,13 @@ func (l *Link) set(fault linkFault, delay time.Duration) {
 	l.fault, l.delay, l.mended = fault, delay, make(chan struct{})
 	if fault == cut {
 		for conn := range l.conns {
-			breakOff(conn)
+			resetConn(conn)
 		}
 	}
 }
 
-// breakOff ends a connection as a failing network does, without a farewell.
-func breakOff(conn net.Conn) {
+// resetConn ends a connection abruptly, as a failing network does.
+func resetConn(conn net.Conn) {
 	conn.(*net.TCPConn).SetLinger(0)
 	conn.Close()
 }
@@ -118,7 +118,7 @@ func (l *Link) join(client net.Conn) {
 	l.mu.Unlock()
 	server, err := net.Dial("tcp", address)
 	if err != nil {
-		breakOff(client)
+		resetConn(client)
 		return
 	}
 	defer server.Close()
@@ -132,13 +132,14 @@ func (l *Link) join(client net.Conn) {
 	both.Wait()
 }
 
-// enter reports whether the connection may stay, and keeps it for Cut.
+// enter registers both ends of a connection, so that Cut can reset them. If the link is cut already, it resets them and
+// returns false.
 func (l *Link) enter(ends ...net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, end := range ends {
 		if l.fault == cut {
-			breakOff(end)
+			resetConn(end)
 			continue
 		}
 		l.conns[end] = true
@@ -154,7 +155,7 @@ func (l *Link) leave(ends ...net.Conn) {
 	}
 }
 
-// pass hands on what one end sends to the other, until either is closed.
+// pass passes on what one end sends to the other, until either is closed.
 func (l *Link) pass(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
@@ -176,7 +177,7 @@ func (l *Link) pass(to, from net.Conn) {
 	}
 }
 
-// await waits until something may be sent, and returns the fault that applies to it.
+// await waits until something may be sent, and returns the fault of the link at that moment.
 func (l *Link) await() linkFault {
 	for {
 		l.mu.Lock()

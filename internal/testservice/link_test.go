@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// echo starts a server that says whatever it is told.
+// echo starts a server that sends back whatever it receives.
 func echo(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,7 +33,7 @@ func echo(t *testing.T) (address string) {
 	return listener.Addr().String()
 }
 
-func TestALinkDoesWhatNetworksDoUntilItIsMended(t *testing.T) {
+func TestALinkHasEachFaultUntilItIsMended(t *testing.T) {
 	t.Parallel()
 	l := StartLink(t, echo(t))
 	dial := func() (net.Conn, *bufio.Reader) {
@@ -46,7 +46,7 @@ func TestALinkDoesWhatNetworksDoUntilItIsMended(t *testing.T) {
 	}
 	answers := func(conn net.Conn, from *bufio.Reader) {
 		t.Helper()
-		conn.SetReadDeadline(time.Now().Add(patience))
+		conn.SetReadDeadline(time.Now().Add(serviceTimeout))
 		conn.Write([]byte("hello\n"))
 		if line, err := from.ReadString('\n'); line != "hello\n" {
 			t.Errorf("a whole link passes %q: %v", line, err)
@@ -62,16 +62,16 @@ func TestALinkDoesWhatNetworksDoUntilItIsMended(t *testing.T) {
 		t.Errorf("a silent link passes %q: %v", line, err)
 	}
 	l.Mend()
-	conn.SetReadDeadline(time.Now().Add(patience))
+	conn.SetReadDeadline(time.Now().Add(serviceTimeout))
 	if line, err := from.ReadString('\n'); line != "wait\n" {
-		t.Errorf("a mended link passes %q of what it held back: %v", line, err)
+		t.Errorf("a mended link passes on %q of what it held: %v", line, err)
 	}
 
 	l.Delay(20 * time.Millisecond)
 	began := time.Now()
 	answers(conn, from)
 	if took := time.Since(began); took < 40*time.Millisecond {
-		t.Errorf("a slow link takes %v there and back", took)
+		t.Errorf("the round trip over a slow link takes only %v", took)
 	}
 
 	l.Halve()
@@ -88,7 +88,7 @@ func TestALinkDoesWhatNetworksDoUntilItIsMended(t *testing.T) {
 		t.Error("a link that was cut passes something")
 	}
 	if conn, err := net.Dial("tcp", l.Address); err == nil {
-		conn.SetReadDeadline(time.Now().Add(patience))
+		conn.SetReadDeadline(time.Now().Add(serviceTimeout))
 		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("a new connection over a link that was cut: %v", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PgBouncer is a pooler in transaction mode, in front of the PostgreSQL of a test.
+// PgBouncer is a connection pooler in transaction mode in front of the PostgreSQL of a test.
 type PgBouncer struct {
 	// URL leads to the database postgres of that server.
 	URL string
@@ -24,7 +24,7 @@ type PgBouncer struct {
 	process *process
 }
 
-// bouncerConfig has what docs/pgbouncer.md tells operators to set.
+// bouncerConfig has the settings that docs/pgbouncer.md recommends.
 const bouncerConfig = `[databases]
 * = host=%s port=%s user=postgres
 [pgbouncer]
@@ -38,8 +38,8 @@ server_login_retry = 0.1
 ignore_startup_parameters = %s
 `
 
-// StartPgBouncer starts a pooler in front of the PostgreSQL at that host and port. The pooler ignores these session
-// settings.
+// StartPgBouncer starts a pooler in front of the PostgreSQL at that host and port. The pooler ignores the session settings
+// in ignored.
 func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 	t.Helper()
 	b := &PgBouncer{program: Program(t, "pgbouncer", "install the package pgbouncer"), dir: folder(t, "pgbouncer")}
@@ -55,7 +55,7 @@ func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 	if err := os.WriteFile(b.config(), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := give(b.dir, attr); err != nil {
+	if err := changeOwner(b.dir, attr); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -68,7 +68,7 @@ func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 
 func (b *PgBouncer) config() string { return filepath.Join(b.dir, "pgbouncer.ini") }
 
-// Start starts the pooler, also after Kill, and returns when it leads to its PostgreSQL.
+// Start starts the pooler, also after Kill, and returns when PostgreSQL answers through it.
 func (b *PgBouncer) Start(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command(b.program, b.config())
@@ -79,12 +79,12 @@ func (b *PgBouncer) Start(t testing.TB) {
 		err = p.wait(b.answers)
 	}
 	if err != nil {
-		t.Fatalf("PgBouncer does not serve: %v", err)
+		t.Fatalf("PgBouncer does not start: %v", err)
 	}
 }
 
 func (b *PgBouncer) answers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, b.URL)
 	if err != nil {
@@ -95,7 +95,7 @@ func (b *PgBouncer) answers() error {
 	return err
 }
 
-// Kill ends the pooler as a crash does.
+// Kill ends the pooler like a crash.
 func (b *PgBouncer) Kill(t testing.TB) {
 	t.Helper()
 	if err := b.process.end(syscall.SIGKILL); err != nil {

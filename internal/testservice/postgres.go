@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres returns the URL of a new, empty database: on the server that PETSTORE_TEST_POSTGRES names, or on one that
-// all tests of this process share. The shared server does not sync to the disk, so a test that kills the server needs
+// Postgres returns the URL of a new, empty database: on the server that PETSTORE_TEST_POSTGRES names, or on one that all
+// tests of this process share. The shared server does not sync to disk, so a test that kills the server needs
 // StartPostgres.
 func Postgres(t testing.TB) string {
 	t.Helper()
@@ -29,25 +29,25 @@ func Postgres(t testing.TB) string {
 	return newDatabase(t, sharedPostgres(t).URL)
 }
 
-var shared struct {
+var sharedServer struct {
 	sync.Mutex
 	postgres *PostgresServer
 }
 
 func sharedPostgres(t testing.TB) *PostgresServer {
 	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.postgres == nil {
+	sharedServer.Lock()
+	defer sharedServer.Unlock()
+	if sharedServer.postgres == nil {
 		s := newPostgres(t, folder(t, "postgres"), "fsync=off", "full_page_writes=off")
 		s.initialize(t)
 		s.Start(t)
-		shared.postgres = s
+		sharedServer.postgres = s
 	}
-	return shared.postgres
+	return sharedServer.postgres
 }
 
-// newDatabase makes a database on a server and drops it when the test is over.
+// newDatabase makes a database on a server and drops it when the test ends.
 func newDatabase(t testing.TB, server string) string {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -63,7 +63,7 @@ func newDatabase(t testing.TB, server string) string {
 
 func execute(t testing.TB, server, sql string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, server)
 	if err == nil {
@@ -75,7 +75,7 @@ func execute(t testing.TB, server, sql string) {
 	}
 }
 
-// PostgresServer is the PostgreSQL of one test, which may stop, pause or kill it. What it has committed is on the disk.
+// PostgresServer is the PostgreSQL of one test, which may stop, pause or kill it. What it has committed is on disk.
 type PostgresServer struct {
 	// URL leads to the empty database postgres of this server, Address is its host and port.
 	URL     string
@@ -96,7 +96,7 @@ func StartPostgres(t testing.TB, settings ...string) *PostgresServer {
 	return StartPostgresIn(t, folder(t, "postgres"), settings...)
 }
 
-// StartPostgresIn is StartPostgres with the data in that folder, such as one on a disk of its own.
+// StartPostgresIn is like StartPostgres, with the data in that folder, for example on a Disk.
 func StartPostgresIn(t testing.TB, folder string, settings ...string) *PostgresServer {
 	t.Helper()
 	s := newPostgres(t, folder, settings...)
@@ -121,8 +121,8 @@ func newPostgres(t testing.TB, folder string, settings ...string) *PostgresServe
 		Missing(t, "a user to run PostgreSQL as", err.Error())
 	}
 	s := &PostgresServer{programs: filepath.Dir(initdb), dir: folder, settings: settings, attr: attr}
-	if err := give(s.dir, attr); err != nil {
-		t.Fatalf("the folder of PostgreSQL cannot be given to its user: %v", err)
+	if err := changeOwner(s.dir, attr); err != nil {
+		t.Fatalf("the owner of the folder of PostgreSQL cannot be changed: %v", err)
 	}
 	s.port = fmt.Sprint(freePort(t))
 	s.Address = "127.0.0.1:" + s.port
@@ -146,28 +146,28 @@ func (s *PostgresServer) run(t testing.TB, program string, args ...string) {
 	}
 }
 
-// fresh is the data of a server that never ran. initdb takes longer than most tests, so it runs once for all servers.
-var fresh struct {
+// initialData is the folder that initdb made. initdb takes longer than most tests, so it runs once for all servers.
+var initialData struct {
 	sync.Mutex
 	data string
 }
 
-// initialize gives the server a copy of the fresh data.
+// initialize gives the server a copy of initialData.
 func (s *PostgresServer) initialize(t testing.TB) {
 	t.Helper()
-	fresh.Lock()
-	defer fresh.Unlock()
-	if fresh.data == "" {
+	initialData.Lock()
+	defer initialData.Unlock()
+	if initialData.data == "" {
 		dir := folder(t, "initdb")
-		if err := give(dir, s.attr); err != nil {
-			t.Fatalf("the folder of PostgreSQL cannot be given to its user: %v", err)
+		if err := changeOwner(dir, s.attr); err != nil {
+			t.Fatalf("the owner of the folder of PostgreSQL cannot be changed: %v", err)
 		}
 		data := filepath.Join(dir, "data")
 		s.run(t, "initdb", "--pgdata", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
 			"--no-sync", "--wal-segsize=1")
-		fresh.data = data
+		initialData.data = data
 	}
-	copying := exec.Command("cp", "-Rp", fresh.data, s.data())
+	copying := exec.Command("cp", "-Rp", initialData.data, s.data())
 	copying.Dir, copying.SysProcAttr = s.dir, s.attr
 	if out, err := copying.CombinedOutput(); err != nil {
 		t.Fatalf("the data of PostgreSQL cannot be copied: %v\n%s", err, out)
@@ -181,7 +181,7 @@ func (s *PostgresServer) Start(t testing.TB) {
 	for _, setting := range append([]string{"listen_addresses=127.0.0.1", "unix_socket_directories="}, s.settings...) {
 		args = append(args, "-c", setting)
 	}
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(serviceTimeout); ; {
 		p, err := start(s.command("postgres", args...), s.dir)
 		if err == nil {
 			s.process = p
@@ -190,14 +190,14 @@ func (s *PostgresServer) Start(t testing.TB) {
 		switch {
 		case err == nil:
 			return
-		case !strings.Contains(err.Error(), "is still in use") || time.Now().After(deadline): // after Kill, its shared memory is still in use for a while
+		case !strings.Contains(err.Error(), "is still in use") || time.Now().After(deadline): // after Kill, its shared memory stays in use for a while
 			t.Fatalf("PostgreSQL does not start: %v", err)
 		}
 	}
 }
 
 func (s *PostgresServer) answers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.URL)
 	if err != nil {
@@ -206,7 +206,7 @@ func (s *PostgresServer) answers() error {
 	return conn.Close(ctx)
 }
 
-// Stop shuts the server down like an operator does: connections end, and nothing is lost.
+// Stop shuts the server down like an operator: connections end, and nothing is lost.
 func (s *PostgresServer) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.process.end(syscall.SIGINT); err != nil {
@@ -214,22 +214,22 @@ func (s *PostgresServer) Stop(t testing.TB) {
 	}
 }
 
-// Exhaust makes the server write its WAL until it can write no more, as on a full disk. The server then crashes, and
-// ends if it has no room for its recovery either.
+// Exhaust makes the server write its WAL until the disk is full. The server then crashes, and ends if there is no room for
+// its recovery either.
 func (s *PostgresServer) Exhaust(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.URL)
 	for err == nil {
 		_, err = conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'filler', repeat('x', 1 << 20))")
 	}
 	if ctx.Err() != nil {
-		t.Fatalf("PostgreSQL still has room for its WAL after %v", patience)
+		t.Fatalf("PostgreSQL still has room for its WAL after %v", serviceTimeout)
 	}
 }
 
-// Revive returns when the server answers again after a crash, and starts it if it has ended.
+// Revive returns when the server answers again after a crash. It starts the server if it has ended.
 func (s *PostgresServer) Revive(t testing.TB) {
 	t.Helper()
 	if err := s.process.wait(s.answers); err != nil {
@@ -237,16 +237,16 @@ func (s *PostgresServer) Revive(t testing.TB) {
 	}
 }
 
-// Pause makes the whole server hang: the machine still accepts connections and bytes, but nothing answers.
+// Pause makes the whole server hang: the system still accepts connections and bytes, but nothing answers.
 func (s *PostgresServer) Pause(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.PgConn().Conn().Close()  // without a goodbye, because the other end hangs
+	defer conn.PgConn().Conn().Close()  // conn.Close would wait for the other end, which hangs
 	s.signal(t, suspend, s.process.Pid) // from now on the server starts no new processes
 	rows, _ := conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
@@ -282,13 +282,13 @@ func (s *PostgresServer) signal(t testing.TB, sig syscall.Signal, pids ...int) {
 		if err == nil {
 			err = p.Signal(sig)
 		}
-		if err != nil && !errors.Is(err, os.ErrProcessDone) { // its client left meanwhile
+		if err != nil && !errors.Is(err, os.ErrProcessDone) { // a process ends when its client leaves
 			t.Fatalf("signal %v to process %d of PostgreSQL: %v", sig, pid, err)
 		}
 	}
 }
 
-// discard ends the server. Its data may be lost.
+// discard ends the server and removes its data.
 func (s *PostgresServer) discard(t testing.TB) {
 	if s.paused != nil {
 		s.Resume(t)

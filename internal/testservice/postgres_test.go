@@ -13,29 +13,29 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-func TestEveryCallGivesAnEmptyDatabase(t *testing.T) {
+func TestPostgresReturnsAnEmptyDatabaseEachTime(t *testing.T) {
 	first, second := Postgres(t), Postgres(t)
 	execute(t, first, "CREATE TABLE t ()")
 	execute(t, second, "CREATE TABLE t ()")
 }
 
-func TestAServerComesBackWithItsDataAfterStopAndKill(t *testing.T) {
+func TestAPostgresServerKeepsItsDataAfterStopAndKill(t *testing.T) {
 	s := StartPostgres(t)
 	execute(t, s.URL, "CREATE TABLE t ()")
 	s.Stop(t)
 	if s.answers() == nil {
-		t.Error("it answers though it was stopped")
+		t.Error("the server answers although it was stopped")
 	}
 	s.Start(t)
 	s.Kill(t)
 	if s.answers() == nil {
-		t.Error("it answers though it was killed")
+		t.Error("the server answers although it was killed")
 	}
 	s.Start(t)
 	execute(t, s.URL, "DROP TABLE t")
 }
 
-func TestAPausedServerHangs(t *testing.T) {
+func TestAPausedPostgresServerHangs(t *testing.T) {
 	s := StartPostgres(t)
 	conn, err := pgx.Connect(t.Context(), s.URL)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestAPausedServerHangs(t *testing.T) {
 	}
 }
 
-func TestAStandbyTakesOver(t *testing.T) {
+func TestAPromotedStandbyHasTheData(t *testing.T) {
 	primary := StartPostgres(t)
 	standby := primary.Standby(t)
 	execute(t, primary.URL, "CREATE TABLE t ()")
@@ -62,14 +62,14 @@ func TestAStandbyTakesOver(t *testing.T) {
 	execute(t, standby.URL, "DROP TABLE t")
 }
 
-// TestServersEndWithAKilledTestProcess runs itself as a process that starts a server and is then killed.
+// The test runs itself as a second process, which starts a server and is then killed.
 func TestServersEndWithAKilledTestProcess(t *testing.T) {
 	if os.Getenv("PETSTORE_TEST_VICTIM") != "" {
 		s := sharedPostgres(t)
 		os.Stdout.WriteString(s.URL + "\n" + s.dir + "\n")
 		select {}
 	}
-	newPostgres(t, folder(t, "postgres")) // skips where there is no PostgreSQL
+	newPostgres(t, folder(t, "postgres")) // skips the test if PostgreSQL is not installed
 	victim := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	victim.Env = append(os.Environ(), "PETSTORE_TEST_VICTIM=yes")
 	out, err := victim.StdoutPipe()
@@ -94,7 +94,7 @@ func TestServersEndWithAKilledTestProcess(t *testing.T) {
 		_, err := os.Stat(s.dir)
 		return os.IsNotExist(err) && s.answers() != nil
 	}
-	for deadline := time.Now().Add(patience); !gone(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(serviceTimeout); !gone(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the server or its folder %s outlived the test process", s.dir)
 		}

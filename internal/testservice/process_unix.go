@@ -9,16 +9,17 @@ import (
 	"syscall"
 )
 
-// Signals that stop a process for a while.
+// Signals that suspend a process and resume it.
 const (
 	suspend = syscall.SIGSTOP
 	resume  = syscall.SIGCONT
 )
 
-// ownGroup keeps signals from the keyboard, which are for the tests, away from a process.
+// ownGroup puts a process into its own group, so that signals from the keyboard reach only the tests.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// unprivileged is ownGroup and, for root, another user, because some servers refuse to run as root.
+// unprivileged is like ownGroup. If the tests run as root, it also chooses another user, because some servers refuse to run
+// as root.
 func unprivileged() (*syscall.SysProcAttr, error) {
 	attr := ownGroup()
 	if os.Geteuid() != 0 {
@@ -43,8 +44,8 @@ func unprivileged() (*syscall.SysProcAttr, error) {
 	return attr, nil
 }
 
-// give makes the user of a process with attr the owner of a folder.
-func give(dir string, attr *syscall.SysProcAttr) error {
+// changeOwner makes the user of a process with attr the owner of a folder.
+func changeOwner(dir string, attr *syscall.SysProcAttr) error {
 	if attr.Credential == nil {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Windows cannot stop a process for a while.
+// Windows has no signals that suspend a process and resume it.
 const (
 	suspend = syscall.Signal(-1)
 	resume  = syscall.Signal(-1)
@@ -17,4 +17,4 @@ func unprivileged() (*syscall.SysProcAttr, error) {
 	return nil, errors.New("tests do not start servers on Windows")
 }
 
-func give(string, *syscall.SysProcAttr) error { return nil }
+func changeOwner(string, *syscall.SysProcAttr) error { return nil }

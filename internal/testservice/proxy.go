@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Proxy stands between a server and its clients, and can lose the answer to a request.
+// Proxy is a proxy between a server and its clients. It can lose the answer to a request.
 type Proxy struct {
 	// Address is the host and port to use instead of the server's.
 	Address string
@@ -20,10 +20,10 @@ type Proxy struct {
 	conns  []net.Conn
 }
 
-// loss is what the proxy does to the first connection on which a client sends these bytes.
+// loss makes the proxy lose the answer to the first request that contains certain bytes.
 type loss struct {
 	sent     []byte
-	broken   bool
+	broken   bool // whether the connection breaks too
 	answered chan struct{}
 }
 
@@ -35,8 +35,8 @@ func StartProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// Silence passes on the next request that contains these bytes. From then on it passes on nothing that the server sends on
-// that connection. It closes the channel when the server has answered.
+// Silence makes the proxy pass on the next request that contains these bytes, but nothing that the server sends on that
+// connection afterwards. It closes the channel when the server has answered.
 func (p *Proxy) Silence(sent string) (answered <-chan struct{}) { return p.lose(sent, false) }
 
 // Break is like Silence, and also closes the connection when the server answers.
@@ -67,7 +67,7 @@ func (p *Proxy) join(client net.Conn) {
 	both.Go(func() {
 		defer server.Close()
 		forward(server, client, func(b []byte) error {
-			if l := p.met(b); l != nil {
+			if l := p.takeLoss(b); l != nil {
 				mu.Lock()
 				lost = l
 				mu.Unlock()
@@ -80,14 +80,14 @@ func (p *Proxy) join(client net.Conn) {
 		forward(client, server, func([]byte) error {
 			mu.Lock()
 			defer mu.Unlock()
-			return lost.happens()
+			return lost.lose()
 		})
 	})
 	both.Wait()
 }
 
-// met returns the loss if these bytes trigger it, and removes it.
-func (p *Proxy) met(b []byte) *loss {
+// takeLoss returns the loss if these bytes trigger it, and removes it.
+func (p *Proxy) takeLoss(b []byte) *loss {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.loss
@@ -103,7 +103,8 @@ var (
 	errBroken    = errors.New("the connection breaks")
 )
 
-func (l *loss) happens() error {
+// lose returns why bytes of the server are lost, or nil if they are not.
+func (l *loss) lose() error {
 	if l == nil {
 		return nil
 	}
@@ -118,12 +119,13 @@ func (l *loss) happens() error {
 	return errSwallowed
 }
 
-// forward passes bytes on until either end is closed or look returns an error.
-func forward(to io.Writer, from io.Reader, look func([]byte) error) {
+// forward passes on bytes until either end is closed or inspect returns errBroken. It drops the bytes for which inspect
+// returns errSwallowed.
+func forward(to io.Writer, from io.Reader, inspect func([]byte) error) {
 	b := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(b)
-		switch look(b[:n]) {
+		switch inspect(b[:n]) {
 		case nil:
 			_, lost := to.Write(b[:n])
 			err = errors.Join(err, lost)

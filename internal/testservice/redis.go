@@ -17,7 +17,7 @@ import (
 )
 
 // Redis returns the URL of an empty Redis or Valkey database on a server that all tests of this process share. If
-// PETSTORE_TEST_REDIS names a database, it returns that one, whatever it holds.
+// PETSTORE_TEST_REDIS names a database, Redis returns that one, which need not be empty.
 func Redis(t testing.TB) string {
 	t.Helper()
 	if url := os.Getenv("PETSTORE_TEST_REDIS"); url != "" {
@@ -40,7 +40,7 @@ var sharedRedis struct {
 	databases int
 }
 
-// RedisServer is the Redis or Valkey of one test, which may stop or pause it. It forgets everything when it stops.
+// RedisServer is the Redis or Valkey of one test, which may stop or pause it. It loses its data when it stops.
 type RedisServer struct {
 	// URL leads to the server, Address is its host and port.
 	URL     string
@@ -74,7 +74,7 @@ func StartRedisCluster(t testing.TB) *RedisServer {
 	return s
 }
 
-// masterSet is the name by which a Sentinel knows the server.
+// masterSet is the name under which a Sentinel knows the server.
 const masterSet = "petstore"
 
 // Sentinel starts a Sentinel that watches this server, and returns a URL that finds the server through it.
@@ -94,7 +94,7 @@ func (s *RedisServer) Sentinel(t testing.TB) string {
 	return sentinel.URL + "?master_set=" + masterSet
 }
 
-// Replica starts a second server that follows this one, and takes its place where a Sentinel watches.
+// Replica starts a second server that follows this one. It takes over when this one fails, if a Sentinel watches them.
 func (s *RedisServer) Replica(t testing.TB) *RedisServer {
 	t.Helper()
 	replica := newRedis(t)
@@ -118,7 +118,7 @@ func (s *RedisServer) AwaitReplica(t testing.TB) {
 	s.await(t, "has no replica", "WAIT 1 100", ":1")
 }
 
-// AwaitPrimary returns when the Sentinel of that URL names this server as the one to use.
+// AwaitPrimary returns when the Sentinel at that URL names this server as the primary.
 func (s *RedisServer) AwaitPrimary(t testing.TB, sentinel string) {
 	t.Helper()
 	u, err := url.Parse(sentinel)
@@ -193,14 +193,14 @@ func (s *RedisServer) ask(command string) (string, error) {
 	return strings.Join(lines, ""), err
 }
 
-// askRedis sends a command and returns that many lines of its answer.
+// askRedis sends a command and returns the first lines of its answer.
 func askRedis(address, command string, lines int) (answer []string, err error) {
-	conn, err := net.DialTimeout("tcp", address, patience)
+	conn, err := net.DialTimeout("tcp", address, serviceTimeout)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(serviceTimeout))
 	if _, err := conn.Write([]byte(command + "\r\n")); err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func askRedis(address, command string, lines int) (answer []string, err error) {
 	return answer, nil
 }
 
-// Stop ends the server: its connections break, and new ones are refused.
+// Stop ends the server: its connections break, new ones are refused, and its data is lost.
 func (s *RedisServer) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.process.end(syscall.SIGKILL); err != nil {
@@ -222,7 +222,7 @@ func (s *RedisServer) Stop(t testing.TB) {
 	}
 }
 
-// Pause makes the server hang: the machine still accepts connections and bytes, but nothing answers.
+// Pause makes the server hang: the system still accepts connections and bytes, but nothing answers.
 func (s *RedisServer) Pause(t testing.TB) {
 	t.Helper()
 	s.signal(t, suspend)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAReplicaOfRedisTakesOverAndTheOtherFollowsIt(t *testing.T) {
+func TestARedisReplicaTakesOverAndTheOldPrimaryFollowsIt(t *testing.T) {
 	t.Parallel()
 	first := StartRedis(t)
 	second := first.Replica(t)

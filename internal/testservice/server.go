@@ -19,7 +19,7 @@ import (
 
 // Server is a process of the program itself, as users run it. A test may stop, pause or kill it.
 type Server struct {
-	// URL leads to the API, Admin to metrics and profiles.
+	// URL is the address of the API, Admin that of metrics and profiles.
 	URL, Admin string
 
 	binary  string
@@ -30,17 +30,17 @@ type Server struct {
 }
 
 // Build builds the program once for all tests of this process and returns its path.
-func Build(t testing.TB) string { return have(t, plain) }
+func Build(t testing.TB) string { return builtPath(t, plain) }
 
-// BuildRaced is Build with the race detector. PETSTORE_TEST_RACE may hold other flags for it, separated by spaces.
-func BuildRaced(t testing.TB) string { return have(t, raced) }
+// BuildRaced is like Build, with the race detector. PETSTORE_TEST_RACE may hold the flags for it, separated by spaces.
+func BuildRaced(t testing.TB) string { return builtPath(t, raced) }
 
 var (
-	plain = once("petstore")
-	raced = once("petstore-raced", strings.Fields(cmp.Or(os.Getenv("PETSTORE_TEST_RACE"), "-race"))...)
+	plain = buildOnce("petstore")
+	raced = buildOnce("petstore-raced", strings.Fields(cmp.Or(os.Getenv("PETSTORE_TEST_RACE"), "-race"))...)
 )
 
-func have(t testing.TB, program func() (string, error)) string {
+func builtPath(t testing.TB, program func() (string, error)) string {
 	t.Helper()
 	path, err := program()
 	if err != nil {
@@ -49,8 +49,8 @@ func have(t testing.TB, program func() (string, error)) string {
 	return path
 }
 
-// once returns a function that builds the program at its first call.
-func once(name string, flags ...string) func() (path string, err error) {
+// buildOnce returns a function that builds the program at its first call.
+func buildOnce(name string, flags ...string) func() (path string, err error) {
 	return sync.OnceValues(func() (string, error) {
 		dir, err := scratch()
 		if err != nil {
@@ -61,10 +61,10 @@ func once(name string, flags ...string) func() (path string, err error) {
 	})
 }
 
-// packageDir is the folder of the test's package. A test may have changed its folder before the program is built.
+// packageDir is the folder of the test's package. It is read at the start, because a test may change its folder.
 var packageDir, _ = os.Getwd()
 
-// build puts the program at that path. Unlike go build, go run keeps what it has linked for the next time.
+// build writes the program to path. It uses go run because, unlike go build, go run caches the linked binary.
 func build(path string, flags ...string) error {
 	command := exec.Command("go", slices.Concat([]string{"run", "-ldflags=-s -w", "-exec=cp"}, flags, []string{"petstore/cmd/petstore", path})...)
 	command.Dir = packageDir
@@ -74,8 +74,8 @@ func build(path string, flags ...string) error {
 	return nil
 }
 
-// BuildOverlaid builds the program with other contents for some files, which are named by absolute paths. It adds files
-// that do not exist.
+// BuildOverlaid builds the program with other contents for some files, given by absolute paths. Files that do not exist
+// are added.
 func BuildOverlaid(files map[string]string) (path string, err error) {
 	parent, err := scratch()
 	if err != nil {
@@ -100,8 +100,8 @@ func BuildOverlaid(files map[string]string) (path string, err error) {
 	return path, build(path, "-overlay", list)
 }
 
-// NewServer prepares a server of that binary on its own ports, which stay the same each time it starts. The arguments
-// follow "serve". If --tls-cert is among them, the URL begins with https.
+// NewServer prepares a server of that binary on its own ports, which stay the same each time it starts. The arguments are
+// those of "petstore serve". If --tls-cert is among them, the URL begins with https.
 func NewServer(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
 	listen, admin := fmt.Sprintf("127.0.0.1:%d", freePort(t)), fmt.Sprintf("127.0.0.1:%d", freePort(t))
@@ -139,12 +139,12 @@ func (s *Server) TryStart() error {
 	return p.wait(s.ready)
 }
 
-// trusting accepts any certificate, because it only calls the test's own server.
+// trusting accepts any certificate, because it calls only the test's own server.
 var trusting = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
 func (s *Server) ready() error { return ready(s.URL) }
 
-// ready says why a server, or the balancer in front of it, is not ready.
+// ready returns an error if a server, or the balancer in front of it, is not ready.
 func ready(url string) error {
 	answer, err := trusting.Get(url + "/readyz")
 	if err != nil {
@@ -157,10 +157,10 @@ func ready(url string) error {
 	return nil
 }
 
-// Stop ends the server like an operator does.
+// Stop ends the server like an operator.
 func (s *Server) Stop(t testing.TB) { s.end(t, syscall.SIGTERM) }
 
-// Kill ends the server like a crash does.
+// Kill ends the server like a crash.
 func (s *Server) Kill(t testing.TB) { s.end(t, syscall.SIGKILL) }
 
 func (s *Server) end(t testing.TB, sig os.Signal) {
@@ -170,7 +170,7 @@ func (s *Server) end(t testing.TB, sig os.Signal) {
 	}
 }
 
-// Pause makes the server hang: the machine still accepts connections and bytes, but nothing answers.
+// Pause makes the server hang: the system still accepts connections and bytes, but nothing answers.
 func (s *Server) Pause(t testing.TB) { s.signal(t, suspend) }
 
 // Resume ends a Pause.
@@ -183,10 +183,10 @@ func (s *Server) signal(t testing.TB, sig os.Signal) {
 	}
 }
 
-// PID is the number of the running process.
+// PID returns the id of the running process.
 func (s *Server) PID() int { return s.process.Pid }
 
-// Log is what the server has written, over all its starts.
+// Log returns what the server has written to its log since its first start.
 func (s *Server) Log(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "log"))
@@ -205,7 +205,8 @@ func (s *Server) discard(t testing.TB) {
 	os.RemoveAll(s.dir)
 }
 
-// NewKey makes a key in a database with the program and returns its secret. The arguments follow "keys create".
+// NewKey makes a key in a database with the program and returns its secret. The arguments are those of
+// "petstore keys create".
 func NewKey(t testing.TB, binary, database string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(binary, append([]string{"keys", "create", "--name", "test", "--database", database}, args...)...).CombinedOutput()

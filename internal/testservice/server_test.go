@@ -9,7 +9,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestAServerKeepsItsAddressAndStoreOverACrash(t *testing.T) {
+func TestAServerKeepsItsAddressAndDatabaseAfterACrash(t *testing.T) {
 	t.Parallel()
 	binary, database := testservice.Build(t), "sqlite:"+filepath.Join(t.TempDir(), "pets.db")
 	server := testservice.NewServer(t, binary, "--database", database)
@@ -28,6 +28,6 @@ func TestAServerKeepsItsAddressAndStoreOverACrash(t *testing.T) {
 	}
 	server.Stop(t)
 	if log := server.Log(t); !strings.Contains(log, `"msg":"stopping"`) {
-		t.Errorf("the end is not in the log:\n%s", log)
+		t.Errorf("the log does not mention the stop:\n%s", log)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Standby starts a second server that follows this one. From then on this server acknowledges a commit only after the
-// standby has it on its disk too.
+// Standby starts a second server that follows this one. From then on this server acknowledges a commit only when it is
+// also on the disk of the standby.
 func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
 	t.Helper()
 	standby := newPostgres(t, folder(t, "postgres"), s.settings...)
@@ -23,16 +23,16 @@ func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
 	return standby
 }
 
-// AwaitStandby returns when a standby has all that this server has committed.
+// AwaitStandby returns when a standby has everything that this server has committed.
 func (s *PostgresServer) AwaitStandby(t testing.TB) {
 	t.Helper()
-	if err := s.process.wait(s.followed); err != nil {
+	if err := s.process.wait(s.hasStandby); err != nil {
 		t.Fatalf("the standby does not follow: %v", err)
 	}
 }
 
-func (s *PostgresServer) followed() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (s *PostgresServer) hasStandby() error {
+	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.URL)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *PostgresServer) followed() error {
 	return conn.QueryRow(ctx, "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'").Scan()
 }
 
-// Promote makes a standby the primary.
+// Promote makes this standby the primary.
 func (s *PostgresServer) Promote(t testing.TB) {
 	t.Helper()
 	execute(t, s.URL, "SELECT pg_promote()")

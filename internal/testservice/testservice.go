@@ -1,9 +1,9 @@
 // Package testservice starts throwaway services for tests from the programs on the machine. They are real, use free ports
-// and a temporary folder, and end with the test process, however that ends. Only tests import the package.
+// and a temporary folder, and end with the test process even if it is killed. Only tests import the package.
 //
-// [Postgres], [Redis] and [Browser] are shared by the tests of a process. A test that breaks a server starts its own, with
-// [StartPostgres] or [StartRedis]. [Build] and [NewServer] run the program itself, and [WriteCertificate] makes what it needs
-// for TLS. If a program is missing on the machine, the test is skipped, or fails if CI is "true" in the environment; see
+// The tests of a process share [Postgres], [Redis] and [Browser]. A test that breaks a server starts its own, with
+// [StartPostgres] or [StartRedis]. [Build] and [NewServer] run petstore itself, and [WriteCertificate] makes a certificate
+// for it. If a program is missing on the machine, the test is skipped, or fails if CI is "true" in the environment; see
 // [Missing].
 package testservice
 
@@ -22,27 +22,27 @@ import (
 	"time"
 )
 
-// patience bounds every wait for a service. Only a broken one takes that long.
-const patience = 30 * time.Second
+// serviceTimeout is how long a test waits for a service. Only a broken one needs that long.
+const serviceTimeout = 30 * time.Second
 
-// Missing ends a test that needs something that is not on this machine. It skips the test, or fails it where no test may be
-// skipped.
+// Missing ends a test that needs something that is not on this machine. It fails the test if CI is "true" in the
+// environment, and skips it otherwise.
 func Missing(t testing.TB, what, how string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is needed and not here: %s", what, how)
+		t.Fatalf("%s is missing: %s", what, how)
 	}
-	t.Skipf("%s is not here: %s", what, how)
+	t.Skipf("%s is missing: %s", what, how)
 }
 
-// wellKnown are folders where packages install servers without adding them to the PATH, the newest version last.
-var wellKnown = []string{
+// serverFolders are the folders where packages install servers that are not on the PATH, the newest version last.
+var serverFolders = []string{
 	"/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/opt/homebrew/sbin",
 	"/usr/local/pgsql/bin", "/usr/pgsql-*/bin", "/usr/lib/postgresql/*/bin",
 	"/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
 }
 
-// Program finds a program that a test starts by itself, or ends the test.
+// Program returns the path of a program that a test starts, or ends the test if the program is missing.
 func Program(t testing.TB, name, how string) string {
 	t.Helper()
 	path := program(name)
@@ -58,7 +58,7 @@ func program(names ...string) string {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
-		for _, pattern := range wellKnown {
+		for _, pattern := range serverFolders {
 			if found, _ := filepath.Glob(filepath.Join(pattern, name)); len(found) > 0 {
 				return slices.Max(found)
 			}
@@ -67,19 +67,19 @@ func program(names ...string) string {
 	return ""
 }
 
-// freePort returns a port that nothing listens on, for a service that may be stopped and started again. Outgoing connections
-// use higher ports. The test holds the UDP port of the same number until it is over, so that no test of another process
-// gets the same port.
+// freePort returns a port that nothing listens on, for a service that may be stopped and started again. It is below the
+// ports of outgoing connections. The test holds the UDP port of the same number until it ends, so that no test of another
+// process gets the same port.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 20000 + rand.IntN(10000)
 		address := fmt.Sprintf("127.0.0.1:%d", port)
-		twin, err := net.ListenPacket("udp", address)
+		held, err := net.ListenPacket("udp", address)
 		if err != nil {
 			continue
 		}
-		t.Cleanup(func() { twin.Close() })
+		t.Cleanup(func() { held.Close() })
 		l, err := net.Listen("tcp", address)
 		if err == nil {
 			l.Close()
@@ -104,8 +104,8 @@ func folder(t testing.TB, name string) string {
 	return dir
 }
 
-// scratch is the one folder of this process. A shell watches over it: its standard input ends when this process ends, for
-// whatever reason. Then the shell ends the services listed in the folder and removes the folder.
+// scratch makes the folder of this process and starts a shell that watches over it. The shell's standard input ends when
+// this process ends, for whatever reason. Then the shell ends the services listed in the folder and removes the folder.
 var scratch = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "petstore-test-")
 	if err != nil {
@@ -125,7 +125,7 @@ for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" && break; sleep 0.3; done`
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	go cmd.Wait() // keeps its standard input open for as long as this process lives
+	go cmd.Wait() // keeps the shell's standard input open until this process ends
 	return dir, nil
 })
 
@@ -136,7 +136,7 @@ type process struct {
 	exited chan struct{}
 }
 
-// start runs a command. It logs into a file in that folder, and ends with this process at the latest.
+// start runs a command. Its output goes to a log in that folder, and it ends with this process at the latest.
 func start(cmd *exec.Cmd, dir string) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -163,9 +163,9 @@ func start(cmd *exec.Cmd, dir string) (*process, error) {
 	return p, nil
 }
 
-// wait returns when the service is ready, or says why it will not become ready.
+// wait returns when the service is ready, or an error if it ends or does not become ready in time.
 func (p *process) wait(ready func() error) error {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(serviceTimeout)
 	for {
 		err := ready()
 		if err == nil {
@@ -173,11 +173,11 @@ func (p *process) wait(ready func() error) error {
 		}
 		select {
 		case <-p.exited:
-			return errors.New("it ended: " + p.lastWords())
+			return errors.New("the process ended: " + p.logTail())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("it was not ready after %v: %w; %s", patience, err, p.lastWords())
+			return fmt.Errorf("not ready after %v: %w; %s", serviceTimeout, err, p.logTail())
 		}
 	}
 }
@@ -190,12 +190,12 @@ func (p *process) end(sig os.Signal) error {
 	select {
 	case <-p.exited:
 		return nil
-	case <-time.After(patience):
+	case <-time.After(serviceTimeout):
 		return fmt.Errorf("process %d did not end on %v", p.Pid, sig)
 	}
 }
 
-func (p *process) lastWords() string {
+func (p *process) logTail() string {
 	text, _ := os.ReadFile(p.log)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")

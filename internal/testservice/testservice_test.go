@@ -2,7 +2,7 @@ package testservice
 
 import "testing"
 
-func TestNoPortIsGivenTwiceWhileItsTestRuns(t *testing.T) {
+func TestFreePortNeverReturnsTheSamePortTwiceInATest(t *testing.T) {
 	seen := make(map[int]bool)
 	for range 500 {
 		port := freePort(t)

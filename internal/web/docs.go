@@ -24,18 +24,18 @@ var docsTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("docs.html").Funcs(template.FuncMap{"highlight": highlight}).ParseFS(templates, "templates/*.html"))
 })
 
-// guess is the address in the samples if the server does not know its own. The page's script replaces it with the
-// address that the reader used.
+// guess is the address in the samples if the server does not know its own. The page's script replaces it with the address
+// of the page.
 const guess = "http://localhost:8080"
 
-// reference is the API reference as its templates read it.
+// reference is the data from which the templates render the API reference.
 type reference struct {
 	Title, Version string
 	Base, Guess    string
 	Intro          template.HTML
 	Sections       []section
 	Groups         []group
-	EveryRequest   []field // parameters that every operation takes
+	EveryRequest   []field // parameters that every operation has
 	EveryAnswer    []field // headers that every answer has
 	Error          []field
 	Codes          []code
@@ -52,8 +52,8 @@ type group struct {
 	Calls       []endpoint
 }
 
-// docs renders the reference of the embedded document. Base is the address of this server without the version; it is
-// empty if the server does not know it.
+// docs renders the reference of the embedded document. The argument base is the address of this server without the version;
+// it is empty if the server does not know it.
 func docs(base string) []byte { return render(base, api.YAML, api.JSON, changelog.Markdown) }
 
 func render(base string, source, document []byte, changes string) []byte {
@@ -70,7 +70,7 @@ func newReference(base string, source, text []byte, changes string) reference {
 		panic(err) // the document is embedded
 	}
 	operations := d.operations(source)
-	common := shared(operations)
+	common := commonTo(operations)
 	r := reference{
 		Title: d.Info.Title, Version: d.Info.Version, Base: base, Error: d.errorFields(), Codes: d.codes(operations),
 		Plans: plans(), Keyless: thousands(petstore.AddressLimits.PerMinute), Changelog: markdown(changes),
@@ -98,7 +98,7 @@ func newReference(base string, source, text []byte, changes string) reference {
 	return r
 }
 
-// First is the sample that a reader tries first: a call that changes nothing.
+// First returns the sample for a reader's first call, which changes nothing.
 func (r reference) First() string {
 	for _, g := range r.Groups {
 		for _, c := range g.Calls {
@@ -110,7 +110,7 @@ func (r reference) First() string {
 	return ""
 }
 
-// Leaving is the deprecated operation. The page has a guide for moving away from it.
+// Leaving returns the deprecated operation, or nil. The page has a guide for moving away from it.
 func (r reference) Leaving() *endpoint {
 	for _, g := range r.Groups {
 		for _, c := range g.Calls {
@@ -127,7 +127,7 @@ func capital(word string) string {
 	return strings.ToUpper(word[:size]) + word[size:]
 }
 
-// version is the path under which this server serves the operations. The document's other servers are only examples.
+// version returns the path of this server's operations. The other servers in the document are only examples.
 func (d *document) version() string {
 	for _, server := range d.Servers {
 		if strings.HasPrefix(server.URL, "/") {

@@ -67,9 +67,9 @@ func (d *document) codes(operations []operation) []code {
 	return all
 }
 
-// errorFields lists the fields of an Error without the codes, which have a table of their own.
+// errorFields lists the fields of an Error without the codes, which have their own table.
 func (d *document) errorFields() []field {
-	all := given(d.fields(d.Components.Schemas["Error"], 0))
+	all := markGiven(d.fields(d.Components.Schemas["Error"], 0))
 	for i := range all {
 		all[i].Enum = nil
 	}
@@ -92,10 +92,10 @@ func join(statuses []int) string {
 	return strings.Join(words, ", ")
 }
 
-// Code is the error code of an example, empty if the example is not an error.
+// Code returns the error code of an example, or "" if the example is not an error.
 func (e example) Code() string { return e.read().Code }
 
-// Message is the message of an example, empty if the example is not an error.
+// Message returns the message of an example, or "" if the example is not an error.
 func (e example) Message() string { return e.read().Message }
 
 func (e example) read() (failure struct{ Code, Message string }) {
@@ -109,7 +109,7 @@ type plan struct{ Name, PerMinute, PerDay string }
 func plans() []plan {
 	var all []plan
 	for _, p := range []petstore.Plan{petstore.Free, petstore.Pro, petstore.Business} {
-		limits, _ := p.Limits(0, 0) // published plans take no numbers
+		limits, _ := p.Limits(0, 0) // only Enterprise needs numbers
 		all = append(all, plan{capital(string(p)), thousands(limits.PerMinute), thousands(limits.PerDay)})
 	}
 	return append(all, plan{"Enterprise", "as agreed", "as agreed"})

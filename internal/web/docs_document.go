@@ -51,7 +51,7 @@ type operation struct {
 	method, path string
 }
 
-// parameter is a parameter of a request, or a header of an answer; a header has its name as the key of a map.
+// parameter is a parameter of a request, or a header of an answer. The name of a header is its key in a map.
 type parameter struct {
 	Ref         string `json:"$ref"`
 	Name, In    string
@@ -101,7 +101,7 @@ type schema struct {
 	Items                *schema
 }
 
-// kinds are the types of a schema, which OpenAPI writes as one string or as several.
+// kinds are the types of a schema. OpenAPI writes them as one string or as an array of strings.
 type kinds []string
 
 func (k *kinds) UnmarshalJSON(text []byte) error {
@@ -112,7 +112,7 @@ func (k *kinds) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*k)[0])
 }
 
-// resolve returns what a reference names among the components, or the thing itself if it is no reference.
+// resolve returns the component that ref names, or self if ref is empty.
 func resolve[T any](components map[string]T, ref string, self T) T {
 	if ref == "" {
 		return self
@@ -120,15 +120,15 @@ func resolve[T any](components map[string]T, ref string, self T) T {
 	return components[ref[strings.LastIndex(ref, "/")+1:]]
 }
 
-// schema follows a reference. A description beside the reference wins over the one of its target.
+// schema follows a reference. A description beside the reference wins over the description of its target.
 func (d *document) schema(s schema) schema {
 	named := resolve(d.Components.Schemas, s.Ref, s)
 	named.Description = cmp.Or(s.Description, named.Description)
 	return named
 }
 
-// operations lists all operations with their references followed, in the order of the source. The JSON form has lost
-// that order, so it comes from the YAML form.
+// operations lists all operations with their references resolved, in the order of the YAML source, because the JSON form
+// has lost that order.
 func (d *document) operations(source []byte) []operation {
 	var all []operation
 	for path, item := range d.Paths {

@@ -39,13 +39,13 @@ type answer struct {
 	Examples       []example
 }
 
-// common is what all operations share. The page describes it once.
+// common is what all operations have in common. The page describes it once.
 type common struct {
 	parameters []parameter
 	headers    map[string]parameter
 }
 
-func shared(operations []operation) common {
+func commonTo(operations []operation) common {
 	var all common
 	for i, op := range operations {
 		if i == 0 {
@@ -66,7 +66,8 @@ func (op operation) takes(p parameter) bool {
 	return slices.ContainsFunc(op.Parameters, func(own parameter) bool { return own.Name == p.Name && own.In == p.In })
 }
 
-// endpoint describes an operation. If the operation as a whole is marked as an addition, its parts are not marked again.
+// endpoint describes an operation. If its group is already marked as an addition, neither the operation nor its parts are
+// marked again.
 func (d *document) endpoint(op operation, base string, common common, marked bool) endpoint {
 	c := endpoint{
 		ID: op.ID, Method: op.method, Path: op.path, Summary: op.Summary, Text: markdown(op.Description),
@@ -77,7 +78,7 @@ func (d *document) endpoint(op operation, base string, common common, marked boo
 	}
 	marked = marked || op.Addition
 	for _, p := range op.Parameters {
-		if !slices.ContainsFunc(common.parameters, func(told parameter) bool { return told.Name == p.Name }) {
+		if !slices.ContainsFunc(common.parameters, func(shared parameter) bool { return shared.Name == p.Name }) {
 			p.Addition = p.Addition && !marked
 			c.Parameters = append(c.Parameters, d.parameter(p))
 		}
@@ -104,14 +105,14 @@ func (d *document) answer(status string, r response, common common) answer {
 	number, _ := strconv.Atoi(status) // "default" has no reason
 	a := answer{Status: status, Reason: http.StatusText(number), Text: template.HTML(inline(r.Description)), Addition: r.Addition}
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
-		if _, told := common.headers[name]; !told {
+		if _, shared := common.headers[name]; !shared {
 			a.Headers = append(a.Headers, d.header(name, r.Headers[name]))
 		}
 	}
 	if types := mediaTypes(r.Content); len(types) > 0 {
 		content := r.Content[types[0]]
 		a.Type = d.typeName(d.schema(content.Schema))
-		a.Fields, a.Examples = given(d.fields(content.Schema, 0)), d.examples(content)
+		a.Fields, a.Examples = markGiven(d.fields(content.Schema, 0)), d.examples(content)
 	}
 	return a
 }

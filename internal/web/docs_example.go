@@ -20,41 +20,41 @@ type example struct {
 func (d *document) examples(m media) []example {
 	var all []example
 	if m.Example != nil {
-		all = append(all, example{Value: d.ordered(m.Example, m.Schema)})
+		all = append(all, example{Value: d.orderFields(m.Example, m.Schema)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Examples)) {
 		e := m.Examples[name]
-		all = append(all, example{e.Summary, d.ordered(e.Value, m.Schema)})
+		all = append(all, example{e.Summary, d.orderFields(e.Value, m.Schema)})
 	}
 	return all
 }
 
-// ordered puts the fields of objects in the order of their schema, which JSON has lost.
-func (d *document) ordered(value json.RawMessage, s schema) json.RawMessage {
+// orderFields puts the fields of objects in the order of their schema, which JSON has lost.
+func (d *document) orderFields(value json.RawMessage, s schema) json.RawMessage {
 	s = d.schema(s)
 	var object map[string]json.RawMessage
 	var array []json.RawMessage
 	var parts [][]byte
 	switch {
 	case json.Unmarshal(value, &object) == nil && object != nil:
-		for _, name := range slices.Concat(order(s), slices.Sorted(maps.Keys(object))) {
+		for _, name := range slices.Concat(fieldOrder(s), slices.Sorted(maps.Keys(object))) {
 			if inner, ok := object[name]; ok {
-				label, _ := json.Marshal(name) // a string is always JSON
-				parts = append(parts, slices.Concat(label, []byte(":"), d.ordered(inner, s.Properties[name])))
+				label, _ := json.Marshal(name) // a string can always be encoded
+				parts = append(parts, slices.Concat(label, []byte(":"), d.orderFields(inner, s.Properties[name])))
 				delete(object, name)
 			}
 		}
 		return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}"))
 	case json.Unmarshal(value, &array) == nil && s.Items != nil:
 		for _, inner := range array {
-			parts = append(parts, d.ordered(inner, *s.Items))
+			parts = append(parts, d.orderFields(inner, *s.Items))
 		}
 		return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
 	}
 	return value
 }
 
-// Lines is the example with one field per line.
+// Lines returns the example with one field per line.
 func (e example) Lines() string {
 	var b bytes.Buffer
 	if json.Indent(&b, e.Value, "", "  ") != nil {
@@ -63,7 +63,7 @@ func (e example) Lines() string {
 	return b.String()
 }
 
-// Line is the example on one line. JSON has line breaks only between its values.
+// Line returns the example on one line. Indented JSON has line breaks only between values.
 func (e example) Line() string {
 	var b bytes.Buffer
 	if json.Indent(&b, e.Value, "", "") != nil {

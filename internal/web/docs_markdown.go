@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// section is a part of the document's description that begins with its title in bold, as in "**Keys.** Every …".
+// section is a part of the document's description that begins with a title in bold, as in "**Keys.** Every …".
 type section struct {
 	ID, Title string
 	Text      template.HTML
@@ -38,12 +38,13 @@ func blocks(text string) []string {
 	return strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n\n")
 }
 
-// markdown renders the Markdown that our texts use: paragraphs, headings, lists, code and bold. It escapes everything else.
+// markdown renders the Markdown that our texts use: paragraphs, headings, lists, code and bold text. It escapes everything
+// else.
 func markdown(text string) template.HTML {
 	var b strings.Builder
 	for _, block := range blocks(text) {
 		switch {
-		case block == "" || strings.HasPrefix(block, "# "): // the page has a title of its own
+		case block == "" || strings.HasPrefix(block, "# "): // the page has its own title
 		case strings.HasPrefix(block, "## "):
 			b.WriteString("<h3>" + inline(block[3:]) + "</h3>")
 		case strings.HasPrefix(block, "- "):
@@ -61,7 +62,7 @@ func markdown(text string) template.HTML {
 
 var bold = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 
-// inline escapes a text, and marks what stands between backticks as code and between double asterisks as bold.
+// inline escapes a text, and renders text between backticks as code and text between double asterisks as bold.
 func inline(text string) string {
 	parts := strings.Split(template.HTMLEscapeString(text), "`")
 	var b strings.Builder
@@ -69,7 +70,7 @@ func inline(text string) string {
 		switch {
 		case i%2 == 0:
 			b.WriteString(bold.ReplaceAllString(part, "<strong>$1</strong>"))
-		case i == len(parts)-1: // nothing closes it
+		case i == len(parts)-1: // a backtick that nothing closes
 			b.WriteString("`" + part)
 		default:
 			b.WriteString("<code>" + part + "</code>")

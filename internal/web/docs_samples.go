@@ -24,11 +24,11 @@ var sampleTemplates = sync.OnceValue(func() *template.Template {
 // request is what a sample sends.
 type request struct {
 	Method, URL, Type, Body string
-	Idempotent              bool // the operation takes an Idempotency-Key
-	Empty                   bool // the answer has no body
+	Idempotent              bool // whether the operation has an Idempotency-Key
+	Empty                   bool // whether the answer has no body
 }
 
-// samples writes a call in every language.
+// samples returns the call in every language.
 func samples(c endpoint, base string) []sample {
 	r := request{Method: c.Method, URL: base + sampleTarget(c), Empty: true}
 	for _, p := range c.Parameters {
@@ -52,7 +52,7 @@ func samples(c endpoint, base string) []sample {
 	return all
 }
 
-// sampleTarget fills a path with examples and adds the query parameters that have a known value.
+// sampleTarget returns a path with example values, and with the query parameters that have a known value.
 func sampleTarget(c endpoint) string {
 	path, query := c.Path, url.Values{}
 	for _, p := range c.Parameters {
@@ -69,7 +69,7 @@ func sampleTarget(c endpoint) string {
 	return path
 }
 
-// Value is what a sample sends for a parameter: its example, or else the first of its allowed values.
+// Value returns what a sample sends for a parameter: its example, or else the first of its allowed values.
 func (f field) Value() string {
 	switch {
 	case f.Example != "":
@@ -84,12 +84,12 @@ func (f field) Value() string {
 
 func shellString(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// jsString writes a string as JavaScript, JSON and Python read it.
+// jsString quotes a string for JavaScript, JSON and Python.
 func jsString(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.Encode(text) // a string is always JSON
+	enc.Encode(text) // a string can always be encoded
 	return strings.TrimSpace(b.String())
 }
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// field is a parameter, a header, or a field of a body, in words.
+// field describes a parameter, a header, or a field of a body.
 type field struct {
 	Name, In, Type string
 	Required       bool
-	Given          bool // the server sends it
+	Given          bool // whether the server sends it
 	Addition       bool
 	Facts          []string
 	Enum           []string
@@ -24,8 +24,8 @@ type field struct {
 	Fields         []field
 }
 
-// depth bounds schemas that contain themselves.
-const depth = 6
+// maxDepth limits how deep schemas that contain themselves are shown.
+const maxDepth = 6
 
 // field describes one value of a schema. Its Text says what the value is for.
 func (d *document) field(name string, s schema, level int) field {
@@ -41,14 +41,14 @@ func (d *document) field(name string, s schema, level int) field {
 // fields lists the fields of an object, or of the objects in an array.
 func (d *document) fields(s schema, level int) []field {
 	s = d.schema(s)
-	if level > depth {
+	if level > maxDepth {
 		return nil
 	}
 	if s.Items != nil {
 		return d.fields(*s.Items, level+1)
 	}
 	var all []field
-	for _, name := range order(s) {
+	for _, name := range fieldOrder(s) {
 		f := d.field(name, s.Properties[name], level)
 		f.Required = slices.Contains(s.Required, name)
 		all = append(all, f)
@@ -56,17 +56,17 @@ func (d *document) fields(s schema, level int) []field {
 	return all
 }
 
-// given marks fields that the server sends, so that the page does not call them required or optional.
-func given(fields []field) []field {
+// markGiven marks fields as sent by the server, so that the page does not call them required or optional.
+func markGiven(fields []field) []field {
 	for i := range fields {
 		fields[i].Given = true
-		given(fields[i].Fields)
+		markGiven(fields[i].Fields)
 	}
 	return fields
 }
 
-// order lists the names of an object's fields: the required ones in the order of the document, then the others by name.
-func order(s schema) []string {
+// fieldOrder lists the names of an object's fields: the required ones in the order of the document, then the others by name.
+func fieldOrder(s schema) []string {
 	names := slices.Clone(s.Required)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if !slices.Contains(names, name) {
@@ -87,12 +87,12 @@ func (d *document) typeName(s schema) string {
 	return name
 }
 
-// facts puts the bounds of a schema into words.
+// facts describes the bounds of a schema in words.
 func facts(s schema) []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	switch low, high := s.Minimum.String(), s.Maximum.String(); {
-	case low == strconv.Itoa(math.MinInt64) && high == strconv.Itoa(math.MaxInt64): // the format says so
+	case low == strconv.Itoa(math.MinInt64) && high == strconv.Itoa(math.MaxInt64): // the format int64 implies these bounds
 	case low != "" && high != "":
 		add("%s to %s", grouped(low), grouped(high))
 	case low != "":
@@ -109,10 +109,10 @@ func facts(s schema) []string {
 		add("not empty")
 	}
 	if s.MaxItems > 0 {
-		add("at most %d of them", s.MaxItems)
+		add("at most %d items", s.MaxItems)
 	}
 	if s.Default != nil {
-		add("%s unless given", plain(s.Default))
+		add("default %s", plain(s.Default))
 	}
 	if s.Const != nil {
 		add("always %s", plain(s.Const))
@@ -128,7 +128,7 @@ func grouped(digits string) string {
 	return digits
 }
 
-// plain is a value as a person writes it: strings have no quotes.
+// plain returns a value as a person writes it: strings have no quotes.
 func plain(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {

@@ -14,7 +14,7 @@ import (
 	"petstore/api"
 )
 
-// walk visits every object of a JSON document, with the name of the member that holds it.
+// walk visits every object in a JSON document, with the name of the member that contains it.
 func walk(value any, name string, visit func(name string, object map[string]any)) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -29,7 +29,7 @@ func walk(value any, name string, visit func(name string, object map[string]any)
 	}
 }
 
-func published(t *testing.T) map[string]any {
+func apiDocument(t *testing.T) map[string]any {
 	t.Helper()
 	var doc map[string]any
 	if err := json.Unmarshal(api.JSON, &doc); err != nil {
@@ -56,7 +56,7 @@ func TestReferenceIsCompleteWithoutAScript(t *testing.T) {
 		}
 	}
 	operations := 0
-	walk(published(t), "", func(name string, object map[string]any) {
+	walk(apiDocument(t), "", func(name string, object map[string]any) {
 		if id, ok := object["operationId"]; ok {
 			operations++
 			has(`id="operation-%s"`, id)
@@ -91,7 +91,7 @@ func TestReferenceIsCompleteWithoutAScript(t *testing.T) {
 
 func TestEveryCodeSaysWhatToDo(t *testing.T) {
 	page := string(body(t, get(t, "/docs")))
-	enum := published(t)["components"].(map[string]any)["schemas"].(map[string]any)["Error"].(map[string]any)["properties"].(map[string]any)["code"].(map[string]any)["enum"].([]any)
+	enum := apiDocument(t)["components"].(map[string]any)["schemas"].(map[string]any)["Error"].(map[string]any)["properties"].(map[string]any)["code"].(map[string]any)["enum"].([]any)
 	for _, code := range enum {
 		if !strings.Contains(page, fmt.Sprintf(`<tr id="code-%s">`, code)) || advice[code.(string)] == "" {
 			t.Errorf("the page does not say what to do about %s", code)
@@ -99,23 +99,23 @@ func TestEveryCodeSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestEveryLinkWithinTheReferenceLeadsSomewhere(t *testing.T) {
+func TestEveryLinkWithinTheReferenceHasATarget(t *testing.T) {
 	page := string(body(t, get(t, "/docs")))
 	ids := make(map[string]bool)
 	for _, match := range regexp.MustCompile(`\bid="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if ids[match[1]] {
-			t.Errorf("the id %s is given twice", match[1])
+			t.Errorf("two elements have the id %s", match[1])
 		}
 		ids[match[1]] = true
 	}
 	for _, match := range regexp.MustCompile(`(?:href="#|for="|popovertarget=")([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if !ids[match[1]] {
-			t.Errorf("nothing on the page is called %s", match[1])
+			t.Errorf("no element has the id %s", match[1])
 		}
 	}
 }
 
-func TestDeprecatedOperationSaysWhenItGoesAndWhatComesInstead(t *testing.T) {
+func TestADeprecatedOperationNamesItsRemovalAndItsReplacement(t *testing.T) {
 	page := string(body(t, get(t, "/docs")))
 	_, section, _ := strings.Cut(page, `<section id="operation-getPet"`)
 	section, _, _ = strings.Cut(section, "</section>")
@@ -136,20 +136,20 @@ func TestReferenceNamesOnlyServersThatExist(t *testing.T) {
 	for base, want := range map[string]string{"": guess, "https://pets.example.org/shop": "https://pets.example.org/shop"} {
 		page := html.UnescapeString(string(docs(base)))
 		if !strings.Contains(page, want+"/v1/pets") {
-			t.Errorf("base %q: no sample asks %s", base, want)
+			t.Errorf("base %q: no sample calls %s", base, want)
 		}
 		if strings.Contains(page, "petstore.example.com") || strings.Contains(page, "base_url") {
 			t.Errorf("base %q: the page names a server that is only an example", base)
 		}
 		if guessed := strings.Contains(page, "data-guess"); guessed != (base == "") {
-			t.Errorf("base %q: the address is a guess: %v", base, guessed)
+			t.Errorf("base %q: whether the address is a guess: %v", base, guessed)
 		}
 	}
 }
 
 func TestHostileTextInTheDocumentStaysText(t *testing.T) {
 	hostile := "`<script>alert(1)</script>` **<img src=x onerror=alert(1)>** \"><svg onload=alert(1)> ' </code></pre></textarea> {{.}}"
-	doc := published(t)
+	doc := apiDocument(t)
 	walk(doc, "", func(_ string, object map[string]any) {
 		for name, value := range object {
 			if _, ok := value.(string); ok && slices.Contains([]string{"description", "summary", "title", "version", "format", "example", "message", "code", "pattern", "x-deprecated-sunset"}, name) {
@@ -171,7 +171,7 @@ func TestHostileTextInTheDocumentStaysText(t *testing.T) {
 	}
 }
 
-func TestWhollyOddDocumentIsRenderedToo(t *testing.T) {
+func TestAnUnusualDocumentIsRendered(t *testing.T) {
 	page := string(render("", nil, []byte(`{
 		"tags": [{"name": "é"}],
 		"paths": {"/x/{id}": {"get": {"operationId": "x", "tags": ["é"],
@@ -206,7 +206,7 @@ func TestAdditionIsMarkedOnce(t *testing.T) {
 
 var sampleText = regexp.MustCompile(`(?s)<pre class="sample (\w+)"><code>(.*?)</code></pre>`)
 
-func TestSamplesInGoAreFormattedAndEveryNewRequestIsNamedAnew(t *testing.T) {
+func TestGoSamplesAreFormattedAndIdempotencyKeysAreNew(t *testing.T) {
 	page := string(body(t, get(t, "/docs")))
 	seen := 0
 	for _, match := range sampleText.FindAllStringSubmatch(page, -1) {
@@ -214,7 +214,7 @@ func TestSamplesInGoAreFormattedAndEveryNewRequestIsNamedAnew(t *testing.T) {
 		if match[1] == "go" {
 			formatted, err := format.Source([]byte(text))
 			if err != nil || string(formatted) != text+"\n" && string(formatted) != text {
-				t.Errorf("not as gofmt writes it (%v):\n%s", err, text)
+				t.Errorf("not formatted like gofmt (%v):\n%s", err, text)
 			}
 		}
 		if strings.Contains(text, "Idempotency-Key") {
@@ -229,7 +229,7 @@ func TestSamplesInGoAreFormattedAndEveryNewRequestIsNamedAnew(t *testing.T) {
 	}
 }
 
-func TestSampleKeepsWhatNeedsQuoting(t *testing.T) {
+func TestSamplesQuoteSpecialCharacters(t *testing.T) {
 	const text = "Bo's \"dog\" \\ `x` $HOME"
 	for got, want := range map[string]string{
 		shellString(text):  `'Bo'\''s "dog" \ ` + "`x` $HOME'",
@@ -245,20 +245,20 @@ func TestSampleKeepsWhatNeedsQuoting(t *testing.T) {
 
 func TestReferenceStaysSmall(t *testing.T) {
 	total := 0
-	for _, path := range []string{"/assets/docs.css", "/assets/docs.js", "/assets/docs-try.js"} {
+	for _, path := range []string{"/assets/docs-main.js", "/assets/docs-style.css", "/assets/docs-try.js"} {
 		total += len(body(t, get(t, path)))
 	}
 	if total >= 30_000 {
 		t.Errorf("the reference's own style and scripts are %d bytes, want less than 30,000", total)
 	}
-	if packed := len(body(t, get(t, "/docs", "Accept-Encoding", "gzip"))); packed >= 40_000 {
-		t.Errorf("the page is %d bytes on the wire, want less than 40,000", packed)
+	if gzipped := len(body(t, get(t, "/docs", "Accept-Encoding", "gzip"))); gzipped >= 40_000 {
+		t.Errorf("the page is %d bytes on the wire, want less than 40,000", gzipped)
 	}
 }
 
-func TestBoundsAreInWords(t *testing.T) {
+func TestFactsDescribeTheBoundsOfASchema(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"minimum": 1, "maximum": 100, "default": 20}`:                     "1 to 100; 20 unless given",
+		`{"minimum": 1, "maximum": 100, "default": 20}`:                     "1 to 100; default 20",
 		`{"minimum": 60, "maximum": 2592000}`:                               "60 to 2,592,000",
 		`{"minimum": -1000}`:                                                "at least -1,000",
 		`{"maximum": -100}`:                                                 "at most -100",
@@ -266,7 +266,7 @@ func TestBoundsAreInWords(t *testing.T) {
 		`{"minLength": 1, "maxLength": 1000}`:                               "1 to 1,000 characters",
 		`{"minLength": 1}`:                                                  "not empty",
 		`{"maxLength": 64}`:                                                 "at most 64 characters",
-		`{"maxItems": 100}`:                                                 "at most 100 of them",
+		`{"maxItems": 100}`:                                                 "at most 100 items",
 		`{"const": "no-store"}`:                                             "always no-store",
 	} {
 		var s schema

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// MarkStaging marks the store front among these pages as staging, so that nobody takes it for the real one.
+// MarkStaging marks the desk among these pages as staging, so that nobody mistakes it for production.
 func MarkStaging(pages map[string]http.Handler) {
 	const name = "static/index.html"
 	marked := bytes.Replace(read(files, name), []byte(`<html lang="en">`), []byte(`<html lang="en" data-environment="staging">`), 1)
-	pages[address(name)] = newPage(name, func() []byte { return marked })
+	pages[pagePath(name)] = newPage(name, func() []byte { return marked })
 }

@@ -1,8 +1,8 @@
-// Package web holds the pages that people look at: the store front at /, and the API reference at /docs, which is
-// rendered from the OpenAPI document. They are embedded and need nothing from any other host.
+// Package web holds the pages that people look at: the desk at /, which is the store front for staff, and the API reference
+// at /docs, which is rendered from the OpenAPI document. They are embedded and need nothing from any other host.
 //
-// The store front is in static, with one script for each concern; the reference is made from templates by the files that
-// begin with docs.
+// The desk is static/index.html with scripts in static/assets whose names begin with desk-. The reference is rendered from
+// templates by the files that begin with docs_; its scripts begin with docs-. The files that begin with shared- serve both.
 package web
 
 import (
@@ -22,8 +22,8 @@ import (
 //go:embed static
 var files embed.FS
 
-// Strangers write the names of animals. So the browser runs only the scripts and styles in our own files and sends
-// nothing elsewhere, and trusted types make it refuse to turn a string into markup.
+// policy is the content security policy of every page. Anyone may have written the names of animals, so the browser may run
+// only the scripts and styles in our own files, may send nothing elsewhere, and must not turn a string into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -34,21 +34,21 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// Pages maps the path of every page to the handler of its GET and HEAD. Base is the address that clients use, without
-// the version; it is empty if the server does not know it.
+// Pages maps the path of every page to the handler of its GET and HEAD requests. The argument base is the address that
+// clients use, without the version; it is empty if the server does not know it.
 func Pages(base string) map[string]http.Handler {
 	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return docs(base) })}
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
 		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
 		for _, name := range names {
-			pages[address(name)] = newPage(name, func() []byte { return read(files, name) })
+			pages[pagePath(name)] = newPage(name, func() []byte { return read(files, name) })
 		}
 	}
 	return pages
 }
 
-// address is the path under which a file is served. That of a page has no extension.
-func address(name string) string {
+// pagePath returns the path at which a file is served. The path of a page has no extension.
+func pagePath(name string) string {
 	path := strings.TrimSuffix(strings.TrimPrefix(name, "static"), ".html")
 	if path == "/index" {
 		return "/"
@@ -59,19 +59,19 @@ func address(name string) string {
 func read(fsys embed.FS, name string) []byte {
 	body, err := fsys.ReadFile(name)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the file is embedded
 	}
 	return body
 }
 
-// page is one file. Its content is made at the first request for it, so that the start of the server need not wait.
+// page serves one file. Its content is rendered at the first request, so that the server starts without delay.
 type page struct {
 	contentType string
 	content     func() content
 }
 
-// takesGzip reports whether an Accept-Encoding names gzip, and not with the weight 0, which forbids it.
-func takesGzip(accepted []string) bool {
+// acceptsGzip reports whether an Accept-Encoding names gzip with a weight other than 0, which would forbid it.
+func acceptsGzip(accepted []string) bool {
 	for coding := range strings.SplitSeq(strings.Join(accepted, ","), ",") {
 		name, weight, _ := strings.Cut(coding, ";")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
@@ -83,21 +83,21 @@ func takesGzip(accepted []string) bool {
 	return false
 }
 
-// content is a file, both plain and compressed with gzip.
+// content is a file, plain and compressed with gzip.
 type content struct {
-	plain, packed []byte
-	tag           string
+	plain, gzipped []byte
+	tag            string
 }
 
-func newPage(name string, make func() []byte) *page {
+func newPage(name string, render func() []byte) *page {
 	return &page{contentTypes[path.Ext(name)], sync.OnceValue(func() content {
-		plain := make()
+		plain := render()
 		sum := sha256.Sum256(plain)
-		return content{plain, pack(plain), hex.EncodeToString(sum[:12])}
+		return content{plain, compress(plain), hex.EncodeToString(sum[:12])}
 	})}
 }
 
-// ServeHTTP answers GET and HEAD, always with the whole page. Browsers keep the page and ask each time whether it has
+// ServeHTTP answers GET and HEAD, always with the whole page. Browsers cache the page and ask each time whether it has
 // changed.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -109,9 +109,9 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Accept-Encoding")
 	c := p.content()
 	body, tag := c.plain, c.tag
-	if takesGzip(r.Header.Values("Accept-Encoding")) {
+	if acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
-		body, tag = c.packed, c.tag+"-gzip"
+		body, tag = c.gzipped, c.tag+"-gzip"
 	}
 	tag = `"` + tag + `"`
 	h.Set("ETag", tag)
@@ -127,10 +127,10 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func pack(plain []byte) []byte {
-	var packed bytes.Buffer
-	writer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level exists
-	writer.Write(plain)                                             // memory takes everything
+func compress(plain []byte) []byte {
+	var gzipped bytes.Buffer
+	writer, _ := gzip.NewWriterLevel(&gzipped, gzip.BestCompression) // the level is valid
+	writer.Write(plain)                                              // a buffer never fails
 	writer.Close()
-	return packed.Bytes()
+	return gzipped.Bytes()
 }

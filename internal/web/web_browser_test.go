@@ -13,17 +13,17 @@ import (
 	"petstore/internal/testservice"
 )
 
-// These tests show the pages situations that are rare with a healthy server. The tests of cmd/petstore run the pages
-// against the real server.
+// These tests put the desk into situations that are rare with a healthy server. The tests of cmd/petstore use the pages
+// with the real server.
 
-// call is what the page sent.
+// call is a request that the page sent.
 type call struct {
 	at                                         time.Time
 	method, address, key, idempotencyKey, body string
 }
 
 // script is an API that gives prepared answers to some calls, one after the other, and then repeats the last one. It
-// answers other calls like a store with Olive, no categories and no orders, to a key that may write.
+// answers all other calls like a store that has only Olive, no categories and no orders, for a key that may write.
 type script struct {
 	URL string
 
@@ -32,12 +32,13 @@ type script struct {
 	calls   []call
 }
 
-// perform scripts every call of /v1/pets.
-func perform(t *testing.T, answers ...http.HandlerFunc) *script {
-	return performOn(t, func(r *http.Request) bool { return r.URL.Path == "/v1/pets" }, answers...)
+// serveScript starts an API with prepared answers to every call of /v1/pets.
+func serveScript(t *testing.T, answers ...http.HandlerFunc) *script {
+	return serveScriptOn(t, func(r *http.Request) bool { return r.URL.Path == "/v1/pets" }, answers...)
 }
 
-func performOn(t *testing.T, scripted func(*http.Request) bool, answers ...http.HandlerFunc) *script {
+// serveScriptOn starts an API with prepared answers to the calls for which scripted returns true.
+func serveScriptOn(t *testing.T, scripted func(*http.Request) bool, answers ...http.HandlerFunc) *script {
 	s := &script{answers: answers}
 	pages := Pages("")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,8 +78,8 @@ func (s *script) next(r *http.Request) http.HandlerFunc {
 	return answer
 }
 
-// heard returns all calls so far.
-func (s *script) heard() []call {
+// received returns all scripted calls so far.
+func (s *script) received() []call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]call(nil), s.calls...)
@@ -102,7 +103,7 @@ func refuses(status int, code string, headers ...string) http.HandlerFunc {
 	return says(status, fmt.Sprintf(`{"code":%q,"message":"So it is.","status":%d}`, code, status), headers...)
 }
 
-// hangsUp reads the request and cuts its answer off in the middle.
+// hangsUp cuts off its answer in the middle.
 func hangsUp(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "100")
 	w.WriteHeader(http.StatusOK)
@@ -112,7 +113,7 @@ func hangsUp(w http.ResponseWriter, _ *http.Request) {
 
 const olive = `{"id":7,"name":"Olive","categoryId":2,"status":"pending"}`
 
-// visit opens the store front with a key.
+// visit opens the desk with a key.
 func visit(t *testing.T, s *script) *testservice.Page {
 	t.Helper()
 	page := testservice.Browser(t)
@@ -126,19 +127,19 @@ func unlock(page *testservice.Page) {
 	page.Press("\r")
 }
 
-func TestWaitIsCountedDownAndEndsByItself(t *testing.T) {
+func TestAWaitIsCountedDownAndThenRetried(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status     int
 		code, says string
 	}{
 		{429, "rate_limited", "A short pause"},
-		{429, "key_banned", "This key is resting"},
+		{429, "key_banned", "This key is banned for now"},
 		{503, "unavailable", "One moment"},
 	} {
 		t.Run(c.code, func(t *testing.T) {
 			t.Parallel()
-			s := perform(t, refuses(c.status, c.code, "Retry-After", "1"), says(200, "["+olive+"]"))
+			s := serveScript(t, refuses(c.status, c.code, "Retry-After", "1"), says(200, "["+olive+"]"))
 			page := testservice.Browser(t)
 			page.Open(s.URL + "/")
 			testservice.Eval[bool](page, `(new MutationObserver(() => window.shown ||= notice.textContent).observe(notice, {subtree: true, childList: true}), true)`)
@@ -147,7 +148,7 @@ func TestWaitIsCountedDownAndEndsByItself(t *testing.T) {
 			if shown := testservice.Eval[string](page, `window.shown`); !strings.HasPrefix(shown, c.says) || !strings.HasSuffix(shown, "0:01") {
 				t.Errorf("the page said %q, want %q and a clock at 0:01", shown, c.says)
 			}
-			calls := s.heard()
+			calls := s.received()
 			if wait := calls[len(calls)-1].at.Sub(calls[0].at); len(calls) != 2 || wait < time.Second {
 				t.Errorf("the page asked %d times and waited %v, want twice and a second", len(calls), wait)
 			}
@@ -155,31 +156,31 @@ func TestWaitIsCountedDownAndEndsByItself(t *testing.T) {
 	}
 }
 
-func TestGaugeShowsWhatIsLeft(t *testing.T) {
+func TestTheGaugeShowsTheRemainingRequests(t *testing.T) {
 	t.Parallel()
-	page := visit(t, perform(t, says(200, "[]")))
+	page := visit(t, serveScript(t, says(200, "[]")))
 	page.Wait(`gauge.innerText.replace(/\s+/g, " ") === "41 of 60 requests left"`)
 }
 
 func TestEmptyStoreIsExplained(t *testing.T) {
 	t.Parallel()
-	page := visit(t, perform(t, says(200, "[]")))
+	page := visit(t, serveScript(t, says(200, "[]")))
 	page.Wait(`empty.innerText.includes("No animals yet") && empty.innerText.includes("Add the first animal")`)
 	page.Click("#empty-add")
 	page.Wait(`add.open`)
 }
 
-func TestFailureIsToldWithTheServersWordsAndAButton(t *testing.T) {
+func TestAFailureShowsTheServersMessageAndAButton(t *testing.T) {
 	t.Parallel()
-	page := visit(t, perform(t, refuses(500, "internal_error"), says(200, "["+olive+"]")))
+	page := visit(t, serveScript(t, refuses(500, "internal_error"), says(200, "["+olive+"]")))
 	page.Wait(`notice.textContent.includes("So it is.")`)
 	page.Click("#notice button")
 	page.Wait(`document.querySelectorAll(".card").length === 1`)
 }
 
-func TestNoAnswerIsACalmMessageWithRetry(t *testing.T) {
+func TestAMissingAnswerShowsAMessageAndAButton(t *testing.T) {
 	t.Parallel()
-	page := visit(t, perform(t, hangsUp, says(200, "["+olive+"]")))
+	page := visit(t, serveScript(t, hangsUp, says(200, "["+olive+"]")))
 	page.Wait(`notice.textContent.includes("cannot be reached")`)
 	page.Click("#notice button")
 	page.Wait(`document.querySelectorAll(".card").length === 1`)
@@ -187,7 +188,7 @@ func TestNoAnswerIsACalmMessageWithRetry(t *testing.T) {
 
 func TestAnimalIsNeverAddedTwice(t *testing.T) {
 	t.Parallel()
-	s := perform(t, says(200, "[]"), hangsUp, refuses(429, "rate_limited", "Retry-After", "1"), says(201, olive))
+	s := serveScript(t, says(200, "[]"), hangsUp, refuses(429, "rate_limited", "Retry-After", "1"), says(201, olive))
 	page := visit(t, s)
 	page.Click("#open-add")
 	page.Fill("#name", "Olive")
@@ -197,20 +198,20 @@ func TestAnimalIsNeverAddedTwice(t *testing.T) {
 	page.Click("#send-add")
 	page.Wait(`document.querySelector(".card .name")?.textContent === "Olive" && !add.open`)
 
-	sent := s.heard()[1:]
+	sent := s.received()[1:]
 	if len(sent) != 3 {
 		t.Fatalf("the page sent %d creates, want 3: one lost, one refused, one done", len(sent))
 	}
 	for _, c := range sent {
 		if c.method != http.MethodPost || len(c.idempotencyKey) < 16 || c.idempotencyKey != sent[0].idempotencyKey || c.body != sent[0].body {
-			t.Errorf("sent again it is another create: %+v", c)
+			t.Errorf("a create that was sent again differs: %+v", c)
 		}
 	}
 }
 
-func TestEachAnimalHasItsOwnAttempt(t *testing.T) {
+func TestEachNewAnimalHasItsOwnIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	s := perform(t, says(200, "[]"), says(201, olive), says(201, strings.Replace(olive, "7", "8", 1)))
+	s := serveScript(t, says(200, "[]"), says(201, olive), says(201, strings.Replace(olive, "7", "8", 1)))
 	page := visit(t, s)
 	for range 2 {
 		page.Click("#open-add")
@@ -220,7 +221,7 @@ func TestEachAnimalHasItsOwnAttempt(t *testing.T) {
 		page.Wait(`!add.open`)
 	}
 	page.Wait(`document.querySelectorAll(".card").length === 2`)
-	if sent := s.heard()[1:]; len(sent) != 2 || sent[0].idempotencyKey == sent[1].idempotencyKey {
+	if sent := s.received()[1:]; len(sent) != 2 || sent[0].idempotencyKey == sent[1].idempotencyKey {
 		t.Errorf("two animals were sent as %+v", sent)
 	}
 }
@@ -229,34 +230,34 @@ func TestCategoryKeepsEveryDigit(t *testing.T) {
 	t.Parallel()
 	const digits = "9007199254740993" // 2^53 + 1
 	animal := strings.Replace(olive, `"categoryId":2`, `"categoryId":`+digits, 1)
-	s := perform(t, says(200, "[]"), says(201, animal))
+	s := serveScript(t, says(200, "[]"), says(201, animal))
 	page := visit(t, s)
 	page.Click("#open-add")
 	page.Fill("#name", "Olive")
 	page.Fill("#categoryId", digits)
 	page.Click("#send-add")
 	page.Wait(`document.querySelector(".card .meta")?.textContent.includes("` + digits + `")`)
-	if sent := s.heard()[1]; !strings.Contains(sent.body, `"categoryId":`+digits) {
+	if sent := s.received()[1]; !strings.Contains(sent.body, `"categoryId":`+digits) {
 		t.Errorf("the page sent %s", sent.body)
 	}
 }
 
-func TestLinkIsFollowedOnTheHostThatThePageCameFrom(t *testing.T) {
+func TestTheNextPageIsRequestedFromThePagesOwnHost(t *testing.T) {
 	t.Parallel()
 	for _, link := range []string{"/v1/pets?cursor=abc", "https://pets.example.com/v1/pets?cursor=abc"} {
-		s := perform(t, says(200, "["+olive+"]", "Link", "<"+link+`>; rel="next"`), says(200, "["+strings.Replace(olive, "7", "6", 1)+"]"))
+		s := serveScript(t, says(200, "["+olive+"]", "Link", "<"+link+`>; rel="next"`), says(200, "["+strings.Replace(olive, "7", "6", 1)+"]"))
 		page := visit(t, s)
 		page.Click("#next")
 		page.Wait(`document.querySelector(".card .meta")?.textContent.endsWith("6")`)
-		if got := s.heard()[1].address; got != "/v1/pets?limit=24&cursor=abc" {
+		if got := s.received()[1].address; got != "/v1/pets?limit=24&cursor=abc" {
 			t.Errorf("Link %s was followed to %s", link, got)
 		}
 	}
 }
 
-func TestRefusedKeyWhileAddingKeepsWhatWasTyped(t *testing.T) {
+func TestARefusedKeyWhileAddingKeepsWhatWasTyped(t *testing.T) {
 	t.Parallel()
-	s := perform(t, says(200, "[]"), refuses(401, "unauthorized"), says(200, "[]"), says(201, olive))
+	s := serveScript(t, says(200, "[]"), refuses(401, "unauthorized"), says(200, "[]"), says(201, olive))
 	page := visit(t, s)
 	page.Click("#open-add")
 	page.Fill("#name", "Olive")
@@ -269,7 +270,7 @@ func TestRefusedKeyWhileAddingKeepsWhatWasTyped(t *testing.T) {
 	page.Wait(`document.getElementById("name").value === "Olive"`)
 	page.Click("#send-add")
 	page.Wait(`document.querySelectorAll(".card").length === 1`)
-	calls := s.heard()
+	calls := s.received()
 	if last := calls[len(calls)-1]; last.key != "Bearer another-key" {
 		t.Errorf("the last call was made with %q", last.key)
 	}
@@ -279,7 +280,7 @@ func TestAnimalIsNeverReservedTwice(t *testing.T) {
 	t.Parallel()
 	const order = `{"id":1,"petId":7,"status":"open","createdAt":"2026-01-01T12:00:00.000Z","expiresAt":"2030-01-01T12:00:00.000Z"}`
 	available := strings.Replace(olive, "pending", "available", 1)
-	s := performOn(t, func(r *http.Request) bool {
+	s := serveScriptOn(t, func(r *http.Request) bool {
 		return r.URL.Path == "/v1/orders" && r.Method == http.MethodPost || r.URL.Path == "/v1/pets"
 	},
 		says(200, "["+available+"]"), hangsUp, refuses(503, "outcome_unknown", "Retry-After", "1"), says(201, order))
@@ -292,28 +293,28 @@ func TestAnimalIsNeverReservedTwice(t *testing.T) {
 	page.Click("#notice button")
 	page.Wait(`order.innerText.includes("Order 1") && said.innerText === "Olive is reserved." && notice.innerText === ""`)
 
-	sent := s.heard()[1:]
+	sent := s.received()[1:]
 	if len(sent) != 3 {
 		t.Fatalf("the page sent %d orders, want 3: one lost, one unknown, one placed", len(sent))
 	}
 	for _, c := range sent {
 		if len(c.idempotencyKey) < 16 || c.idempotencyKey != sent[0].idempotencyKey || c.body != `{"petId":7,"reference":"J. Tanaka"}` {
-			t.Errorf("sent again it is another order: %+v", c)
+			t.Errorf("an order that was sent again differs: %+v", c)
 		}
 	}
 }
 
-// If the answer to a deletion gets lost, the retry finds nothing to delete.
-func TestDeletionThatWasDoneAlreadyIsNoFailure(t *testing.T) {
+// If the answer to a deletion is lost, the retry finds nothing to delete.
+func TestARetriedDeletionThatFindsNothingSucceeds(t *testing.T) {
 	t.Parallel()
-	s := performOn(t, func(r *http.Request) bool { return r.Method == http.MethodDelete },
+	s := serveScriptOn(t, func(r *http.Request) bool { return r.Method == http.MethodDelete },
 		refuses(503, "outcome_unknown", "Retry-After", "1"), refuses(404, "not_found"))
 	page := testservice.Browser(t)
 	page.Open(s.URL + "/?animal=7#key=a-key")
 	page.Click(`[data-action="delete"]`)
 	page.Click("#ask-yes")
 	page.Wait(`said.innerText === "Olive was deleted." && document.querySelectorAll(".card").length === 0`)
-	if sent := s.heard(); len(sent) != 2 {
+	if sent := s.received(); len(sent) != 2 {
 		t.Errorf("the page sent %d deletions, want 2", len(sent))
 	}
 }

@@ -41,20 +41,20 @@ func body(t *testing.T, response *http.Response) []byte {
 	return all
 }
 
-func TestPagesAreTheseAndNoOthers(t *testing.T) {
+func TestPagesAreExactlyThese(t *testing.T) {
 	want := []string{
-		"/", "/assets/access.js", "/assets/actions.js", "/assets/address.js", "/assets/animal.js", "/assets/api.js", "/assets/app.js",
-		"/assets/cards.js", "/assets/categories.js", "/assets/dialogs.js", "/assets/docs-try.js", "/assets/docs.css", "/assets/docs.js", "/assets/form.js",
-		"/assets/gauge.js", "/assets/list.js", "/assets/notice.js", "/assets/operations.js", "/assets/portrait.js", "/assets/signin.js",
-		"/assets/style.css", "/assets/watch.js",
-		"/docs", "/favicon.svg",
+		"/", "/assets/desk-access.js", "/assets/desk-actions.js", "/assets/desk-address.js", "/assets/desk-animal.js",
+		"/assets/desk-cards.js", "/assets/desk-categories.js", "/assets/desk-dialogs.js", "/assets/desk-form.js", "/assets/desk-gauge.js",
+		"/assets/desk-list.js", "/assets/desk-main.js", "/assets/desk-notice.js", "/assets/desk-operations.js", "/assets/desk-portrait.js",
+		"/assets/desk-signin.js", "/assets/desk-watch.js", "/assets/docs-main.js", "/assets/docs-style.css", "/assets/docs-try.js",
+		"/assets/shared-api.js", "/assets/shared-style.css", "/docs", "/favicon.svg",
 	}
 	if got := slices.Sorted(maps.Keys(Pages(""))); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestEveryPageHasItsTypeAndManners(t *testing.T) {
+func TestEveryPageHasItsTypeAndSecurityHeaders(t *testing.T) {
 	types := map[string]string{"": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
 	for path := range allPages() {
 		_, extension, _ := strings.Cut(path, ".")
@@ -76,12 +76,12 @@ func TestEveryPageHasItsTypeAndManners(t *testing.T) {
 			}
 		}
 		if strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: the policy allows what is unsafe: %q", path, policy)
+			t.Errorf("%s: the policy allows something unsafe: %q", path, policy)
 		}
 	}
 }
 
-func TestFrontPageStaysSmall(t *testing.T) {
+func TestTheDeskStaysSmall(t *testing.T) {
 	total := 0
 	for path := range allPages() {
 		if !strings.Contains(path, "docs") {
@@ -89,11 +89,11 @@ func TestFrontPageStaysSmall(t *testing.T) {
 		}
 	}
 	if total >= 90_000 {
-		t.Errorf("the front page is %d bytes with all it loads, want less than 90,000", total)
+		t.Errorf("the desk and everything it loads has %d bytes, want less than 90,000", total)
 	}
 }
 
-func TestPageThatTheBrowserHasIsNotSentAgain(t *testing.T) {
+func TestAnUnchangedPageIsNotSentAgain(t *testing.T) {
 	for path := range allPages() {
 		tag := get(t, path, "Accept-Encoding", "gzip").Header.Get("ETag")
 		if tag == "" {
@@ -101,13 +101,13 @@ func TestPageThatTheBrowserHasIsNotSentAgain(t *testing.T) {
 		}
 		again := get(t, path, "Accept-Encoding", "gzip", "If-None-Match", tag)
 		if again.StatusCode != http.StatusNotModified || len(body(t, again)) > 0 {
-			t.Errorf("%s: asked again it answers %d, want 304", path, again.StatusCode)
+			t.Errorf("%s: the second request is answered %d, want 304", path, again.StatusCode)
 		}
 	}
 }
 
-// A refused range would need the body of an Error, which pages do not have.
-func TestPageIsAnsweredWholeWhateverPartIsAskedFor(t *testing.T) {
+// A refused range would need an Error body, which pages do not have.
+func TestRangeAndConditionalRequestsGetTheWholePage(t *testing.T) {
 	whole := body(t, get(t, "/docs"))
 	for _, header := range [][]string{
 		{"Range", "bytes=0-1"}, {"Range", "bytes=9999999-"}, {"Range", "bytes=0-0,2-2"}, {"If-Match", `"another"`}, {"If-None-Match", `"another"`},
@@ -115,32 +115,32 @@ func TestPageIsAnsweredWholeWhateverPartIsAskedFor(t *testing.T) {
 	} {
 		a := get(t, "/docs", header...)
 		if a.StatusCode != http.StatusOK || !bytes.Equal(body(t, a), whole) {
-			t.Errorf("with %q it answers %d", header, a.StatusCode)
+			t.Errorf("with %q the answer is %d", header, a.StatusCode)
 		}
 	}
 }
 
-func TestOnlyWhoTakesGzipGetsIt(t *testing.T) {
+func TestOnlyClientsThatAcceptGzipGetIt(t *testing.T) {
 	for accepted, want := range map[string]string{
 		"gzip": "gzip", "br, GZIP": "gzip", "gzip;q=0.001": "gzip", "br;q=1.0, gzip ; q=0.5": "gzip",
 		"": "", "br": "", "gzip;q=0": "", "br, gzip; q=0.000": "", "gzipped": "", "x-gzip": "",
 	} {
 		if got := get(t, "/docs", "Accept-Encoding", accepted).Header.Get("Content-Encoding"); got != want {
-			t.Errorf("who accepts %q gets %q, want %q", accepted, got, want)
+			t.Errorf("a client that accepts %q gets %q, want %q", accepted, got, want)
 		}
 	}
 }
 
-func TestPagesArePackedForThoseWhoUnpackThem(t *testing.T) {
+func TestCompressedPagesEqualThePlainOnes(t *testing.T) {
 	const path = "/docs"
-	packed, plain := get(t, path, "Accept-Encoding", "br, gzip"), get(t, path)
-	if got := packed.Header.Get("Content-Encoding"); got != "gzip" {
+	gzipped, plain := get(t, path, "Accept-Encoding", "br, gzip"), get(t, path)
+	if got := gzipped.Header.Get("Content-Encoding"); got != "gzip" {
 		t.Fatalf("Content-Encoding is %q, want gzip", got)
 	}
-	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == packed.Header.Get("ETag") {
-		t.Error("the plain form is not told apart from the packed one")
+	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == gzipped.Header.Get("ETag") {
+		t.Error("the plain form has the same ETag or encoding as the compressed one")
 	}
-	reader, err := gzip.NewReader(packed.Body)
+	reader, err := gzip.NewReader(gzipped.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestHeadAnswersWithoutABody(t *testing.T) {
 	}
 }
 
-func TestOwnFilesHaveNoInlineScriptOrStyleAndNameNoOtherHost(t *testing.T) {
+func TestFilesHaveNoInlineScriptOrStyleAndNameNoOtherHost(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<style|\bstyle=|<script[^>]*>[^<]|\son\w+=|javascript:|innerHTML|outerHTML|insertAdjacentHTML|document\.write`)
 	host := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9-]+\.[a-z]`)
 	err := fs.WalkDir(files, "static", func(name string, entry fs.DirEntry, err error) error {
@@ -170,7 +170,7 @@ func TestOwnFilesHaveNoInlineScriptOrStyleAndNameNoOtherHost(t *testing.T) {
 			t.Errorf("%s has %q", name, found)
 		}
 		for _, found := range host.FindAll(text, -1) {
-			if !bytes.HasPrefix(found, []byte("http://www.w")) { // the name of SVG
+			if !bytes.HasPrefix(found, []byte("http://www.w")) { // the XML namespace of SVG
 				t.Errorf("%s names another host: %q", name, found)
 			}
 		}

@@ -1,5 +1,5 @@
-// Command gin is the service that most teams would write for the same interface: Gin, GORM and SQLite, tuned as far as
-// their documentation tells. It has no keys and no limits.
+// Command gin is the service that most teams would write for the same interface: Gin, GORM and SQLite, tuned as their
+// documentation recommends. It has no keys and no limits.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// Pet is an animal, in the table and in answers.
+// Pet is an animal in the table and in answers.
 type Pet struct {
 	ID         int64  `json:"id" gorm:"primaryKey;autoIncrement"`
 	Name       string `json:"name" gorm:"not null" binding:"required,max=1000"`
@@ -23,7 +23,7 @@ type Pet struct {
 	Status     string `json:"status" gorm:"not null;index" binding:"oneof=available pending sold"`
 }
 
-// Durable: the log is synced at every commit, as petstore's is.
+// settings make commits durable: like petstore, SQLite syncs its log at every commit.
 const settings = "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000"
 
 const fill = `INSERT INTO pets (name, category_id, status)
@@ -71,7 +71,7 @@ func main() {
 	log.Fatal(router.Run(address))
 }
 
-// answer writes the error with its status if there is one, else what was asked for.
+// answer writes the error, if there is one, with the status refusal. Otherwise it writes what, with the status given.
 func answer(c *gin.Context, refusal int, err error, status int, what any) {
 	if err != nil {
 		c.JSON(refusal, gin.H{"message": err.Error()})

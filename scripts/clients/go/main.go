@@ -1,4 +1,4 @@
-// Uses the client that oapi-codegen made.
+// Command clients uses the client that oapi-codegen generated.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Uses the types that openapi-typescript made, through openapi-fetch.
+// Uses the types that openapi-typescript generated, through openapi-fetch.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import createClient from 'openapi-fetch';

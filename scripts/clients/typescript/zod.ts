@@ -1,4 +1,4 @@
-// Uses the client that @hey-api/openapi-ts made, which checks every request and answer with Zod.
+// Uses the client that @hey-api/openapi-ts generated. The client checks every request and answer with Zod.
 import assert from 'node:assert/strict';
 import { client } from './generated/client.gen';
 import {

@@ -1,9 +1,9 @@
-// Real calls from the reference, with the key of the store front.
-import { apiKey, keyFault } from "./api.js";
+// "Try it" in the reference sends real requests, with the key of the desk.
+import { apiKey, keyFault, newIdempotencyKey } from "./shared-api.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-/** Makes every form of the page send its call. */
+/** Makes every form on the page send its request. */
 export function tryIt() {
   const keys = all(".try .key");
   const show = () => keys.forEach((input) => (input.value = apiKey.get()));
@@ -21,7 +21,7 @@ export function tryIt() {
   });
 }
 
-// What the field says, even if it is nothing: the store front may know a key.
+// The content of the field, even if it is empty and the desk has a key.
 const keyOf = (form) => form.querySelector(".key").value.trim();
 
 async function send(form) {
@@ -46,24 +46,20 @@ async function send(form) {
   form.querySelector(".sent").textContent = sentAs(url, options);
 }
 
-// What the form says: a path with its ids, a query, headers, a body. Each call has a name of its own unless one is given.
+// The request that the form describes. It gets a new Idempotency-Key unless one was typed.
 function request(form) {
   let path = form.dataset.path;
   const query = new URLSearchParams();
   const headers = { Authorization: `Bearer ${keyOf(form)}` };
   for (const { name, value, dataset } of all("[data-in]", form)) {
     if (dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
-    else if (dataset.in === "header" && (value || name === "Idempotency-Key")) headers[name] = value || fresh();
+    else if (dataset.in === "header" && (value || name === "Idempotency-Key")) headers[name] = value || newIdempotencyKey();
     else if (dataset.in === "query" && value) query.set(name, value);
   }
   const body = form.querySelector("textarea");
   if (body) headers["Content-Type"] = body.dataset.type;
   const url = new URL(`v1${path}${query.size ? `?${query}` : ""}`, document.baseURI);
   return { url, options: { method: form.dataset.method, headers, body: body?.value, cache: "no-store" } };
-}
-
-function fresh() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function show(form, status, ok, took, body, headers) {
@@ -83,7 +79,7 @@ function sentAs(url, { method, headers }) {
   return `${method} ${url.pathname}${url.search}${key ? ` with Idempotency-Key ${key}` : ""}`;
 }
 
-// JSON on several lines, with numbers as they came: they may have more digits than JavaScript keeps.
+// Breaks JSON into lines. Numbers stay as they were sent, because they may have more digits than a JavaScript number.
 function pretty(text) {
   try {
     JSON.parse(text);

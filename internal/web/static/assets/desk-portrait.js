@@ -1,4 +1,4 @@
-// A portrait for an animal that has no photograph: its category gives it its kind, its number its coat and markings.
+// Draws a portrait of an animal. The category decides the kind, the number decides coat and markings.
 
 const fur = ["#d9924f", "#8d5f41", "#8f939b", "#55504d", "#e6cb9d", "#f0e8da", "#b98552", "#6e5a50"];
 const feathers = ["#6fae6a", "#5d9bc9", "#e3bd4c", "#9aa0a8", "#d9795d", "#7fb7a8"];
@@ -9,7 +9,7 @@ const rose = "#e8a79c";
 
 const kinds = [tortoise, dog, cat, rabbit, rodent, bird];
 
-/** Draws an animal into an svg of 160 by 120, instead of what is there. */
+/** Replaces the content of an svg of 160 by 120 with a portrait. */
 export function draw(svg, { id, categoryId }) {
   const sitter = `${id} ${categoryId}`;
   if (svg.dataset.sitter === sitter) return;
@@ -24,7 +24,7 @@ export function draw(svg, { id, categoryId }) {
   );
 }
 
-// The same number gives the same animal on every page and every day.
+// The same number always gives the same portrait.
 function shuffle(seed) {
   let state = (seed ^ 0x9e3779b9) >>> 0;
   return (sides) => {
@@ -143,7 +143,7 @@ function marking(dice, coat) {
 const eyes = (left, right, y, r) =>
   [left, right].flatMap((x) => [oval(x, y, r, r, ink), oval(x + r / 3, y - r / 3, r / 3.2, r / 3.2, "#fff")]);
 
-// Shoulders that go on below the picture, however high its frame is.
+// Shoulders that continue below the picture, whatever its height.
 const body = (coat) => shape("path", { d: "M42 400V124q2-30 38-30t38 30v276z", fill: shade(coat) });
 
 const pick = (colors, dice) => colors[dice(colors.length)];

@@ -1,8 +1,8 @@
-// The list of animals, a page at a time.
+// The view of the list, one page at a time.
 
-import { goBack, goFirst, goNext, here, trail } from "./address.js";
-import { showCards, word } from "./cards.js";
-import { getInventory, listPets, pageSize } from "./operations.js";
+import { goBack, goFirst, goNext, here, trail } from "./desk-address.js";
+import { showCards, capitalize } from "./desk-cards.js";
+import { getInventory, listPets, pageSize } from "./desk-operations.js";
 
 const byId = (id) => document.getElementById(id);
 const list = byId("animals");
@@ -10,36 +10,36 @@ const pager = byId("pager");
 const hidden = new Set(); // animals that are being deleted
 
 let page = { animals: [] }; // what is shown
-let counts; // how many animals there are of each status
-let next; // the cursor of the page after this one
-let changes = 0; // what was fetched before the latest change says nothing
-let paging = false; // the view is opened by a button of the pager
+let counts; // the number of animals of each status
+let next; // the cursor of the next page
+let changes = 0; // what was loaded before the latest change is out of date
+let paging = false; // whether a button of the pager opened the view
 
 export const listView = {
   section: byId("listing"),
 
-  /** Says what is coming. */
+  /** Shows that the list is being loaded. */
   prepare() {
     const { status } = here();
     for (const link of document.querySelectorAll(".filter a")) {
       link.ariaCurrent = link.dataset.status === status ? "page" : null;
     }
-    document.title = `${status ? word(status) : "All"} animals · Petstore`;
+    document.title = `${status ? capitalize(status) : "All"} animals · Petstore`;
     paging = pager.contains(document.activeElement);
     next = page.next = undefined;
     byId("empty").hidden = true;
     list.ariaBusy = "true";
   },
 
-  /** Fetches the page and the counts and shows them, once what else is fetched is there. */
-  async look(signal, others) {
+  /** Loads the page and the counts, waits for the other requests, and shows the result. */
+  async load(signal, others) {
     const before = changes;
     const fetched = await Promise.all([listPets(here(), signal), getInventory(signal), others]);
     if (before === changes) [page, counts] = fetched;
     show();
   },
 
-  /** Shows nothing, because nothing could be fetched. */
+  /** Shows nothing, because loading failed. */
   clear() {
     page = { animals: [] };
     list.ariaBusy = null;
@@ -48,17 +48,16 @@ export const listView = {
     summarize("");
   },
 
-  /** Where the keyboard goes on after the view was opened: the animal that was open, or the first one. */
+  /** Moves the focus after the view was opened: to the animal that was open, or to the first one. */
   focus(animal) {
     if (animal) (list.querySelector(`[data-animal="${animal}"]`) ?? byId("title")).focus();
     else if (paging) list.querySelector("a")?.focus();
   },
 
-  /** An animal of this page, or nothing. */
   first: () => page.animals[0]?.id,
 };
 
-/** Leaves an animal out of the list while it is being deleted, or puts it back. */
+/** Hides an animal while it is being deleted, or shows it again. */
 export function hideAnimal(id, gone) {
   if (gone) hidden.add(id);
   else hidden.delete(id);
@@ -66,7 +65,7 @@ export function hideAnimal(id, gone) {
   show();
 }
 
-/** Puts a new animal in its place, if that is on this page. */
+/** Shows a new animal if it belongs on this page. */
 export function insertAnimal(animal) {
   const { status, cursor } = here();
   changes++;
@@ -94,7 +93,7 @@ function showCounts() {
   }
 }
 
-// A screen reader says what is written here, so it is written only when it is something else.
+// A screen reader reads every change here, so the text is written only if it differs.
 function summarize(text) {
   if (byId("summary").textContent !== text) byId("summary").textContent = text;
 }
@@ -118,7 +117,7 @@ function showEmpty(empty) {
   const { status, cursor } = here();
   const [title, text] = byId("empty").querySelectorAll("h2, p");
   title.textContent = cursor ? "Nothing is left on this page" : status ? `No animal is ${status}` : "No animals yet";
-  text.textContent = cursor || status ? "The others may still be here." : "The store is open and empty. The first animal that is added appears here.";
+  text.textContent = cursor || status ? "There may be other animals." : "The store is empty. The first animal you add appears here.";
   byId("empty-add").hidden = Boolean(cursor || status);
   byId("empty-all").hidden = !cursor && !status;
 }

@@ -1,25 +1,24 @@
-// Categories are names for numbers. An animal may carry any number: one without a name is shown as it is.
+// Categories give names to numbers. An animal may have any number; one without a name is shown as a number.
 
-import { Refusal } from "./api.js";
-import { straight } from "./notice.js";
-import { createCategory, listCategories } from "./operations.js";
+import { Refusal } from "./shared-api.js";
+import { stripBidi } from "./desk-notice.js";
+import { createCategory, listCategories } from "./desk-operations.js";
 
-let names = new Map(); // by number, which is text: it may have more digits than a JavaScript number
+let names = new Map(); // by number, as text: it may have more digits than a JavaScript number
 
-/** Fetches every name. */
 export async function loadCategories(signal) {
   names = new Map((await listCategories(signal)).map(({ id, name }) => [String(id), name]));
 }
 
-/** What people call a category. */
-export const categoryName = (id) => straight(names.get(String(id)) ?? `Category\u00a0${id}`);
+/** The category as shown. */
+export const categoryName = (id) => stripBidi(names.get(String(id)) ?? `Category\u00a0${id}`);
 
-/** What to type for a category. */
+/** The category as typed. */
 export const categoryText = (id) => names.get(String(id)) ?? String(id);
 
 const integer = /^-?(0|[1-9]\d*)$/;
 
-// A name as it is written wins, then the same name in other letters, then a number.
+// An exact name wins, then the same name in upper or lower case, then a number.
 function find(text) {
   const folded = text.toLowerCase();
   for (const same of [(name) => name === text, (name) => name.toLowerCase() === folded]) {
@@ -28,7 +27,7 @@ function find(text) {
   return integer.test(text) ? text : undefined;
 }
 
-/** The number of what was typed. A name that no category has becomes a new category, if one is to be made. */
+/** The number of the category that was typed. An unknown name becomes a new category if make is true. */
 export async function categoryNumber(typed, signal, make) {
   const text = typed.trim();
   const found = find(text);
@@ -49,7 +48,7 @@ export async function categoryNumber(typed, signal, make) {
   }
 }
 
-/** Offers the names in an input and says below it what will happen with what is typed. */
+/** Offers the names in an input and explains below it what the typed text means. */
 export function watchPicker(input, offers, hint) {
   const explain = () => {
     const text = input.value.trim();
@@ -57,11 +56,11 @@ export function watchPicker(input, offers, hint) {
     const says = !text
       ? "Pick a name, or type a new one or a number."
       : id === undefined
-        ? `“${text}” is new: the category is made when you save.`
+        ? `“${text}” is new: the category is created when you save.`
         : names.has(id)
           ? `${names.get(id)} is category ${id}.`
           : `This is category ${id}.`;
-    hint.textContent = straight(says);
+    hint.textContent = stripBidi(says);
   };
   input.addEventListener("input", explain);
   return () => {

@@ -1,27 +1,27 @@
-// Puts the page together: shows what the address asks for, and keeps it up to date.
+// The desk's main script: it shows the view that the address names and keeps it up to date.
 
-import { forgetAccess, learnAccess } from "./access.js";
-import { go, goFirst, here, onMove, openAnimal } from "./address.js";
-import { abandonChanges, animalView, showEdited } from "./animal.js";
-import { Unreachable, apiKey, patiently } from "./api.js";
-import { loadCategories } from "./categories.js";
-import { closeDialogs, isLost } from "./dialogs.js";
-import { openForm, watchForm } from "./form.js";
-import "./gauge.js";
-import { insertAnimal, listView } from "./list.js";
-import { explain, notice, onRefusedKey, say } from "./notice.js";
-import { draw } from "./portrait.js";
-import { askForKey, isAsking, unlock, watchKey } from "./signin.js";
-import { unwatch, watch } from "./watch.js";
+import { forgetAccess, learnAccess } from "./desk-access.js";
+import { go, goFirst, here, onMove, openAnimal } from "./desk-address.js";
+import { abandonChanges, animalView, showEdited } from "./desk-animal.js";
+import { Unreachable, apiKey, retry } from "./shared-api.js";
+import { loadCategories } from "./desk-categories.js";
+import { closeDialogs, focusIsLost } from "./desk-dialogs.js";
+import { openForm, watchForm } from "./desk-form.js";
+import "./desk-gauge.js";
+import { insertAnimal, listView } from "./desk-list.js";
+import { explain, notice, onRefusedKey, say } from "./desk-notice.js";
+import { draw } from "./desk-portrait.js";
+import { askForKey, isAsking, unlock, watchKey } from "./desk-signin.js";
+import { unwatch, watch } from "./desk-watch.js";
 
 const byId = (id) => document.getElementById(id);
 
 let opening = new AbortController(); // aborts the view that is being opened
 let view; // the view that is shown
 let wasOpen; // the animal that was open before
-let retry; // fetches again what could not be reached
+let reopen; // opens the view again after a failure
 
-/** Shows what the address asks for. */
+/** Opens the view that the address names. */
 async function open() {
   stop();
   if (!apiKey.get()) return signOut();
@@ -30,16 +30,16 @@ async function open() {
   const { signal } = opening;
   const asked = isAsking();
   if (!asked) unlock();
-  turnTo(animal ? animalView : listView);
+  switchTo(animal ? animalView : listView);
   view.prepare();
   const focused = document.activeElement;
   notice.clear();
   try {
-    await patiently(() => look(signal), (refusal, seconds) => notice.count(refusal, seconds, signal));
+    await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
     unlock();
     if (asked) byId(animal ? "animal-name" : "title").focus();
-    else if (from && (document.activeElement === focused || isLost())) view.focus(from === animalView && wasOpen);
+    else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
     await learnAccess(view.first());
     if (!signal.aborted) watch(refresh);
@@ -47,44 +47,44 @@ async function open() {
     if (signal.aborted) return;
     if (error.status !== 401) unlock();
     view.clear();
-    retry = open;
-    explain(error, error.status === 400 ? goFirst : open); // an address can be wrong: the first page is not
+    reopen = open;
+    explain(error, error.status === 400 ? goFirst : open); // 400 means that the address is wrong
   }
 }
 
 function stop() {
   opening.abort();
   opening = new AbortController();
-  retry = undefined;
+  reopen = undefined;
   unwatch();
 }
 
-function turnTo(next) {
+function switchTo(next) {
   view = next;
   for (const { section } of [listView, animalView]) section.hidden = section !== view.section;
 }
 
-let looks = 0;
-let missed = 0; // how many looks in a row were refused
-let lost; // the message that a look has failed
+let loads = 0;
+let missed = 0; // how many refreshes in a row were refused
+let lostMessage; // the message about a failed refresh
 
-// Names of categories change rarely: they are fetched with every tenth look.
-async function look(signal) {
-  await view.look(signal, looks % 10 === 0 && loadCategories(signal));
-  looks++;
+// Names of categories change rarely, so only every tenth load fetches them.
+async function load(signal) {
+  await view.load(signal, loads % 10 === 0 && loadCategories(signal));
+  loads++;
 }
 
 async function refresh(signal) {
   try {
-    await look(signal);
+    await load(signal);
     await learnAccess(view.first());
-    if (lost?.isConnected) notice.clear();
+    if (lostMessage?.isConnected) notice.clear();
     missed = 0;
   } catch (error) {
     if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return error.retryAfter;
-    // What a message says is about something that somebody did.
+    // A message about what the person did stays.
     if (notice.isEmpty() || error.status === 401) {
-      lost = explain(error.status >= 500 ? new Unreachable() : error, open, "What you see may have changed since. This page goes on trying.");
+      lostMessage = explain(error.status >= 500 ? new Unreachable() : error, open, "What you see may have changed since. This page keeps trying.");
     }
     return error.retryAfter;
   }
@@ -94,31 +94,31 @@ function signOut(reason) {
   stop();
   closeDialogs();
   abandonChanges();
-  looks = 0;
+  loads = 0;
   notice.clear();
   animalView.clear();
   listView.clear();
-  turnTo(listView);
+  switchTo(listView);
   byId("gauge").hidden = true;
   askForKey(reason);
 }
 
-// A key that was refused gives way to the one before it, if there was one.
-function refuse(reason) {
+// After a refused key, the desk returns to the previous one, if any.
+function keyRefused(reason) {
   if (!apiKey.get()) return signOut(reason);
   abandonChanges();
   forgetAccess();
   open();
-  notice.say("That key was refused", `${reason} This page goes on with another key.`);
+  notice.say("That key was refused", `${reason} This page continues with another key.`);
 }
 
 watchKey(open, () => signOut());
-onRefusedKey(refuse);
+onRefusedKey(keyRefused);
 onMove(() => {
   closeDialogs();
   open();
 });
-window.addEventListener("online", () => retry?.());
+window.addEventListener("online", () => reopen?.());
 
 watchForm(
   (animal) => {
@@ -145,7 +145,7 @@ byId("find").addEventListener("submit", (event) => {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".filter a, .brand, .card a, .skip");
-  if (link && event.detail > 1) return event.preventDefault(); // of a double click, on this or on what was here before
+  if (link && event.detail > 1) return event.preventDefault(); // the second click of a double click
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.animal) openAnimal(link.dataset.animal);

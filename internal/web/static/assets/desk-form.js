@@ -1,9 +1,9 @@
-// The form that adds an animal, and edits one.
+// The form that adds or edits an animal.
 
-import { Refusal, Unreachable, patiently } from "./api.js";
-import { categoryNumber, categoryText, watchPicker } from "./categories.js";
-import { Notice, explain as explainOnPage } from "./notice.js";
-import { createPet, updatePet } from "./operations.js";
+import { Refusal, Unreachable, retry } from "./shared-api.js";
+import { categoryNumber, categoryText, watchPicker } from "./desk-categories.js";
+import { Notice, explain as explainOnPage } from "./desk-notice.js";
+import { createPet, updatePet } from "./desk-operations.js";
 
 const byId = (id) => document.getElementById(id);
 const dialog = byId("add");
@@ -13,17 +13,17 @@ const notice = new Notice(byId("add-notice"));
 const labels = { name: "Name", categoryId: "Category", status: "Status" };
 const refreshPicker = watchPicker(byId("categoryId"), byId("categories"), byId("categoryId-hint"));
 
-let editing; // the animal as it was when the form was opened for it
-let filled; // what the form held then, which is not always what is stored: a field holds no line break
+let editing; // the animal to edit, as it was when the form was opened
+let filled; // the content of the form then; it may differ from the animal, because a field holds no line break
 let draft = {}; // what was typed for a new animal
-let settled = true; // what was typed for an animal was stored or given up
-let sending; // aborts what is being sent
+let settled = true; // whether the edit was saved or given up
+let sending; // aborts the request
 
 const typed = () => Object.fromEntries(new FormData(form));
 
 /**
- * Opens the form, for an animal that is there or for a new one. What was typed for a new one and not added is still there.
- * So is an edit that could not be sent.
+ * Opens the form for an existing animal or for a new one. It still has what was typed for a new animal that was not added,
+ * or for an edit that could not be sent.
  */
 export function openForm(animal, order) {
   if (!editing) draft = typed();
@@ -50,7 +50,7 @@ function fill({ name, categoryId, status }) {
   filled = typed();
 }
 
-/** Calls added with each animal that the form adds, and edited with each that it changes. */
+/** Calls added or edited with each animal that the form adds or edits. */
 export function watchForm(added, edited) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -72,7 +72,7 @@ async function submit(done) {
   notice.clear();
   send.textContent = "Sending…";
   try {
-    const animal = await patiently(() => store(signal), (refusal, seconds) => notice.count(refusal, seconds, signal));
+    const animal = await retry(() => store(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     form.reset();
     settled = true;
     dialog.close();
@@ -86,10 +86,10 @@ async function submit(done) {
   }
 }
 
-// An edit sends only what was changed, so that what somebody else changed meanwhile stays.
+// An edit sends only changed fields, so that changes by others stay.
 async function store(signal) {
   const { name, categoryId, status } = typed();
-  const number = () => categoryNumber(categoryId, signal, /\P{White_Space}/u.test(name)); // without a name the animal is refused
+  const number = () => categoryNumber(categoryId, signal, /\P{White_Space}/u.test(name)); // without a name the server refuses the animal
   if (!editing) return createPet({ name: name || undefined, categoryId: (await number()) || undefined, status }, signal);
   const changed = {};
   if (name !== filled.name) changed.name = name;
@@ -100,7 +100,7 @@ async function store(signal) {
 
 function explain(error) {
   if (error instanceof Unreachable) {
-    notice.say("The store cannot be reached", "It may or may not have heard. Send it again when you are back: it is never added twice.");
+    notice.say("The store cannot be reached", "This may or may not have been saved. Send it again when you are back online: it is never added twice.");
   } else if (!(error instanceof Refusal)) {
     throw error;
   } else if (error.status === 401 || error.code === "forbidden") {
@@ -112,7 +112,7 @@ function explain(error) {
   }
 }
 
-// A refusal names each faulty field at the head of a clause: "name is required; categoryId is required."
+// Each clause of a refusal begins with its field: "name is required; categoryId is required."
 function placeErrors(message) {
   const rest = [];
   for (const clause of message.replace(/\.$/, "").split("; ")) {

@@ -11,33 +11,33 @@ import (
 	"time"
 )
 
-// door is a listener that says when it is about to be closed.
-type door struct {
+// watchedListener is a listener that calls closing when it is about to be closed.
+type watchedListener struct {
 	*net.TCPListener
 	closing func()
 }
 
-func (d door) SyscallConn() (syscall.RawConn, error) {
+func (d watchedListener) SyscallConn() (syscall.RawConn, error) {
 	defer d.closing()
 	return d.TCPListener.SyscallConn()
 }
 
-func (d door) Close() error {
+func (d watchedListener) Close() error {
 	defer d.closing()
 	return d.TCPListener.Close()
 }
 
-// When a listener closes, the system breaks off the connections that still wait there.
-func TestAStopLetsInWhoWaitsAtTheDoor(t *testing.T) {
+// When a listener closes, the system drops the connections that are still in its queue.
+func TestShutdownAcceptsQueuedConnections(t *testing.T) {
 	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const waiting = 20
+	const queued = 20
 	closing := make(chan struct{})
-	l := newClients(door{inner.(*net.TCPListener), sync.OnceFunc(func() { close(closing) })}, waiting, nil, nil)
-	for range waiting {
+	l := newClients(watchedListener{inner.(*net.TCPListener), sync.OnceFunc(func() { close(closing) })}, queued, nil, nil)
+	for range queued {
 		conn, err := net.Dial("tcp", inner.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -54,22 +54,22 @@ func TestAStopLetsInWhoWaitsAtTheDoor(t *testing.T) {
 		}
 		defer conn.Close()
 	}
-	if accepted != waiting {
-		t.Errorf("of %d clients that waited %d were let in", waiting, accepted)
+	if accepted != queued {
+		t.Errorf("of %d queued clients %d were accepted", queued, accepted)
 	}
 }
 
-// There is room for one connection, and it is in use until the server stops.
-func TestAServerThatStopsAnswersWhoWaitsAtTheDoor(t *testing.T) {
+// The server has room for one connection, which is in use until the server stops.
+func TestShutdownAnswersQueuedConnections(t *testing.T) {
 	t.Parallel()
 	slowly := func(w http.ResponseWriter, r *http.Request) {
 		readBody(w, r)
-		time.Sleep(20 * time.Millisecond) // so that the next one waits for room when the queue is empty
+		time.Sleep(20 * time.Millisecond) // so that the last client still waits for room when the queue is empty
 	}
 	s := &Server{Handler: http.HandlerFunc(slowly), MaxConns: 1}
 	address, stop := start(t, s)
 	inUse := dial(t, address)
-	io.WriteString(inUse, waiting)
+	io.WriteString(inUse, unfinishedRequest)
 	if !answers(inUse, time.Minute) {
 		t.Fatal("the server does not ask for the body")
 	}

@@ -1,6 +1,6 @@
-// How this page talks to the server. Everything that can go wrong is a Refusal, an Unreachable, or an AbortError.
+// Calls the API, for the desk and the reference. A failure is a Refusal, an Unreachable or an AbortError.
 
-/** An answer that is not a success, with the server's own words. */
+/** An answer that is not a success, with the server's message. */
 export class Refusal extends Error {
   constructor(status, code, message, retryAfter) {
     super(message);
@@ -11,10 +11,10 @@ export class Refusal extends Error {
 /** No answer came. */
 export class Unreachable extends Error {}
 
-const place = "petstore-api-key";
-const patience = 30_000; // milliseconds for an answer
+const storageKey = "petstore-api-key";
+const answerTimeout = 30_000; // milliseconds
 
-// Where the key is kept. A browser that keeps nothing for this site keeps it while the page is open.
+// Where the key is kept. If the browser keeps no data for this site, the key is kept while the page is open.
 const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
   try {
     return window[name];
@@ -24,39 +24,39 @@ const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
   }
 });
 
-let before; // the key that worked, and where it is kept, until the one that was set after it works too
+let previous; // the key that worked last and its storage, until the server has accepted or refused the new key
 
 /** What is wrong with the text of an API key; empty if it can be sent. */
-export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : "An API key has only plain letters, digits and signs, and no spaces.");
+export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : "An API key has only plain letters, digits and symbols, without spaces.");
 
-/** The API key lives in the session of this tab. It outlives the tab only where somebody asked this device to remember it. */
+/** The API key. It is kept until this tab is closed, or longer if this device is to remember it. */
 export const apiKey = {
-  get: () => session.getItem(place) || device.getItem(place) || "",
+  get: () => session.getItem(storageKey) || device.getItem(storageKey) || "",
   set(value, remember = false) {
-    before ??= this.get() && { key: this.get(), storage: session.getItem(place) ? session : device };
-    session.removeItem(place);
-    (remember ? device : session).setItem(place, value);
+    previous ??= this.get() && { key: this.get(), storage: session.getItem(storageKey) ? session : device };
+    session.removeItem(storageKey);
+    (remember ? device : session).setItem(storageKey, value);
   },
-  /** Learns whether the server takes a key. It forgets a wrong one, and goes back to the one before if that was right. */
-  heard(key, wrong) {
-    if (key !== this.get()) return; // there is another one already
-    if (wrong) {
-      for (const storage of [session, device]) if (storage.getItem(place) === key) storage.removeItem(place);
-      if (before && before.key !== key) before.storage.setItem(place, before.key);
+  /** Records whether the server refused a key. A refused key is forgotten, and the previous one is used again. */
+  settle(key, refused) {
+    if (key !== this.get()) return; // the key has changed meanwhile
+    if (refused) {
+      for (const storage of [session, device]) if (storage.getItem(storageKey) === key) storage.removeItem(storageKey);
+      if (previous && previous.key !== key) previous.storage.setItem(storageKey, previous.key);
     }
-    before = undefined;
+    previous = undefined;
   },
   forget() {
-    before = undefined;
-    session.removeItem(place);
-    device.removeItem(place);
+    previous = undefined;
+    session.removeItem(storageKey);
+    device.removeItem(storageKey);
   },
 };
 
-/** Events of type "limits" tell what is left after each answer: {limit, remaining, reset, now}, times in milliseconds of the server's clock. */
+/** Dispatches an event "limits" after each answer: {limit, remaining, reset, now}, with times in ms by the server's clock. */
 export const limits = new EventTarget();
 
-/** Gives what is sent again the same Idempotency-Key as before, so that it is never done twice. */
+/** Gives a request that is sent again the same Idempotency-Key, so that it is never done twice. */
 export class Attempt {
   #last;
 
@@ -65,19 +65,19 @@ export class Attempt {
     return { "Idempotency-Key": this.#last.key };
   }
 
-  /** The next body is something new, even if it is the same. */
+  /** The next request gets a new key, even if its body is the same. */
   done() {
     this.#last = undefined;
   }
 }
 
-function newIdempotencyKey() {
+export function newIdempotencyKey() {
   const random = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Runs a task until it is no longer told to come back later, and backs off a little more each time. */
-export async function patiently(task, pause) {
+/** Runs a task again as long as the server asks to retry later, with growing pauses. */
+export async function retry(task, pause) {
   for (let attempt = 0; ; attempt++) {
     try {
       return await task(attempt);
@@ -88,7 +88,7 @@ export async function patiently(task, pause) {
   }
 }
 
-/** Asks the API. The integers named in exact are kept as they were written: they may have more digits than a number holds. */
+/** Calls the API. Integers in the field exact stay text, because they may have more digits than a JavaScript number. */
 export async function call(url, { exact = "categoryId", headers, body, signal, ...options } = {}) {
   const key = apiKey.get();
   if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
@@ -96,7 +96,7 @@ export async function call(url, { exact = "categoryId", headers, body, signal, .
   if (body !== undefined) sent["Content-Type"] = "application/json";
   let answer, text;
   try {
-    const end = AbortSignal.any([AbortSignal.timeout(patience), ...(signal ? [signal] : [])]);
+    const end = AbortSignal.any([AbortSignal.timeout(answerTimeout), ...(signal ? [signal] : [])]);
     answer = await fetch(url, { ...options, body, headers: sent, cache: "no-store", signal: end });
     text = await answer.text();
   } catch (error) {
@@ -104,7 +104,7 @@ export async function call(url, { exact = "categoryId", headers, body, signal, .
   }
   announceLimits(answer.headers);
   const read = parse(text, exact);
-  apiKey.heard(key, answer.status === 401);
+  apiKey.settle(key, answer.status === 401);
   if (answer.ok && (read || answer.status === 204)) return { body: read, headers: answer.headers };
   throw new Refusal(
     answer.status,

@@ -1,6 +1,6 @@
 // Shows what is left of the rate limit.
 
-import { limits } from "./api.js";
+import { limits } from "./shared-api.js";
 
 const gauge = document.getElementById("gauge");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });

@@ -1,11 +1,11 @@
 // The reference is complete without this script. It adds what only a script can do: copying, one language for all
-// samples, the current place in the menu, and (in docs-try.js) real calls.
+// samples, the current place in the menu, and (in docs-try.js) real requests.
 import { tryIt } from "./docs-try.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const menu = document.getElementById("menu");
 
-// A server that was not told its address shows a guess. The reader knows the real one.
+// A server that does not know its address shows a guess. The page's own address replaces it.
 function nameThisServer() {
   const { guess } = document.body.dataset;
   const here = new URL(".", document.baseURI).href.slice(0, -1);
@@ -17,7 +17,7 @@ function nameThisServer() {
   }
 }
 
-// Who chooses a language once has chosen it for every sample.
+// Choosing a language for one sample chooses it for all.
 function chooseLanguage({ target }) {
   if (!target.matches(".languages input")) return;
   const before = target.getBoundingClientRect().top;
@@ -34,7 +34,7 @@ async function copy(button) {
   setTimeout(() => (label.data = "Copy"), 2000);
 }
 
-// Only secure pages have the clipboard. Elsewhere the text is at least selected.
+// Only secure pages may use the clipboard. Elsewhere the text is at least selected.
 async function write(element) {
   try {
     await navigator.clipboard.writeText(element.innerText);
@@ -45,7 +45,7 @@ async function write(element) {
   }
 }
 
-// The link to what stands at the top of the window is the current one.
+// Marks the link to the part at the top of the window as the current one.
 function markCurrent() {
   const links = new Map(all("a", menu).map((link) => [link.hash.slice(1), link]));
   const parts = all(".part");
@@ -62,7 +62,7 @@ function markCurrent() {
   for (const part of parts) watch.observe(part);
 }
 
-// Scrolls the menu alone, never the page.
+// Scrolls only the menu, never the page.
 function reveal(link) {
   const { top, bottom } = link.getBoundingClientRect();
   const frame = menu.getBoundingClientRect();

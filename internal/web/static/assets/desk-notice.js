@@ -1,14 +1,14 @@
-// Messages about what goes on: calm words, a button if there is something to do, a countdown if there is only time to pass.
+// Messages to the person at the desk, with a button if there is something to do, or a countdown if they can only wait.
 
-import { Refusal, Unreachable } from "./api.js";
+import { Refusal, Unreachable } from "./shared-api.js";
 
 const pauses = {
   rate_limited: ["A short pause", "This key has used up its requests for now."],
-  key_banned: ["This key is resting", "It kept asking after it was told to wait, and is banned for a while."],
+  key_banned: ["This key is banned for now", "It kept sending requests after it was told to wait."],
   unavailable: ["One moment", "The store cannot do this right now. Nothing is lost."],
 };
 
-/** A place on the page for one message at a time. */
+/** A part of the page that shows one message at a time. */
 export class Notice {
   #place;
 
@@ -22,7 +22,7 @@ export class Notice {
 
   isEmpty = () => !this.#place.hasChildNodes();
 
-  /** Shows a message, and a button that does something about it. */
+  /** Shows a message with an optional button. */
   say(title, text, label, action) {
     const children = [element("strong", title), element("p", text)];
     if (label) {
@@ -32,17 +32,17 @@ export class Notice {
       children.push(button);
     }
     this.#place.replaceChildren(...children);
-    return children[0]; // it is on the page for as long as the message is
+    return children[0]; // stays connected as long as the message is shown
   }
 
-  /** Shows why there is a wait and counts it down; it is over when the promise is kept, or broken by the signal. */
-  async count({ code, message }, seconds, signal) {
+  /** Shows why the page waits, and a countdown. The promise resolves at its end, or rejects when the signal aborts it. */
+  async countDown({ code, message }, seconds, signal) {
     const [title, text] = pauses[code] ?? ["One moment", message];
     const end = Date.now() + seconds * 1000;
-    this.say(title, `${text} Trying again by itself in ${inWords(seconds)}.`);
+    this.say(title, `${text} Trying again in ${inWords(seconds)}.`);
     const clock = element("span", "");
     clock.className = "clock";
-    clock.ariaHidden = "true"; // the sentence says it once; a screen reader need not hear every second
+    clock.ariaHidden = "true"; // a screen reader should not read every second
     this.#place.append(clock);
     for (let left = seconds; left > 0; left = Math.ceil((end - Date.now()) / 1000)) {
       clock.textContent = digits(left);
@@ -52,26 +52,26 @@ export class Notice {
   }
 }
 
-/** The message of the page, whatever view is open. */
+/** The notice of the page, for every view. */
 export const notice = new Notice(document.getElementById("notice"));
 
 const toast = document.getElementById("said");
 let fading;
 
-/** A text without the characters that turn the words after it around. */
-export const straight = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+/** Removes the characters that reverse the direction of the text after them. */
+export const stripBidi = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
-/** Says in passing what was done. */
+/** Shows for a few seconds what was done. */
 export function say(text) {
   clearTimeout(fading);
-  toast.textContent = straight(text);
+  toast.textContent = stripBidi(text);
   fading = setTimeout(() => toast.replaceChildren(), 8000);
 }
 
-/** Listens for keys that the server refused, wherever that happens; the callback is given the server's words. */
+/** Calls back with the server's message whenever the server refuses the key. */
 export const onRefusedKey = (callback) => document.addEventListener("refused-key", ({ detail }) => callback(detail));
 
-/** Tells of what went wrong: in the server's own words where it has some. The button does it again. Returns what say returns. */
+/** Shows an error, with the server's message if there is one and a button that calls again. Returns what say returns. */
 export function explain(error, again, lost = "Check the connection. Nothing is lost; this page waits.") {
   if (error instanceof Unreachable) {
     return notice.say("The store cannot be reached", lost, again && "Try again", again);

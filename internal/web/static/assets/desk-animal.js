@@ -1,29 +1,29 @@
-// One animal, and what can be done with it.
+// The view of one animal.
 
-import { choices, reserving } from "./actions.js";
-import { closeAnimal, here } from "./address.js";
-import { Refusal, patiently } from "./api.js";
-import { showStatus } from "./cards.js";
-import { categoryName } from "./categories.js";
-import { askFirst, askReservation, forgetReservation, isLost } from "./dialogs.js";
-import { openForm } from "./form.js";
-import { hideAnimal } from "./list.js";
-import { explain, notice, say, straight } from "./notice.js";
-import { deletePet, findPet, openOrder } from "./operations.js";
-import { draw } from "./portrait.js";
+import { actionsFor, reservation } from "./desk-actions.js";
+import { closeAnimal, here } from "./desk-address.js";
+import { Refusal, retry } from "./shared-api.js";
+import { showStatus } from "./desk-cards.js";
+import { categoryName } from "./desk-categories.js";
+import { askToConfirm, askReservation, forgetReservation, focusIsLost } from "./desk-dialogs.js";
+import { openForm } from "./desk-form.js";
+import { hideAnimal } from "./desk-list.js";
+import { explain, notice, say, stripBidi } from "./desk-notice.js";
+import { deletePet, findPet, openOrder } from "./desk-operations.js";
+import { draw } from "./desk-portrait.js";
 
 const byId = (id) => document.getElementById(id);
 const section = byId("animal");
 const buttons = section.querySelectorAll("[data-action]");
 
-let shown = {}; // the animal and its open order, as they are shown
-const changes = {}; // how many changes of an animal have begun and ended: while the number is odd, one is on its way
-let waits = new AbortController(); // aborts the changes that wait for their turn at the server
+let shown = {}; // the animal and its open order as shown
+const changes = {}; // per animal, how many changes have begun plus how many have ended: odd while one is in progress
+let waits = new AbortController(); // aborts the changes that wait to be sent again
 
 export const animalView = {
   section,
 
-  /** Says what is coming. */
+  /** Shows that the animal is being loaded. */
   prepare() {
     const { animal } = here();
     if (String(shown.animal?.id) !== animal) shown = {};
@@ -32,19 +32,19 @@ export const animalView = {
     show(shown);
   },
 
-  /** Fetches the animal and its order and shows them, once what else is fetched is there. */
-  async look(signal, others) {
+  /** Loads the animal and its order, waits for the other requests, and shows the result. */
+  async load(signal, others) {
     const id = here().animal;
     const known = changes[id];
     const [animal, order] = await Promise.all([findPet(id, signal), openOrder(id, signal), others]);
     section.ariaBusy = null;
-    if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return; // what was fetched before a change says nothing
+    if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return; // loaded before a change: out of date
     const before = shown.animal;
     show({ animal, order, missing: !animal });
     if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${animal.status}.`);
   },
 
-  /** Shows nothing, because nothing could be fetched. */
+  /** Shows nothing, because loading failed. */
   clear() {
     section.ariaBusy = null;
     show({});
@@ -62,7 +62,7 @@ function show(next) {
   byId("animal-name").textContent = animal?.name ?? (missing ? `There is no animal ${here().animal}` : "");
   byId("missing").hidden = !missing;
   showOrder(order);
-  if (animal || missing) document.title = `${straight(byId("animal-name").textContent)} · Petstore`;
+  if (animal || missing) document.title = `${stripBidi(byId("animal-name").textContent)} · Petstore`;
   if (animal) describe(animal, order);
   if (section.contains(focused) && !focused.checkVisibility()) animalView.focus();
 }
@@ -71,7 +71,7 @@ function describe(animal, order) {
   byId("animal-meta").textContent = `${categoryName(animal.categoryId)} · No.\u00a0${animal.id}`;
   showStatus(byId("animal-status"), animal.status);
   draw(section.querySelector(".portrait"), animal);
-  showChoices(choices(animal, order));
+  showChoices(actionsFor(animal, order));
 }
 
 function showChoices(possible) {
@@ -101,46 +101,46 @@ function fromNow(time) {
   return minutes < 2880 ? distance.format(Math.round(minutes / 60), "hour") : distance.format(Math.round(minutes / 1440), "day");
 }
 
-const count = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);
+const countChange = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);
 
-// A change is shown at once and sent. If it is refused, it is taken back, and the server's words say why. If it is tried
-// again, it is the same change, whatever is shown then. The promise is true if it was done.
+// Shows a change at once and sends it. If the server refuses it, the page shows the state before it and the server's message.
+// "Try again" sends the same change, whatever is shown by then. The promise is true if the change was made.
 async function change(begin, { animal, order } = shown) {
   const before = shown;
   const { after, said, send } = begin(animal, order);
-  const still = () => here().animal === String(animal.id); // nobody has gone to another view meanwhile
-  count(animal.id);
+  const isShown = () => here().animal === String(animal.id); // the animal is still open
+  countChange(animal.id);
   notice.clear();
   show(after);
   try {
-    const done = await patiently(() => send(), waiting);
-    if (still()) show({ order: undefined, ...done });
+    const done = await retry(() => send(), waiting);
+    if (isShown()) show({ order: undefined, ...done });
     say(said);
     return true;
   } catch (error) {
-    if (still()) show(before);
+    if (isShown()) show(before);
     const refused = error instanceof Refusal;
-    if (error.name !== "AbortError") explain(error, refused || !still() ? undefined : () => change(begin, { animal, order }), unsure);
-    if (refused) seeWhatIs();
+    if (error.name !== "AbortError") explain(error, refused || !isShown() ? undefined : () => change(begin, { animal, order }), unsure);
+    if (refused) reload();
     return false;
   } finally {
-    count(animal.id);
+    countChange(animal.id);
   }
 }
 
-const unsure = "This may or may not have been done. To try again is safe: it is done once.";
+const unsure = "This may or may not have been done. Trying again is safe: it is done once.";
 
-// What was refused was decided on something that is no longer so.
-const seeWhatIs = () => setTimeout(() => here().animal && animalView.look().catch(() => {}));
+// After a refusal, what is shown may be out of date.
+const reload = () => setTimeout(() => here().animal && animalView.load().catch(() => {}));
 
 async function remove() {
   const { animal } = shown;
-  if (!(await askFirst(`Delete ${animal.name}?`, "This cannot be undone, and its number is never given to another animal.", "Delete"))) return;
+  if (!(await askToConfirm(`Delete ${animal.name}?`, "This cannot be undone, and its number is never given to another animal.", "Delete"))) return;
   notice.clear();
   hideAnimal(animal.id, true);
   closeAnimal();
   try {
-    await patiently((attempt) => deletePet(animal.id).catch((error) => (attempt && error.status === 404 ? undefined : Promise.reject(error))), waiting);
+    await retry((attempt) => deletePet(animal.id).catch((error) => (attempt && error.status === 404 ? undefined : Promise.reject(error))), waiting);
     say(`${animal.name} was deleted.`);
   } catch (error) {
     hideAnimal(animal.id, false);
@@ -148,9 +148,9 @@ async function remove() {
   }
 }
 
-const waiting = (refusal, seconds) => notice.count(refusal, seconds, waits.signal);
+const waiting = (refusal, seconds) => notice.countDown(refusal, seconds, waits.signal);
 
-/** Forgets the changes that wait, and what was typed: whoever signs in next did not ask for them. */
+/** Drops waiting changes and what was typed, because another person may sign in next. */
 export function abandonChanges() {
   forgetReservation();
   waits.abort();
@@ -160,10 +160,10 @@ export function abandonChanges() {
 async function reserve() {
   const { animal } = shown;
   const fields = await askReservation(animal);
-  if (fields && shown.animal?.id === animal.id && (await change(reserving(fields)))) forgetReservation();
+  if (fields && shown.animal?.id === animal.id && (await change(reservation(fields)))) forgetReservation();
 }
 
-// What is pressed while a change of the animal is on its way is done after it, if the animal is still open and it is possible.
+// A button that is clicked during a change acts after it, if its animal is still open and still allows the action.
 const queues = {};
 function enqueue(action) {
   const id = shown.animal?.id;
@@ -172,7 +172,7 @@ function enqueue(action) {
 
 async function perform(action) {
   const { animal, order } = shown;
-  const choice = animal && choices(animal, order)[action];
+  const choice = animal && actionsFor(animal, order)[action];
   if (!choice) return;
   if (action === "reserve") await reserve();
   else if (action === "delete") await remove();
@@ -180,15 +180,15 @@ async function perform(action) {
 }
 
 section.addEventListener("click", ({ target, detail }) => {
-  if (detail > 1) return; // the second half of a double click would press the button that has come under the pointer
+  if (detail > 1) return; // the second click of a double click may be on another button
   const action = target.closest("[data-action]")?.dataset.action;
   if (action === "edit") openForm(shown.animal, shown.order);
   else if (action) enqueue(action);
 });
 
-/** Shows what the form has changed. */
+/** Shows an animal that the form has changed. */
 export function showEdited(animal) {
-  count(animal.id, 2);
+  countChange(animal.id, 2);
   if (here().animal === String(animal.id)) show({ ...shown, animal });
 }
 
@@ -197,8 +197,8 @@ byId("close-animal").addEventListener("click", (event) => {
   closeAnimal();
 });
 
-// The button that opened a dialog may be gone when the dialog closes.
-document.addEventListener("close", () => here().animal && isLost() && animalView.focus(), true);
+// The button that opened a dialog may be hidden when the dialog closes.
+document.addEventListener("close", () => here().animal && focusIsLost() && animalView.focus(), true);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.defaultPrevented && here().animal && !document.querySelector("dialog[open]")) closeAnimal();

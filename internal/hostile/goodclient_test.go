@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// fewest returns the smallest number of requests in a measurement.
-func fewest() int { return scaled(30) }
+// minRequests returns how many requests a measurement has at least.
+func minRequests() int { return scaled(30) }
 
-// manners records what a well-behaved client has experienced.
-type manners struct {
+// goodClient records what a well-behaved client has experienced.
+type goodClient struct {
 	mu       sync.Mutex
 	asked    int
 	good     int
-	told     int // how often the server told it to wait and ask again
+	told     int // how often the server told it to wait
 	took     []time.Duration
 	problems []string // the first few
 }
 
-// habit is what one worker of that client does again and again.
+// habit is the request that one worker of the client sends again and again.
 type habit struct {
 	method, path, body string
 	every              time.Duration
-	fresh              bool // uses a new connection each time
+	fresh              bool // whether it uses a new connection each time
 }
 
 var habits = []habit{
@@ -37,35 +37,35 @@ var habits = []habit{
 	{method: "GET", path: "/v1/inventory", every: 25 * time.Millisecond, fresh: true},
 }
 
-// neighbor runs a well-behaved client while during runs. It has a key of its own: hostile clients with the same key may take
-// the share of its owner.
-func (s *target) neighbor(during func()) *manners {
-	m := &manners{}
+// withGoodClient runs a well-behaved client while during runs, and returns what the client experienced. The client has its
+// own key, because hostile clients with the same key could use up its owner's share.
+func (s *target) withGoodClient(during func()) *goodClient {
+	g := &goodClient{}
 	ctx, stop := context.WithCancel(context.Background())
 	var workers sync.WaitGroup
 	for _, h := range habits {
 		client := s.client(h.fresh)
 		defer client.CloseIdleConnections()
-		workers.Go(func() { m.follow(ctx, s, h, client) })
+		workers.Go(func() { g.follow(ctx, s, h, client) })
 	}
 	if during != nil {
 		during()
 	}
-	for m.count() < fewest() {
+	for g.count() < minRequests() {
 		time.Sleep(time.Millisecond)
 	}
 	stop()
 	workers.Wait()
-	return m
+	return g
 }
 
-// client is an ordinary client of the target. Over TLS it speaks HTTP/2.
+// client returns an ordinary client of the target. Over TLS it speaks HTTP/2.
 func (s *target) client(fresh bool) *http.Client {
-	return &http.Client{Timeout: patience / 2, Transport: &http.Transport{TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: fresh}}
+	return &http.Client{Timeout: waitTimeout / 2, Transport: &http.Transport{TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: fresh}}
 }
 
 // follow sends requests until ctx ends, and finishes the last one.
-func (m *manners) follow(ctx context.Context, s *target, h habit, client *http.Client) {
+func (g *goodClient) follow(ctx context.Context, s *target, h habit, client *http.Client) {
 	beat := time.NewTicker(h.every)
 	defer beat.Stop()
 	for {
@@ -75,15 +75,15 @@ func (m *manners) follow(ctx context.Context, s *target, h habit, client *http.C
 		case <-beat.C:
 			began := time.Now()
 			problem := h.ask(s, client)
-			m.note(time.Since(began), problem)
+			g.note(time.Since(began), problem)
 		}
 	}
 }
 
-// toldToWait is the answer of a server that has too much to do. Then it is not a fault.
+// toldToWait stands for the answer of an overloaded server. It is not a fault.
 const toldToWait = "503 with Retry-After"
 
-// ask sends one request and says what is wrong with its answer.
+// ask sends one request and describes what is wrong with its answer.
 func (h habit) ask(s *target, client *http.Client) (problem string) {
 	request, err := http.NewRequest(h.method, s.URL+h.path, bytes.NewReader([]byte(h.body)))
 	if err != nil {
@@ -105,29 +105,29 @@ func (h habit) ask(s *target, client *http.Client) (problem string) {
 	return ""
 }
 
-func (m *manners) note(took time.Duration, problem string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.asked++
-	m.took = append(m.took, took)
+func (g *goodClient) note(took time.Duration, problem string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked++
+	g.took = append(g.took, took)
 	switch {
 	case problem == "":
-		m.good++
+		g.good++
 	case problem == toldToWait:
-		m.told++
-	case len(m.problems) < 5:
-		m.problems = append(m.problems, problem)
+		g.told++
+	case len(g.problems) < 5:
+		g.problems = append(g.problems, problem)
 	}
 }
 
-func (m *manners) count() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.asked
+func (g *goodClient) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.asked
 }
 
-// p99 is the time that one request in a hundred exceeded.
-func (m *manners) p99() time.Duration {
-	slices.Sort(m.took)
-	return m.took[len(m.took)*99/100].Round(100 * time.Microsecond)
+// p99 returns the time that one request in a hundred exceeded.
+func (g *goodClient) p99() time.Duration {
+	slices.Sort(g.took)
+	return g.took[len(g.took)*99/100].Round(100 * time.Microsecond)
 }

@@ -12,36 +12,36 @@ import (
 	"petstore/internal/testservice"
 )
 
-// ahead is a Fallback that takes requests with Begin where it can.
-type ahead struct{ *Fallback }
+// early is a Fallback that takes requests with Begin where it can.
+type early struct{ *Fallback }
 
-func (a ahead) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+func (a early) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
 	if wait := a.Begin(ask); wait != nil {
 		return wait()
 	}
 	return a.Fallback.Take(ctx, ask)
 }
 
-func TestFallbackConformsWithRequestsThatAreBegun(t *testing.T) {
+func TestFallbackConformsWhenRequestsAreBegunEarly(t *testing.T) {
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
 		f.now, f.redis.Load().clock = now, now
-		return ahead{f}
+		return early{f}
 	})
 }
 
-func TestOnlyWhoHasPlentyLeftIsBegunAhead(t *testing.T) {
+func TestBeginIsOnlyForSubjectsWithPlentyLeft(t *testing.T) {
 	f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
 	ask := petstore.Ask{Subject: "ann", Limits: petstore.Limits{PerMinute: 5, PerDay: 100}}
 	if f.Begin(ask) != nil {
-		t.Error("of this owner nothing is known")
+		t.Error("Begin took a request of an owner about whom nothing is known")
 	}
 	for passed := int64(1); passed <= 5; passed++ {
 		wait := f.Begin(ask)
 		if wait == nil {
 			wait = func() (petstore.Decision, error) { return f.Take(t.Context(), ask) }
 		}
-		if roomy := passed == 2 || passed == 3; roomy != (f.memory.known(&ask).roomy(&ask, morning.UnixMilli())) {
+		if roomy := passed == 2 || passed == 3; roomy != (f.memory.known(&ask).hasHalfLeft(&ask, morning.UnixMilli())) {
 			t.Errorf("before request %d there should be room: %v", passed, roomy)
 		}
 		if d, err := wait(); err != nil || d.Outcome != petstore.Allowed || d.Remaining != 5-passed {
@@ -54,16 +54,16 @@ func TestOnlyWhoHasPlentyLeftIsBegunAhead(t *testing.T) {
 	}
 	banned.BannedFrom, banned.BannedUntil = morning, morning.Add(time.Minute)
 	if f.Begin(banned) != nil {
-		t.Error("this owner is banned")
+		t.Error("Begin took a request of a banned owner")
 	}
 	banned.BannedUntil = time.Time{}
 	f.degraded.Store(true)
 	if f.Begin(banned) != nil {
-		t.Error("Redis is out of reach")
+		t.Error("Begin took a request while Redis is out of reach")
 	}
 }
 
-func TestALongReadDoesNotShiftTheClockOfRedis(t *testing.T) {
+func TestALongReadDoesNotShiftTheKnownClockOfRedis(t *testing.T) {
 	server := testservice.StartRedis(t)
 	f, _ := openFallback(t, server.URL, petstore.Production)
 	now := morning
@@ -71,7 +71,7 @@ func TestALongReadDoesNotShiftTheClockOfRedis(t *testing.T) {
 	f.redis.Load().clock = f.now
 	take(t, f, owner)
 	wait := f.Begin(owner)
-	take(t, f, owner) // it is decided after the other
+	take(t, f, owner) // returns only after Redis has decided about the first
 	now = now.Add(5 * time.Second)
 	if d, err := wait(); err != nil || !d.Now.Equal(morning) {
 		t.Fatalf("Redis decided %+v, %v", d, err)
@@ -82,9 +82,9 @@ func TestALongReadDoesNotShiftTheClockOfRedis(t *testing.T) {
 	}
 }
 
-func TestADecisionIsTimedWithoutTheRead(t *testing.T) {
+func TestTheTimeOfADecisionDoesNotIncludeTheRead(t *testing.T) {
 	var took time.Duration
-	f, err := newFallback(patient(testservice.Redis(t)), petstore.Environment(rand.Text()), slog.New(slog.DiscardHandler),
+	f, err := newFallback(withLongTimeouts(testservice.Redis(t)), petstore.Environment(rand.Text()), slog.New(slog.DiscardHandler),
 		func(_ bool, d time.Duration) { took = d }, time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -93,18 +93,18 @@ func TestADecisionIsTimedWithoutTheRead(t *testing.T) {
 	take(t, f, owner)
 	begin := time.Now()
 	wait := f.Begin(owner)
-	take(t, f, owner) // it is decided after the other
+	take(t, f, owner) // returns only after Redis has decided about the first
 	longest := time.Since(begin)
-	time.Sleep(longest + time.Millisecond) // a read that takes longer
+	time.Sleep(longest + time.Millisecond) // the caller's read takes longer than the decision
 	if _, err := wait(); err != nil || took > longest {
 		t.Errorf("the decision took %v, want at most %v (%v)", took, longest, err)
 	}
 }
 
-func TestADecisionOfThisProcessIsTimedWithoutTheRead(t *testing.T) {
+func TestTheTimeOfALocalDecisionDoesNotIncludeTheRead(t *testing.T) {
 	server := testservice.StartRedis(t)
 	var took time.Duration
-	f, err := newFallback(patient(server.URL), petstore.Production, slog.New(slog.DiscardHandler), func(_ bool, d time.Duration) { took = d }, time.Minute)
+	f, err := newFallback(withLongTimeouts(server.URL), petstore.Production, slog.New(slog.DiscardHandler), func(_ bool, d time.Duration) { took = d }, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +112,9 @@ func TestADecisionOfThisProcessIsTimedWithoutTheRead(t *testing.T) {
 	take(t, f, owner)
 	server.Pause(t)
 	defer server.Resume(t)
-	f.waits(10 * time.Millisecond)
+	f.setTimeout(10 * time.Millisecond)
 	wait := f.Begin(owner)
-	time.Sleep(50 * time.Millisecond) // a read that takes longer
+	time.Sleep(50 * time.Millisecond) // the caller's read takes longer than the timeout
 	if d, err := wait(); err != nil || !d.Alone || took > 10*time.Millisecond {
 		t.Errorf("the decision %+v took %v, want at most 10 ms (%v)", d, took, err)
 	}

@@ -1,20 +1,20 @@
-import { here, link } from "./address.js";
-import { categoryName } from "./categories.js";
-import { draw } from "./portrait.js";
+import { here, link } from "./desk-address.js";
+import { categoryName } from "./desk-categories.js";
+import { draw } from "./desk-portrait.js";
 
 const template = document.getElementById("card").content.firstElementChild;
 
-/** The word for a status, as people read it. */
-export const word = (status) => status.charAt(0).toUpperCase() + status.slice(1);
+/** A status as a label. */
+export const capitalize = (status) => status.charAt(0).toUpperCase() + status.slice(1);
 
 /** Writes a status into its label. */
 export function showStatus(label, status) {
-  label.querySelector("span").textContent = word(status);
+  label.querySelector("span").textContent = capitalize(status);
   label.querySelector("use").setAttribute("href", `#${status}`);
   label.dataset.status = status;
 }
 
-// A card keeps its element while its animal changes, so that the keyboard and the reader do not lose their place.
+// A card keeps its element while its animal changes, so that keyboard and screen reader keep their place.
 function fill(item, animal) {
   const shown = JSON.stringify([animal, categoryName(animal.categoryId), location.search]);
   if (item.dataset.shown === shown) return item;
@@ -29,7 +29,7 @@ function fill(item, animal) {
   return item;
 }
 
-/** Shows these animals, and only these, in a list. Names come from strangers: they are only ever text. */
+/** Shows exactly these animals in a list. Anyone may have written the names, so they are shown only as text. */
 export function showCards(list, animals) {
   const wanted = new Set(animals.map(({ id }) => String(id)));
   const there = new Map();

@@ -1,8 +1,8 @@
-// The address says what is shown: filter, page and open animal. So it can be shared, reloaded and gone back to.
+// The address names what is shown: filter, page and open animal. A view can therefore be shared, reloaded and returned to.
 
 export const statuses = ["available", "pending", "sold"];
 
-/** What the address asks for. What it cannot mean is left out. */
+/** The view that the address names. Invalid parts are left out. */
 export function here() {
   const query = new URLSearchParams(location.search);
   const status = query.get("status");
@@ -25,18 +25,18 @@ export function link({ status, cursor, page, animal }) {
   return query.size ? `?${query}` : "./";
 }
 
-/** The cursors of the pages before this one, as far as this tab came through them. */
+/** The cursors of the previous pages, as far as this tab has visited them. */
 export const trail = () => history.state?.trail ?? [];
 
 const moved = new EventTarget();
 
-/** Calls back whenever the address changes, by go or by the browser. */
+/** Calls back whenever go or the browser changes the address. */
 export function onMove(callback) {
   moved.addEventListener("move", callback);
   window.addEventListener("popstate", callback);
 }
 
-/** Goes to another view. The state is kept in the history beside its address. */
+/** Goes to another view. The history keeps the state. */
 export function go(address, state = {}) {
   history.pushState(state, "", address);
   moved.dispatchEvent(new Event("move"));
@@ -45,7 +45,7 @@ export function go(address, state = {}) {
 export const goNext = (next) =>
   go(link({ ...here(), cursor: next, page: here().page + 1 }), { trail: [...trail(), here().cursor] });
 
-/** Goes one page back, or to the first if this tab does not know the way. */
+/** Goes to the previous page, or to the first if this tab does not know the previous one. */
 export function goBack() {
   const cursor = trail().at(-1) ?? "";
   go(link({ ...here(), cursor, page: here().page - 1 }), { trail: trail().slice(0, -1) });
@@ -53,7 +53,7 @@ export function goBack() {
 
 export const goFirst = () => go(link({ status: here().status }));
 
-/** Opens an animal over the list, which is where closing it leads back to. */
+/** Opens an animal. Closing it leads back to the list. */
 export const openAnimal = (animal) => go(link({ ...here(), animal }), { trail: trail(), opened: true });
 
 export function closeAnimal() {

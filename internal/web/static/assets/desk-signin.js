@@ -1,14 +1,14 @@
-// The question for the API key.
+// Signing in with an API key.
 
-import { forgetAccess } from "./access.js";
-import { apiKey, keyFault } from "./api.js";
+import { forgetAccess } from "./desk-access.js";
+import { apiKey, keyFault } from "./shared-api.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
 const input = byId("key");
 
-// A link may carry the key behind #key=, which no browser sends to a server. It is taken out of the address at once.
-function takeKey() {
+// A link may have the key after #key=, which browsers never send to a server. The key is removed from the address at once.
+function takeKeyFromLink() {
   const found = location.hash.match(/^#key=(.+)$/)?.[1];
   if (!found) return false;
   history.replaceState(history.state, "", location.pathname + location.search);
@@ -18,24 +18,23 @@ function takeKey() {
   return true;
 }
 
-/** Shows nothing of the store and asks for a key. */
+/** Hides the store and asks for a key. */
 export function askForKey(reason = "") {
   forgetAccess();
   document.body.dataset.locked = "";
   showPanel(true);
-  complain(reason);
+  showKeyError(reason);
 }
 
-/** Shows the store. */
 export function unlock() {
   delete document.body.dataset.locked;
   showPanel(false);
 }
 
-/** Whether the question is what the reader is at. */
+/** Whether the focus is in the panel that asks for the key. */
 export const isAsking = () => panel.contains(document.activeElement);
 
-function complain(reason) {
+function showKeyError(reason) {
   byId("key-error").textContent = reason;
   input.ariaInvalid = reason ? "true" : null;
   input.focus();
@@ -47,19 +46,19 @@ function showPanel(visible) {
   byId("forget-key").hidden = !apiKey.get();
 }
 
-/** Calls signedIn with each new key, and signedOut when it is to be forgotten. */
+/** Calls signedIn after each new key, and signedOut after the key was forgotten. */
 export function watchKey(signedIn, signedOut) {
   byId("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const key = input.value.trim();
     if (keyFault(key)) {
-      complain(key ? keyFault(key) : "Paste or type the API key first.");
+      showKeyError(key ? keyFault(key) : "Enter the API key first.");
       return;
     }
     apiKey.set(key, byId("remember").checked);
     forgetAccess();
     input.value = "";
-    complain("");
+    showKeyError("");
     signedIn();
   });
   byId("change-key").addEventListener("click", () => {
@@ -76,7 +75,7 @@ export function watchKey(signedIn, signedOut) {
     apiKey.forget();
     signedOut();
   });
-  window.addEventListener("hashchange", () => takeKey() && signedIn());
+  window.addEventListener("hashchange", () => takeKeyFromLink() && signedIn());
 }
 
-takeKey();
+takeKeyFromLink();

@@ -1,0 +1,50 @@
+// The actions on an animal. Each has the state after it, which is shown at once, and a function that sends it to the server.
+// An action that is sent twice is done once.
+
+import { closeOrder, orderPlacer, updatePet } from "./desk-operations.js";
+
+const setStatus = (status, words) => (animal) => ({
+  after: { animal: { ...animal, status }, order: undefined },
+  said: `${animal.name} ${words}.`,
+  send: async (signal) => ({ animal: await updatePet(animal.id, { status }, signal) }),
+});
+
+const endOrder = (how, status, words) => (animal, order) => ({
+  ...setStatus(status, words)(animal),
+  async send(signal) {
+    await closeOrder(order.id, how, signal);
+    return { animal: { ...animal, status } };
+  },
+});
+
+const adopted = "is adopted";
+const back = "is available again";
+
+/** The actions that the animal's state allows, by the name of their button: {label, begin}. */
+export function actionsFor(animal, order) {
+  if (order) {
+    return {
+      adopt: { label: "Mark as adopted", begin: endOrder("complete", "sold", adopted) },
+      "bring-back": { label: "Cancel the reservation", begin: endOrder("cancel", "available", back) },
+    };
+  }
+  const adopt = { label: "Mark as adopted", begin: setStatus("sold", adopted) };
+  switch (animal.status) {
+    case "available":
+      return { reserve: { label: "Reserve" }, adopt, delete: { label: "Delete" } };
+    case "pending":
+      return { adopt, "bring-back": { label: "Make available again", begin: setStatus("available", back) }, delete: { label: "Delete" } };
+    default:
+      return { "bring-back": { label: "Bring back", begin: setStatus("available", back) }, delete: { label: "Delete" } };
+  }
+}
+
+/** The action that reserves an animal. The reference and the hold are optional. */
+export const reservation = (fields, placeOrder = orderPlacer()) => (animal) => ({
+  after: { animal: { ...animal, status: "pending" }, order: { reference: fields.reference } },
+  said: `${animal.name} is reserved.`,
+  send: async (signal) => ({
+    animal: { ...animal, status: "pending" },
+    order: await placeOrder({ petId: animal.id, ...fields }, signal),
+  }),
+});

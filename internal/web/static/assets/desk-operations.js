@@ -1,0 +1,73 @@
+// The operations of the API that the desk uses.
+
+import { Attempt, call } from "./shared-api.js";
+
+export const pageSize = 24;
+
+function apiURL(path, query = {}) {
+  const url = new URL(`v1/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
+  return url;
+}
+
+/** A page of animals, newest first, and the cursor of the next page, if any. */
+export async function listPets({ status, cursor }, signal) {
+  const { body, headers } = await call(apiURL("pets", { limit: pageSize, status, cursor }), { signal });
+  return { animals: body, next: nextCursor(headers.get("Link")) };
+}
+
+/** One animal, or undefined. */
+export const findPet = async (id, signal) => (await call(apiURL("pets", { id }), { signal })).body[0];
+
+/** The order that holds an animal, or undefined. */
+export const openOrder = async (petId, signal) => (await call(apiURL("orders", { petId, status: "open", limit: 1 }), { signal })).body[0];
+
+export const getInventory = async (signal) => (await call(apiURL("inventory"), { signal })).body;
+
+/** All categories, up to ten pages: nobody picks a name from more. */
+export async function listCategories(signal) {
+  const found = [];
+  for (let cursor = "", page = 0; cursor !== undefined && page < 10; page++) {
+    const { body, headers } = await call(apiURL("categories", { limit: 100, cursor }), { exact: "id", signal });
+    found.push(...body);
+    cursor = nextCursor(headers.get("Link"));
+  }
+  return found;
+}
+
+// A create has an Idempotency-Key, so that sending it again creates nothing more.
+function creating(path, options) {
+  const attempt = new Attempt();
+  return async (fields, signal) => {
+    const body = encode(fields);
+    const made = await call(apiURL(path), { method: "POST", body, headers: attempt.headers(body), signal, ...options });
+    attempt.done();
+    return made.body;
+  };
+}
+
+export const createPet = creating("pets");
+export const createCategory = creating("categories", { exact: "id" });
+
+/** Returns a function that places an order. Calling it again with the same fields places the same order. */
+export const orderPlacer = () => creating("orders");
+
+export const updatePet = async (id, fields, signal) => (await call(apiURL(`pets/${id}`), { method: "PATCH", body: encode(fields), signal })).body;
+
+export const deletePet = (id, signal) => call(apiURL(`pets/${id}`), { method: "DELETE", signal });
+
+/** Completes or cancels an order: how is "complete" or "cancel". */
+export const closeOrder = async (id, how, signal) => (await call(apiURL(`orders/${id}/${how}`), { method: "POST", signal })).body;
+
+// What was typed is sent unchanged, because only the server validates it. A category keeps all its digits.
+function encode(fields) {
+  const members = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const written = (name, value) => (name === "categoryId" && /^-?(0|[1-9]\d*)$/.test(value) ? value : JSON.stringify(value));
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${written(name, value)}`).join(",")}}`;
+}
+
+// Only the cursor of the link is used, because the link may have another host than this page.
+function nextCursor(link) {
+  const target = link?.match(/<([^>]*)>\s*;[^,]*\brel="?next\b/)?.[1];
+  return target && new URL(target, document.baseURI).searchParams.get("cursor");
+}

@@ -1,0 +1,75 @@
+// Keeps the view up to date by polling, so that people who work at the same time see each other's changes.
+
+import { limits } from "./shared-api.js";
+
+const shortestPause = 3000; // milliseconds between two polls when many requests are left
+const day = 86_400_000;
+const plans = { 60: 1_000, 300: 10_000, 1_000: 100_000 }; // requests per day of the published plans, by requests per minute
+
+let last; // the limits in the latest answer
+let answers = 0; // how many answers have arrived
+let used = 0; // how many of them today
+limits.addEventListener("limits", ({ detail }) => {
+  const today = (time) => Math.floor(time / day);
+  used = last && today(last.now) === today(detail.now) ? used + 1 : 1;
+  last = detail;
+  answers++;
+});
+
+/**
+ * How long to pause so that polls of cost requests each use at most half of what is left of the day and of the minute. The
+ * server reports only the window with fewer left. While that is the minute, what is left of the day is estimated: the daily
+ * limit of the plan minus what this page has used. If no plan has the limit, the day is taken to allow 16 times as much as
+ * the minute, the least of any plan.
+ */
+export function pauseFor(cost, { limit, remaining, reset, now }, used) {
+  const within = (end, left) => Math.min((2 * cost * (end - now)) / Math.max(left, 1), end - now + 1000, day);
+  if (reset - now > 60_000) return Math.max(shortestPause, within(reset, remaining));
+  const midnight = Math.ceil(now / day) * day;
+  const leftOfDay = Math.max(remaining, (plans[limit] ?? limit * 16) - used);
+  return Math.max(shortestPause, within(reset, remaining), within(midnight, leftOfDay));
+}
+
+let refresh; // the task of each poll
+let timer;
+let due = 0; // when the next poll is due
+let polling; // aborts the current poll
+
+function schedule() {
+  clearTimeout(timer);
+  if (refresh && !polling && document.visibilityState === "visible") timer = setTimeout(poll, due - Date.now());
+}
+
+async function poll() {
+  const before = answers;
+  const mine = (polling = new AbortController());
+  let wait;
+  try {
+    wait = await refresh(mine.signal);
+  } finally {
+    if (polling === mine) pause(answers - before, wait);
+  }
+}
+
+function pause(cost, wait = 0) {
+  polling = undefined;
+  due = Date.now() + Math.max(wait * 1000, last ? pauseFor(Math.max(cost, 2), last, used) : shortestPause);
+  schedule();
+}
+
+/** Calls the task again and again, with pauses. The task gets a signal, handles its failures, and may return seconds to wait. */
+export function watch(task) {
+  unwatch();
+  refresh = task;
+  pause(0);
+}
+
+/** Stops polling and aborts the current poll. */
+export function unwatch() {
+  refresh = undefined;
+  clearTimeout(timer);
+  polling?.abort();
+  polling = undefined;
+}
+
+document.addEventListener("visibilitychange", schedule);
