@@ -24,14 +24,14 @@ for system in linux darwin windows; do
     echo "$name" >&2
     CGO_ENABLED=0 GOOS=$system GOARCH=$machine \
       go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$folder/$binary" ./cmd/petstore
-    git archive HEAD README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md api/openapi.yaml docs deploy | tar -x -C "$folder"
+    git archive HEAD README.md CONTRIBUTING.md SECURITY.md api/openapi.yaml docs deploy | tar -x -C "$folder"
     cp "$work/petstore.bash" "$work/_petstore" "$work/petstore.fish" "$folder/completions"
     tar -czf "dist/$name.tar.gz" -C "$work" "$name"
   done
 done
 
-grep -q "^## ${version#v}\b" CHANGELOG.md && heading=${version#v} || heading=Unreleased
-awk -v heading="$heading" '/^## / { inside = $2 == heading; next } inside' CHANGELOG.md > dist/NOTES.md
+grep -q "^## ${version#v}\b" docs/changelog.md && heading=${version#v} || heading=Unreleased
+awk -v heading="$heading" '/^## / { inside = $2 == heading; next } inside' docs/changelog.md > dist/NOTES.md
 
 cd dist
 { command -v sha256sum > /dev/null && sha256sum -- *.tar.gz || shasum -a 256 -- *.tar.gz; } | tee SHA256SUMS

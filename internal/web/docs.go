@@ -12,7 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	changelog "petstore"
+	"petstore/docs"
 	"petstore/api"
 	"petstore/internal/petstore"
 )
@@ -52,9 +52,9 @@ type group struct {
 	Calls       []endpoint
 }
 
-// docs renders the reference of the embedded document. The argument base is the address of this server without the version;
+// renderReference renders the page of the embedded document. The argument base is the address of this server without the version;
 // it is empty if the server does not know it.
-func docs(base string) []byte { return render(base, api.YAML, api.JSON, changelog.Markdown) }
+func renderReference(base string) []byte { return render(base, api.YAML, api.JSON, docs.Changelog) }
 
 func render(base string, source, document []byte, changes string) []byte {
 	var page bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	changelog "petstore"
+	"petstore/docs"
 	"petstore/api"
 )
 
@@ -81,7 +81,7 @@ func TestReferenceIsCompleteWithoutAScript(t *testing.T) {
 		has(`%s</code>`, name)
 	}
 	has(`id="changelog"`)
-	_, newest, _ := strings.Cut(changelog.Markdown, "\n## ")
+	_, newest, _ := strings.Cut(docs.Changelog, "\n## ")
 	newest, _, _ = strings.Cut(newest, "\n")
 	has("<h3>%s</h3>", newest)
 	for _, plan := range []string{"Free", "Pro", "Business", "Enterprise"} {
@@ -134,7 +134,7 @@ func TestADeprecatedOperationNamesItsRemovalAndItsReplacement(t *testing.T) {
 
 func TestReferenceNamesOnlyServersThatExist(t *testing.T) {
 	for base, want := range map[string]string{"": guess, "https://pets.example.org/shop": "https://pets.example.org/shop"} {
-		page := html.UnescapeString(string(docs(base)))
+		page := html.UnescapeString(string(renderReference(base)))
 		if !strings.Contains(page, want+"/v1/pets") {
 			t.Errorf("base %q: no sample calls %s", base, want)
 		}

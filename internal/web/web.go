@@ -37,7 +37,7 @@ var contentTypes = map[string]string{
 // Pages maps the path of every page to the handler of its GET and HEAD requests. The argument base is the address that
 // clients use, without the version; it is empty if the server does not know it.
 func Pages(base string) map[string]http.Handler {
-	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return docs(base) })}
+	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return renderReference(base) })}
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
 		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
 		for _, name := range names {

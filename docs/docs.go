@@ -1,0 +1,9 @@
+// Package docs holds the pages of this folder that the program itself shows.
+package docs
+
+import _ "embed"
+
+// Changelog is what changed for users. The API reference shows it.
+//
+//go:embed changelog.md
+var Changelog string
