@@ -84,7 +84,7 @@ var leaves = []string{"petstore/api", "petstore/client", "petstore/docs", intern
 // mayImport lists, floor by floor, the packages of the program and what each may import besides leaves.
 var mayImport = map[string][]string{
 	// One technology each.
-	"httpapi": {}, "server": {}, "web": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
+	"httpapi": {}, "server": {}, "web": {"web/reference"}, "web/reference": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
 	// What a command works on: a database, or a server and its key.
 	"database": {"sqlite", "postgres"},
 	"profile":  {},

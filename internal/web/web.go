@@ -1,8 +1,8 @@
 // Package web holds the pages that people look at: the desk at /, which is the store front for staff, and the API reference
 // at /docs, which is rendered from the OpenAPI document. They are embedded and need nothing from any other host.
 //
-// The desk is static/index.html with scripts in static/assets whose names begin with desk-. The reference is rendered from
-// templates by the files that begin with docs_; its scripts begin with docs-. The files that begin with shared- serve both.
+// The desk is static/index.html with scripts in static/assets whose names begin with desk-. The reference is rendered by
+// package reference; its scripts begin with docs-. The files that begin with shared- serve both.
 package web
 
 import (
@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"petstore/internal/web/reference"
 )
 
 //go:embed static
@@ -37,7 +39,7 @@ var contentTypes = map[string]string{
 // Pages maps the path of every page to the handler of its GET and HEAD requests. The argument base is the address that
 // clients use, without the version; it is empty if the server does not know it.
 func Pages(base string) map[string]http.Handler {
-	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return renderReference(base) })}
+	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(base) })}
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
 		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
 		for _, name := range names {

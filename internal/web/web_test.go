@@ -180,3 +180,16 @@ func TestFilesHaveNoInlineScriptOrStyleAndNameNoOtherHost(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestReferenceStaysSmall(t *testing.T) {
+	total := 0
+	for _, path := range []string{"/assets/docs-main.js", "/assets/docs-style.css", "/assets/docs-try.js"} {
+		total += len(body(t, get(t, path)))
+	}
+	if total >= 30_000 {
+		t.Errorf("the reference's own style and scripts are %d bytes, want less than 30,000", total)
+	}
+	if gzipped := len(body(t, get(t, "/docs", "Accept-Encoding", "gzip"))); gzipped >= 40_000 {
+		t.Errorf("the page is %d bytes on the wire, want less than 40,000", gzipped)
+	}
+}

@@ -1,4 +1,5 @@
-package web
+// Package reference renders the API reference, one page, from the OpenAPI document and the changelog.
+package reference
 
 import (
 	"bytes"
@@ -12,15 +13,15 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"petstore/docs"
 	"petstore/api"
+	"petstore/docs"
 	"petstore/internal/petstore"
 )
 
 //go:embed templates
 var templates embed.FS
 
-var docsTemplate = sync.OnceValue(func() *template.Template {
+var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("docs.html").Funcs(template.FuncMap{"highlight": highlight}).ParseFS(templates, "templates/*.html"))
 })
 
@@ -28,8 +29,8 @@ var docsTemplate = sync.OnceValue(func() *template.Template {
 // of the page.
 const guess = "http://localhost:8080"
 
-// reference is the data from which the templates render the API reference.
-type reference struct {
+// page is the data from which the templates render the API reference.
+type page struct {
 	Title, Version string
 	Base, Guess    string
 	Intro          template.HTML
@@ -52,26 +53,26 @@ type group struct {
 	Calls       []endpoint
 }
 
-// renderReference renders the page of the embedded document. The argument base is the address of this server without the version;
+// Render renders the page of the embedded document. The argument base is the address of this server without the version;
 // it is empty if the server does not know it.
-func renderReference(base string) []byte { return render(base, api.YAML, api.JSON, docs.Changelog) }
+func Render(base string) []byte { return render(base, api.YAML, api.JSON, docs.Changelog) }
 
 func render(base string, source, document []byte, changes string) []byte {
-	var page bytes.Buffer
-	if err := docsTemplate().Execute(&page, newReference(base, source, document, changes)); err != nil {
+	var text bytes.Buffer
+	if err := pageTemplate().Execute(&text, newPage(base, source, document, changes)); err != nil {
 		panic(err) // the templates are embedded
 	}
-	return page.Bytes()
+	return text.Bytes()
 }
 
-func newReference(base string, source, text []byte, changes string) reference {
+func newPage(base string, source, text []byte, changes string) page {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
 		panic(err) // the document is embedded
 	}
 	operations := d.operations(source)
 	common := commonTo(operations)
-	r := reference{
+	r := page{
 		Title: d.Info.Title, Version: d.Info.Version, Base: base, Error: d.errorFields(), Codes: d.codes(operations),
 		Plans: plans(), Keyless: thousands(petstore.AddressLimits.PerMinute), Changelog: markdown(changes),
 	}
@@ -99,8 +100,8 @@ func newReference(base string, source, text []byte, changes string) reference {
 }
 
 // First returns the sample for a reader's first call, which changes nothing.
-func (r reference) First() string {
-	for _, g := range r.Groups {
+func (p page) First() string {
+	for _, g := range p.Groups {
 		for _, c := range g.Calls {
 			if c.Method == http.MethodGet {
 				return c.Samples[0].Code
@@ -111,8 +112,8 @@ func (r reference) First() string {
 }
 
 // Leaving returns the deprecated operation, or nil. The page has a guide for moving away from it.
-func (r reference) Leaving() *endpoint {
-	for _, g := range r.Groups {
+func (p page) Leaving() *endpoint {
+	for _, g := range p.Groups {
 		for _, c := range g.Calls {
 			if c.ID == "getPet" && c.Deprecated {
 				return &c
