@@ -48,7 +48,7 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"pets list --limit 0":                         `--limit: "0" is not a whole number of at least 1 (petstore pets list --help tells more)`,
 		"pets list --server x":                        `--server is "x"; it may be an address such as https://api.example.com (petstore pets list --help tells more)`,
 		"pets list --profile ../x":                    `--profile is "../x"; it may be a name of letters, digits, dots, dashes and underscores, such as staging (petstore pets list --help tells more)`,
-		"orders place 7 --hold x":                     `--hold: "x" is not a length of time such as 90d, 36h or 45m (petstore orders place --help tells more)`,
+		"orders place 7 --hold x":                     `--hold: "x" is not a duration such as 90d, 36h or 45m (petstore orders place --help tells more)`,
 		"orders place 7 --hold 0":                     `--hold is 0s; it may be from 1m to 30d (petstore orders place --help tells more)`,
 		"orders place 7 --hold 31d":                   `--hold is 744h0m0s; it may be from 1m to 30d (petstore orders place --help tells more)`,
 		"orders place 7 --hold 59s":                   `--hold is 59s; it may be from 1m to 30d (petstore orders place --help tells more)`,

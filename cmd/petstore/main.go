@@ -28,11 +28,11 @@ func main() {
 		os.Exit(1)
 	}()
 	for _, warning := range strangers(kong.Must(&cli{}).Model, os.Environ()) {
-		terminal.Briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", warning) })
+		terminal.WaitForReader(func() { fmt.Fprintln(os.Stderr, "petstore:", warning) })
 	}
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	if err != nil {
-		terminal.Briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", petstore.Redact(err.Error())) })
+		terminal.WaitForReader(func() { fmt.Fprintln(os.Stderr, "petstore:", petstore.Redact(err.Error())) })
 	}
 	os.Exit(exitStatus(err))
 }

@@ -77,10 +77,7 @@ func print(con *terminal.Console, ctx context.Context, name string) error {
 		return err
 	}
 	defer file.Close()
-	err = terminal.UnlessStopped(ctx, func() error {
-		_, err := io.Copy(con.Stdout, file)
-		return err
-	})
+	_, err = terminal.Interruptible(ctx, func() (int64, error) { return io.Copy(con.Stdout, file) })
 	if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
 		err = cause.Err
 	}

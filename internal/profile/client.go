@@ -135,7 +135,7 @@ func ParseServer(s string) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || !terminal.IsWebAddress(u) || u.ForceQuery {
-		return "", terminal.WrongUsage("--server is %q; it may be an address such as https://api.example.com", terminal.HideUser(s))
+		return "", terminal.WrongUsage("--server is %q; it may be an address such as https://api.example.com", terminal.HideCredentials(s))
 	}
 	u.Host = strings.ToLower(u.Host)
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil

@@ -48,7 +48,7 @@ func (s *service) makeKey(ctx context.Context) error {
 
 // announce prints the text of the first start. The server does not wait until somebody reads it.
 func announce(out io.Writer, text string, log *slog.Logger) {
-	read := terminal.Briefly(func() {
+	read := terminal.WaitForReader(func() {
 		if _, err := io.WriteString(out, text); err != nil {
 			log.Warn("the address and the first key are lost because standard output cannot be written; petstore keys create makes another key", "cause", err.Error())
 		}

@@ -72,7 +72,7 @@ func (q *logQueue) Dropped() int {
 // Close writes the waiting lines, if the log is read.
 func (q *logQueue) Close() {
 	close(q.stop)
-	terminal.Briefly(func() { <-q.done })
+	terminal.WaitForReader(func() { <-q.done })
 }
 
 func (q *logQueue) writeRegularly() {

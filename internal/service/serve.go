@@ -142,7 +142,7 @@ func parseBaseURL(s string) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || !isBase(u) || strings.ContainsAny(s, "<> \"") {
-		return "", terminal.WrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", terminal.HideUser(s))
+		return "", terminal.WrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", terminal.HideCredentials(s))
 	}
 	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
 	return u.Scheme + "://" + u.Host + path, nil

@@ -137,7 +137,7 @@ func orDone(ctx context.Context, items <-chan item) func(yield func(item) bool) 
 // one adds a line. It reports a line that the store refuses, and the import goes on; the next import tries that line again.
 func (im *importer) one(ctx context.Context, it item, add create) (stored bool, err error) {
 	replayed, err := add(ctx, it)
-	im.meter.Count(1)
+	im.progress.Add(1)
 	bad := (*BadLine)(nil)
 	switch {
 	case errors.As(err, &bad):
@@ -248,7 +248,7 @@ func (im *importer) batch(ctx context.Context, storage petstore.Loader, batch []
 		return err
 	}
 	im.added.Add(int64(len(batch)))
-	im.meter.Count(int64(len(batch)))
+	im.progress.Add(int64(len(batch)))
 	return nil
 }
 
@@ -260,7 +260,7 @@ func onceFor(block Block) *petstore.Idempotency {
 func (im *importer) compare(ctx context.Context, storage petstore.Loader) error {
 	highest, err := storage.Counters(ctx)
 	if err == nil && highest.Pet < im.journaled {
-		err = fmt.Errorf("%s names %s, but this database has had only %s; if it is new, or was restored from a backup older than the import, remove %[1]s", im.journal.Name(), terminal.Plural(im.journaled, "animal"), terminal.Grouped(highest.Pet))
+		err = fmt.Errorf("%s names %s, but this database has had only %s; if it is new, or was restored from a backup older than the import, remove %[1]s", im.journal.Name(), terminal.Plural(im.journaled, "animal"), terminal.WithCommas(highest.Pet))
 	}
 	return err
 }

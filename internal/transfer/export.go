@@ -109,12 +109,13 @@ func (c *Export) count(all petstore.Inventory) int64 {
 
 // write writes animals to the file, or to standard output if there is none.
 func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, pets iter.Seq2[Pet, error]) error {
-	m := con.Meter("animals", total)
+	m := con.Progress("animals", total)
 	defer m.Stop()
 	copyTo := func(out io.Writer) error { return c.writeTo(out, m, pets) }
 	var err error
 	if c.Output == "" {
-		err = unwritten("standard output", terminal.UnlessStopped(ctx, func() error { return copyTo(con.Stdout) }))
+		_, err = terminal.Interruptible(ctx, func() (any, error) { return nil, copyTo(con.Stdout) })
+		err = unwritten("standard output", err)
 	} else if name, refused := ordinary(c.Output); refused != nil {
 		err = unwritten(c.Output, refused)
 	} else {
@@ -124,11 +125,11 @@ func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.Stderr, "Exported %s.\n", terminal.Plural(m.Counted(), "animal"))
+	fmt.Fprintf(con.Stderr, "Exported %s.\n", terminal.Plural(m.Count(), "animal"))
 	return nil
 }
 
-func (c *Export) writeTo(out io.Writer, m *terminal.Meter, pets iter.Seq2[Pet, error]) error {
+func (c *Export) writeTo(out io.Writer, m *terminal.Progress, pets iter.Seq2[Pet, error]) error {
 	format := Format(c.Format)
 	if c.Format == "auto" {
 		format = cmp.Or(FormatOf(c.Output), CSV)
@@ -144,8 +145,8 @@ func (c *Export) writeTo(out io.Writer, m *terminal.Meter, pets iter.Seq2[Pet, e
 		if err := w.Write(pet); err != nil {
 			return err
 		}
-		m.Count(1)
-		m.At(m.Counted())
+		m.Add(1)
+		m.SetPosition(m.Count())
 	}
 	return w.Flush()
 }

@@ -71,7 +71,7 @@ func (c *Import) Run(ctx context.Context, con *terminal.Console) error {
 	if ignored := im.reader.Ignored(); len(ignored) > 0 {
 		fmt.Fprintf(con.Stderr, "These columns are not known and are ignored: %s\n", terminal.Escape(strings.Join(ignored, ", ")))
 	}
-	im.meter = con.Meter("lines", im.size())
+	im.progress = con.Progress("lines", im.size())
 	return im.finish(c.add(ctx, im))
 }
 
@@ -90,11 +90,8 @@ func (c *Import) open(ctx context.Context) (*Steady, error) {
 	if c.File == "-" {
 		return Hold(os.Stdin)
 	}
-	var file *os.File
-	err := terminal.UnlessStopped(ctx, func() (err error) { // a named pipe opens when somebody writes to it
-		file, err = os.Open(c.File)
-		return err
-	})
+	// A named pipe does not open before somebody writes to it.
+	file, err := terminal.Interruptible(ctx, func() (*os.File, error) { return os.Open(c.File) })
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -23,7 +23,7 @@ type importer struct {
 
 	journaled    int64        // the number of lines in the journal at the start
 	added, known atomic.Int64 // known counts lines that an earlier import has added
-	meter        *terminal.Meter
+	progress     *terminal.Progress
 }
 
 // item is a line that is to be added.
@@ -66,7 +66,7 @@ func (im *importer) open(name string, confirm func(Block) (bool, error)) (err er
 func (im *importer) next() (item, error) {
 	for {
 		line, err := im.reader.Next()
-		im.meter.At(im.reader.Offset())
+		im.progress.SetPosition(im.reader.Offset())
 		if bad := (*BadLine)(nil); errors.As(err, &bad) {
 			if err := im.bad.report(bad.Number, bad.Reason); err != nil {
 				return item{}, err
@@ -79,7 +79,7 @@ func (im *importer) next() (item, error) {
 		id, done := im.ledger.Meet(ContentOf(line.Pet, im.label))
 		if done {
 			im.known.Add(1)
-			im.meter.Count(1)
+			im.progress.Add(1)
 			continue
 		}
 		return item{line, id}, nil
@@ -95,13 +95,13 @@ func (im *importer) checkAll(ctx context.Context, format Format, say bool) error
 	if err := im.bad.begin(); err != nil {
 		return err
 	}
-	m := im.con.Meter("lines checked", im.size())
+	m := im.con.Progress("lines checked", im.size())
 	defer m.Stop()
 	var good int64
 	for ctx.Err() == nil {
 		_, err := reader.Next()
-		m.At(reader.Offset())
-		m.Count(1)
+		m.SetPosition(reader.Offset())
+		m.Add(1)
 		if bad := (*BadLine)(nil); errors.As(err, &bad) {
 			err = im.bad.report(bad.Number, bad.Reason)
 		} else if err == nil {
@@ -140,7 +140,7 @@ func (im *importer) size() int64 {
 
 // finish says what was done.
 func (im *importer) finish(err error) error {
-	im.meter.Stop()
+	im.progress.Stop()
 	if added, known := im.added.Load(), im.known.Load(); err == nil || added+known > 0 {
 		fmt.Fprintf(im.con.Stderr, "Added %s.", terminal.Plural(added, "animal"))
 		if known > 0 {
