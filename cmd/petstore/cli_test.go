@@ -82,8 +82,8 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"serve --drain-delay=-1s":                     `--drain-delay is "-1s"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`,
 		"serve --body-budget x":                       `--body-budget: "x" is not a size such as 64MiB, 512KiB or 65536 (petstore serve --help tells more)`,
 		"serve --keep-deprecated=x":                   `--keep-deprecated is "x"; it may be true or false (petstore serve --help tells more)`,
-		"serve --base-url x":                          `--base-url is "x"; it may be an address such as https://api.example.com/v1 (petstore serve --help tells more)`,
-		"serve --admin-listen nobody":                 `--admin-listen is "nobody"; it may be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`,
+		"serve --base-url x":                          `--base-url is "x"; it must be an address such as https://api.example.com/v1 (petstore serve --help tells more)`,
+		"serve --admin-listen nobody":                 `--admin-listen is "nobody"; it must be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`,
 	} {
 		args := strings.Fields(typed)
 		if args[0] == "serve" { // keep its database out of this folder
@@ -108,7 +108,7 @@ func TestAValueOfTheEnvironmentIsNamedByItsVariable(t *testing.T) {
 		{"PETSTORE_LOG_LEVEL", "loud", "serve", `PETSTORE_LOG_LEVEL is "loud"; it may be debug, info, warn or error (petstore serve --help tells more)`},
 		{"PETSTORE_SHUTDOWN_TIMEOUT", "5", "serve", `PETSTORE_SHUTDOWN_TIMEOUT is "5"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`},
 		{"PETSTORE_ENVIRONMENT", "test", "serve", `PETSTORE_ENVIRONMENT is "test"; it may be production or staging (petstore serve --help tells more)`},
-		{"PETSTORE_LISTEN", "8080", "serve", `PETSTORE_LISTEN is "8080"; it may be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`},
+		{"PETSTORE_LISTEN", "8080", "serve", `PETSTORE_LISTEN is "8080"; it must be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`},
 		{"PETSTORE_DATABASE", "pets.db", "migrate", `PETSTORE_DATABASE begins with "pets.db"; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (petstore migrate --help tells more)`},
 		{"PETSTORE_DATABASE", "sqlite:/nowhere/pets.db", "keys list", `there is no database /nowhere/pets.db; choose another PETSTORE_DATABASE, or let petstore serve make it`},
 	} {
