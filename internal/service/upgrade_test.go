@@ -25,7 +25,7 @@ func TestUpgrade(t *testing.T) {
 		t.Parallel()
 		database, other := testservice.Postgres(t), "sqlite:"+filepath.Join(t.TempDir(), "other.db")
 		next.leavesAlone(t, testservice.Serve(t, "--database", database), database)
-		next.does(t, 0, "Made key", "keys", "create", "--name", "shop", "--database", other)
+		next.does(t, 0, "Created key", "keys", "create", "--name", "shop", "--database", other)
 		next.does(t, 1, "petstore migrate", "copy", "--from", other, "--to", database)
 		next.takesOver(t, database)
 	})
