@@ -12,8 +12,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// filled makes a folder with a store in it, for commands that run there as real processes.
-func filled(t *testing.T) (dir, database string) {
+// newFolder returns a new folder with a database in it.
+func newFolder(t *testing.T) (dir, database string) {
 	t.Helper()
 	dir = t.TempDir()
 	database = "sqlite:" + filepath.Join(dir, "pets.db")
@@ -23,9 +23,9 @@ func filled(t *testing.T) (dir, database string) {
 	return dir, database
 }
 
-func TestABackupCanGoToStandardOutput(t *testing.T) {
+func TestABackupCanBeWrittenToStandardOutput(t *testing.T) {
 	t.Parallel()
-	dir, database := filled(t)
+	dir, database := newFolder(t)
 	stdout, stderr, status := invoke(t, "backup", "-", "--database", database)
 	if status != 0 || !strings.Contains(stderr, "to standard output") {
 		t.Fatalf("%d %s", status, stderr)
@@ -46,9 +46,9 @@ func TestABackupCanGoToStandardOutput(t *testing.T) {
 	}
 }
 
-func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
+func TestABackupFailsIfStandardOutputCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	dir, database := filled(t)
+	dir, database := newFolder(t)
 	reader, broken, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
 		var said strings.Builder
 		command.Stdout, command.Stderr = stdout, &said
 		command.Run()
-		want := "petstore: the backup cannot be written to standard output, so there is none: " + says + "\n"
+		want := "petstore: no backup was made, because standard output cannot be written: " + says + "\n"
 		if status := command.ProcessState.ExitCode(); status != 1 || said.String() != want {
 			t.Errorf("ended with %d and said\n%swant\n%s", status, said.String(), want)
 		}
@@ -77,7 +77,7 @@ func TestABackupThatStandardOutputDoesNotTakeFails(t *testing.T) {
 
 func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
 	t.Parallel()
-	dir, database := filled(t)
+	dir, database := newFolder(t)
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.Read(make([]byte, 1)); err != nil { // the backup is being printed, and it is larger than the pipe
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // the command has started to print the backup, which is larger than the pipe
 		t.Fatal(err)
 	}
 	command.Process.Signal(syscall.SIGTERM)
@@ -110,7 +110,7 @@ func TestABackupIsNotPrintedOnATerminal(t *testing.T) {
 		testservice.Missing(t, "/dev/ptmx", "run the tests on Linux")
 	}
 	defer terminal.Close()
-	_, database := filled(t)
+	_, database := newFolder(t)
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestABackupIsNotPrintedOnATerminal(t *testing.T) {
 		status int
 		says   string
 	}{
-		{terminal, 2, "standard output is a terminal, and a backup is not text; send it to a file or a program, such as petstore backup - > FILE (petstore backup --help tells more)"},
+		{terminal, 2, "standard output is a terminal, and a backup is not text; redirect it to a file or a program, such as petstore backup - > FILE (see petstore backup --help)"},
 		{null, 0, "to standard output"},
 	} {
 		command := testservice.Command(t, "backup", "-", "--database", database)

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTheStoreIsBackedUpWhileItServesAndRestoredWhenItDoesNot(t *testing.T) {
+func TestBackupWorksWhileAServerRunsAndRestoreDoesNot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database, backup := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "backup.db")
@@ -19,11 +19,11 @@ func TestTheStoreIsBackedUpWhileItServesAndRestoredWhenItDoesNot(t *testing.T) {
 	}
 	s.Ask(t, "POST", "/v1/pets", `{"name":"After","categoryId":1}`)
 	if _, stderr, status := invoke(t, "restore", backup, "--replace", "--database", database); status != 1 || !strings.Contains(stderr, "server") {
-		t.Errorf("a restore under a running server: %d %s", status, stderr)
+		t.Errorf("a restore while a server runs: %d %s", status, stderr)
 	}
 	s.Stop(t)
 	if _, stderr, status := invoke(t, "restore", backup, "--database", database); status != 1 || !strings.Contains(stderr, "--replace") {
-		t.Errorf("a restore without being told to replace: %d %s", status, stderr)
+		t.Errorf("a restore without --replace: %d %s", status, stderr)
 	}
 	if _, stderr, status := invoke(t, "restore", backup, "--replace", "--database", database); status != 0 || !strings.Contains(stderr, "before-restore") {
 		t.Errorf("a restore: %d %s", status, stderr)
@@ -38,7 +38,7 @@ func TestTheStoreIsBackedUpWhileItServesAndRestoredWhenItDoesNot(t *testing.T) {
 	}
 }
 
-func TestAStoreIsCopiedWithItsKeys(t *testing.T) {
+func TestCopyCopiesAnimalsAndKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	from, to := "sqlite:"+filepath.Join(dir, "from.db"), "sqlite:"+filepath.Join(dir, "to.db")
@@ -57,9 +57,9 @@ func TestAStoreIsCopiedWithItsKeys(t *testing.T) {
 	if _, stderr, status := invoke(t, "keys", "create", "--name", "made there", "--database", to); status != 0 {
 		t.Fatal(stderr)
 	}
-	copies(0, "animals: 0 added, 0 changed, 0 removed", "keys: 0 added, 0 changed, 0 removed, 1 only there and kept")
+	copies(0, "animals: 0 added, 0 changed, 0 removed", "keys: 0 added, 0 changed, 0 removed, 1 kept that only the target has")
 	if _, stderr, status := invoke(t, "copy", "--from", to, "--to", from); status != 1 || !strings.Contains(stderr, "server") {
-		t.Errorf("a copy into a store that serves: %d %s", status, stderr)
+		t.Errorf("a copy into a database that a server uses: %d %s", status, stderr)
 	}
 	copied := testservice.Serve(t, "--database", to)
 	copied.Key = s.Key
@@ -70,7 +70,7 @@ func TestAStoreIsCopiedWithItsKeys(t *testing.T) {
 	copies(1, "a server has served from the database to copy into")
 }
 
-func TestAKeyRevokedAtTheTargetStaysRevokedWhenCopiedAgain(t *testing.T) {
+func TestAKeyRevokedInTheTargetStaysRevokedWhenCopiedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	from, to := "sqlite:"+filepath.Join(dir, "from.db"), "sqlite:"+filepath.Join(dir, "to.db")

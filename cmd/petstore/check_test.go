@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestACheckOfServeOpensNoPortAndChangesNothing(t *testing.T) {
+func TestServeCheckOpensNoPortAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +32,7 @@ func TestACheckOfServeOpensNoPortAndChangesNothing(t *testing.T) {
 		}
 	}
 	database := "sqlite:" + filepath.Join(dir, "pets.db")
-	check(database, "settings: valid, for the production environment", "database: "+database+" is still empty; serve fills it")
+	check(database, "settings: valid, for the production environment", "database: "+database+" is empty; serve creates its schema")
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("the check left %v behind, %v", entries, err)
 	}
@@ -42,18 +42,18 @@ func TestACheckOfServeOpensNoPortAndChangesNothing(t *testing.T) {
 		t.Errorf("the check made a key:\n%s", list)
 	}
 	shared := testservice.Postgres(t)
-	check(shared, "database: postgres is still empty; serve fills it")
-	check(shared, "database: postgres is still empty; serve fills it")
+	check(shared, "database: postgres is empty; serve creates its schema")
+	check(shared, "database: postgres is empty; serve creates its schema")
 }
 
-func TestACheckOfServeLooksAtRedisAndTheCertificate(t *testing.T) {
+func TestServeCheckTriesRedisAndTheCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	testservice.WriteCertificate(t, cert, key, 1)
 	expired, expiredKey := filepath.Join(dir, "expired.pem"), filepath.Join(dir, "expired-key.pem")
 	testservice.WriteCertificateUntil(t, expired, expiredKey, 2, time.Now().Add(-time.Minute))
-	nobody := testservice.FreeAddress(t)
+	unused := testservice.FreeAddress(t)
 	redis := testservice.Redis(t)
 	replica := testservice.StartRedis(t, "--replicaof", "127.0.0.1 1")
 	for _, c := range []struct {
@@ -63,16 +63,16 @@ func TestACheckOfServeLooksAtRedisAndTheCertificate(t *testing.T) {
 	}{
 		{"--redis " + redis, 0, "redis: answers\n"},
 		{"--tls-cert " + cert + " --tls-key " + key, 0, "certificate: " + cert + " is valid until "},
-		{"--redis " + replica.URL, 1, "--redis answers, but does not count: READONLY"},
-		{"--redis redis://" + nobody, 1, "Redis at [" + nobody + "] cannot be reached"},
-		{"--redis " + nobody, 2, "--redis: the Redis URL cannot be used"},
+		{"--redis " + replica.URL, 1, "--redis answers but cannot count requests: READONLY"},
+		{"--redis redis://" + unused, 1, "Redis at [" + unused + "] cannot be reached"},
+		{"--redis " + unused, 2, "--redis: the Redis URL cannot be used"},
 		{"--tls-cert " + cert + " --tls-key " + cert, 1, "--tls-cert"},
 		{"--tls-cert " + expired + " --tls-key " + expiredKey, 1, "the certificate in --tls-cert " + expired + " expired on "},
 		{"--listen 8080", 2, `--listen is "8080"`},
 		{"--admin-listen 8080", 2, `--admin-listen is "8080"`},
 		{"--admin-listen off", 0, "settings: valid"},
 		{"--database sqlite:" + filepath.Join(dir, "none", "pets.db"), 1, "the folder"},
-		{"--database postgres://" + nobody + "/pets", 1, "cannot be reached"},
+		{"--database postgres://" + unused + "/pets", 1, "cannot be reached"},
 	} {
 		args := append([]string{"serve", "--check"}, strings.Fields(c.args)...)
 		if !strings.Contains(c.args, "--database") {

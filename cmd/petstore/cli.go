@@ -18,44 +18,44 @@ import (
 	"petstore/internal/transfer"
 )
 
-// cli is the whole command line: every flag, its environment variable and its help come from here.
+// cli is the whole command line. Commands, flags, environment variables, help and completion all come from its fields.
 type cli struct {
-	Serve       service.Serve       `cmd:"" help:"Serve the API. The first start on an empty database makes a key and prints how to use it."`
-	Keys        manage.Keys         `cmd:"" help:"Make, list, change, rotate, revoke and unban API keys."`
-	Backup      manage.Backup       `cmd:"" help:"Back up the embedded store to a new file or to standard output. A server may use the store meanwhile."`
-	Restore     manage.Restore      `cmd:"" help:"Restore a backup into the embedded store that --database names. No server may use the store meanwhile."`
-	Copy        manage.Copy         `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database. Copying again copies what has changed, until a server has served from that database."`
-	Import      transfer.Import     `cmd:"" help:"Add the animals of a CSV or JSON Lines file, through a server or straight into a database, each line once."`
-	Export      transfer.Export     `cmd:"" help:"Write all animals as CSV or JSON Lines, from a server or straight from a database."`
-	Demo        service.Demo        `cmd:"" help:"Serve a temporary store filled with animals, to look around."`
-	Migrate     manage.Migrate      `cmd:"" help:"Bring the database to this version's schema. Serving does that too."`
+	Serve       service.Serve       `cmd:"" help:"Serve the API. The first start on an empty database creates a key and prints how to use it."`
+	Keys        manage.Keys         `cmd:"" help:"Create, list, update, rotate, revoke and unban API keys."`
+	Backup      manage.Backup       `cmd:"" help:"Back up an SQLite database to a new file or to standard output. A server may keep using the database."`
+	Restore     manage.Restore      `cmd:"" help:"Restore a backup into the SQLite database that --database names. No server may be using the database."`
+	Copy        manage.Copy         `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`
+	Import      transfer.Import     `cmd:"" help:"Add the animals of a CSV or JSON Lines file to a server or directly to a database. A repeated import adds no line twice."`
+	Export      transfer.Export     `cmd:"" help:"Write all animals of a server or a database as CSV or JSON Lines."`
+	Demo        service.Demo        `cmd:"" help:"Serve a temporary store filled with animals, to try out."`
+	Migrate     manage.Migrate      `cmd:"" help:"Migrate the database to this version's schema. Starting a server does that too."`
 	Pets        remote.Pets         `cmd:"" help:"List, add, show, edit and delete animals on a server."`
 	Orders      remote.Orders       `cmd:"" help:"List, place, show, complete and cancel orders on a server."`
 	Categories  remote.Categories   `cmd:"" help:"List, add, name and delete categories on a server."`
 	Inventory   remote.Inventory    `cmd:"" help:"Count the animals on a server by their status."`
-	Login       remote.Login        `cmd:"" help:"Keep the address and the key of a server, for the commands that call one."`
-	Logout      remote.Logout       `cmd:"" help:"Forget what petstore login has kept."`
-	Profiles    remote.Profiles     `cmd:"" help:"List what petstore login has kept, without the keys."`
-	Healthcheck service.Healthcheck `cmd:"" help:"Ask the server on this machine whether it is ready. Exits with 0 if it is, and with 1 if not."`
+	Login       remote.Login        `cmd:"" help:"Store the address and the key of a server in a profile, for the commands that call a server."`
+	Logout      remote.Logout       `cmd:"" help:"Delete a profile that petstore login has stored."`
+	Profiles    remote.Profiles     `cmd:"" help:"List the profiles that petstore login has stored, without their keys."`
+	Healthcheck service.Healthcheck `cmd:"" help:"Ask the server on this machine whether it is ready. The exit status is 0 if it is, and 1 if not."`
 	Version     versionCmd          `cmd:"" help:"Print the version, as --version does."`
-	Completion  completionCmd       `cmd:"" help:"Print a script that completes commands and flags in a shell; its first lines say where to put it."`
-	Help        helpCmd             `cmd:"" help:"Show the help of a command, like --help after the command."`
+	Completion  completionCmd       `cmd:"" help:"Print a script that completes commands and flags in a shell. Its first lines say where to install it."`
+	Help        helpCmd             `cmd:"" help:"Show the help of a command, as --help after the command does."`
 }
 
 const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
 
-To look around, run "petstore demo". To serve from the file petstore.db, run "petstore serve". To work with a server, run "petstore login" and then "petstore pets list".
+To try it out, run "petstore demo". To serve from the file petstore.db, run "petstore serve". To work with a server, run "petstore login" and then "petstore pets list".
 
-A flag can also be set by the environment variable that its help names; the flag wins. The exit status is 0 if a command has done its work, 1 if it failed, 2 if the command line or a setting is wrong, and 4 if a server's key is missing or refused.`
+A flag can also be set by the environment variable that its help names; the flag takes precedence. The exit status is 0 if a command succeeded, 1 if it failed, 2 if the command line or a setting is wrong, and 4 if the key for a server is missing or was refused.`
 
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command, such as keys create; without one, all commands are listed."`
+	Command []string `arg:"" optional:"" help:"The command, such as keys create. Without it, all commands are listed."`
 }
 
 // Run makes the parser print the help, which ends the program.
 func (c *helpCmd) Run(command *kong.Context) error {
 	_, err := command.Kong.Parse(append(c.Command, "--help"))
-	return misuse(err)
+	return explainUsage(err)
 }
 
 func exitStatus(err error) int {
@@ -70,7 +70,7 @@ func exitStatus(err error) int {
 	return 1
 }
 
-// run is the whole program: it does what the command line in args says.
+// run is the whole program: it parses args and runs the command.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (err error) {
 	variables := variables{getenv, map[string]bool{}}
 	parser, err := newParser(variables, stdout, stderr)
@@ -80,18 +80,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case exit: // --help has been printed
+		case helpPrinted:
 		default:
 			panic(p)
 		}
 	}()
-	command, err := parser.Parse(asMeant(parser.Model, args))
+	command, err := parser.Parse(expandShorthand(parser.Model, args))
 	if err != nil {
-		return variables.blame(pointToHelp(misuse(err), command))
+		return variables.nameVariables(pointToHelp(explainUsage(err), command))
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	err = outcome(ctx, command, command.Run(&terminal.Console{Getenv: getenv, Stdout: stdout, Stderr: stderr, Version: versionName()}))
-	return variables.blame(pointToHelp(err, command))
+	return variables.nameVariables(pointToHelp(err, command))
 }
 
 func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error) {
@@ -99,7 +99,7 @@ func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error
 		kong.Name("petstore"),
 		kong.Description(about),
 		kong.Writers(stdout, stderr),
-		kong.Exit(func(status int) { panic(exit(status)) }),
+		kong.Exit(func(int) { panic(helpPrinted{}) }),
 		kong.Resolvers(kong.ResolverFunc(variables.resolve)),
 		kong.ValueFormatter(withVariable),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
@@ -107,12 +107,12 @@ func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error
 	if err != nil {
 		return nil, err
 	}
-	return parser, speakPlainly(parser.Model)
+	return parser, explainValues(parser.Model)
 }
 
-// asMeant adds --help if there are no arguments or only the name of a group of commands, and turns --version into the
-// command version.
-func asMeant(app *kong.Application, args []string) []string {
+// expandShorthand adds --help if there are no arguments or only the name of a group of commands, and turns --version into
+// the command version.
+func expandShorthand(app *kong.Application, args []string) []string {
 	group := func(n *kong.Node) bool { return len(args) == 1 && n.Name == args[0] && len(n.Children) > 0 }
 	switch {
 	case len(args) == 0 || slices.ContainsFunc(app.Children, group):
@@ -123,14 +123,14 @@ func asMeant(app *kong.Application, args []string) []string {
 	return args
 }
 
-// outcome adds to a command's error what became of the command's work, unless the error already says so.
+// outcome adds to the error of an interrupted command what the command has done, and rewords errors of the database.
 func outcome(ctx context.Context, command *kong.Context, err error) error {
-	left := ""
-	if work, ok := command.Selected().Target.Addr().Interface().(interruptible); ok {
-		left = work.Interrupted()
+	done := ""
+	if c, ok := command.Selected().Target.Addr().Interface().(interruptible); ok {
+		done = c.Interrupted()
 	}
-	if left != "" && err != nil && ctx.Err() != nil {
-		return errors.New("stopped; " + left)
+	if done != "" && err != nil && ctx.Err() != nil {
+		return errors.New("stopped; " + done)
 	}
 	if errors.Is(err, context.Canceled) {
 		return errors.New("stopped")
@@ -143,13 +143,14 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 	case petstore.Unavailable:
 		return fmt.Errorf("the database cannot do this right now: %w", refused.Cause)
 	case petstore.OutcomeUnknown:
-		return fmt.Errorf("the database did not say whether this was done; %s: %w", cmp.Or(left, "petstore keys list shows what was done"), refused.Cause)
+		return fmt.Errorf("the database did not say whether this was done; %s: %w", cmp.Or(done, "petstore keys list shows what was done"), refused.Cause)
 	}
 	return err
 }
 
-type exit int
+// helpPrinted is the panic that stops the parser after it has printed the help.
+type helpPrinted struct{}
 
-// interruptible is a command that can say what becomes of its work when a signal ends it, or when its connection to the
-// database breaks. The server is not one, because its own log says that a signal ends it.
+// interruptible is a command that can say what it has done when a signal interrupts it, or when the database does not say
+// whether a change was made. The command serve is not interruptible: it shuts down gracefully and logs that.
 type interruptible interface{ Interrupted() string }

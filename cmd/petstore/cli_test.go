@@ -10,7 +10,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestHelpAndVersionAnswerHoweverTheyAreAskedFor(t *testing.T) {
+func TestHelpAndVersionCanBeRequestedInSeveralWays(t *testing.T) {
 	t.Parallel()
 	for typed, says := range map[string]string{
 		"":                         "Usage: petstore <command>",
@@ -40,53 +40,53 @@ func TestHelpAndVersionAnswerHoweverTheyAreAskedFor(t *testing.T) {
 func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
-		"sirve":                                       `unexpected argument sirve, did you mean "serve"? (petstore --help tells more)`,
-		"help nonsense":                               `unexpected argument nonsense (petstore --help tells more)`,
-		"pets ad x":                                   `unexpected argument ad, did you mean "add"? (petstore pets --help tells more)`,
-		"pets edit 7":                                 `there is nothing to change; give at least one of --name, --category and --status (petstore pets edit --help tells more)`,
-		"pets edit 7 --status x":                      `--status is "x"; it may be available, pending or sold (petstore pets edit --help tells more)`,
-		"pets list --limit 0":                         `--limit: "0" is not a whole number of at least 1 (petstore pets list --help tells more)`,
-		"pets list --server x":                        `--server is "x"; it may be an address such as https://api.example.com (petstore pets list --help tells more)`,
-		"pets list --profile ../x":                    `--profile is "../x"; it may be a name of letters, digits, dots, dashes and underscores, such as staging (petstore pets list --help tells more)`,
-		"orders place 7 --hold x":                     `--hold: "x" is not a length of time such as 90d, 36h or 45m (petstore orders place --help tells more)`,
-		"orders place 7 --hold 0":                     `--hold is 0s; it may be from 1m to 30d (petstore orders place --help tells more)`,
-		"orders place 7 --hold 31d":                   `--hold is 744h0m0s; it may be from 1m to 30d (petstore orders place --help tells more)`,
-		"orders place 7 --hold 59s":                   `--hold is 59s; it may be from 1m to 30d (petstore orders place --help tells more)`,
-		"orders list --pet 0":                         `--pet is 0; it may be the id of an animal, from 1 on (petstore orders list --help tells more)`,
-		"pets list --server http://h?":                `--server is "http://h?"; it may be an address such as https://api.example.com (petstore pets list --help tells more)`,
-		"keys creat":                                  `unexpected argument creat, did you mean "create"? (petstore keys --help tells more)`,
-		"keys create":                                 `--name is missing: What the key is for, or whose it is (petstore keys create --help tells more)`,
-		"keys create --name":                          `--name has no value; write one after it (petstore keys create --help tells more)`,
-		"keys create --name= ":                        `--name must not be empty; say what the key is for (petstore keys create --help tells more)`,
-		"keys create --name=M\xfc":                    `--name is not valid UTF-8; set the terminal to UTF-8 and write it again (petstore keys create --help tells more)`,
-		"pets delete 011":                             `<id> is "011"; it may be a whole number (petstore pets delete --help tells more)`,
-		"pets show 0x10":                              `<id> is "0x10"; it may be a whole number (petstore pets show --help tells more)`,
-		"keys create --per-day 010":                   `--per-day is "010"; it may be a whole number (petstore keys create --help tells more)`,
-		"keys create --expires":                       `--expires has no value; write one after it (petstore keys create --help tells more)`,
-		"keys create --expires -5h":                   `--expires is followed by -5h, which looks like a flag; write --expires=-5h if that is its value (petstore keys create --help tells more)`,
-		"keys create --per-day x":                     `--per-day is "x"; it may be a whole number (petstore keys create --help tells more)`,
-		"keys create --plan x":                        `--plan is "x"; it may be free, pro, business or enterprise (petstore keys create --help tells more)`,
-		"keys list --json=x":                          `--json is "x"; it may be true or false (petstore keys list --help tells more)`,
-		"keys rotate":                                 `<id> is missing: The key's id, as keys list shows it (petstore keys rotate --help tells more)`,
-		"copy":                                        `--from is missing: The database to copy from, which may be in use: sqlite:FILE or postgres://user:password@host/name; --to is missing: The database to copy into, from which no server has served yet, written in the same way (petstore copy --help tells more)`,
-		"copy --from x --to y":                        `--from begins with "x"; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (petstore copy --help tells more)`,
-		"migrate --database postgres://u:secret%@h/n": `--database: the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded (petstore migrate --help tells more)`,
-		"completion tcsh":                             `<shell> is "tcsh"; it may be bash, zsh or fish (petstore completion --help tells more)`,
-		"backup":                                      `<file> is missing: The new file to write, or - for standard output (petstore backup --help tells more)`,
-		"serve --lissten :1":                          `unknown flag --lissten, did you mean "--listen"? (petstore serve --help tells more)`,
-		"serve extra":                                 `unexpected argument extra (petstore serve --help tells more)`,
-		"serve --listen":                              `--listen has no value; write one after it (petstore serve --help tells more)`,
-		"serve --log-level loud":                      `--log-level is "loud"; it may be debug, info, warn or error (petstore serve --help tells more)`,
-		"serve --log-format x":                        `--log-format is "x"; it may be auto, text or json (petstore serve --help tells more)`,
-		"serve --shutdown-timeout 5":                  `--shutdown-timeout is "5"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`,
-		"serve --drain-delay=-1s":                     `--drain-delay is "-1s"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`,
-		"serve --body-budget x":                       `--body-budget: "x" is not a size such as 64MiB, 512KiB or 65536 (petstore serve --help tells more)`,
-		"serve --keep-deprecated=x":                   `--keep-deprecated is "x"; it may be true or false (petstore serve --help tells more)`,
-		"serve --base-url x":                          `--base-url is "x"; it may be an address such as https://api.example.com/v1 (petstore serve --help tells more)`,
-		"serve --admin-listen nobody":                 `--admin-listen is "nobody"; it may be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`,
+		"sirve":                                       `unexpected argument sirve, did you mean "serve"? (see petstore --help)`,
+		"help nonsense":                               `unexpected argument nonsense (see petstore --help)`,
+		"pets ad x":                                   `unexpected argument ad, did you mean "add"? (see petstore pets --help)`,
+		"pets edit 7":                                 `there is nothing to change; give at least one of --name, --category and --status (see petstore pets edit --help)`,
+		"pets edit 7 --status x":                      `--status is "x"; it must be available, pending or sold (see petstore pets edit --help)`,
+		"pets list --limit 0":                         `--limit: "0" is not a whole number of at least 1 (see petstore pets list --help)`,
+		"pets list --server x":                        `--server is "x"; it must be an address such as https://api.example.com (see petstore pets list --help)`,
+		"pets list --profile ../x":                    `--profile is "../x"; it must be a name of letters, digits, dots, dashes and underscores, such as staging (see petstore pets list --help)`,
+		"orders place 7 --hold x":                     `--hold: "x" is not a duration such as 90d, 36h or 45m (see petstore orders place --help)`,
+		"orders place 7 --hold 0":                     `--hold is 0s; it must be from 1m to 30d (see petstore orders place --help)`,
+		"orders place 7 --hold 31d":                   `--hold is 744h0m0s; it must be from 1m to 30d (see petstore orders place --help)`,
+		"orders place 7 --hold 59s":                   `--hold is 59s; it must be from 1m to 30d (see petstore orders place --help)`,
+		"orders list --pet 0":                         `--pet is 0; it must be the id of an animal, which is at least 1 (see petstore orders list --help)`,
+		"pets list --server http://h?":                `--server is "http://h?"; it must be an address such as https://api.example.com (see petstore pets list --help)`,
+		"keys creat":                                  `unexpected argument creat, did you mean "create"? (see petstore keys --help)`,
+		"keys create":                                 `--name is missing: What the key is for, or who uses it (see petstore keys create --help)`,
+		"keys create --name":                          `--name has no value; write one after it (see petstore keys create --help)`,
+		"keys create --name= ":                        `--name must not be empty; say what the key is for (see petstore keys create --help)`,
+		"keys create --name=M\xfc":                    `--name is not valid UTF-8; set the terminal to UTF-8 and write it again (see petstore keys create --help)`,
+		"pets delete 011":                             `<id> is "011"; it must be a whole number (see petstore pets delete --help)`,
+		"pets show 0x10":                              `<id> is "0x10"; it must be a whole number (see petstore pets show --help)`,
+		"keys create --per-day 010":                   `--per-day is "010"; it must be a whole number (see petstore keys create --help)`,
+		"keys create --expires":                       `--expires has no value; write one after it (see petstore keys create --help)`,
+		"keys create --expires -5h":                   `--expires is followed by -5h, which looks like a flag; if that is its value, write --expires=-5h (see petstore keys create --help)`,
+		"keys create --per-day x":                     `--per-day is "x"; it must be a whole number (see petstore keys create --help)`,
+		"keys create --plan x":                        `--plan is "x"; it must be free, pro, business or enterprise (see petstore keys create --help)`,
+		"keys list --json=x":                          `--json is "x"; it must be true or false (see petstore keys list --help)`,
+		"keys rotate":                                 `<id> is missing: The key's id, as keys list shows it (see petstore keys rotate --help)`,
+		"copy":                                        `--from is missing: The database to copy from, which a server may be using: sqlite:FILE or postgres://user:password@host/name; --to is missing: The database to copy into, in the same form. No server may have served from it yet (see petstore copy --help)`,
+		"copy --from x --to y":                        `--from begins with "x"; it must be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (see petstore copy --help)`,
+		"migrate --database postgres://u:secret%@h/n": `--database: the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded (see petstore migrate --help)`,
+		"completion tcsh":                             `<shell> is "tcsh"; it must be bash, zsh or fish (see petstore completion --help)`,
+		"backup":                                      `<file> is missing: The new file to write, or - for standard output (see petstore backup --help)`,
+		"serve --lissten :1":                          `unknown flag --lissten, did you mean "--listen"? (see petstore serve --help)`,
+		"serve extra":                                 `unexpected argument extra (see petstore serve --help)`,
+		"serve --listen":                              `--listen has no value; write one after it (see petstore serve --help)`,
+		"serve --log-level loud":                      `--log-level is "loud"; it must be debug, info, warn or error (see petstore serve --help)`,
+		"serve --log-format x":                        `--log-format is "x"; it must be auto, text or json (see petstore serve --help)`,
+		"serve --shutdown-timeout 5":                  `--shutdown-timeout is "5"; it must be a duration such as 30s or 5m (see petstore serve --help)`,
+		"serve --drain-delay=-1s":                     `--drain-delay is "-1s"; it must be a duration such as 30s or 5m (see petstore serve --help)`,
+		"serve --body-budget x":                       `--body-budget: "x" is not a size such as 64MiB, 512KiB or 65536 (see petstore serve --help)`,
+		"serve --keep-deprecated=x":                   `--keep-deprecated is "x"; it must be true or false (see petstore serve --help)`,
+		"serve --base-url x":                          `--base-url is "x"; it must be an address such as https://api.example.com/v1 (see petstore serve --help)`,
+		"serve --admin-listen nobody":                 `--admin-listen is "nobody"; it must be a port such as :8080 or an address such as 127.0.0.1:8080 (see petstore serve --help)`,
 	} {
 		args := strings.Fields(typed)
-		if args[0] == "serve" { // keep its database out of this folder
+		if args[0] == "serve" { // keep the database out of the folder of this test
 			args = append(args, "--database=sqlite:"+filepath.Join(t.TempDir(), "pets.db"))
 			if !strings.Contains(typed, "listen") {
 				args = append(args, "--listen=127.0.0.1:0")
@@ -101,15 +101,15 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 	}
 }
 
-func TestAValueOfTheEnvironmentIsNamedByItsVariable(t *testing.T) {
+func TestErrorsAboutTheEnvironmentNameTheVariable(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	for _, c := range []struct{ variable, value, command, want string }{
-		{"PETSTORE_LOG_LEVEL", "loud", "serve", `PETSTORE_LOG_LEVEL is "loud"; it may be debug, info, warn or error (petstore serve --help tells more)`},
-		{"PETSTORE_SHUTDOWN_TIMEOUT", "5", "serve", `PETSTORE_SHUTDOWN_TIMEOUT is "5"; it may be a length of time such as 30s or 5m (petstore serve --help tells more)`},
-		{"PETSTORE_ENVIRONMENT", "test", "serve", `PETSTORE_ENVIRONMENT is "test"; it may be production or staging (petstore serve --help tells more)`},
-		{"PETSTORE_LISTEN", "8080", "serve", `PETSTORE_LISTEN is "8080"; it may be a port such as :8080 or an address such as 127.0.0.1:8080 (petstore serve --help tells more)`},
-		{"PETSTORE_DATABASE", "pets.db", "migrate", `PETSTORE_DATABASE begins with "pets.db"; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (petstore migrate --help tells more)`},
+		{"PETSTORE_LOG_LEVEL", "loud", "serve", `PETSTORE_LOG_LEVEL is "loud"; it must be debug, info, warn or error (see petstore serve --help)`},
+		{"PETSTORE_SHUTDOWN_TIMEOUT", "5", "serve", `PETSTORE_SHUTDOWN_TIMEOUT is "5"; it must be a duration such as 30s or 5m (see petstore serve --help)`},
+		{"PETSTORE_ENVIRONMENT", "test", "serve", `PETSTORE_ENVIRONMENT is "test"; it must be production or staging (see petstore serve --help)`},
+		{"PETSTORE_LISTEN", "8080", "serve", `PETSTORE_LISTEN is "8080"; it must be a port such as :8080 or an address such as 127.0.0.1:8080 (see petstore serve --help)`},
+		{"PETSTORE_DATABASE", "pets.db", "migrate", `PETSTORE_DATABASE begins with "pets.db"; it must be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (see petstore migrate --help)`},
 		{"PETSTORE_DATABASE", "sqlite:/nowhere/pets.db", "keys list", `there is no database /nowhere/pets.db; choose another PETSTORE_DATABASE, or let petstore serve make it`},
 	} {
 		args := strings.Fields(c.command)
@@ -122,7 +122,7 @@ func TestAValueOfTheEnvironmentIsNamedByItsVariable(t *testing.T) {
 	}
 	env := map[string]string{"PETSTORE_LOG_LEVEL": "loud"}
 	if _, stderr, _ := invokeWith(t, env, "serve", "--log-level", "louder"); !strings.HasPrefix(stderr, `--log-level is "louder"`) {
-		t.Errorf("a flag beside a variable that it overrides: %s", stderr)
+		t.Errorf("the error about a flag that overrides a variable is %s", stderr)
 	}
 }
 
@@ -134,12 +134,12 @@ func TestAWrongSettingIsRefusedBeforeAnythingIsOpened(t *testing.T) {
 			t.Errorf("%s ended with %d: %s", wrong, status, stderr)
 		}
 		if left := leftIn(t, dir); left != nil {
-			t.Errorf("%s: %v was made all the same", wrong, left)
+			t.Errorf("%s: %v was created nevertheless", wrong, left)
 		}
 	}
 }
 
-func TestTheEnvironmentCannotSetWhatIsMeantForOneRun(t *testing.T) {
+func TestTheEnvironmentCannotSetFlagsForASingleRun(t *testing.T) {
 	t.Parallel()
 	for _, command := range commandLine(t).Leaves(false) {
 		for _, flag := range command.Flags {
@@ -166,7 +166,7 @@ func TestTheEnvironmentCannotSetWhatIsMeantForOneRun(t *testing.T) {
 	}
 	env := map[string]string{"PETSTORE_REPLACE": "1", "PETSTORE_JSON": "1"}
 	if _, stderr, status := invokeWith(t, env, "restore", filepath.Join(dir, "backup.db"), "--database", database); status != 1 {
-		t.Errorf("PETSTORE_REPLACE=1 had a database replaced: %s", stderr)
+		t.Errorf("PETSTORE_REPLACE=1 replaced a database: %s", stderr)
 	}
 	if stdout, _, _ := invokeWith(t, env, "keys", "list", "--database", database); !strings.HasPrefix(stdout, "ID") {
 		t.Errorf("PETSTORE_JSON=1 changed what keys list prints:\n%s", stdout)
@@ -190,17 +190,17 @@ func TestTheEnvironmentCannotChangeAKey(t *testing.T) {
 	}
 	want := strings.Replace(list, `"shop"`, `"office"`, 1)
 	if got, _, _ := invoke(t, "keys", "list", "--json", "--database", database); got != want {
-		t.Errorf("%v changed a key that got another name: it is\n%s\nand was\n%s", env, got, list)
+		t.Errorf("%v changed more than the name of the key: it is\n%s\nand was\n%s", env, got, list)
 	}
 }
 
-func TestAVariableThatNoSettingHasIsToldWithTheNearest(t *testing.T) {
+func TestAnUnknownVariableIsReportedWithASuggestion(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{
-		"PETSTORE_LISTN=:8080":       "petstore: PETSTORE_LISTN is set and no setting has that name; did you mean PETSTORE_LISTEN?\n",
-		"PETSTORE_DATABASE_URL=x":    "petstore: PETSTORE_DATABASE_URL is set and no setting has that name; did you mean PETSTORE_DATABASE?\n",
-		"PETSTORE_PORT=8080":         "petstore: PETSTORE_PORT is set and no setting has that name; petstore serve --help shows all settings\n",
-		"PETSTORE_NOW=1":             "petstore: PETSTORE_NOW is set and no setting has that name; petstore serve --help shows all settings\n",
+		"PETSTORE_LISTN=:8080":       "petstore: the environment sets PETSTORE_LISTN, but there is no such setting; did you mean PETSTORE_LISTEN?\n",
+		"PETSTORE_DATABASE_URL=x":    "petstore: the environment sets PETSTORE_DATABASE_URL, but there is no such setting; did you mean PETSTORE_DATABASE?\n",
+		"PETSTORE_PORT=8080":         "petstore: the environment sets PETSTORE_PORT, but there is no such setting; see petstore serve --help for all settings\n",
+		"PETSTORE_NOW=1":             "petstore: the environment sets PETSTORE_NOW, but there is no such setting; see petstore serve --help for all settings\n",
 		"PETSTORE_LISTEN=:8080":      "",
 		"PETSTORE_PLAN=pro":          "",
 		"PETSTORE_API_KEY=x":         "",
@@ -222,7 +222,7 @@ func TestAVariableThatNoSettingHasIsToldWithTheNearest(t *testing.T) {
 	}
 }
 
-// leftIn returns what is in a folder besides the store.
+// leftIn returns the names of the files in a folder, except those of the database pets.db.
 func leftIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

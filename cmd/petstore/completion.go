@@ -17,33 +17,35 @@ func (c *completionCmd) Run(command *kong.Context, con *terminal.Console) error 
 	return completions.ExecuteTemplate(con.Stdout, c.Shell, stepsFrom(command.Model.Node, "", ""))
 }
 
-// step is a command line that is typed up to some word, and the words that may follow.
+// step is a command that has been typed, and the words that may follow it.
 type step struct {
-	Path  string // such as "keys create"
-	Typed string // the path before its last word, a space, and that word
+	Path  string // the command, such as "keys create"
+	Typed string // the command before the last word, a space, and the last word, as the scripts match it
 	Words []word
 }
 
-// word is a command, an argument or a flag. A flag with few possible values lists them.
+// word is a command, a value of an argument, or a flag.
 type word struct {
-	Text, Help  string
-	Flag, Alone bool
-	Values      []string
+	Text, Help string
+	Flag       bool
+	Alone      bool     // a flag without a value
+	Values     []string // the possible values of a flag, if they are few
 }
 
+// stepsFrom returns the step of a command and those of its subcommands.
 func stepsFrom(node *kong.Node, path, typed string) []step {
 	here := step{Path: path, Typed: typed}
-	var further []step
+	var below []step
 	for _, child := range node.Children {
 		here.Words = append(here.Words, word{Text: child.Name, Help: child.Help})
 	}
 	for _, child := range node.Children {
 		typed := path + " " + child.Name
-		below := stepsFrom(child, strings.TrimSpace(typed), typed)
-		if child.Name == "help" { // the words after help are commands
-			below[0].Words = append(below[0].Words, here.Words...)
+		steps := stepsFrom(child, strings.TrimSpace(typed), typed)
+		if child.Name == "help" { // commands may follow help
+			steps[0].Words = append(steps[0].Words, here.Words...)
 		}
-		further = append(further, below...)
+		below = append(below, steps...)
 	}
 	for _, argument := range node.Positional {
 		for _, value := range values(argument) {
@@ -55,7 +57,7 @@ func stepsFrom(node *kong.Node, path, typed string) []step {
 			here.Words = append(here.Words, word{Text: "--" + flag.Name, Help: flag.Help, Flag: true, Alone: flag.IsBool(), Values: values(flag.Value)})
 		}
 	}
-	return append([]step{here}, further...)
+	return append([]step{here}, below...)
 }
 
 func values(v *kong.Value) []string {

@@ -23,7 +23,7 @@ import (
 
 const deployDir = "../../deploy"
 
-// deployed returns the files for operators by their paths.
+// deployed returns the text of every file in deploy/ by its path.
 func deployed(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -87,12 +87,12 @@ func TestDeployedSettingsExist(t *testing.T) {
 	for path, text := range deployed(t) {
 		for _, name := range settingName.FindAllString(text, -1) {
 			if !variables[name] {
-				t.Errorf("%s sets %s, which no flag of the program reads", path, name)
+				t.Errorf("%s sets %s, which is no variable of the program", path, name)
 			}
 		}
 		for _, name := range flagName.FindAllString(text, -1) {
 			if !flags[name] {
-				t.Errorf("%s names %s, which no command of the program takes", path, name)
+				t.Errorf("%s uses %s, which is no flag of the program", path, name)
 			}
 		}
 	}
@@ -136,8 +136,8 @@ func TestDocumentedCommandsExist(t *testing.T) {
 
 var shownFilter = regexp.MustCompile(`jq (-[A-Za-z]+)[ \n]'([^']+)'`)
 
-// The journal also has lines of systemd, and a server that fails says so in plain text.
-func TestDocumentedFiltersOfTheLogPassOverLinesThatAreNoJSON(t *testing.T) {
+// The systemd journal also has lines of systemd itself, and a server that fails says so in plain text.
+func TestDocumentedLogFiltersIgnoreLinesThatAreNotJSON(t *testing.T) {
 	t.Parallel()
 	jq := testservice.Program(t, "jq", "install the package jq")
 	page, err := os.ReadFile("../../docs/logs.md")
@@ -167,8 +167,8 @@ var (
 	sample     = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{([^}]*)\})? `)
 )
 
-// exposed returns the metrics of two replicas with their labels. Each replica has another kind of store and has done a
-// little of everything.
+// exposed returns the metrics of two servers with their labels. One server uses PostgreSQL and Redis, the other SQLite
+// and TLS, so that together they have all metrics.
 func exposed(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
@@ -213,7 +213,7 @@ func documented(t *testing.T, page string) map[string]string {
 	return rows
 }
 
-func TestTheTableOfMetricsIsWhatTheServerExposes(t *testing.T) {
+func TestTheDocumentedMetricsAreThoseOfTheServer(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/monitoring.md")
 	if err != nil {
@@ -241,7 +241,7 @@ func TestTheTableOfMetricsIsWhatTheServerExposes(t *testing.T) {
 	}
 }
 
-func TestDashboardAlertsAndDocsKnowTheMetrics(t *testing.T) {
+func TestDashboardAndAlertsUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	metrics := exposed(t)
 	page, err := os.ReadFile("../../docs/alerts.md")
@@ -289,7 +289,7 @@ func checkExpression(t *testing.T, metrics map[string]map[string]bool, path, exp
 	}
 }
 
-// fields returns the text of every field of that name in a document, however deep.
+// fields returns the text of every field of that name in a YAML or JSON document, at any depth.
 func fields(t *testing.T, text, name string) (found []string) {
 	t.Helper()
 	var document any
@@ -319,7 +319,7 @@ func fields(t *testing.T, text, name string) (found []string) {
 	return found
 }
 
-// Prometheus itself listens on 9090, usually on the same machine.
+// The port is not 9090, because Prometheus itself listens there, often on the same machine.
 func TestDeployedFilesReachTheAdminListener(t *testing.T) {
 	t.Parallel()
 	field, _ := reflect.TypeFor[service.Serve]().FieldByName("AdminListen")

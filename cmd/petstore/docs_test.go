@@ -17,7 +17,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTheCommandsOfTheManualWork(t *testing.T) {
+func TestTheCommandsInTheManualWork(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../../docs/command-line.md")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestTheCommandsOfTheManualWork(t *testing.T) {
 	}
 }
 
-// declarations lists the names that each Go file declares at its top level, methods too, by the path of the file.
+// declarations returns the names that each Go file declares at its top level, including methods, by the path of the file.
 var declarations = sync.OnceValues(func() (map[string][]string, error) {
 	names := make(map[string][]string)
 	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {

@@ -14,10 +14,10 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
+func TestAFullDiskLeavesNoIncompleteExport(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
-	importing(t, nil, 0, "Added 5,000 animals.", written(t, "pets.csv", named(5000)), "--database", database)
+	runImport(t, nil, 0, "Added 5,000 animals.", writeFile(t, "pets.csv", rowsOf(5000)), "--database", database)
 	t.Run("in a file", func(t *testing.T) {
 		small := t.TempDir()
 		err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=64k")
@@ -29,7 +29,7 @@ func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 		}
 		defer syscall.Unmount(small, 0)
 		_, stderr, status := invoke(t, "export", "--database", database, "--output", filepath.Join(small, "pets.csv"))
-		if status != 1 || !strings.Contains(stderr, ", so there is no complete one: no space left on device") {
+		if status != 1 || !strings.Contains(stderr, "there is no complete export, because "+filepath.Join(small, "pets.csv")+" cannot be written: no space left on device") {
 			t.Errorf("%d %s", status, stderr)
 		}
 		if left := leftIn(t, small); left != nil {
@@ -46,7 +46,7 @@ func TestAFullDiskLeavesNoHalfExport(t *testing.T) {
 		var said strings.Builder
 		command.Stdout, command.Stderr = full, &said
 		command.Run()
-		if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "the export cannot be written to standard output, so there is no complete one: no space left on device") {
+		if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "there is no complete export, because standard output cannot be written: no space left on device") {
 			t.Errorf("%v %s", command.ProcessState, said.String())
 		}
 	})
@@ -70,6 +70,6 @@ func TestAnImportFromAPipeThatNobodyOpensCanBeStopped(t *testing.T) {
 			t.Errorf("it ended with %v", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("it waits for somebody who writes into the pipe")
+		t.Error("it still waits for somebody to write to the pipe")
 	}
 }

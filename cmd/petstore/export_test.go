@@ -11,10 +11,10 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestAnExportHasTheAnimalsThatAreAskedFor(t *testing.T) {
+func TestAnExportHasTheRequestedAnimals(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
-	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", "name,categoryId,status\n\"Rex, \"\"the\"\" dog\",1,sold\nTom,2,\nAnn,-3,pending\n"), "--database", database)
+	runImport(t, nil, 0, "Added 3 animals.", writeFile(t, "pets.csv", "name,categoryId,status\n\"Rex, \"\"the\"\" dog\",1,sold\nTom,2,\nAnn,-3,pending\n"), "--database", database)
 	s := testservice.Serve(t, "--database", database)
 	for _, c := range []struct {
 		args []string
@@ -24,7 +24,7 @@ func TestAnExportHasTheAnimalsThatAreAskedFor(t *testing.T) {
 		{[]string{"--status", "pending"}, "id,name,categoryId,status\n3,Ann,-3,pending\n"},
 		{[]string{"--format", "jsonl", "--status", "sold"}, `{"id":1,"name":"Rex, \"the\" dog","categoryId":1,"status":"sold"}` + "\n"},
 	} {
-		for where, args := range map[string][]string{"the store": {"--database", database}, "the server": nil} {
+		for where, args := range map[string][]string{"the database": {"--database", database}, "the server": nil} {
 			env := asClient(s)
 			if args != nil {
 				env = nil
@@ -37,7 +37,7 @@ func TestAnExportHasTheAnimalsThatAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestAnExportThatFailsLeavesTheOldFileAndNoOther(t *testing.T) {
+func TestAFailedExportLeavesOnlyTheOldFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pets.csv")
@@ -56,10 +56,10 @@ func TestAnExportThatFailsLeavesTheOldFileAndNoOther(t *testing.T) {
 	}
 }
 
-func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
+func TestAnExportReplacesOnlyRegularFiles(t *testing.T) {
 	t.Parallel()
 	database, dir := testservice.NewDatabase(t), t.TempDir()
-	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
+	runImport(t, nil, 0, "Added 3 animals.", writeFile(t, "pets.csv", rowsOf(3)), "--database", database)
 	file, link := filepath.Join(dir, "pets.csv"), filepath.Join(dir, "link.csv")
 	rewrite(t, file, "the old one")
 	if err := os.Symlink(file, link); err != nil {
@@ -72,17 +72,17 @@ func TestAnExportReplacesOrdinaryFilesOnly(t *testing.T) {
 		t.Errorf("the file behind the link says %q", text)
 	}
 	for _, other := range []string{dir, os.DevNull} {
-		if _, stderr, status := invoke(t, "export", "--database", database, "--output", other); status != 2 || !strings.Contains(stderr, "which is not an ordinary file") {
+		if _, stderr, status := invoke(t, "export", "--database", database, "--output", other); status != 2 || !strings.Contains(stderr, "which is not a regular file") {
 			t.Errorf("--output %s: %d %s", other, status, stderr)
 		}
 	}
 }
 
-func TestADatabaseIsNotOverwrittenByAnExportOrByBadLines(t *testing.T) {
+func TestExportsAndBadLinesDoNotOverwriteADatabase(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
-	pets, bad := written(t, "pets.csv", named(3)), written(t, "bad.csv", named(1)+",1,sold\n")
-	importing(t, nil, 0, "Added 3 animals.", pets, "--database", database)
+	pets, bad := writeFile(t, "pets.csv", rowsOf(3)), writeFile(t, "bad.csv", rowsOf(1)+",1,sold\n")
+	runImport(t, nil, 0, "Added 3 animals.", pets, "--database", database)
 	name := strings.TrimPrefix(database, "sqlite:")
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(name, link); err != nil {
@@ -90,7 +90,7 @@ func TestADatabaseIsNotOverwrittenByAnExportOrByBadLines(t *testing.T) {
 	}
 	for _, args := range [][]string{{"export", "--output", name}, {"export", "--output", link}, {"import", bad, "--bad-lines", name}, {"import", bad, "--bad-lines", link}} {
 		_, stderr, status := invoke(t, append(args, "--database", database)...)
-		if want := args[len(args)-2] + " names " + args[len(args)-1] + ", which is a database; name another file"; status != 2 || !strings.Contains(stderr, want) {
+		if want := args[len(args)-2] + " is " + args[len(args)-1] + ", which is a database; choose another file"; status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%v ended with %d: %s", args, status, stderr)
 		}
 	}
@@ -99,10 +99,10 @@ func TestADatabaseIsNotOverwrittenByAnExportOrByBadLines(t *testing.T) {
 	}
 }
 
-func TestAnExportThatIsStoppedLeavesNothing(t *testing.T) {
+func TestAnInterruptedExportLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	database, dir := testservice.NewDatabase(t), t.TempDir()
-	importing(t, nil, 0, "Added 3 animals.", written(t, "pets.csv", named(3)), "--database", database)
+	runImport(t, nil, 0, "Added 3 animals.", writeFile(t, "pets.csv", rowsOf(3)), "--database", database)
 	s := testservice.Serve(t, "--database", database)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

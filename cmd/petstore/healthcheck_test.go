@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTheHealthCheckFollowsTheReadinessOfTheServer(t *testing.T) {
+func TestHealthcheckReportsWhetherTheServerIsReady(t *testing.T) {
 	t.Parallel()
 	admin := testservice.FreeAddress(t)
 	check := func(status int, says string) {
@@ -34,7 +34,7 @@ func TestTheHealthCheckFollowsTheReadinessOfTheServer(t *testing.T) {
 	check(1, "the server at "+admin+" is not ready")
 }
 
-func TestTheHealthCheckDoesNotWaitForever(t *testing.T) {
+func TestHealthcheckTimesOut(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-gone }))
@@ -42,7 +42,7 @@ func TestTheHealthCheckDoesNotWaitForever(t *testing.T) {
 	defer close(gone)
 	address := strings.TrimPrefix(silent.URL, "http://")
 	if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", address, "--timeout", "50ms"); status != 1 || !strings.Contains(stderr, "did not answer within 50ms") {
-		t.Errorf("healthcheck of a server that is silent: %d %s", status, stderr)
+		t.Errorf("healthcheck of a server that does not answer: %d %s", status, stderr)
 	}
 	for _, wrong := range []string{"", "off", "nobody"} {
 		if _, stderr, status := invoke(t, "healthcheck", "--admin-listen", wrong); status != 2 || !strings.HasPrefix(stderr, "--admin-listen is ") {

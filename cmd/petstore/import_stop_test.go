@@ -13,17 +13,17 @@ import (
 	"petstore/internal/testservice"
 )
 
-// journalBegins is the size of a journal without lines.
-const journalBegins = int64(len("petstore import 1\n"))
+// emptyJournal is the size of a journal without lines.
+const emptyJournal = int64(len("petstore import 1\n"))
 
-// killed starts an import as a process, and sends it the signal when its journal has more lines.
-func killed(t *testing.T, signal os.Signal, file string, env []string, args ...string) (stderr string, status int) {
+// signalImport starts an import as a process, and sends it the signal as soon as its journal has grown.
+func signalImport(t *testing.T, signal os.Signal, file string, env []string, args ...string) (stderr string, status int) {
 	t.Helper()
 	command := testservice.CommandRaced(t, append([]string{"import", file}, args...)...)
 	command.Env = append(command.Env, env...)
 	var said bytes.Buffer
 	command.Stderr = &said
-	before := max(journaled(t, file), journalBegins)
+	before := max(journalSize(t, file), emptyJournal)
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func killed(t *testing.T, signal os.Signal, file string, env []string, args ...s
 		command.Wait()
 		close(ended)
 	}()
-	for deadline := time.Now().Add(time.Minute); journaled(t, file) <= before && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); journalSize(t, file) <= before && time.Now().Before(deadline); {
 		select {
 		case <-ended:
 		case <-time.After(time.Millisecond):
@@ -45,8 +45,8 @@ func killed(t *testing.T, signal os.Signal, file string, env []string, args ...s
 	return said.String(), command.ProcessState.ExitCode()
 }
 
-// journaled is the size of the journal of a file.
-func journaled(t *testing.T, file string) (size int64) {
+// journalSize returns the size of all journals of a file.
+func journalSize(t *testing.T, file string) (size int64) {
 	t.Helper()
 	journals, err := filepath.Glob(file + ".imported-*")
 	if err != nil {
@@ -60,52 +60,52 @@ func journaled(t *testing.T, file string) (size int64) {
 	return size
 }
 
-func TestAKilledImportIntoAStoreGoesOnAndAddsNothingTwice(t *testing.T) {
+func TestAKilledImportIntoADatabaseContinuesAndAddsNothingTwice(t *testing.T) {
 	t.Parallel()
 	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
 			const lines = 16_000
-			file := written(t, "pets.csv", named(lines))
+			file := writeFile(t, "pets.csv", rowsOf(lines))
 			for range 4 {
-				killed(t, syscall.SIGKILL, file, nil, "--database", database)
+				signalImport(t, syscall.SIGKILL, file, nil, "--database", database)
 			}
-			importing(t, nil, 0, "Added ", file, "--database", database)
-			eachOnce(t, exported(t, database), lines)
+			runImport(t, nil, 0, "Added ", file, "--database", database)
+			expectEachOnce(t, exported(t, database), lines)
 		})
 	}
 }
 
-func TestAKilledImportThroughTheAPIGoesOnAndAddsNothingTwice(t *testing.T) {
+func TestAKilledImportThroughTheAPIContinuesAndAddsNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	const lines = 3000
-	file := written(t, "pets.csv", named(lines))
+	file := writeFile(t, "pets.csv", rowsOf(lines))
 	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}
 	for range 3 {
-		killed(t, syscall.SIGKILL, file, env)
+		signalImport(t, syscall.SIGKILL, file, env)
 	}
-	importing(t, asClient(s), 0, "Added ", file)
+	runImport(t, asClient(s), 0, "Added ", file)
 	out, stderr, status := invokeWith(t, asClient(s), "export")
 	if status != 0 {
 		t.Fatal(stderr)
 	}
-	eachOnce(t, strings.Split(strings.TrimSpace(out), "\n")[1:], lines)
+	expectEachOnce(t, strings.Split(strings.TrimSpace(out), "\n")[1:], lines)
 }
 
-func TestAnImportThatIsStoppedSaysHowToGoOn(t *testing.T) {
+func TestAnInterruptedImportSaysHowToContinue(t *testing.T) {
 	t.Parallel()
 	s := testservice.ServeRaced(t)
 	const lines = 20_000
-	file := written(t, "pets.csv", named(lines))
+	file := writeFile(t, "pets.csv", rowsOf(lines))
 	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}
-	stderr, status := killed(t, syscall.SIGINT, file, env)
-	if status != 1 || !strings.Contains(stderr, "stopped; what was added stays, and the same command goes on and adds nothing twice") {
+	stderr, status := signalImport(t, syscall.SIGINT, file, env)
+	if status != 1 || !strings.Contains(stderr, "stopped; what was added stays; run the same command again to continue, which adds nothing twice") {
 		t.Fatalf("%d %s", status, stderr)
 	}
-	there := len(s.EveryPet(t))
-	// The lines in the store are in the journal, except those whose requests took too long.
-	if noted := (journaled(t, file) - journalBegins) / 12; noted+16 < int64(there) {
-		t.Errorf("the store has %d animals, the journal at most %d", there, noted)
+	stored := len(s.EveryPet(t))
+	// The journal has all lines that are stored, except those whose requests took too long.
+	if journaled := (journalSize(t, file) - emptyJournal) / 12; journaled+16 < int64(stored) {
+		t.Errorf("the store has %d animals, the journal at most %d", stored, journaled)
 	}
 }
 
@@ -133,12 +133,12 @@ func TestAnImportThatWaitsForInputCanBeStopped(t *testing.T) {
 	}
 }
 
-func TestAnImportOfAFileThatChangesStopsAndCanBeRepeated(t *testing.T) {
+func TestAnImportStopsWhenItsFileChangesAndCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	long := strings.Repeat("x", 900)
-	text := strings.ReplaceAll(named(1500), "Animal", long)
-	file := written(t, "pets.csv", text)
+	text := strings.ReplaceAll(rowsOf(1500), "Animal", long)
+	file := writeFile(t, "pets.csv", text)
 	said := make(chan string)
 	go func() {
 		_, stderr, status := invokeWith(t, asClient(s), "import", file)
@@ -151,7 +151,7 @@ func TestAnImportOfAFileThatChangesStopsAndCanBeRepeated(t *testing.T) {
 	if got := <-said; !strings.HasPrefix(got, "1 ") || !strings.Contains(got, "the file changed while it was read; what was added stays") {
 		t.Fatal(got)
 	}
-	importing(t, asClient(s), 0, "Added ", file)
+	runImport(t, asClient(s), 0, "Added ", file)
 	if n := len(s.EveryPet(t)); n != 1501 {
 		t.Errorf("there are %d animals", n)
 	}

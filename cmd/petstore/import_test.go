@@ -22,8 +22,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// written makes a file with that text.
-func written(t *testing.T, name, text string) string {
+// writeFile creates a file with that text in a new folder and returns its path.
+func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	rewrite(t, path, text)
@@ -37,8 +37,8 @@ func rewrite(t *testing.T, path, text string) {
 	}
 }
 
-// named returns rows for n animals, each with its own name.
-func named(n int) string {
+// rowsOf returns a CSV file of n animals, each with its own name.
+func rowsOf(n int) string {
 	var rows strings.Builder
 	rows.WriteString("name,categoryId,status\n")
 	for i := range n {
@@ -47,8 +47,8 @@ func named(n int) string {
 	return rows.String()
 }
 
-// importing runs an import and checks how it ends and what it says.
-func importing(t *testing.T, env map[string]string, status int, says string, args ...string) {
+// runImport runs an import and fails the test unless it exits with that status and prints that text.
+func runImport(t *testing.T, env map[string]string, status int, says string, args ...string) {
 	t.Helper()
 	_, stderr, got := invokeWith(t, env, append([]string{"import"}, args...)...)
 	if got != status || !strings.Contains(stderr, says) {
@@ -56,7 +56,7 @@ func importing(t *testing.T, env map[string]string, status int, says string, arg
 	}
 }
 
-// exported returns the animals of a store as rows of CSV.
+// exported returns the animals of a database as rows of CSV.
 func exported(t *testing.T, database string) []string {
 	t.Helper()
 	stdout, stderr, status := invoke(t, "export", "--database", database)
@@ -66,14 +66,14 @@ func exported(t *testing.T, database string) []string {
 	return strings.Split(strings.TrimSpace(stdout), "\n")[1:]
 }
 
-// eachOnce fails unless the rows are those of named(n), each once.
-func eachOnce(t *testing.T, rows []string, n int) {
+// expectEachOnce fails the test unless the rows are those of rowsOf(n), each once.
+func expectEachOnce(t *testing.T, rows []string, n int) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, row := range rows {
 		_, animal, _ := strings.Cut(row, ",")
 		if seen[animal] {
-			t.Fatalf("%q is there twice", animal)
+			t.Fatalf("%q was added twice", animal)
 		}
 		seen[animal] = true
 	}
@@ -82,7 +82,7 @@ func eachOnce(t *testing.T, rows []string, n int) {
 	}
 }
 
-// linkTo is a symbolic link to a file.
+// linkTo returns a symbolic link to a file.
 func linkTo(t *testing.T, file string) string {
 	t.Helper()
 	link := filepath.Join(t.TempDir(), "link")
@@ -96,23 +96,23 @@ func asClient(s *testservice.Instance) map[string]string {
 	return map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": s.Key}
 }
 
-func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
+func TestARepeatedImportAddsEachLineOnce(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
-	file := written(t, "pets.csv", "name,categoryId\nRex,1\nRex,1\nTom,x\nAnn,2\n")
-	importing(t, asClient(s), 1, "1 line is bad and not added: "+file+".bad.txt says which, and why", file)
+	file := writeFile(t, "pets.csv", "name,categoryId\nRex,1\nRex,1\nTom,x\nAnn,2\n")
+	runImport(t, asClient(s), 1, "1 line is bad and not added; see "+file+".bad.txt", file)
 	report, err := os.ReadFile(file + ".bad.txt")
 	if want := "line 4: categoryId must be a whole number from -9223372036854775808 to 9223372036854775807.\n"; err != nil || string(report) != want {
 		t.Errorf("%v, the report is %q", err, report)
 	}
-	importing(t, asClient(s), 4, "there is no profile nope", file, "--profile", "nope")
+	runImport(t, asClient(s), 4, "there is no profile nope", file, "--profile", "nope")
 	if again, err := os.ReadFile(file + ".bad.txt"); err != nil || string(again) != string(report) {
-		t.Errorf("an import that never began changed the report: %q, %v", again, err)
+		t.Errorf("an import that never started changed the report: %q, %v", again, err)
 	}
-	importing(t, asClient(s), 1, "Added 0 animals. Skipped 3 lines that an earlier import added;", file)
+	runImport(t, asClient(s), 1, "Added 0 animals. Skipped 3 lines that an earlier import added;", file)
 
-	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // one line is fixed, lines have moved, and one line is new
-	importing(t, asClient(s), 0, "Added 2 animals. Skipped 3 lines that an earlier import added;", file)
+	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // one line is corrected, lines have moved, and one line is new
+	runImport(t, asClient(s), 0, "Added 2 animals. Skipped 3 lines that an earlier import added;", file)
 	if _, err := os.Stat(file + ".bad.txt"); !os.IsNotExist(err) {
 		t.Errorf("the report of the earlier import is still there: %v", err)
 	}
@@ -126,7 +126,7 @@ func TestAnImportAddsEachLineOnceHoweverOftenItIsRepeated(t *testing.T) {
 	}
 }
 
-func TestALineThatAServerRefusedIsTriedAgain(t *testing.T) {
+func TestALineThatTheServerRefusedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	server, err := url.Parse(s.URL)
@@ -144,81 +144,81 @@ func TestALineThatAServerRefusedIsTriedAgain(t *testing.T) {
 	}))
 	defer proxy.Close()
 	behind := map[string]string{"PETSTORE_SERVER": proxy.URL, "PETSTORE_API_KEY": s.Key}
-	file := written(t, "pets.csv", "name,categoryId\nRex,1\n"+strings.Repeat("x", 500)+",1\n")
+	file := writeFile(t, "pets.csv", "name,categoryId\nRex,1\n"+strings.Repeat("x", 500)+",1\n")
 	limit.Store(300)
-	importing(t, behind, 1, "Added 1 animal.\n1 line is bad and not added", file)
+	runImport(t, behind, 1, "Added 1 animal.\n1 line is bad and not added", file)
 	limit.Store(3000)
-	importing(t, behind, 0, "Added 1 animal. ", file)
+	runImport(t, behind, 0, "Added 1 animal. ", file)
 	if n := len(s.EveryPet(t)); n != 2 {
 		t.Errorf("the store has %d animals", n)
 	}
 }
 
-// Another key has no idempotency records yet, just like the same key after 24 hours.
-func TestTheJournalHoldsWhenTheServerRemembersNothing(t *testing.T) {
+// The second key has no idempotency records, as the first will have none after 24 hours.
+func TestTheJournalPreventsDuplicatesWithoutIdempotencyRecordsOnTheServer(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	s := testservice.Serve(t, "--database", database)
-	file := written(t, "pets.csv", named(20))
-	importing(t, asClient(s), 0, "Added 20 animals.", file)
+	file := writeFile(t, "pets.csv", rowsOf(20))
+	runImport(t, asClient(s), 0, "Added 20 animals.", file)
 	key, stderr, status := invoke(t, "keys", "create", "--name", "other", "--plan", "business", "--database", database)
 	if status != 0 {
 		t.Fatal(stderr)
 	}
 	other := map[string]string{"PETSTORE_SERVER": s.URL + "/v1/", "PETSTORE_API_KEY": strings.TrimSpace(key)}
-	importing(t, other, 0, "Added 0 animals. Skipped 20 lines", file)
-	importing(t, other, 0, "Added 20 animals.", file, "--label", "again")
+	runImport(t, other, 0, "Added 0 animals. Skipped 20 lines", file)
+	runImport(t, other, 0, "Added 20 animals.", file, "--label", "again")
 	if n := len(s.EveryPet(t)); n != 40 {
 		t.Errorf("the store has %d animals", n)
 	}
-	t.Run("and is of one server only", func(t *testing.T) {
-		importing(t, asClient(testservice.Serve(t)), 0, "Added 20 animals.", file)
+	t.Run("only on the same server", func(t *testing.T) {
+		runImport(t, asClient(testservice.Serve(t)), 0, "Added 20 animals.", file)
 	})
 }
 
-func TestAnImportGoesStraightIntoAStore(t *testing.T) {
+func TestAnImportIntoADatabaseKeepsTheOrderOfTheLines(t *testing.T) {
 	t.Parallel()
 	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
-			file := written(t, "pets.csv", named(5000))
-			importing(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
-			importing(t, nil, 0, "Added 0 animals. Skipped 5,000 lines", file, "--database", database)
+			file := writeFile(t, "pets.csv", rowsOf(5000))
+			runImport(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
+			runImport(t, nil, 0, "Added 0 animals. Skipped 5,000 lines", file, "--database", database)
 			rows := exported(t, database)
-			eachOnce(t, rows, 5000)
+			expectEachOnce(t, rows, 5000)
 			if !strings.HasSuffix(rows[0], ",Animal 4999,1,available") || !strings.HasSuffix(rows[4999], ",Animal 0,0,available") {
-				t.Errorf("they are not in the order of the lines: %q … %q", rows[0], rows[4999])
+				t.Errorf("the animals are not in the order of the lines: %q … %q", rows[0], rows[4999])
 			}
 		})
 	}
 }
 
-func TestTheJournalHoldsWhenTheStoreRemembersNothing(t *testing.T) {
+func TestTheJournalPreventsDuplicatesWithoutIdempotencyRecordsInTheDatabase(t *testing.T) {
 	t.Parallel()
 	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
-			file := written(t, "pets.csv", named(5000))
-			importing(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
-			onStore(t, database, func(storage petstore.Database) error { // as 24 hours later
+			file := writeFile(t, "pets.csv", rowsOf(5000))
+			runImport(t, nil, 0, "Added 5,000 animals.", file, "--database", database)
+			withStorage(t, database, func(storage petstore.Database) error { // as if 24 hours had passed
 				_, err := storage.PurgeIdempotency(t.Context(), time.Now().Add(time.Hour))
 				return err
 			})
-			importing(t, nil, 0, "Added 0 animals. Skipped 5,000 lines", file, "--database", database)
+			runImport(t, nil, 0, "Added 0 animals. Skipped 5,000 lines", file, "--database", database)
 		})
 	}
 }
 
-func TestAJournalOfAnotherStoreIsNotBelieved(t *testing.T) {
+func TestAJournalOfAReplacedDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
-	file := written(t, "pets.csv", named(50))
-	importing(t, nil, 0, "Added 50 animals.", file, "--database", database)
+	file := writeFile(t, "pets.csv", rowsOf(50))
+	runImport(t, nil, 0, "Added 50 animals.", file, "--database", database)
 	if err := os.Remove(strings.TrimPrefix(database, "sqlite:")); err != nil {
 		t.Fatal(err)
 	}
-	importing(t, nil, 1, ", but this database has had only 0; if it is new, or was restored from a backup older than the import, remove "+file+".imported-", file, "--database", database)
+	runImport(t, nil, 1, ", but this database has had only 0; if it is new, or was restored from a backup older than the import, remove "+file+".imported-", file, "--database", database)
 }
 
-func TestAnImportAfterARestoreDoesNotSayThatLinesAreInTheStore(t *testing.T) {
+func TestAnImportAfterARestoreSaysToRemoveTheJournal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what   string
@@ -226,22 +226,22 @@ func TestAnImportAfterARestoreDoesNotSayThatLinesAreInTheStore(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"with fewer animals than the journal", 10, 1, "names 20 animals, but this database has had only 10; if it is new, or was restored from a backup older than the import, remove "},
-		{"with as many", 20, 0, "Added 0 animals. Skipped 20 lines that an earlier import added; a --label of your choice imports lines again. If a restore has removed all of them from the store, remove "},
+		{"with fewer animals than the journal", 10, 1, "lists 20 animals, but this database has had only 10; if it is new, or was restored from a backup older than the import, remove "},
+		{"with as many", 20, 0, "Added 0 animals. Skipped 20 lines that an earlier import added; to import them again, choose a --label. If a restore has removed all of them from the database, remove "},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			database := testservice.NewDatabase(t)
 			backup := filepath.Join(t.TempDir(), "night.db")
-			importing(t, nil, 0, "Added ", written(t, "before.csv", named(c.before)), "--database", database)
+			runImport(t, nil, 0, "Added ", writeFile(t, "before.csv", rowsOf(c.before)), "--database", database)
 			if _, stderr, status := invoke(t, "backup", "--database", database, backup); status != 0 {
 				t.Fatal(stderr)
 			}
-			file := written(t, "pets.csv", named(20))
-			importing(t, nil, 0, "Added 20 animals.", file, "--database", database)
+			file := writeFile(t, "pets.csv", rowsOf(20))
+			runImport(t, nil, 0, "Added 20 animals.", file, "--database", database)
 			if _, stderr, status := invoke(t, "restore", "--replace", "--database", database, backup); status != 0 {
 				t.Fatal(stderr)
 			}
-			importing(t, nil, c.status, c.says+file+".imported-", file, "--database", database)
+			runImport(t, nil, c.status, c.says+file+".imported-", file, "--database", database)
 			if n := len(exported(t, database)); n != c.before {
 				t.Errorf("the store has %d animals", n)
 			}
@@ -252,25 +252,25 @@ func TestAnImportAfterARestoreDoesNotSayThatLinesAreInTheStore(t *testing.T) {
 			for _, journal := range journals {
 				os.Remove(journal)
 			}
-			importing(t, nil, 0, "Added 20 animals.", file, "--database", database)
+			runImport(t, nil, 0, "Added 20 animals.", file, "--database", database)
 		})
 	}
 }
 
-func TestEachPostgreSQLStoreHasItsJournalHoweverItIsNamed(t *testing.T) {
+func TestEachPostgreSQLDatabaseHasOneJournalHoweverItsURLIsWritten(t *testing.T) {
 	t.Parallel()
 	plain, other := testservice.Postgres(t), testservice.Postgres(t)
-	file := written(t, "pets.csv", named(20))
-	importing(t, nil, 0, "Added 20 animals.", file, "--database", plain)
-	importing(t, nil, 0, "Added 0 animals.", file, "--database", inQuery(t, plain))
-	importing(t, nil, 0, "Added 20 animals.", written(t, "more.csv", named(20)), "--database", inQuery(t, other))
-	importing(t, nil, 0, "Added 20 animals.", file, "--database", inQuery(t, other))
+	file := writeFile(t, "pets.csv", rowsOf(20))
+	runImport(t, nil, 0, "Added 20 animals.", file, "--database", plain)
+	runImport(t, nil, 0, "Added 0 animals.", file, "--database", inQuery(t, plain))
+	runImport(t, nil, 0, "Added 20 animals.", writeFile(t, "more.csv", rowsOf(20)), "--database", inQuery(t, other))
+	runImport(t, nil, 0, "Added 20 animals.", file, "--database", inQuery(t, other))
 	if n := len(exported(t, other)); n != 40 {
 		t.Errorf("the other database has %d animals", n)
 	}
 }
 
-// inQuery writes all that the URL of a PostgreSQL database says into the query of another URL.
+// inQuery returns another URL of the same PostgreSQL database, with everything in its query.
 func inQuery(t *testing.T, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -295,12 +295,12 @@ func TestAnImportFromStandardInput(t *testing.T) {
 		args             []string
 		status           int
 	}{
-		{"CSV", named(300), "Added 300 animals.", nil, 0},
-		{"the same again", named(300), "Added 0 animals. Skipped 300 lines", nil, 0},
+		{"CSV", rowsOf(300), "Added 300 animals.", nil, 0},
+		{"the same again", rowsOf(300), "Added 0 animals. Skipped 300 lines", nil, 0},
 		{"JSON Lines", `{"name":"Rex","categoryId":1.0,"x":[]}` + "\n" + `{"name":"Rex","name":"Tom","categoryId":1}`, "Added 1 animal.", nil, 1},
-		{"into a store", named(300), "Added 300 animals.", []string{"--database", database}, 0},
-		{"the same again into the store, one line mended", strings.Replace(named(300), "Animal 7,", "Animal 700,", 1), "Added 1 animal. Skipped 299 lines", []string{"--database", database}, 0},
-		{"strictly", named(3), "--strict reads the lines twice, so it needs a file", []string{"--strict"}, 2},
+		{"into a database", rowsOf(300), "Added 300 animals.", []string{"--database", database}, 0},
+		{"the same again into the database, with one line changed", strings.Replace(rowsOf(300), "Animal 7,", "Animal 700,", 1), "Added 1 animal. Skipped 299 lines", []string{"--database", database}, 0},
+		{"strictly", rowsOf(3), "--strict reads the lines twice, so it needs a regular file", []string{"--strict"}, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			command := testservice.Command(t, append([]string{"import", "-"}, c.args...)...)
@@ -317,48 +317,48 @@ func TestAnImportFromStandardInput(t *testing.T) {
 	}
 }
 
-func TestBadInputIsRefusedWithASentenceAndStoresNothing(t *testing.T) {
+func TestBadInputIsRefusedAndAddsNothing(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
-	good := written(t, "good.csv", named(3))
+	good := writeFile(t, "good.csv", rowsOf(3))
 	for _, c := range []struct {
 		what, file, want string
 		args             []string
 		status           int
 	}{
 		{"no such file", filepath.Join(t.TempDir(), "none.csv"), "no such file or directory", nil, 1},
-		{"a folder", t.TempDir(), "is a folder; give a file", nil, 1},
-		{"no header", written(t, "a.csv", "Rex,1,sold\n"), "put name,categoryId,status above it, or what the columns are; nothing was added", nil, 1},
-		{"a wrong column", written(t, "b.csv", "name,category\nRex,1\n"), "there is no column categoryId", nil, 1},
-		{"a bad line, strictly", written(t, "c.csv", named(9)+",1,sold\n"), "1 line is bad, so nothing was added", []string{"--strict"}, 1},
-		{"a bad line, dry", written(t, "d.jsonl", "{\"name\":\"Rex\",\"categoryId\":1}\n[]\n"), "1 line can be imported; nothing was added", []string{"--dry-run"}, 1},
+		{"a folder", t.TempDir(), "is a folder, not a file", nil, 1},
+		{"no header", writeFile(t, "a.csv", "Rex,1,sold\n"), "add a first line such as name,categoryId,status; nothing was added", nil, 1},
+		{"a wrong column", writeFile(t, "b.csv", "name,category\nRex,1\n"), "there is no column categoryId", nil, 1},
+		{"a bad line, strictly", writeFile(t, "c.csv", rowsOf(9)+",1,sold\n"), "1 line is bad, so nothing was added", []string{"--strict"}, 1},
+		{"a bad line, dry", writeFile(t, "d.jsonl", "{\"name\":\"Rex\",\"categoryId\":1}\n[]\n"), "1 line can be imported; nothing was added", []string{"--dry-run"}, 1},
 		{"good lines, dry", good, "3 lines can be imported; nothing was added", []string{"--dry-run"}, 0},
-		{"the report over the file, by a link", good, "--bad-lines names the file to import", []string{"--bad-lines", linkTo(t, good)}, 2},
-		{"the report over the file", good, "--bad-lines names the file to import", []string{"--bad-lines", good}, 2},
+		{"bad lines into a link to the file", good, "--bad-lines is the file to import", []string{"--bad-lines", linkTo(t, good)}, 2},
+		{"bad lines into the file", good, "--bad-lines is the file to import", []string{"--bad-lines", good}, 2},
 		{"a server and a database", good, "give one of them", []string{"--server", "http://localhost"}, 2},
-		{"no concurrency", good, "--concurrency is 0; it may be from 1 to 256", []string{"--concurrency", "0"}, 2},
-		{"another format", good, "--format is \"xml\"; it may be auto, csv or jsonl", []string{"--format", "xml"}, 2},
+		{"no concurrency", good, "--concurrency is 0; it must be from 1 to 256", []string{"--concurrency", "0"}, 2},
+		{"another format", good, "--format is \"xml\"; it must be auto, csv or jsonl", []string{"--format", "xml"}, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			importing(t, nil, c.status, c.want, append([]string{c.file, "--database", database}, c.args...)...)
+			runImport(t, nil, c.status, c.want, append([]string{c.file, "--database", database}, c.args...)...)
 		})
 	}
 	if _, err := os.Stat(strings.TrimPrefix(database, "sqlite:")); !os.IsNotExist(err) {
 		t.Errorf("a database was made: %v", err)
 	}
-	importing(t, nil, 0, "Added 3 animals.", good, "--strict", "--database", database)
+	runImport(t, nil, 0, "Added 3 animals.", good, "--strict", "--database", database)
 }
 
-func TestAnImportIsRefusedWhileAServerHoldsTheFile(t *testing.T) {
+func TestAnImportIsRefusedWhileAServerUsesTheDatabase(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	testservice.Serve(t, "--database", database)
-	importing(t, nil, 1, "another petstore server is already using", written(t, "pets.csv", named(3)), "--database", database)
+	runImport(t, nil, 1, "another petstore server is already using", writeFile(t, "pets.csv", rowsOf(3)), "--database", database)
 }
 
-func TestAnImportWithoutAServerOrAKeySaysWhatIsMissing(t *testing.T) {
+func TestAnImportWithAWrongKeyAddsNothing(t *testing.T) {
 	t.Parallel()
-	file := written(t, "pets.csv", named(3))
+	file := writeFile(t, "pets.csv", rowsOf(3))
 	s := testservice.Serve(t)
 	refused := map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": "pets_live_nobody"}
 	if _, stderr, status := invokeWith(t, refused, "import", file); status != 4 || !strings.Contains(stderr, "unauthorized") {
@@ -369,12 +369,12 @@ func TestAnImportWithoutAServerOrAKeySaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
+func TestExportedAnimalsAreTheSameWhenImported(t *testing.T) {
 	t.Parallel()
 	name := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("\r\n\",; \t\\\ufeffé🐕\u2028'")), 1, 9, -1)).
 		Filter(func(s string) bool { return utf8.ValidString(s) && petstore.CheckPetName(s) == "" })
 	first := testservice.NewDatabase(t)
-	onStore(t, first, func(storage petstore.Database) error {
+	withStorage(t, first, func(storage petstore.Database) error {
 		for i := range 200 {
 			pet := petstore.NewPet{Name: name.Example(i), CategoryID: rapid.Int64().Example(i), Status: petstore.Statuses[i%3]}
 			if _, _, err := storage.CreatePet(t.Context(), pet, nil); err != nil {
@@ -391,13 +391,13 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 			if _, stderr, status := invoke(t, "export", "--database", first, "--output", file); status != 0 {
 				t.Fatal(stderr)
 			}
-			importing(t, asClient(s), 0, "Added 200 animals.", file)
+			runImport(t, asClient(s), 0, "Added 200 animals.", file)
 			again := filepath.Join(t.TempDir(), "again."+ending)
 			if _, stderr, status := invokeWith(t, asClient(s), "export", "--output", again); status != 0 {
 				t.Fatal(stderr)
 			}
 			second := testservice.NewDatabase(t)
-			importing(t, nil, 0, "Added 200 animals.", again, "--database", second)
+			runImport(t, nil, 0, "Added 200 animals.", again, "--database", second)
 			if got := withoutIDs(t, second); !slices.Equal(got, want) {
 				t.Error("the animals differ")
 			}
@@ -405,8 +405,8 @@ func TestWhatIsExportedAndImportedIsTheSame(t *testing.T) {
 	}
 }
 
-// onStore does work on a store that no server uses.
-func onStore(t *testing.T, url string, work func(petstore.Database) error) {
+// withStorage calls work with a storage that no server uses.
+func withStorage(t *testing.T, url string, work func(petstore.Database) error) {
 	t.Helper()
 	flags := database.Flags{Environment: petstore.Production, Database: url}
 	if err := flags.With(t.Context(), database.ToFill, func(storage *database.Storage) error { return work(storage) }); err != nil {
@@ -414,10 +414,10 @@ func onStore(t *testing.T, url string, work func(petstore.Database) error) {
 	}
 }
 
-// withoutIDs returns the animals of a store, in an order that does not depend on their ids.
+// withoutIDs returns the animals of a database without their ids, sorted.
 func withoutIDs(t *testing.T, database string) (animals []string) {
 	t.Helper()
-	onStore(t, database, func(storage petstore.Database) error {
+	withStorage(t, database, func(storage petstore.Database) error {
 		pets, err := storage.ListPets(t.Context(), petstore.PetQuery{Limit: 10_000})
 		for _, pet := range pets {
 			animals = append(animals, fmt.Sprintf("%+v", pet.NewPet))

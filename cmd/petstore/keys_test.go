@@ -17,7 +17,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// keysOf lists the keys of a database.
+// keysOf returns the keys of a database.
 func keysOf(t *testing.T, database string) []testservice.Key {
 	t.Helper()
 	out, stderr, status := invoke(t, "keys", "list", "--json", "--database", database)
@@ -27,7 +27,7 @@ func keysOf(t *testing.T, database string) []testservice.Key {
 	return testservice.Decode[[]testservice.Key](t, out)
 }
 
-// newKey makes a key like a script does: standard output is the key and nothing else.
+// newKey creates a key as a script does: standard output is the key and nothing else.
 func newKey(t *testing.T, database string, args ...string) string {
 	t.Helper()
 	out, stderr, status := invoke(t, append([]string{"keys", "create", "--database", database, "--name", "test"}, args...)...)
@@ -37,7 +37,7 @@ func newKey(t *testing.T, database string, args ...string) string {
 	return strings.TrimSuffix(out, "\n")
 }
 
-func TestAKeyIsPrintedAloneAndOnce(t *testing.T) {
+func TestAKeyIsPrintedOnceAndNothingElseIs(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	secret := newKey(t, database)
@@ -52,7 +52,7 @@ func TestAKeyIsPrintedAloneAndOnce(t *testing.T) {
 	}
 }
 
-func TestKeysListTellsEverything(t *testing.T) {
+func TestKeysListShowsPlansLimitsAccessAndExpiry(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	newKey(t, database)
@@ -95,7 +95,7 @@ func TestKeysListInJSONHasExactlyTheseFields(t *testing.T) {
 	}
 }
 
-func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
+func TestKeysUpdateShowsTheKeyAfterTheChange(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	newKey(t, database, "--expires", "90d")
@@ -128,7 +128,7 @@ func TestAChangeTellsWhatTheKeyIsNow(t *testing.T) {
 	}
 }
 
-func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
+func TestWrongKeyCommandsAreRefusedAndChangeNothing(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	for range 3 {
@@ -181,7 +181,7 @@ func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
 		}
 	}
 	if after := keysOf(t, database); !reflect.DeepEqual(after, keys) {
-		t.Errorf("nothing but refusals made of the keys %+v", after)
+		t.Errorf("after the refusals the keys are %+v", after)
 	}
 	missing := filepath.Join(t.TempDir(), "none.db")
 	if _, stderr, status := invoke(t, "keys", "list", "--database", "sqlite:"+missing); status != 1 || !strings.Contains(stderr, missing) {
@@ -189,22 +189,23 @@ func TestWrongCommandsAreRefusedWithASentence(t *testing.T) {
 	}
 }
 
-// The server and the keys commands are separate processes on one file. The server follows a change within 5 seconds.
-func TestAKeyWhoseMakingWasBrokenOffCanBeLookedFor(t *testing.T) {
+func TestAKeyIsListedThoughItsCreationWasInterrupted(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
 	proxy := testservice.StartProxy(t, server.Address)
 	newKey(t, server.URL)
-	proxy.Break("broken off")
-	out, stderr, status := invoke(t, "keys", "create", "--name", "broken off", "--database", "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
+	proxy.Break("interrupted")
+	out, stderr, status := invoke(t, "keys", "create", "--name", "interrupted", "--database", "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
 	if out != "" || status != 1 || !strings.HasPrefix(stderr, "the database did not say whether this was done; petstore keys list shows what was done: ") {
 		t.Errorf("it ended with %d and said %q, %q", status, out, stderr)
 	}
-	if keys := keysOf(t, server.URL); len(keys) != 2 || keys[1].Name != "broken off" {
+	if keys := keysOf(t, server.URL); len(keys) != 2 || keys[1].Name != "interrupted" {
 		t.Errorf("the keys are %v", keys)
 	}
 }
 
+// The server and the keys commands are separate processes that use the same file. The server follows a change within 5
+// seconds.
 func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
@@ -228,7 +229,7 @@ func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	out, _, _ := invoke(t, "keys", "rotate", id, "--database", database)
 	rotated := strings.TrimSpace(out)
 	if status(old) != http.StatusOK || status(rotated) != http.StatusOK {
-		t.Error("during the overlap not both keys work")
+		t.Error("during the overlap, one of the two keys does not work")
 	}
 	keys := keysOf(t, database)
 	if keys[1].Owner != keys[2].Owner || keys[1].ExpiresAt.IsZero() || time.Until(keys[1].ExpiresAt) < 23*time.Hour {
@@ -297,7 +298,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", database)
 	key := newKey(t, database)
-	// A new minute may begin during the loop, once. Then another 60 requests pass before the refusals begin again.
+	// A new minute may begin once during the loop. Then another 60 requests are allowed before refusals begin again.
 	codes := map[string]int{}
 	for range 60 + 60 + 60 + 60 + 10 {
 		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")
@@ -335,7 +336,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	})
 }
 
-func TestABanIsLiftedByAnyKeyOfItsOwner(t *testing.T) {
+func TestUnbanTakesAnyKeyOfTheOwner(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	newKey(t, database)
@@ -343,7 +344,7 @@ func TestABanIsLiftedByAnyKeyOfItsOwner(t *testing.T) {
 	if _, stderr, status := invoke(t, "keys", "rotate", first.ID, "--database", database); status != 0 {
 		t.Fatal(stderr)
 	}
-	onStore(t, database, func(storage petstore.Database) error {
+	withStorage(t, database, func(storage petstore.Database) error {
 		_, err := storage.BanOwner(t.Context(), first.Owner, time.Now())
 		return err
 	})
@@ -391,7 +392,7 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-func TestAFlagWinsOverItsVariable(t *testing.T) {
+func TestAFlagOverridesItsVariable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := map[string]string{"PETSTORE_DATABASE": "sqlite:" + filepath.Join(dir, "variable.db"), "PETSTORE_ENVIRONMENT": "staging"}
@@ -400,7 +401,7 @@ func TestAFlagWinsOverItsVariable(t *testing.T) {
 	}
 	flag := "sqlite:" + filepath.Join(dir, "flag.db")
 	if out, stderr, _ := invokeWith(t, env, "keys", "create", "--name", "x", "--environment", "production", "--database", flag); !strings.HasPrefix(out, "pets_live_") {
-		t.Errorf("the flags did not win: %q %s", out, stderr)
+		t.Errorf("the flags did not override the variables: %q %s", out, stderr)
 	}
 	if _, stderr, status := invokeWith(t, map[string]string{"PETSTORE_ENVIRONMENT": "moon"}, "version"); status != 0 {
 		t.Errorf("a variable of another command ended version with %d: %s", status, stderr)
@@ -417,12 +418,12 @@ func TestVersionIsPrinted(t *testing.T) {
 	}
 }
 
-// full is a standard output that takes nothing.
-type full struct{}
+// fullDisk is an output on a disk without space.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-func TestAKeyThatCannotBeShownIsAnError(t *testing.T) {
+func TestAKeyThatCannotBePrintedIsAnError(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	var id string
@@ -432,22 +433,22 @@ func TestAKeyThatCannotBeShownIsAnError(t *testing.T) {
 			args = append(args, id)
 		}
 		var stderr bytes.Buffer
-		err := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)
+		err := run(t.Context(), args, func(string) string { return "" }, fullDisk{}, &stderr)
 		if err == nil {
-			t.Fatalf("%v ended well, and said %s", args, &stderr)
+			t.Fatalf("%v succeeded and said %s", args, &stderr)
 		}
-		advice := regexp.MustCompile(`no space left on device; petstore keys rotate --now (key_\w+) makes one in its place$`).FindStringSubmatch(err.Error())
+		advice := regexp.MustCompile(`no space left on device; replace it with petstore keys rotate --now (key_\w+)$`).FindStringSubmatch(err.Error())
 		if advice == nil || exitStatus(err) != 1 {
 			t.Fatalf("%v says %q", args, err)
 		}
 		id = advice[1]
 	}
 	if secret, stderr, status := invoke(t, "keys", "rotate", "--now", id, "--database", database); status != 0 || secret == "" {
-		t.Errorf("the advice does not help: %s", stderr)
+		t.Errorf("the advice does not work: %s", stderr)
 	}
 }
 
-func TestANameCannotControlTheTerminal(t *testing.T) {
+func TestTheNameOfAKeyCannotControlTheTerminal(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	testservice.Serve(t, "--database", database).Stop(t)

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// piped runs the program like a script does, with text as its standard input and only env as its environment.
+// piped runs the program as a script does, with text as its standard input and env as its environment.
 func piped(t *testing.T, text string, env map[string]string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	command := testservice.Command(t, args...)
@@ -24,7 +24,7 @@ func piped(t *testing.T, text string, env map[string]string, args ...string) (st
 	return out.String(), errs.String(), command.ProcessState.ExitCode()
 }
 
-func TestLoginKeepsAKeyThatWorksForItsOwnerOnly(t *testing.T) {
+func TestLoginStoresAWorkingKeyThatOnlyItsOwnerCanRead(t *testing.T) {
 	t.Parallel()
 	s, home := testservice.Serve(t), t.TempDir()
 	env := map[string]string{"XDG_CONFIG_HOME": home}
@@ -67,7 +67,7 @@ func TestLoginKeepsAKeyThatWorksForItsOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
+func TestTheKeyOfAProfileIsSentOnlyToItsServer(t *testing.T) {
 	t.Parallel()
 	live, staging := testservice.Serve(t), testservice.Serve(t, "--environment", "staging")
 	env := map[string]string{"XDG_CONFIG_HOME": t.TempDir()}
@@ -85,7 +85,7 @@ func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if stdout, stderr, status := invokeWith(t, env, "profiles"); status != 1 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stderr, "broken") {
-		t.Errorf("with a broken one, profiles ended with %d and printed %q and %q", status, stdout, stderr)
+		t.Errorf("with a broken profile, profiles ended with %d and printed %q and %q", status, stdout, stderr)
 	}
 	for _, c := range []struct {
 		name, typed string
@@ -93,13 +93,13 @@ func TestAProfileBringsItsServerAndItsKeyAndNoOther(t *testing.T) {
 		animals     int // -1 if the command fails
 		says        string
 	}{
-		{"the profile default is used unless told", "", nil, 0, ""},
-		{"a flag names another", "--profile staging", nil, 1, ""},
-		{"a variable names another", "", map[string]string{"PETSTORE_PROFILE": "staging"}, 1, ""},
-		{"a key in the environment counts for more than the profile default", "", map[string]string{"PETSTORE_API_KEY": staging.Key, "PETSTORE_SERVER": staging.URL}, 1, ""},
-		{"a named profile counts for more than a key in the environment", "--profile staging", map[string]string{"PETSTORE_API_KEY": live.Key}, 1, ""},
-		{"a stored key is not shown to another server", "--server " + staging.URL, nil, -1, "there is no key for " + staging.URL},
-		{"a named profile and another server contradict each other", "--profile staging --server " + live.URL, nil, -1, "give one of the two"},
+		{"the profile default is used by default", "", nil, 0, ""},
+		{"a flag chooses another profile", "--profile staging", nil, 1, ""},
+		{"a variable chooses another profile", "", map[string]string{"PETSTORE_PROFILE": "staging"}, 1, ""},
+		{"a key in the environment overrides the profile default", "", map[string]string{"PETSTORE_API_KEY": staging.Key, "PETSTORE_SERVER": staging.URL}, 1, ""},
+		{"a chosen profile overrides a key in the environment", "--profile staging", map[string]string{"PETSTORE_API_KEY": live.Key}, 1, ""},
+		{"a stored key is not sent to another server", "--server " + staging.URL, nil, -1, "there is no key for " + staging.URL},
+		{"a chosen profile and another server contradict each other", "--profile staging --server " + live.URL, nil, -1, "give only one of the two flags"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			with := map[string]string{"XDG_CONFIG_HOME": env["XDG_CONFIG_HOME"]}

@@ -1,7 +1,7 @@
-// Command petstore serves the pet store API, looks after its keys and its database, and is a client of servers.
+// Command petstore serves the pet store API, manages its keys and its database, and calls servers as a client.
 //
 // The struct cli in cli.go is the whole command line. The commands themselves are in the packages service, manage, remote
-// and transfer, each with a method Run.
+// and transfer; each has a method Run.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2) // room for two signals that come at once
+	signals := make(chan os.Signal, 2) // room for two signals that arrive at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
@@ -27,12 +27,12 @@ func main() {
 		<-signals // a second signal ends the process at once
 		os.Exit(1)
 	}()
-	for _, warning := range strangers(kong.Must(&cli{}).Model, os.Environ()) {
-		terminal.Briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", warning) })
+	for _, warning := range unknownVariables(kong.Must(&cli{}).Model, os.Environ()) {
+		terminal.WaitForReader(func() { fmt.Fprintln(os.Stderr, "petstore:", warning) })
 	}
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	if err != nil {
-		terminal.Briefly(func() { fmt.Fprintln(os.Stderr, "petstore:", petstore.Redact(err.Error())) })
+		terminal.WaitForReader(func() { fmt.Fprintln(os.Stderr, "petstore:", petstore.Redact(err.Error())) })
 	}
 	os.Exit(exitStatus(err))
 }

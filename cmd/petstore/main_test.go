@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// invoke runs a command in this process and returns what it printed and the status it would end with.
+// invoke runs a command in this process. It returns what the command printed and the status it would exit with.
 func invoke(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	return invokeWith(t, nil, args...)

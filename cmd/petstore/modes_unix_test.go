@@ -14,8 +14,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The files that the program writes hold animals, hashes of keys, or keys. The umask must not decide who can read them.
-func TestWhatTheProgramWritesIsForItsOwnerOnly(t *testing.T) {
+// The files that the program writes contain animals, keys, or hashes of keys. The umask must not decide who can read them.
+func TestFilesOfTheProgramAreReadableOnlyByTheirOwner(t *testing.T) {
 	t.Parallel()
 	for _, umask := range []string{"0", "077"} {
 		t.Run("umask "+umask, func(t *testing.T) {
@@ -39,17 +39,17 @@ func TestWhatTheProgramWritesIsForItsOwnerOnly(t *testing.T) {
 			h.does(t, "backup", "backup", "backup.db", "--database", database)
 			h.does(t, "copy", "copy", "--from", database, "--to", "sqlite:copied.db")
 			h.does(t, "restore", "restore", "backup.db", "--database", "sqlite:restored.db")
-			h.does(t, "restore in the place of another", "restore", "backup.db", "--replace", "--database", "sqlite:restored.db")
+			h.does(t, "restore with --replace", "restore", "backup.db", "--replace", "--database", "sqlite:restored.db")
 
-			h.demonstrates(t)
+			h.checkDemo(t)
 			if h.seen < 20 {
-				t.Errorf("only %d files were looked at", h.seen)
+				t.Errorf("only %d files were checked", h.seen)
 			}
 		})
 	}
 }
 
-// home is the folder in which commands work, and the umask with which they start.
+// home is the folder in which commands run, and the umask that they start with.
 type home struct {
 	umask, folder string
 	seen          int
@@ -62,8 +62,8 @@ func (h *home) write(t *testing.T, name, text string) {
 	}
 }
 
-// program prepares a command. An argument that begins with < is its standard input; one that sets a variable goes into its
-// environment.
+// program returns a command that is not started. An argument that begins with < becomes its standard input, and one that
+// begins with PETSTORE_ is added to its environment.
 func (h *home) program(t testing.TB, args ...string) *exec.Cmd {
 	command := testservice.Command(t)
 	command.Dir = h.folder
@@ -82,18 +82,18 @@ func (h *home) program(t testing.TB, args ...string) *exec.Cmd {
 	return command
 }
 
-// does runs a command to its end and checks the files.
+// does runs a command and checks the files afterwards.
 func (h *home) does(t *testing.T, what string, args ...string) {
 	t.Helper()
 	command := h.program(t, args...)
 	out, _ := command.CombinedOutput()
-	if status := command.ProcessState.ExitCode(); status != 0 && !strings.Contains(string(out), "says which, and why") {
+	if status := command.ProcessState.ExitCode(); status != 0 && !strings.Contains(string(out), "bad and not added; see ") {
 		t.Errorf("%s ended with %d:\n%s", what, status, out)
 	}
 	h.check(t, what)
 }
 
-// check fails the test for each file that anyone but its owner can use, or that its owner cannot use.
+// check fails the test for each file or folder that others can read or write, or that its owner cannot.
 func (h *home) check(t *testing.T, after string) {
 	t.Helper()
 	h.seen = 0
@@ -120,8 +120,8 @@ func (h *home) check(t *testing.T, after string) {
 	}
 }
 
-// demonstrates checks the files of a demo while it serves.
-func (h *home) demonstrates(t *testing.T) {
+// checkDemo checks the files of a demo while it serves.
+func (h *home) checkDemo(t *testing.T) {
 	t.Helper()
 	demo, log := h.program(t, "demo", "--listen", "127.0.0.1:0"), &testservice.Transcript{}
 	demo.Stdout, demo.Stderr = log, log

@@ -13,31 +13,31 @@ import (
 	"petstore/internal/testservice"
 )
 
-// desk is the place of a person who has a server, a key for it, and no profiles yet.
-type desk struct {
+// remoteUser is a person who has a server, a key for it, and no profiles.
+type remoteUser struct {
 	*testservice.Instance
 	env map[string]string
 }
 
-func newDesk(t *testing.T) desk {
+func newRemoteUser(t *testing.T) remoteUser {
 	t.Helper()
 	s := testservice.Serve(t)
-	return desk{s, map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": s.Key, "XDG_CONFIG_HOME": t.TempDir()}}
+	return remoteUser{s, map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": s.Key, "XDG_CONFIG_HOME": t.TempDir()}}
 }
 
 // does runs a command that must succeed, and returns what it printed.
-func (d desk) does(t *testing.T, args ...string) string {
+func (u remoteUser) does(t *testing.T, args ...string) string {
 	t.Helper()
-	stdout, stderr, status := invokeWith(t, d.env, args...)
+	stdout, stderr, status := invokeWith(t, u.env, args...)
 	if status != 0 {
 		t.Fatalf("petstore %s ended with %d: %s", strings.Join(args, " "), status, stderr)
 	}
 	return stdout
 }
 
-func TestAnimalsAreKeptFromTheCommandLine(t *testing.T) {
+func TestAnimalsAreManagedFromTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	user := newRemoteUser(t)
 	for _, step := range []struct{ typed, want string }{
 		{"pets list", ""},
 		{"pets list --json", "[]\n"},
@@ -57,97 +57,97 @@ func TestAnimalsAreKeptFromTheCommandLine(t *testing.T) {
 		{"pets delete 1 --yes", ""},
 		{"pets ls", "2\tKit\t-7\tavailable\n"},
 	} {
-		got, stderr, _ := invokeWith(t, d.env, strings.Fields(step.typed)...)
+		got, stderr, _ := invokeWith(t, user.env, strings.Fields(step.typed)...)
 		if got != step.want {
 			t.Errorf("petstore %s printed %q, want %q\n%s", step.typed, got, step.want, stderr)
 		}
 	}
 }
 
-func TestOrdersAndCategoriesAreKeptFromTheCommandLine(t *testing.T) {
+func TestOrdersAndCategoriesAreManagedFromTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	user := newRemoteUser(t)
 	for range 3 {
-		d.does(t, "pets", "add", "Rex", "--category", "1")
+		user.does(t, "pets", "add", "Rex", "--category", "1")
 	}
 	type order struct {
 		ID, PetID                      int64
 		Status, Reference              string
 		CreatedAt, ExpiresAt, ClosedAt string
 	}
-	placed := d.does(t, "orders", "place", "2", "--reference", "shop 7", "--hold", "1d", "--json")
-	if fromAPI := d.Ask(t, "GET", "/v1/orders/1", "").Body; testservice.Decode[order](t, placed) != testservice.Decode[order](t, fromAPI) {
+	placed := user.does(t, "orders", "place", "2", "--reference", "shop 7", "--hold", "1d", "--json")
+	if fromAPI := user.Ask(t, "GET", "/v1/orders/1", "").Body; testservice.Decode[order](t, placed) != testservice.Decode[order](t, fromAPI) {
 		t.Errorf("orders place --json printed\n%s\nthe API says\n%s", placed, fromAPI)
 	}
-	if row := strings.Split(d.does(t, "orders", "show", "1"), "\t"); len(row) != 7 || !slices.Equal(row[:4], []string{"1", "2", "open", "shop 7"}) {
+	if row := strings.Split(user.does(t, "orders", "show", "1"), "\t"); len(row) != 7 || !slices.Equal(row[:4], []string{"1", "2", "open", "shop 7"}) {
 		t.Errorf("orders show printed %q", row)
 	}
-	d.does(t, "orders", "place", "3")
-	if got := testservice.Decode[order](t, d.does(t, "orders", "complete", "1", "--json")); got.Status != "completed" || got.ClosedAt == "" {
+	user.does(t, "orders", "place", "3")
+	if got := testservice.Decode[order](t, user.does(t, "orders", "complete", "1", "--json")); got.Status != "completed" || got.ClosedAt == "" {
 		t.Errorf("orders complete: %+v", got)
 	}
-	if got := testservice.Decode[order](t, d.does(t, "orders", "cancel", "2", "--json")); got.Status != "cancelled" {
+	if got := testservice.Decode[order](t, user.does(t, "orders", "cancel", "2", "--json")); got.Status != "cancelled" {
 		t.Errorf("orders cancel: %+v", got)
 	}
 	for typed, want := range map[string]int{"": 2, "--status completed": 1, "--status open": 0, "--pet 3": 1, "--limit 1": 1} {
 		args := append([]string{"orders", "list", "--json"}, strings.Fields(typed)...)
-		if got := testservice.Decode[[]order](t, d.does(t, args...)); len(got) != want {
+		if got := testservice.Decode[[]order](t, user.does(t, args...)); len(got) != want {
 			t.Errorf("orders list %s listed %d, want %d", typed, len(got), want)
 		}
 	}
-	if got := d.does(t, "categories", "add", "Cats"); got != "2\tCats\n" {
+	if got := user.does(t, "categories", "add", "Cats"); got != "2\tCats\n" {
 		t.Errorf("categories add printed %q", got)
 	}
-	if got := d.does(t, "categories", "list", "--json"); got != "[\n  {\n    \"id\": 2,\n    \"name\": \"Cats\"\n  }\n]\n" {
+	if got := user.does(t, "categories", "list", "--json"); got != "[\n  {\n    \"id\": 2,\n    \"name\": \"Cats\"\n  }\n]\n" {
 		t.Errorf("categories list printed %q", got)
 	}
-	d.does(t, "categories", "delete", "2")
-	if got := d.does(t, "categories", "list"); got != "" {
+	user.does(t, "categories", "delete", "2")
+	if got := user.does(t, "categories", "list"); got != "" {
 		t.Errorf("after delete categories list printed %q", got)
 	}
 }
 
-func TestAListInAPipeIsWholeAcrossPages(t *testing.T) {
+func TestAListWithoutATerminalHasAllPages(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	user := newRemoteUser(t)
 	for i := range 205 {
-		d.Ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
+		user.Ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
 	}
 	for typed, want := range map[string]int{"": 205, "--all": 205, "--limit 3": 3, "--limit 100": 100, "--limit 150": 150, "--limit 999": 205} {
-		if got := d.does(t, append([]string{"pets", "list"}, strings.Fields(typed)...)...); strings.Count(got, "\n") != want {
+		if got := user.does(t, append([]string{"pets", "list"}, strings.Fields(typed)...)...); strings.Count(got, "\n") != want {
 			t.Errorf("pets list %s printed %d lines, want %d", typed, strings.Count(got, "\n"), want)
 		}
-		if got := testservice.Decode[[]testservice.Pet](t, d.does(t, append([]string{"pets", "list", "--json"}, strings.Fields(typed)...)...)); len(got) != want {
+		if got := testservice.Decode[[]testservice.Pet](t, user.does(t, append([]string{"pets", "list", "--json"}, strings.Fields(typed)...)...)); len(got) != want {
 			t.Errorf("pets list --json %s has %d animals, want %d", typed, len(got), want)
 		}
 	}
 }
 
-func TestWhatStrangersNameTheirAnimalsIsHarmless(t *testing.T) {
+func TestTheNameOfAnAnimalCannotControlTheTerminal(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	user := newRemoteUser(t)
 	const hostile = "a\x1b]0;owned\x07\x1b[2J\tb\nc\u009b31m\u202ed\r\x7f"
-	printed := d.does(t, "pets", "add", hostile, "--category", "1")
+	printed := user.does(t, "pets", "add", hostile, "--category", "1")
 	if want := "1\ta\\x1b]0;owned\\a\\x1b[2J\\tb\\nc\\u009b31m\\u202ed\\r\\x7f\t1\tavailable\n"; printed != want {
 		t.Errorf("printed %q, want %q", printed, want)
 	}
-	object := d.does(t, "pets", "show", "1", "--json")
+	object := user.does(t, "pets", "show", "1", "--json")
 	if got := testservice.Decode[testservice.Pet](t, object); got.Name != hostile {
-		t.Errorf("--json tells the name as %q", got.Name)
+		t.Errorf("--json shows the name as %q", got.Name)
 	}
 	if object != terminal.EscapeJSON(object) {
 		t.Errorf("--json prints %q", object)
 	}
-	if _, stderr, _ := invokeWith(t, d.env, "pets", "add", "x", "--category", "\x1b[2J"); stderr != terminal.Escape(stderr) {
+	if _, stderr, _ := invokeWith(t, user.env, "pets", "add", "x", "--category", "\x1b[2J"); stderr != terminal.Escape(stderr) {
 		t.Errorf("an error says %q", stderr)
 	}
 }
 
-func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
+func TestFailedCallsAreExplainedAndHaveTheirExitStatus(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.does(t, "pets", "add", "Rex", "--category", "1")
-	d.does(t, "orders", "place", "1")
+	user := newRemoteUser(t)
+	user.does(t, "pets", "add", "Rex", "--category", "1")
+	user.does(t, "orders", "place", "1")
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -165,14 +165,14 @@ func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
 		{"pets delete 1", "", "", 2, []string{"--yes is missing"}},
 		{"pets add Tom --category Fish", "", "", 1, []string{`no category is named "Fish"`, "petstore categories list"}},
 		{"pets list", "PETSTORE_API_KEY", "wrong", 4, []string{"(401 unauthorized, request "}},
-		{"pets list", "PETSTORE_API_KEY", "", 4, []string{"there is no key for " + d.URL, "petstore login"}},
-		{"pets list --profile moon", "", "", 4, []string{"there is no profile moon", "petstore login with the same --profile makes it"}},
-		{"pets list", "PETSTORE_PROFILE", "moon", 4, []string{"there is no profile moon", "petstore login with the same PETSTORE_PROFILE makes it"}},
-		{"pets list", "PETSTORE_SERVER", nowhere, 1, []string{"no server answers at " + nowhere + ": connection refused;", "PETSTORE_SERVER names another"}},
-		{"pets list", "PETSTORE_SERVER", strings.Replace(d.URL, "http:", "https:", 1), 1, []string{"what answers at https:", "PETSTORE_SERVER may be wrong"}},
+		{"pets list", "PETSTORE_API_KEY", "", 4, []string{"there is no key for " + user.URL, "petstore login"}},
+		{"pets list --profile moon", "", "", 4, []string{"there is no profile moon", "run petstore login with the same --profile to create it"}},
+		{"pets list", "PETSTORE_PROFILE", "moon", 4, []string{"there is no profile moon", "run petstore login with the same PETSTORE_PROFILE to create it"}},
+		{"pets list", "PETSTORE_SERVER", nowhere, 1, []string{"no server answers at " + nowhere + ": connection refused;", "choose another with PETSTORE_SERVER"}},
+		{"pets list", "PETSTORE_SERVER", strings.Replace(user.URL, "http:", "https:", 1), 1, []string{"the program at https:", "check PETSTORE_SERVER"}},
 		{"pets list", "PETSTORE_SERVER", "nowhere", 2, []string{`PETSTORE_SERVER is "nowhere"`}},
 	} {
-		env := map[string]string{"PETSTORE_SERVER": d.URL, "PETSTORE_API_KEY": d.Key, "XDG_CONFIG_HOME": filepath.Join(t.TempDir(), "none")}
+		env := map[string]string{"PETSTORE_SERVER": user.URL, "PETSTORE_API_KEY": user.Key, "XDG_CONFIG_HOME": filepath.Join(t.TempDir(), "none")}
 		if c.variable != "" {
 			env[c.variable] = c.value
 		}
@@ -188,7 +188,7 @@ func TestEveryFailureOfACallIsASentenceWithItsStatus(t *testing.T) {
 	}
 }
 
-func TestAChangeThatCannotBeShownIsSaidToBeDone(t *testing.T) {
+func TestAChangeWhoseResultCannotBeShownIsReportedAsMade(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -201,7 +201,7 @@ func TestAChangeThatCannotBeShownIsSaidToBeDone(t *testing.T) {
 	var said strings.Builder
 	command.Stdout, command.Stderr = full, &said
 	command.Run()
-	if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "it was done, but it could not be shown, so do not repeat it") {
+	if command.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "the change was made, so do not repeat the command, but the result could not be shown") {
 		t.Errorf("%v %s", command.ProcessState, said.String())
 	}
 	if pets := s.EveryPet(t); len(pets) != 1 {

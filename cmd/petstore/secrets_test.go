@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// An operator's typo ends up in logs and tickets, so error messages must not repeat anything that may be part of a password.
+// Error messages end up in logs and tickets, so they must not repeat anything that may be part of a password.
 func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 	t.Parallel()
 	const password = "hush-4711"
@@ -25,7 +25,7 @@ func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 		{"a database password with a number sign", "--database", "postgres://u:4711#hush-4711@127.0.0.1:1/db"},
 		{"a database password with an at sign", "--database", "postgres://u:4711@hush-4711@127.0.0.1:1/db"},
 		{"a database password with a percent sign", "--database", "postgres://u:hush-4711%zz@127.0.0.1:1/db"},
-		{"a database of key words", "--database", "host=127.0.0.1 password=hush-4711"},
+		{"a database of keyword/value pairs", "--database", "host=127.0.0.1 password=hush-4711"},
 		{"a database without a scheme", "--database", "hush-4711@127.0.0.1:5432"},
 		{"a database of another kind", "--database", "mysql://u:hush-4711@127.0.0.1/db"},
 		{"a Redis that cannot be reached", "--redis", "redis://u:hush-4711@127.0.0.1:1"},
@@ -38,7 +38,7 @@ func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 		{"a Redis password with a percent sign", "--redis", "redis://u:hush-4711%zz@127.0.0.1:1"},
 		{"a Redis without a scheme", "--redis", "u:hush-4711@127.0.0.1:6379"},
 		{"a base URL with a password", "--base-url", "https://u:hush-4711@api.example.com"},
-		{"a key that cannot be one", "--api-key", "hush-4711 and more"},
+		{"an invalid key", "--api-key", "hush-4711 and more"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,8 +68,8 @@ func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 	})
 }
 
-// If a script has a key in the wrong place, error messages end up in the log of the program that runs the script.
-func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
+// If a script passes a key in the wrong place, the error message ends up in the log of whatever runs the script.
+func TestAKeyGivenAsAnArgumentIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	key := petstore.NewSecret(petstore.Production)
 	for _, args := range [][]string{{"login", key}, {"pets", key}, {"pets", "show", key}, {"keys", "revoke", key}, {"serve", "--" + key}, {"serve", "--listen", key}, {"login", "--profile", key + "/"}} {
@@ -81,8 +81,8 @@ func TestAKeyAsAnArgumentIsNotRepeated(t *testing.T) {
 	}
 }
 
-// When the library that sends traces cannot read a setting, it reports the value of the setting.
-func TestWrongSettingsOfTracesAreToldWithoutTheirValues(t *testing.T) {
+// When the OpenTelemetry library cannot parse a setting, it reports the value of the setting.
+func TestErrorsAboutTraceSettingsDoNotShowTheirValues(t *testing.T) {
 	t.Parallel()
 	command := testservice.Command(t, testservice.ServeArgs(t)...)
 	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://u:hush-4711/x@127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS=Bearer hush-4711")
@@ -127,6 +127,6 @@ func TestADatabaseAndItsBackupHoldNoKeys(t *testing.T) {
 		}
 	}
 	if !bytes.Contains(everything, []byte("Bello")) {
-		t.Error("nothing is shown by this test: the animals were not found either")
+		t.Error("this test proves nothing: the animals were not found either")
 	}
 }

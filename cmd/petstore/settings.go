@@ -13,19 +13,19 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// variablePrefix begins the name of every variable that is a setting.
+// variablePrefix begins the name of every environment variable of the program.
 const variablePrefix = "PETSTORE_"
 
-// forOneRun are flags that a person gives for one run. The environment cannot set them.
-var forOneRun = []string{
+// commandLineOnly are the flags that the environment cannot set, because they are meant for a single run.
+var commandLineOnly = []string{
 	"all", "bad-lines", "category", "check", "dry-run", "format", "help", "hold", "json", "label", "limit", "name", "now", "output", "pet",
 	"reference", "replace", "status", "strict", "yes",
 }
 
-// variable is the name of the environment variable that sets a flag, or empty if none does. A flag that may be left out
-// is part of a change, which is what was asked for and no more.
+// variable returns the name of the environment variable that sets a flag, or "" if none does. No variable sets an optional
+// flag, which is a pointer: such flags say what a command changes, and the environment must not add to that.
 func variable(flag *kong.Flag) string {
-	if slices.Contains(forOneRun, flag.Name) || flag.Target.Kind() == reflect.Pointer {
+	if slices.Contains(commandLineOnly, flag.Name) || flag.Target.Kind() == reflect.Pointer {
 		return ""
 	}
 	return variableName(flag.Name)
@@ -35,7 +35,7 @@ func variableName(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// withVariable is the help of a flag, with the name of its environment variable.
+// withVariable returns the help of a flag, with the name of its environment variable.
 func withVariable(value *kong.Value) string {
 	switch {
 	case value.Name == "help":
@@ -46,13 +46,13 @@ func withVariable(value *kong.Value) string {
 	return value.Help + " ($" + variable(value.Flag) + ")"
 }
 
-// variables sets flags that are not given from the environment.
+// variables sets flags from the environment, unless the command line sets them.
 type variables struct {
 	getenv func(string) string
 	used   map[string]bool // the flags that a variable has set, such as --listen
 }
 
-// resolve looks up the variable of a flag. An empty variable counts as not set.
+// resolve returns the value of a flag's variable. An empty variable counts as not set.
 func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := variable(flag)
 	if name == "" || v.getenv(name) == "" {
@@ -62,8 +62,8 @@ func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	return v.getenv(name), nil
 }
 
-// blame makes an error name the variable instead of the flag, if the value came from the environment.
-func (v variables) blame(err error) error {
+// nameVariables makes an error name the variable instead of the flag if the value came from the environment.
+func (v variables) nameVariables(err error) error {
 	return terminal.RenameFlags(err, func(flag string) string {
 		if v.used[flag] {
 			return variableName(strings.TrimPrefix(flag, "--"))
@@ -73,14 +73,15 @@ func (v variables) blame(err error) error {
 }
 
 var (
-	// clientVariables are settings of the program as a client, and of its tests.
+	// clientVariables match the variables of commands that call a server, and those of tests.
 	clientVariables = regexp.MustCompile(`^PETSTORE_(API_KEY|SERVER|PROFILE|TEST_\w*)=`)
-	// serviceVariables are variables that Kubernetes sets for services whose names begin with petstore.
-	serviceVariables = regexp.MustCompile(`^PETSTORE_(\w+_)?(SERVICE_(HOST|PORT\w*)=|PORT_\d+_|PORT=\w+://)`)
+	// kubernetesVariables match the variables that Kubernetes sets for services whose names begin with petstore.
+	kubernetesVariables = regexp.MustCompile(`^PETSTORE_(\w+_)?(SERVICE_(HOST|PORT\w*)=|PORT_\d+_|PORT=\w+://)`)
 )
 
-// strangers warns of each variable that looks like a setting but is not one, and names the most similar setting.
-func strangers(app *kong.Application, environ []string) (warnings []string) {
+// unknownVariables returns a warning for each variable that looks like a setting but is not one. The warning suggests the
+// most similar setting.
+func unknownVariables(app *kong.Application, environ []string) (warnings []string) {
 	known := map[string]bool{}
 	for _, command := range app.Leaves(false) {
 		for _, flag := range command.Flags {
@@ -89,20 +90,20 @@ func strangers(app *kong.Application, environ []string) (warnings []string) {
 	}
 	for _, set := range environ {
 		name, value, _ := strings.Cut(set, "=")
-		if !strings.HasPrefix(name, variablePrefix) || value == "" || known[name] || clientVariables.MatchString(set) || serviceVariables.MatchString(set) {
+		if !strings.HasPrefix(name, variablePrefix) || value == "" || known[name] || clientVariables.MatchString(set) || kubernetesVariables.MatchString(set) {
 			continue
 		}
-		advice := "petstore serve --help shows all settings"
-		if meant := nearest(name, known); meant != "" {
-			advice = "did you mean " + meant + "?"
+		advice := "see petstore serve --help for all settings"
+		if similar := nearest(name, known); similar != "" {
+			advice = "did you mean " + similar + "?"
 		}
-		warnings = append(warnings, fmt.Sprintf("%s is set and no setting has that name; %s", name, advice))
+		warnings = append(warnings, fmt.Sprintf("the environment sets %s, but there is no such setting; %s", name, advice))
 	}
 	return warnings
 }
 
-// nearest is the known name that a mistyped name probably stands for, if there is one: they differ in few letters, or one
-// has an extra word at its end.
+// nearest returns the known name that a mistyped name probably stands for, or "" if there is none. The two differ in few
+// letters, or one has an extra word at its end.
 func nearest(name string, known map[string]bool) (found string) {
 	least := (len(name) - len(variablePrefix)) / 3
 	for _, candidate := range slices.Sorted(maps.Keys(known)) {
@@ -116,7 +117,7 @@ func nearest(name string, known map[string]bool) (found string) {
 	return found
 }
 
-// distance is how many letters must be added, removed or changed to turn one name into the other.
+// distance returns how many letters must be added, removed or changed to turn a into b: the Levenshtein distance.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

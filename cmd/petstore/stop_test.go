@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestACommandThatASignalEndsSaysWhatIsLeft(t *testing.T) {
+func TestAnInterruptedCommandSaysWhatItHasDone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database, backup := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "backup.db")
@@ -23,7 +23,7 @@ func TestACommandThatASignalEndsSaysWhatIsLeft(t *testing.T) {
 	}{
 		{"backup " + filepath.Join(dir, "other.db") + " --database " + database, "stopped; no backup was made"},
 		{"restore " + backup + " --database sqlite:" + filepath.Join(dir, "other.db"), "stopped; nothing was written"},
-		{"copy --from " + database + " --to sqlite:" + filepath.Join(dir, "copy.db"), "stopped; what was copied stays, and copying again goes on"},
+		{"copy --from " + database + " --to sqlite:" + filepath.Join(dir, "copy.db"), "stopped; what was copied stays; run the command again to continue"},
 		{"keys create --name b --database " + database, "stopped; petstore keys list shows what was done"},
 		{"keys revoke ID --database " + database, "stopped; petstore keys list shows what was done"},
 	} {
@@ -36,6 +36,6 @@ func TestACommandThatASignalEndsSaysWhatIsLeft(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "other.db")); err == nil {
-		t.Error("a command that was stopped left a file")
+		t.Error("an interrupted command left a file")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// session is a program at a terminal, and what a person there sees.
+// session is a command that runs at a terminal, and what the terminal shows.
 type session struct {
 	keyboard *os.File
 	screen   *testservice.Transcript
@@ -25,8 +25,8 @@ type session struct {
 	ended    chan struct{}
 }
 
-// sitDown starts a command at a terminal with that many columns.
-func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string) *session {
+// runAtTerminal starts a command at a terminal with that many columns.
+func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...string) *session {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -65,7 +65,7 @@ func sitDown(t *testing.T, columns uint16, env map[string]string, args ...string
 		for {
 			n, err := master.Read(buffer)
 			s.screen.Write(buffer[:n])
-			if err != nil { // the program is gone, and so is its side of the terminal
+			if err != nil { // the command has ended, which closes its side of the terminal
 				s.command.Wait()
 				close(s.ended)
 				return
@@ -81,7 +81,7 @@ func (s *session) sees(t *testing.T, text string) {
 	testservice.Eventually(t, fmt.Sprintf("the screen shows %q", text), time.Minute, func() bool { return strings.Contains(s.screen.String(), text) })
 }
 
-// echoes says whether the terminal shows what is typed.
+// echoes reports whether the terminal shows what is typed.
 func (s *session) echoes(t *testing.T) bool {
 	t.Helper()
 	mode, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
@@ -93,8 +93,8 @@ func (s *session) echoes(t *testing.T) bool {
 
 func (s *session) types(text string) { s.keyboard.WriteString(text) }
 
-// leaves waits until the program ends, and returns its status and what was on the screen.
-func (s *session) leaves(t *testing.T) (int, string) {
+// wait waits until the command ends, and returns its exit status and what the terminal showed.
+func (s *session) wait(t *testing.T) (int, string) {
 	t.Helper()
 	select {
 	case <-s.ended:
@@ -104,61 +104,61 @@ func (s *session) leaves(t *testing.T) (int, string) {
 	return s.command.ProcessState.ExitCode(), strings.ReplaceAll(s.screen.String(), "\r\n", "\n")
 }
 
-func TestAListOnATerminalIsATableOfItsWidth(t *testing.T) {
+func TestAListOnATerminalIsATableThatFitsItsWidth(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.does(t, "categories", "name", "5", "Dogs")
-	d.does(t, "pets", "add", strings.Repeat("long ", 20), "--category", "5", "--status", "sold")
-	d.does(t, "pets", "add", "猫\x1b[2J", "--category", "7")
+	user := newRemoteUser(t)
+	user.does(t, "categories", "name", "5", "Dogs")
+	user.does(t, "pets", "add", strings.Repeat("long ", 20), "--category", "5", "--status", "sold")
+	user.does(t, "pets", "add", "猫\x1b[2J", "--category", "7")
 	const table = "ID  NAME               CATEGORY  STATUS\n" +
 		"2   猫\\x1b[2J          7         \x1b[32mavailable\x1b[0m\n" +
 		"1   long long long l…  5 Dogs    \x1b[90msold\x1b[0m\n"
-	if status, screen := sitDown(t, 42, d.env, "pets", "list").leaves(t); status != 0 || screen != table {
+	if status, screen := runAtTerminal(t, 42, user.env, "pets", "list").wait(t); status != 0 || screen != table {
 		t.Errorf("pets list ended with %d and showed\n%s\nwant\n%s", status, screen, table)
 	}
-	d.does(t, "categories", "name", "7", strings.Repeat("cats ", 20))
-	if _, screen := sitDown(t, 42, d.env, "pets", "list").leaves(t); !strings.Contains(screen, "1   long long l…  5 Dogs         ") {
+	user.does(t, "categories", "name", "7", strings.Repeat("cats ", 20))
+	if _, screen := runAtTerminal(t, 42, user.env, "pets", "list").wait(t); !strings.Contains(screen, "1   long long l…  5 Dogs         ") {
 		t.Errorf("with a long category pets list showed\n%s", screen)
 	}
-	d.does(t, "orders", "place", "2", "--reference", strings.Repeat("shop ", 40))
-	_, orders := sitDown(t, 80, d.env, "orders", "list").leaves(t)
+	user.does(t, "orders", "place", "2", "--reference", strings.Repeat("shop ", 40))
+	_, orders := runAtTerminal(t, 80, user.env, "orders", "list").wait(t)
 	for line := range strings.Lines(strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "").Replace(orders)) {
 		if utf8.RuneCountInString(strings.TrimSpace(line)) > 80 {
 			t.Errorf("orders list showed a row that does not fit:\n%s", orders)
 		}
 	}
-	d.env["NO_COLOR"] = "1"
-	if _, screen := sitDown(t, 80, d.env, "pets", "show", "2").leaves(t); strings.Contains(screen, "\x1b") || !strings.HasPrefix(screen, "ID  NAME") {
+	user.env["NO_COLOR"] = "1"
+	if _, screen := runAtTerminal(t, 80, user.env, "pets", "show", "2").wait(t); strings.Contains(screen, "\x1b") || !strings.HasPrefix(screen, "ID  NAME") {
 		t.Errorf("with NO_COLOR pets show showed %q", screen)
 	}
-	if _, screen := sitDown(t, 80, d.env, "orders", "list", "--status", "expired").leaves(t); screen != "There is nothing to list.\n" {
+	if _, screen := runAtTerminal(t, 80, user.env, "orders", "list", "--status", "expired").wait(t); screen != "There is nothing to list.\n" {
 		t.Errorf("orders list showed %q", screen)
 	}
 }
 
-func TestAListOnATerminalEndsAfterAScreenful(t *testing.T) {
+func TestAListOnATerminalHasAtMost30Rows(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	user := newRemoteUser(t)
 	for i := range 31 {
-		d.Ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
+		user.Ask(t, "POST", "/v1/pets", `{"name":"`+strconv.Itoa(i)+`","categoryId":1}`)
 	}
 	for _, c := range []struct {
 		typed string
 		lines int
 		more  bool
 	}{{"", 32, true}, {"--all", 32, false}, {"--limit 31", 32, false}, {"--limit 5", 6, false}} {
-		_, screen := sitDown(t, 80, d.env, append([]string{"pets", "list"}, strings.Fields(c.typed)...)...).leaves(t)
-		more := strings.Contains(screen, "These are the first 30, and there are more")
+		_, screen := runAtTerminal(t, 80, user.env, append([]string{"pets", "list"}, strings.Fields(c.typed)...)...).wait(t)
+		more := strings.Contains(screen, "Only the first 30 are shown.")
 		if strings.Count(screen, "\n") != c.lines || more != c.more {
 			t.Errorf("pets list %s showed\n%s", c.typed, screen)
 		}
 	}
 }
 
-func TestAnAnimalIsDeletedAfterAQuestionOnly(t *testing.T) {
+func TestDeletingAnAnimalNeedsConfirmation(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.does(t, "pets", "add", "Rex\x07", "--category", "1")
+	user := newRemoteUser(t)
+	user.does(t, "pets", "add", "Rex\x07", "--category", "1")
 	for _, c := range []struct {
 		types, says string
 		status      int
@@ -167,38 +167,38 @@ func TestAnAnimalIsDeletedAfterAQuestionOnly(t *testing.T) {
 		{"no\n", "nothing was done", 1},
 		{"\x04", "nothing was done", 1},
 		{"\x03", "petstore: stopped; nothing was done", 1},
-		{"y\n", "Animal 1 is deleted.", 0},
+		{"y\n", "Deleted animal 1.", 0},
 	} {
-		s := sitDown(t, 80, d.env, "pets", "delete", "1")
+		s := runAtTerminal(t, 80, user.env, "pets", "delete", "1")
 		s.sees(t, `Delete Rex\a (1, available) for good? [y/N] `)
 		s.types(c.types)
-		if status, screen := s.leaves(t); status != c.status || !strings.Contains(screen, c.says) {
+		if status, screen := s.wait(t); status != c.status || !strings.Contains(screen, c.says) {
 			t.Errorf("after %q pets delete ended with %d:\n%s", c.types, status, screen)
 		}
 	}
 }
 
-func TestAKeyThatIsTypedIsNotShown(t *testing.T) {
+func TestATypedKeyIsNotEchoed(t *testing.T) {
 	t.Parallel()
 	s, home := testservice.Serve(t, "--environment", "staging"), t.TempDir()
 	env := map[string]string{"XDG_CONFIG_HOME": home, "PETSTORE_SERVER": s.URL, "PETSTORE_PROFILE": "staging"}
 	asked := func() *session {
-		login := sitDown(t, 80, env, "login")
+		login := runAtTerminal(t, 80, env, "login")
 		login.sees(t, "API key for "+s.URL+": ")
-		testservice.Eventually(t, "the terminal hides what is typed", time.Minute, func() bool { return !login.echoes(t) })
+		testservice.Eventually(t, "the terminal does not echo", time.Minute, func() bool { return !login.echoes(t) })
 		return login
 	}
 	login := asked()
 	login.types("\x03")
-	if status, screen := login.leaves(t); status != 1 || !strings.Contains(screen, "petstore: stopped") || leftIn(t, home) != nil {
+	if status, screen := login.wait(t); status != 1 || !strings.Contains(screen, "petstore: stopped") || leftIn(t, home) != nil {
 		t.Errorf("after Ctrl-C login ended with %d and left %v:\n%s", status, leftIn(t, home), screen)
 	}
 	if !login.echoes(t) {
-		t.Error("after Ctrl-C the terminal still hides what is typed")
+		t.Error("after Ctrl-C the terminal still does not echo")
 	}
 	login = asked()
 	login.types(s.Key + "\n")
-	status, screen := login.leaves(t)
+	status, screen := login.wait(t)
 	if status != 0 || strings.Contains(screen, s.Key) || !strings.Contains(screen, "Logged in to "+s.URL+" (staging) with the profile staging.") {
 		t.Errorf("login ended with %d:\n%s", status, screen)
 	}
@@ -207,7 +207,7 @@ func TestAKeyThatIsTypedIsNotShown(t *testing.T) {
 	}
 }
 
-func TestAWaitForTheRateLimitIsToldAndCanBeEnded(t *testing.T) {
+func TestAWaitForTheRateLimitIsShownAndCanBeInterrupted(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", database)
@@ -220,10 +220,10 @@ func TestAWaitForTheRateLimitIsToldAndCanBeEnded(t *testing.T) {
 	if got, err := testservice.Request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.Status != 200 {
 		t.Fatal(got, err)
 	}
-	list := sitDown(t, 80, env, "pets", "list") // sends two requests, so that it waits even if a new minute begins
+	list := runAtTerminal(t, 80, env, "pets", "list") // sends two requests, so it has to wait even if a new minute begins
 	list.sees(t, " s for the rate limit.")
 	list.types("\x03")
-	if status, screen := list.leaves(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {
+	if status, screen := list.wait(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {
 		t.Errorf("after Ctrl-C pets list ended with %d:\n%s", status, screen)
 	}
 }

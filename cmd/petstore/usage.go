@@ -18,28 +18,28 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// misuse says in a sentence why a command line could not be parsed.
-func misuse(err error) error {
-	var wrong terminal.UsageError
+// explainUsage turns an error of the parser into a UsageError that says what is wrong with the command line.
+func explainUsage(err error) error {
+	var usage terminal.UsageError
 	var parse *kong.ParseError
 	switch {
-	case errors.As(err, &wrong):
-		return terminal.Reworded{Err: err, Text: wrong.Error()}
+	case errors.As(err, &usage):
+		return terminal.Reworded{Err: err, Text: usage.Error()}
 	case errors.As(err, &parse) && parse.Context.Error == nil:
-		if lacks := missing(parse.Context); lacks != "" {
-			return terminal.UsageError{Err: terminal.Reworded{Err: err, Text: lacks}}
+		if text := describeMissing(parse.Context); text != "" {
+			return terminal.UsageError{Err: terminal.Reworded{Err: err, Text: text}}
 		}
 	}
 	return terminal.UsageError{Err: err}
 }
 
-// missing says what is missing in a command line that is right so far.
-func missing(command *kong.Context) string {
-	var lacks []string
+// describeMissing names the required arguments and flags, and the subcommand, that a command line lacks.
+func describeMissing(command *kong.Context) string {
+	var missing []string
 	node := cmp.Or(command.Selected(), command.Model.Node)
 	for _, value := range node.Values() {
 		if value.Required && !value.Set {
-			lacks = append(lacks, fmt.Sprintf("%s is missing: %s", value.ShortSummary(), strings.TrimSuffix(value.Help, ".")))
+			missing = append(missing, fmt.Sprintf("%s is missing: %s", value.ShortSummary(), strings.TrimSuffix(value.Help, ".")))
 		}
 	}
 	if len(node.Children) > 0 {
@@ -47,78 +47,78 @@ func missing(command *kong.Context) string {
 		for _, child := range node.Children {
 			names = append(names, child.Name)
 		}
-		lacks = append(lacks, "a command is missing; it may be "+anyOf(names))
+		missing = append(missing, "a command is missing; it must be "+joinOr(names))
 	}
-	return strings.Join(lacks, "; ")
+	return strings.Join(missing, "; ")
 }
 
-// otherNames are the aliases that kong writes after the name of a command.
-var otherNames = regexp.MustCompile(` \([^)]*\)`)
+// aliases match the aliases that kong writes in parentheses after the name of a command.
+var aliases = regexp.MustCompile(` \([^)]*\)`)
 
-// pointToHelp adds to a usage error how to get the help of the command.
+// pointToHelp adds to a usage error how to show the help of the command.
 func pointToHelp(err error, command *kong.Context) error {
 	if !errors.As(err, new(terminal.UsageError)) {
 		return err
 	}
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
-		command = parse.Context // the command that was typed, even with --help
+		command = parse.Context // the command that was typed, also in petstore help COMMAND
 	}
 	name := command.Model.Name
 	if selected := command.Selected(); selected != nil {
-		name = otherNames.ReplaceAllString(selected.FullPath(), "")
+		name = aliases.ReplaceAllString(selected.FullPath(), "")
 	}
-	return fmt.Errorf("%w (%s --help tells more)", err, name)
+	return fmt.Errorf("%w (see %s --help)", err, name)
 }
 
-// speakPlainly makes the refusal of every wrong value say what the value may be.
-func speakPlainly(app *kong.Application) error {
+// explainValues makes the error for every wrong value say what the value must be.
+func explainValues(app *kong.Application) error {
 	return kong.Visit(app, func(v kong.Visitable, next kong.Next) error {
 		if value, ok := v.(*kong.Value); ok {
-			value.Mapper = plainMapper{value.Mapper}
+			value.Mapper = explainingMapper{value.Mapper}
 		}
 		return next(nil)
 	})
 }
 
-// plainMapper is a mapper whose refusals are sentences.
-type plainMapper struct{ kong.Mapper }
+// explainingMapper is a mapper whose errors say what the value must be.
+type explainingMapper struct{ kong.Mapper }
 
-// Decode reads a value into the target.
-func (p plainMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
-	value, given, may := ctx.Value, ctx.Scan.Peek(), mayBe(ctx.Value)
+// Decode parses a value into the target.
+func (m explainingMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	value, given, want := ctx.Value, ctx.Scan.Peek(), describeValue(ctx.Value)
 	name := value.ShortSummary()
 	switch {
 	case value.IsBool() || given.IsValue():
 	case !given.IsEOL():
-		return terminal.WrongUsage("%s is followed by %s, which looks like a flag; write %s=%[2]s if that is its value", name, given, name)
-	case may != "":
-		return terminal.WrongUsage("%s has no value; it may be %s", name, may)
+		return terminal.WrongUsage("%s is followed by %s, which looks like a flag; if that is its value, write %s=%[2]s", name, given, name)
+	case want != "":
+		return terminal.WrongUsage("%s has no value; it must be %s", name, want)
 	default:
 		return terminal.WrongUsage("%s has no value; write one after it", name)
 	}
-	if !value.IsBool() && !utf8.ValidString(given.String()) { // the parser would put U+FFFD in its place
+	if !value.IsBool() && !utf8.ValidString(given.String()) { // the parser would replace invalid bytes by U+FFFD
 		return terminal.WrongUsage("%s is not valid UTF-8; set the terminal to UTF-8 and write it again", name)
 	}
-	err := p.Mapper.Decode(ctx, target)
-	if may != "" && (err != nil || !allowed(value, given.String(), target)) {
-		return terminal.WrongUsage("%s is %q; it may be %s", name, given.String(), may)
+	err := m.Mapper.Decode(ctx, target)
+	if want != "" && (err != nil || !isAllowed(value, given.String(), target)) {
+		return terminal.WrongUsage("%s is %q; it must be %s", name, given.String(), want)
 	}
 	return err
 }
 
-// mayBe says what a value may be. It returns "" where the parser's own error says that.
-func mayBe(value *kong.Value) string {
+// describeValue says what a value must be. It returns "" if the parser's own error says that.
+func describeValue(value *kong.Value) string {
 	kind := value.Target.Type()
 	if kind.Kind() == reflect.Pointer {
 		kind = kind.Elem()
 	}
 	switch {
 	case value.Enum != "":
-		return anyOf(value.EnumSlice())
+		return joinOr(value.EnumSlice())
 	case kind == reflect.TypeFor[slog.Level]():
 		return "debug, info, warn or error"
 	case kind == reflect.TypeFor[time.Duration]():
-		return "a length of time such as 30s or 5m"
+		return "a duration such as 30s or 5m"
 	case kind == reflect.TypeFor[bool]():
 		return "true or false"
 	case kind == reflect.TypeFor[int64]():
@@ -127,22 +127,22 @@ func mayBe(value *kong.Value) string {
 	return ""
 }
 
-// allowed reports whether the setting accepts a value that could be read.
-func allowed(value *kong.Value, given string, target reflect.Value) bool {
+// isAllowed reports whether a value that could be parsed is one of the allowed values.
+func isAllowed(value *kong.Value, given string, target reflect.Value) bool {
 	if value.Enum != "" {
 		return slices.Contains(value.EnumSlice(), given)
 	}
-	switch read := reflect.Indirect(target).Interface().(type) {
+	switch parsed := reflect.Indirect(target).Interface().(type) {
 	case time.Duration:
-		return read >= 0
-	case int64: // the parser takes 010 for eight
-		return strconv.FormatInt(read, 10) == given
+		return parsed >= 0
+	case int64: // the parser reads 010 as octal
+		return strconv.FormatInt(parsed, 10) == given
 	}
 	return true
 }
 
-// anyOf joins words into "a, b or c".
-func anyOf(words []string) string {
+// joinOr joins words into "a, b or c".
+func joinOr(words []string) string {
 	last := len(words) - 1
 	if last == 0 {
 		return words[0]

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// version is set by the build. If the build does not set it, the version of the module is used.
+// version is set when a release is built. Otherwise versionName returns the version of the module.
 var version = ""
 
 type versionCmd struct{}

@@ -6,8 +6,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The test goes through every view of the store front, in the order in which a person meets them, and looks at each in every
-// choice of colors.
+// The test goes through every view of the desk, in the order in which a person meets them, and checks each in light, dark
+// and forced colors.
 func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--environment", "staging")
@@ -35,7 +35,7 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	page.Click("#empty-add")
 	page.Click("#send-add")
 	page.Wait(`document.getElementById("name-error").innerText !== ""`)
-	check("the form with its complaints")
+	check("the form with its errors")
 	page.Press(escape)
 
 	add(t, s, animal("Olive", "available"), animal("Duke", "sold"), animal("Maple", "pending"))
@@ -44,25 +44,25 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	check("the list")
 	page.Click(`[data-animal="1"]`)
 	page.Click(`[data-action="reserve"]`)
-	check("the question for whom")
+	check("the dialog of a reservation")
 	page.Click("#send-reserve")
 	page.Wait(`order.checkVisibility() && said.innerText.includes("reserved")`)
-	check("an animal that is reserved")
+	check("a reserved animal")
 	page.Click(`[data-action="edit"]`)
-	check("the form of an animal that is reserved")
+	check("the form of a reserved animal")
 	page.Press(escape)
 	page.Open(s.URL + "/?animal=2")
 	page.Click(`[data-action="delete"]`)
-	check("the question before it is deleted")
+	check("the question before an animal is deleted")
 	page.Open(s.URL + "/?animal=99")
 	page.Wait(`missing.checkVisibility()`)
-	check("an animal that is not there")
+	check("an animal that does not exist")
 	page.Click("#change-key")
-	check("the question for another key")
+	check("the dialog for another key")
 	page.Open(s.URL + "/?animal=2")
 	page.Wait(isSold)
 	s.Kill()
 	page.Click(act("bring-back"))
 	page.Wait(`notice.innerText.includes("cannot be reached")`)
-	check("a change that nobody answered")
+	check("a change without an answer")
 }

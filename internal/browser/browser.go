@@ -1,3 +1,3 @@
-// Package browser drives the pages of the running program in a real browser, like a person at the desk does. It has tests
-// only.
+// Package browser tests the pages of the running program in a real browser: the desk, where staff work with animals, and the
+// API reference. It contains only tests.
 package browser

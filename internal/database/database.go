@@ -1,5 +1,5 @@
-// Package database opens the storage that the flags of a command name: an SQLite file or a PostgreSQL database. It is the
-// one place that knows which of the two can do what.
+// Package database opens the storage that the flags of a command choose: an SQLite file or a PostgreSQL database. It is the
+// only place that knows which of the two can do what.
 package database
 
 import (
@@ -12,11 +12,11 @@ import (
 	"petstore/internal/sqlite"
 )
 
-// Flags say which storage a command works on.
+// Flags choose the storage that a command works on.
 type Flags struct {
-	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment: production or staging. A database and its keys belong to one."`
-	Database    string               `placeholder:"URL" help:"Where animals and keys are kept: sqlite:FILE or postgres://user:password@host/name. By default sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
-	Redis       string               `placeholder:"URL" help:"Where serve counts requests when there are several replicas: redis://host:6379. By default each process counts for itself. Other commands accept it and do not use it."`
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"production or staging. A database and its keys belong to one environment."`
+	Database    string               `placeholder:"URL" help:"The database for animals, orders and keys: sqlite:FILE or postgres://user:password@host/name. The default is sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
+	Redis       string               `placeholder:"URL" help:"The Redis server in which several replicas count requests together: redis://host:6379. By default each replica counts its own. Only serve uses it; other commands ignore it."`
 }
 
 // Purpose says what a command does with the storage, and what it may do to the schema.
@@ -35,32 +35,32 @@ var (
 	ToChange  = Purpose{}
 )
 
-// Watch holds functions that the storage calls to report what it does. Each may be nil.
+// Watch holds the functions with which the storage reports what it does. Each may be nil.
 type Watch struct {
 	petstore.Watch
-	// Batched reports how many creates one commit holds.
+	// Batched reports the number of creates in one commit.
 	Batched func(creates int)
-	// Lost reports that the file of the storage is not in its place, and with nil that it is back.
+	// Lost reports that the SQLite file has been moved or deleted, and with nil that it is back.
 	Lost func(problem error)
 }
 
-// Storage is an open storage: what both stores can do and, as fields, what each does in its own way. A field is nil if
-// this store cannot do it.
+// Storage is an open storage. The embedded Database is what both kinds can do; the fields are what they do differently or
+// what only one of them can do. A field is nil if this kind of storage cannot do it.
 type Storage struct {
 	petstore.Database
-	// Identity names the storage, however --database is written.
+	// Identity returns a name that is the same however --database is written.
 	Identity func(context.Context) (string, error)
-	// Versioned is SQLite, whose server is the only writer.
+	// Versioned is set for SQLite, where the server is the only writer.
 	Versioned petstore.Versioned
-	// WALSize is the size of SQLite's write-ahead log in bytes.
+	// WALSize returns the size of SQLite's write-ahead log in bytes.
 	WALSize func() int64
-	// LastBackup is when petstore backup was last run on the SQLite file.
+	// LastBackup returns when petstore backup last backed up the SQLite file.
 	LastBackup func(context.Context) (time.Time, error)
-	// SharedReads counts the reads on PostgreSQL that shared the query of another one.
+	// SharedReads returns how many reads on PostgreSQL shared the query of another read.
 	SharedReads func() int64
 }
 
-// Open opens the storage that the flags name.
+// Open opens the storage that the flags choose.
 func (f Flags) Open(ctx context.Context, why Purpose, w Watch) (*Storage, error) {
 	kind, path, err := f.Parse()
 	switch {
@@ -106,7 +106,7 @@ func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage
 	return &Storage{Database: db, Identity: identity, SharedReads: db.SharedReads}, nil
 }
 
-// With opens the storage that the flags name, does work on it, and closes it.
+// With opens the storage that the flags choose, calls work, and closes the storage.
 func (f Flags) With(ctx context.Context, why Purpose, work func(*Storage) error) error {
 	storage, err := f.Open(ctx, why, Watch{})
 	if err != nil {
@@ -116,9 +116,9 @@ func (f Flags) With(ctx context.Context, why Purpose, work func(*Storage) error)
 	return work(storage)
 }
 
-// CheckSchema returns the schema version of the storage, 0 if the storage is empty or missing, and the version that this
-// program uses. It changes nothing.
-func (f Flags) CheckSchema(ctx context.Context) (schema, known int, err error) {
+// CheckSchema returns the schema version of the storage, which is 0 if the storage is empty or missing, and the version that
+// this program needs. It changes nothing.
+func (f Flags) CheckSchema(ctx context.Context) (current, needed int, err error) {
 	kind, path, err := f.Parse()
 	switch {
 	case err != nil:

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Kind is the kind of a storage.
+// Kind is a kind of storage.
 type Kind string
 
 // The kinds of storage.
@@ -19,7 +19,7 @@ const (
 	Postgres Kind = "postgres"
 )
 
-// Parse splits --database into the kind of storage and, if it is a file, its path.
+// Parse returns the kind of storage that --database chooses and, for SQLite, the path of the file.
 func (f Flags) Parse() (kind Kind, path string, err error) {
 	address := f.Database
 	if address == "" {
@@ -41,14 +41,14 @@ func (f Flags) Parse() (kind Kind, path string, err error) {
 		}
 		return Postgres, "", nil
 	}
-	began := "is of no kind that is known here" // the text itself may hold a password
+	problem := "is not a database URL" // the message does not quote it, because it may contain a password
 	if !strings.ContainsAny(scheme, "@= ") {
-		began = fmt.Sprintf("begins with %q", scheme)
+		problem = fmt.Sprintf("begins with %q", scheme)
 	}
-	return "", "", terminal.WrongUsage("--database %s; it may be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", began)
+	return "", "", terminal.WrongUsage("--database %s; it must be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", problem)
 }
 
-// Describe names the storage without what is secret about it.
+// Describe names the storage without its secrets.
 func (f Flags) Describe() string {
 	kind, path, _ := f.Parse()
 	if kind == SQLite {

@@ -13,15 +13,13 @@ import (
 
 // Copy is the command that copies a database into another one.
 type Copy struct {
-	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of both databases: production or staging."`
-	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which may be in use: sqlite:FILE or postgres://user:password@host/name."`
-	To          string               `required:"" placeholder:"URL" help:"The database to copy into, from which no server has served yet, written in the same way."`
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"production or staging. Both databases must belong to it."`
+	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which a server may be using: sqlite:FILE or postgres://user:password@host/name."`
+	To          string               `required:"" placeholder:"URL" help:"The database to copy into, in the same form. No server may have served from it yet."`
 }
 
-const resumable = "what was copied stays, and copying again goes on"
-
-// Interrupted says what becomes of a copy that is broken off.
-func (*Copy) Interrupted() string { return resumable }
+// Interrupted says what is left of an interrupted copy.
+func (*Copy) Interrupted() string { return "what was copied stays; run the command again to continue" }
 
 // Run copies one database into another.
 func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
@@ -35,10 +33,10 @@ func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
 		return err
 	}
 	defer to.Close()
-	told := time.Now()
+	reported := time.Now()
 	tallies, err := petstore.Copy(ctx, from, to, func(n, total int64) {
-		if now := time.Now(); now.Sub(told) >= progressEvery {
-			told = now
+		if now := time.Now(); now.Sub(reported) >= progressEvery {
+			reported = now
 			fmt.Fprintf(con.Stderr, "%d of %d animals (%d %%)\n", n, total, n*100/max(1, total))
 		}
 	})
@@ -46,19 +44,19 @@ func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
 	case errors.Is(err, petstore.ErrServed):
 		return errors.New("a server has served from the database to copy into, and a copy would undo what was done there; copy into an empty one")
 	case err != nil:
-		return fmt.Errorf("%w; %s", err, resumable)
+		return fmt.Errorf("%w; %s", err, c.Interrupted())
 	}
 	for _, t := range tallies {
 		kept := ""
 		if t.Kept > 0 {
-			kept = fmt.Sprintf(", %d only there and kept", t.Kept)
+			kept = fmt.Sprintf(", %d kept that only the target has", t.Kept)
 		}
 		fmt.Fprintf(con.Stderr, "Copied %s: %d added, %d changed, %d removed%s\n", t.Kind, t.Added, t.Changed, t.Removed, kept)
 	}
 	return nil
 }
 
-// open opens a database. Its errors name the flag that gave the URL.
+// open opens a database. Its errors name the flag that the URL came from.
 func (c *Copy) open(ctx context.Context, flag, url string, why database.Purpose) (*database.Storage, error) {
 	storage, err := database.Flags{Environment: c.Environment, Database: url}.Open(ctx, why, database.Watch{})
 	return storage, terminal.RenameFlags(err, func(named string) string {
@@ -69,5 +67,5 @@ func (c *Copy) open(ctx context.Context, flag, url string, why database.Purpose)
 	})
 }
 
-// progressEvery is how often a long command reports its progress.
+// progressEvery is how often a copy reports its progress.
 const progressEvery = time.Second

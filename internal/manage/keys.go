@@ -13,27 +13,27 @@ import (
 
 // Keys are the commands for API keys.
 type Keys struct {
-	Create keysCreate `cmd:"" help:"Make a key. Standard output shows the key and nothing else, this one time."`
-	List   keysList   `cmd:"" help:"List what is known about the keys. The keys themselves are not stored and cannot be shown."`
-	Update keysUpdate `cmd:"" help:"Change a key, on every server within 5 seconds: its access, name and expiry, and the plan and limits of all keys of its owner."`
-	Rotate keysRotate `cmd:"" help:"Replace a key by a new one of the same owner, plan, limits and access. Standard output shows the new key and nothing else, this one time."`
-	Revoke keysRevoke `cmd:"" help:"End a key for good, on every server within 5 seconds."`
-	Unban  keysUnban  `cmd:"" help:"Lift the ban of a key's owner, on every server within 5 seconds."`
+	Create keysCreate `cmd:"" help:"Create a key. It is printed on standard output this once, and nothing else is."`
+	List   keysList   `cmd:"" help:"List the keys with their names, plans, limits and states. The keys themselves are not stored and cannot be shown."`
+	Update keysUpdate `cmd:"" help:"Change the access, name and expiry of a key, and the plan and limits of all keys of its owner. Every server follows within 5 seconds."`
+	Rotate keysRotate `cmd:"" help:"Replace a key with a new one of the same owner, plan, limits and access. The new key is printed on standard output this once, and nothing else is."`
+	Revoke keysRevoke `cmd:"" help:"Revoke a key for good. Every server follows within 5 seconds."`
+	Unban  keysUnban  `cmd:"" help:"Lift the ban of a key's owner. Every server follows within 5 seconds."`
 }
 
-// keyFlags are the flags of every command for keys.
+// keyFlags are the flags that all commands for keys have.
 type keyFlags struct{ database.Flags }
 
-// Interrupted says how to find out what a command did that was broken off.
+// Interrupted says how to find out what an interrupted command has done.
 func (keyFlags) Interrupted() string { return "petstore keys list shows what was done" }
 
 type keysCreate struct {
 	keyFlags
-	Name      string          `required:"" help:"What the key is for, or whose it is."`
+	Name      string          `required:"" help:"What the key is for, or who uses it."`
 	Plan      petstore.Plan   `enum:"free,pro,business,enterprise" default:"free" help:"free, pro, business or enterprise."`
 	PerMinute int64           `placeholder:"N" help:"Requests per minute; enterprise only."`
 	PerDay    int64           `placeholder:"N" help:"Requests per day; enterprise only."`
-	Access    petstore.Access `enum:"read,write" default:"write" help:"read, or write, which may read too."`
+	Access    petstore.Access `enum:"read,write" default:"write" help:"read, or write, which allows reading too."`
 	Expires   lifetime        `placeholder:"90d" help:"How long the key works. By default, and with never, it works until it is revoked."`
 }
 
@@ -56,26 +56,27 @@ func (c *keysCreate) Run(ctx context.Context, con *terminal.Console) error {
 	})
 }
 
-// showSecret prints only the new key on standard output, so that a script can read it, and the rest on standard error.
+// showSecret prints the new key, and nothing else, on standard output, so that a script can read it. The rest goes to
+// standard error.
 func showSecret(con *terminal.Console, secret string, key petstore.Key) error {
 	if _, err := fmt.Fprintln(con.Stdout, secret); err != nil {
-		return fmt.Errorf("key %s was made, but standard output did not take it and nobody knows it: %w; petstore keys rotate --now %s makes one in its place", key.ID, err, key.ID)
+		return fmt.Errorf("key %s was created but could not be printed, so nobody knows it: %w; replace it with petstore keys rotate --now %s", key.ID, err, key.ID)
 	}
 	until := "until it is revoked"
 	if !key.ExpiresAt.IsZero() {
 		until = "until " + key.ExpiresAt.UTC().Format(time.RFC3339)
 	}
-	fmt.Fprintf(con.Stderr, "Made key %s (%s), which works %s. It is shown only this once: keep it safe.\n", key.ID, terms(key), until)
+	fmt.Fprintf(con.Stderr, "Created key %s (%s), which works %s. It is shown only this once, so store it in a safe place.\n", key.ID, describeTerms(key), until)
 	return nil
 }
 
-// terms says what a key may do, and how often.
-func terms(key petstore.Key) string {
-	may := "read and write"
+// describeTerms names the plan, the limits and the access of a key.
+func describeTerms(key petstore.Key) string {
+	access := "read and write"
 	if key.Access == petstore.ReadOnly {
-		may = "read only"
+		access = "read only"
 	}
-	return fmt.Sprintf("%s, %d requests per minute, %d per day, %s", key.Plan, key.Limits.PerMinute, key.Limits.PerDay, may)
+	return fmt.Sprintf("%s, %d requests per minute, %d per day, %s", key.Plan, key.Limits.PerMinute, key.Limits.PerDay, access)
 }
 
 func checkName(name string) error {
@@ -85,10 +86,10 @@ func checkName(name string) error {
 	return nil
 }
 
-// lifetime is how long a key works. 0, written as never, means until it is revoked.
+// lifetime is how long a key works. 0 means until it is revoked; on the command line it is written never.
 type lifetime time.Duration
 
-// UnmarshalText reads 90d, 36h or never.
+// UnmarshalText parses a lifetime such as 90d, 36h or never.
 func (l *lifetime) UnmarshalText(text []byte) error {
 	if string(text) == "never" {
 		*l = 0
@@ -98,7 +99,7 @@ func (l *lifetime) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%w, or never", err)
 	}
 	if *l == 0 {
-		return errors.New("such a key would never work; write never for a key that works until it is revoked")
+		return errors.New("such a key would never work; for a key that works until it is revoked, write never")
 	}
 	return nil
 }
@@ -109,9 +110,9 @@ type keysUpdate struct {
 	Plan      *petstore.Plan   `enum:"free,pro,business,enterprise" help:"free, pro, business or enterprise, for all keys of the owner."`
 	PerMinute *int64           `placeholder:"N" help:"Requests per minute, for all keys of the owner; enterprise only."`
 	PerDay    *int64           `placeholder:"N" help:"Requests per day, for all keys of the owner; enterprise only."`
-	Access    *petstore.Access `enum:"read,write" help:"read, or write, which may read too."`
-	Name      *string          `help:"What the key is for, or whose it is."`
-	Expires   *lifetime        `placeholder:"90d" help:"How long the key works from now on; with never, until it is revoked."`
+	Access    *petstore.Access `enum:"read,write" help:"read, or write, which allows reading too."`
+	Name      *string          `help:"What the key is for, or who uses it."`
+	Expires   *lifetime        `placeholder:"90d" help:"How long the key works from now on; with never, it works until it is revoked."`
 }
 
 func (c *keysUpdate) Run(ctx context.Context, con *terminal.Console) error {
@@ -130,7 +131,7 @@ func (c *keysUpdate) Run(ctx context.Context, con *terminal.Console) error {
 		if err != nil {
 			return keyRefused(err)
 		}
-		fmt.Fprintf(con.Stderr, "Key %s, %s, is now: %s; %s. Every server follows within 5 seconds.\n", key.ID, terminal.OneLine(key.Name), terms(key), state(key, now))
+		fmt.Fprintf(con.Stderr, "Key %s, %s, is now: %s; %s. Every server follows within 5 seconds.\n", key.ID, terminal.OneLine(key.Name), describeTerms(key), describeState(key, now))
 		return nil
 	})
 }
@@ -138,8 +139,8 @@ func (c *keysUpdate) Run(ctx context.Context, con *terminal.Console) error {
 type keysRotate struct {
 	keyFlags
 	ID      string            `arg:"" help:"The key's id, as keys list shows it."`
-	Overlap terminal.Duration `default:"24h" help:"How long the old key still works."`
-	Now     bool              `help:"End the old key at once."`
+	Overlap terminal.Duration `default:"24h" help:"How long the old key keeps working."`
+	Now     bool              `help:"Make the old key stop working at once."`
 }
 
 func (c *keysRotate) Run(ctx context.Context, con *terminal.Console) error {
@@ -152,13 +153,13 @@ func (c *keysRotate) Run(ctx context.Context, con *terminal.Console) error {
 		if err != nil {
 			return keyRefused(err)
 		}
-		shown := showSecret(con, secret, key)
+		err = showSecret(con, secret, key)
 		if c.Now {
-			fmt.Fprintf(con.Stderr, "Key %s has ended.\n", c.ID)
+			fmt.Fprintf(con.Stderr, "Key %s no longer works; every server refuses it within 5 seconds.\n", c.ID)
 		} else {
 			fmt.Fprintf(con.Stderr, "Key %s works for another %s at most.\n", c.ID, time.Duration(c.Overlap))
 		}
-		return shown
+		return err
 	})
 }
 
@@ -195,7 +196,7 @@ func (c *keysUnban) Run(ctx context.Context, con *terminal.Console) error {
 			if err := storage.UnbanOwner(ctx, k.Owner); err != nil {
 				return keyRefused(err)
 			}
-			fmt.Fprintf(con.Stderr, "The owner of key %s is not banned any more; every server knows within 5 seconds.\n", c.ID)
+			fmt.Fprintf(con.Stderr, "The owner of key %s is no longer banned; every server follows within 5 seconds.\n", c.ID)
 			return nil
 		}
 		return keyRefused(petstore.NoSuchKey(c.ID))

@@ -11,7 +11,7 @@ import (
 // Migrate is the command that brings a database to this version's schema.
 type Migrate struct{ database.Flags }
 
-// Interrupted says what becomes of a migration that is broken off.
+// Interrupted says what is left of an interrupted migration.
 func (*Migrate) Interrupted() string { return "nothing is half done; run it again" }
 
 // Run migrates the database. It makes none: a file that does not exist is a mistake in --database.

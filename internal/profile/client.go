@@ -22,39 +22,39 @@ import (
 // DefaultServer is where petstore serve listens by default.
 const DefaultServer = "http://localhost:8080"
 
-// Flags choose the server that a command calls and the key that it sends. The key is not a flag, because other
-// users of the machine can see flags.
+// Flags choose the server that a command calls and the key that it sends. The key itself is not a flag, because other users
+// of the machine can see the flags of a process.
 type Flags struct {
-	Server  string `placeholder:"URL" help:"The server to call, with the key in $$PETSTORE_API_KEY. By default it is the server of the profile, or else http://localhost:8080."`
-	Profile string `placeholder:"NAME" help:"The profile of petstore login whose server and key to use. Without $$PETSTORE_API_KEY, it is the profile default."`
+	Server  string `placeholder:"URL" help:"The server to call with the key in $$PETSTORE_API_KEY. The default is the server of the profile; without a profile, http://localhost:8080."`
+	Profile string `placeholder:"NAME" help:"The profile of petstore login whose server and key to use. If $$PETSTORE_API_KEY is not set, the default is the profile named default."`
 }
 
-// With calls do with a client of the chosen server, and explains its error.
-func (f *Flags) With(con *terminal.Console, do func(*client.Client) error) error {
+// With calls work with a client of the chosen server. It explains the error that work returns.
+func (f *Flags) With(con *terminal.Console, work func(*client.Client) error) error {
 	store, err := f.Client(con)
 	if err != nil {
 		return err
 	}
-	return Explain(do(store))
+	return Explain(work(store))
 }
 
-// Change is like With, for a command that changes something on the server.
-func (f *Flags) Change(con *terminal.Console, do func(*client.Client) error) error {
+// Change is like With, but for work that changes something on the server. Its errors say whether the change was made.
+func (f *Flags) Change(con *terminal.Console, work func(*client.Client) error) error {
 	store, err := f.Client(con)
 	if err != nil {
 		return err
 	}
-	err = Explain(do(store))
+	err = Explain(work(store))
 	switch {
 	case errors.Is(err, context.Canceled):
-		return errors.New("stopped; it may have been done, so check before you repeat it")
-	case errors.As(err, new(*fs.PathError)): // of standard output
-		return fmt.Errorf("it was done, but it could not be shown, so do not repeat it: %w", err)
+		return errors.New("stopped; the change may have been made, so check before you repeat the command")
+	case errors.As(err, new(*fs.PathError)): // standard output cannot be written
+		return fmt.Errorf("the change was made, so do not repeat the command, but the result could not be shown: %w", err)
 	}
 	return err
 }
 
-// Client is a client of the chosen server. It sends nothing yet.
+// Client returns a client of the chosen server. It sends no request.
 func (f *Flags) Client(con *terminal.Console) (*client.Client, error) {
 	p, err := f.target(con)
 	if err != nil {
@@ -63,7 +63,7 @@ func (f *Flags) Client(con *terminal.Console) (*client.Client, error) {
 	return NewClient(con, p)
 }
 
-// NewClient makes a client of the server of a profile.
+// NewClient returns a client of the server of a profile.
 func NewClient(con *terminal.Console, p Profile) (*client.Client, error) {
 	options := []client.Option{
 		client.WithUserAgent("petstore-cli/" + con.Version),
@@ -79,28 +79,28 @@ func NewClient(con *terminal.Console, p Profile) (*client.Client, error) {
 	return store, nil
 }
 
-// waitNotice says why nothing happens for a while. It says so once, however many calls wait.
+// waitNotice returns a function that says why the client waits. If several calls wait at the same time, it says so once.
 func waitNotice(con *terminal.Console) func(time.Duration, error) {
 	var mu sync.Mutex
-	var told time.Time
-	return func(wait time.Duration, because error) {
+	var announcedUntil time.Time
+	return func(wait time.Duration, reason error) {
 		mu.Lock()
 		defer mu.Unlock()
-		end := time.Now().Add(wait)
-		if wait < time.Second || end.Before(told.Add(time.Second)) {
+		until := time.Now().Add(wait)
+		if wait < time.Second || until.Before(announcedUntil.Add(time.Second)) {
 			return
 		}
-		told = end
+		announcedUntil = until
 		seconds := int(math.Ceil(wait.Seconds()))
-		if errors.Is(because, client.ErrRateLimited) {
+		if errors.Is(reason, client.ErrRateLimited) {
 			con.Say("Waiting %d s for the rate limit.", seconds)
 		} else {
-			con.Say("Trying again in %d s: %v", seconds, because)
+			con.Say("Trying again in %d s: %v", seconds, reason)
 		}
 	}
 }
 
-// target returns the server to call and its key. A key that is stored for one server is never sent to another.
+// target returns the server to call and its key. A key stored for one server is never sent to another.
 func (f *Flags) target(con *terminal.Console) (Profile, error) {
 	server, err := ParseServer(f.Server)
 	if err != nil {
@@ -109,42 +109,42 @@ func (f *Flags) target(con *terminal.Console) (Profile, error) {
 	if key := con.Getenv("PETSTORE_API_KEY"); key != "" && f.Profile == "" {
 		return Profile{cmp.Or(server, DefaultServer), key}, nil
 	}
-	name, stored, err := Locate(con, f.Profile)
+	name, profiles, err := Locate(con, f.Profile)
 	if err != nil {
 		return Profile{}, err
 	}
-	p, err := stored.Read(name)
+	p, err := profiles.Read(name)
 	missing := errors.Is(err, fs.ErrNotExist)
-	other := err == nil && server != "" && server != p.Server
+	otherServer := err == nil && server != "" && server != p.Server
 	switch {
 	case missing && f.Profile != "":
-		return Profile{}, terminal.NoKey("there is no profile %s; petstore login with the same --profile makes it, and petstore profiles lists all profiles", f.Profile)
-	case (missing || other) && f.Profile == "":
+		return Profile{}, terminal.NoKey("there is no profile %s; run petstore login with the same --profile to create it, or petstore profiles to list all profiles", f.Profile)
+	case (missing || otherServer) && f.Profile == "":
 		return Profile{}, terminal.NoKey("there is no key for %s; set PETSTORE_API_KEY, or run petstore login", cmp.Or(server, DefaultServer))
-	case other:
-		return Profile{}, terminal.WrongUsage("--server is %s, but the key of --profile %s is for %s; give one of the two", server, f.Profile, p.Server)
+	case otherServer:
+		return Profile{}, terminal.WrongUsage("--server is %s, but the key of --profile %s is for %s; give only one of the two flags", server, f.Profile, p.Server)
 	}
 	return p, err
 }
 
-// ParseServer returns the address of a server without the version at its end. Addresses are stored and compared in this
-// form.
+// ParseServer checks the address of a server and removes the API version from its end. Profiles store addresses in this
+// form, so that they can be compared.
 func ParseServer(s string) (string, error) {
 	if s == "" {
 		return "", nil
 	}
 	u, err := url.Parse(s)
 	if err != nil || !terminal.IsWebAddress(u) || u.ForceQuery {
-		return "", terminal.WrongUsage("--server is %q; it may be an address such as https://api.example.com", terminal.HideUser(s))
+		return "", terminal.WrongUsage("--server is %q; it must be an address such as https://api.example.com", terminal.HideCredentials(s))
 	}
 	u.Host = strings.ToLower(u.Host)
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil
 }
 
-// Explain says why a call failed, and makes the server's text safe to print.
+// Explain turns an error of the client into a message for the terminal, with the text of the server escaped.
 func Explain(err error) error {
 	var refused *client.Error
-	var unanswered *url.Error
+	var noAnswer *url.Error
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
@@ -153,16 +153,16 @@ func Explain(err error) error {
 		if refused.Code == client.ErrUnauthorized {
 			err = terminal.KeyError{Err: err}
 		}
-	case errors.As(err, &unanswered):
-		server, _, _ := strings.Cut(unanswered.URL, "/v1/")
-		cause := unanswered.Err
+	case errors.As(err, &noAnswer):
+		server, _, _ := strings.Cut(noAnswer.URL, "/v1/")
+		cause := noAnswer.Err
 		if call := (*os.SyscallError)(nil); errors.As(err, &call) {
 			cause = call.Err
 		}
 		if errors.As(err, new(*tls.CertificateVerificationError)) || errors.Is(err, http.ErrSchemeMismatch) {
-			return terminal.Reworded{Err: err, Text: fmt.Sprintf("what answers at %s is not the server, or has no certificate that this machine trusts: %v; --server may be wrong", server, cause)}
+			return terminal.Reworded{Err: err, Text: fmt.Sprintf("either the program at %s is not a petstore server, or this machine does not trust its certificate: %v; check --server", server, cause)}
 		}
-		err = terminal.Reworded{Err: err, Text: fmt.Sprintf("no server answers at %s: %v; petstore serve starts one here, and --server names another", server, cause)}
+		err = terminal.Reworded{Err: err, Text: fmt.Sprintf("no server answers at %s: %v; start one with petstore serve, or choose another with --server", server, cause)}
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-func TestAWaitIsToldOnceHoweverManyCallsWait(t *testing.T) {
+func TestCallsThatWaitTogetherAnnounceItOnce(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
 	notice := waitNotice(&terminal.Console{Stderr: &said})

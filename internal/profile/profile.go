@@ -1,5 +1,5 @@
-// Package profile finds the server that a command calls and the API key for it: in flags, in the environment, or in the
-// profiles that petstore login keeps.
+// Package profile finds the server that a command calls, and the API key for it, in the flags, the environment or the
+// profiles that petstore login stores.
 package profile
 
 import (
@@ -17,16 +17,16 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Default is the profile that is used if none is named.
+// Default is the name of the profile that is used if none is given.
 const Default = "default"
 
-// Profile is a server and its key. The key is sent to no other server.
+// Profile is a server and its key. The key is never sent to another server.
 type Profile struct {
 	Server string `json:"server"`
 	Key    string `json:"key"`
 }
 
-// Environment is the environment that the prefix of the key names, empty if an operator chose the key.
+// Environment returns the environment that the prefix of the key names, or "" for a key that an operator chose.
 func (p Profile) Environment() string {
 	switch {
 	case strings.HasPrefix(p.Key, "pets_test_"):
@@ -37,7 +37,7 @@ func (p Profile) Environment() string {
 	return ""
 }
 
-// Describe is the address of the server for people to read, with a mark if it is staging.
+// Describe returns the address of the server for messages, followed by (staging) for a staging key.
 func (p Profile) Describe() string {
 	if p.Environment() == "staging" {
 		return p.Server + " (staging)"
@@ -45,54 +45,54 @@ func (p Profile) Describe() string {
 	return p.Server
 }
 
-// Folder is a folder that holds profiles, one file each.
+// Folder is the path of a folder that holds profiles, one file each.
 type Folder string
 
-// Open returns the folder of the person at this console.
-func Open(con *terminal.Console) (Folder, error) {
+// UserFolder returns the folder that holds the profiles of the current user.
+func UserFolder(con *terminal.Console) (Folder, error) {
 	base := con.Getenv("XDG_CONFIG_HOME")
 	var err error
 	switch {
 	case base == "":
 		base, err = os.UserConfigDir()
-	case !filepath.IsAbs(base): // then it does not count
+	case !filepath.IsAbs(base): // the XDG specification says to ignore a relative path
 		base, err = os.UserHomeDir()
 		base = filepath.Join(base, ".config")
 	}
 	if err != nil {
-		return "", fmt.Errorf("there is no place for profiles: %w; set PETSTORE_API_KEY instead", err)
+		return "", fmt.Errorf("there is no folder for profiles: %w; set PETSTORE_API_KEY instead", err)
 	}
 	return Folder(filepath.Join(base, "petstore", "profiles")), nil
 }
 
-// Locate returns the name of the profile to use, and the folder of profiles.
-func Locate(con *terminal.Console, named string) (name string, stored Folder, err error) {
-	name = cmp.Or(named, Default)
+// Locate returns the name of the profile to use, which is Default if flag is empty, and the folder of profiles.
+func Locate(con *terminal.Console, flag string) (name string, profiles Folder, err error) {
+	name = cmp.Or(flag, Default)
 	if !profileName.MatchString(name) {
-		return "", "", terminal.WrongUsage("--profile is %q; it may be a name of letters, digits, dots, dashes and underscores, such as staging", name)
+		return "", "", terminal.WrongUsage("--profile is %q; it must be a name of letters, digits, dots, dashes and underscores, such as staging", name)
 	}
-	stored, err = Open(con)
-	return name, stored, err
+	profiles, err = UserFolder(con)
+	return name, profiles, err
 }
 
 var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// File is the name of a profile's file.
+// File returns the path of a profile's file.
 func (d Folder) File(name string) string { return filepath.Join(string(d), name+".json") }
 
-// Read returns a profile. The error is fs.ErrNotExist if there is no profile of that name.
+// Read returns the profile of that name, or fs.ErrNotExist if there is none.
 func (d Folder) Read(name string) (p Profile, err error) {
 	text, err := os.ReadFile(d.File(name))
 	if err != nil {
 		return p, err
 	}
 	if err := json.Unmarshal(text, &p); err != nil || p.Server == "" || p.Key == "" {
-		return p, fmt.Errorf("the profile in %s cannot be read; petstore login --profile %s makes it again", d.File(name), name)
+		return p, fmt.Errorf("the profile in %s cannot be read; run petstore login --profile %s to create it again", d.File(name), name)
 	}
 	return p, nil
 }
 
-// Write stores a profile so that only its owner can read it. It is stored completely or not at all.
+// Write stores a profile atomically. Only the owner of the file can read it.
 func (d Folder) Write(name string, p Profile) error {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (d Folder) Write(name string, p Profile) error {
 	})
 }
 
-// Names returns the names of all profiles, sorted.
+// Names returns the sorted names of all profiles.
 func (d Folder) Names() (names []string, err error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,45 +11,47 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Categories are the commands for categories on a server.
+// Categories are the commands for the categories of a server.
 type Categories struct {
-	List   categoriesList   `cmd:"" aliases:"ls" help:"List the categories that have names."`
-	Add    categoriesAdd    `cmd:"" aliases:"create" help:"Add a category under a number that the server chooses, and show it."`
-	Name   categoriesName   `cmd:"" aliases:"rename" help:"Give a name to a number, or rename it."`
-	Delete categoriesDelete `cmd:"" aliases:"rm" help:"Take the name from a number; animals keep the number."`
+	List   categoriesList   `cmd:"" aliases:"ls" help:"List the named categories."`
+	Add    categoriesAdd    `cmd:"" aliases:"create" help:"Name a category whose number the server chooses, and show it."`
+	Name   categoriesName   `cmd:"" aliases:"rename" help:"Name or rename the category of a number, and show it."`
+	Delete categoriesDelete `cmd:"" aliases:"rm" help:"Remove the name of a category. Its animals keep the number."`
 }
 
-var categoryShape = shape[client.Category]{
+var categoryView = view[client.Category]{
 	titles: []string{"ID", "NAME"},
 	row:    func(c client.Category) []string { return []string{number(c.ID), c.Name} },
 }
 
-// findCategory returns the number of the category that a person means by a number or by a name, in upper or lower case.
-func findCategory(ctx context.Context, store *client.Client, meant string) (int64, error) {
-	if id, err := strconv.ParseInt(meant, 10, 64); err == nil {
+// findCategory returns the number of the category that a person gives by number or by name. It ignores the case of the name
+// if only one category has that name in any case.
+func findCategory(ctx context.Context, store *client.Client, text string) (int64, error) {
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return id, nil
 	}
-	var alike []int64
+	var similar []int64
 	for category, err := range store.Categories(ctx, client.CategoryQuery{}) {
 		switch {
 		case err != nil:
 			return 0, err
-		case category.Name == meant:
+		case category.Name == text:
 			return category.ID, nil
-		case strings.EqualFold(category.Name, meant):
-			alike = append(alike, category.ID)
+		case strings.EqualFold(category.Name, text):
+			similar = append(similar, category.ID)
 		}
 	}
-	if len(alike) == 1 {
-		return alike[0], nil
+	if len(similar) == 1 {
+		return similar[0], nil
 	}
-	return 0, fmt.Errorf("no category is named %q; petstore categories list shows all names, and any number can be used", meant)
+	return 0, fmt.Errorf("no category is named %q; petstore categories list shows all names, and any number can be used", text)
 }
 
-// firstNames returns the names of the first hundred categories. If they cannot be read, a list is shown without them.
-func firstNames(ctx context.Context, store *client.Client) map[int64]string {
+// categoryNames returns the names of the first hundred categories. If they cannot be read, it returns none, and the list of
+// animals is shown without them.
+func categoryNames(ctx context.Context, store *client.Client) map[int64]string {
 	names := map[int64]string{}
-	page, _ := store.ListCategories(ctx, client.CategoryQuery{Limit: pageful})
+	page, _ := store.ListCategories(ctx, client.CategoryQuery{Limit: maxPage})
 	for _, category := range page.Items {
 		names[category.ID] = category.Name
 	}
@@ -63,7 +65,7 @@ type categoriesList struct {
 
 func (c *categoriesList) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error {
-		return list(con, c.listFlags, categoryShape, func(limit int, cursor string) (client.Page[client.Category], error) {
+		return list(con, c.listFlags, categoryView, func(limit int, cursor string) (client.Page[client.Category], error) {
 			return store.ListCategories(ctx, client.CategoryQuery{Limit: limit, Cursor: cursor})
 		})
 	})
@@ -77,19 +79,19 @@ type categoriesAdd struct {
 
 func (c *categoriesAdd) Run(ctx context.Context, con *terminal.Console) error {
 	return c.Change(con, func(store *client.Client) error {
-		made, err := store.CreateCategory(ctx, c.Name)
+		created, err := store.CreateCategory(ctx, c.Name)
 		if err != nil {
 			return err
 		}
-		return show(con, c.showFlags, categoryShape, made)
+		return show(con, c.showFlags, categoryView, created)
 	})
 }
 
 type categoriesName struct {
 	profile.Flags
 	showFlags
-	Number int64  `arg:"" help:"The number that animals carry as their category."`
-	Name   string `arg:"" help:"Its name."`
+	Number int64  `arg:"" help:"The number of the category, which animals have as their categoryId."`
+	Name   string `arg:"" help:"The name of the category."`
 }
 
 // Help shows examples.
@@ -101,7 +103,7 @@ func (c *categoriesName) Run(ctx context.Context, con *terminal.Console) error {
 		if err != nil {
 			return err
 		}
-		return show(con, c.showFlags, categoryShape, named)
+		return show(con, c.showFlags, categoryView, named)
 	})
 }
 
@@ -115,7 +117,7 @@ func (c *categoriesDelete) Run(ctx context.Context, con *terminal.Console) error
 		if err := store.DeleteCategory(ctx, c.Number); err != nil {
 			return err
 		}
-		con.Say("Category %d has no name any more.", c.Number)
+		con.Say("Category %d no longer has a name.", c.Number)
 		return nil
 	})
 }

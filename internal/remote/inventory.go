@@ -14,6 +14,7 @@ type Inventory struct {
 	showFlags
 }
 
+// Run counts the animals by status.
 func (c *Inventory) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error {
 		counts, err := store.GetInventory(ctx)
@@ -21,7 +22,7 @@ func (c *Inventory) Run(ctx context.Context, con *terminal.Console) error {
 			return err
 		}
 		if c.JSON {
-			return show(con, c.showFlags, shape[client.Inventory]{}, counts)
+			return show(con, c.showFlags, view[client.Inventory]{}, counts)
 		}
 		return con.Table("STATUS", "ANIMALS").Print([][]string{
 			{string(client.Available), number(counts.Available)},

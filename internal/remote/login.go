@@ -13,22 +13,23 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Login is the command that keeps the address and the key of a server.
+// Login is the command that stores the address and the key of a server in a profile.
 type Login struct {
-	Server  string `placeholder:"URL" help:"The server. By default it is the one that the profile has already, or else http://localhost:8080."`
-	Profile string `placeholder:"NAME" help:"The name under which to keep the server and its key. Without one, the name is default."`
+	Server  string `placeholder:"URL" help:"The server to log in to. The default is the server that the profile already has; without one, http://localhost:8080."`
+	Profile string `placeholder:"NAME" help:"The profile in which to store the server and its key. The default is the profile named default."`
 }
 
-// Help shows examples.
+// Help explains where the key comes from, and shows examples.
 func (Login) Help() string {
-	return "On a terminal the command asks for the key and does not show it; otherwise it reads the key from standard input. It keeps the key after the server has accepted it.\n\n" + examples(
+	return "On a terminal, the command asks for the key and does not echo it. Otherwise it reads the key from standard input. It stores the key only if the server accepts it.\n\n" + examples(
 		"petstore login",
 		"petstore login --profile staging --server https://staging.example.com",
 		"petstore login < key.txt")
 }
 
+// Run asks for the key, tries it, and stores it.
 func (c *Login) Run(ctx context.Context, con *terminal.Console) error {
-	name, stored, err := profile.Locate(con, c.Profile)
+	name, profiles, err := profile.Locate(con, c.Profile)
 	if err != nil {
 		return err
 	}
@@ -36,13 +37,13 @@ func (c *Login) Run(ctx context.Context, con *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	known, _ := stored.Read(name)
-	p := profile.Profile{Server: cmp.Or(server, known.Server, profile.DefaultServer)}
+	previous, _ := profiles.Read(name)
+	p := profile.Profile{Server: cmp.Or(server, previous.Server, profile.DefaultServer)}
 	switch p.Key, err = con.ReadSecret(ctx, "API key for "+p.Server+":"); {
 	case err != nil:
 		return err
 	case p.Key == "":
-		return terminal.NoKey("no key was given; nothing was kept")
+		return terminal.NoKey("no key was given; nothing was stored")
 	}
 	store, err := profile.NewClient(con, p)
 	if err != nil {
@@ -51,32 +52,33 @@ func (c *Login) Run(ctx context.Context, con *terminal.Console) error {
 	if _, err := store.ListPets(ctx, client.PetQuery{Limit: 1}); err != nil {
 		return profile.Explain(err)
 	}
-	if err := stored.Write(name, p); err != nil {
-		return fmt.Errorf("the key works, but cannot be kept: %w", err)
+	if err := profiles.Write(name, p); err != nil {
+		return fmt.Errorf("the key works but cannot be stored: %w", err)
 	}
 	con.Say("Logged in to %s with the profile %s.", p.Describe(), name)
 	if con.Getenv("PETSTORE_API_KEY") != "" {
-		con.Say("PETSTORE_API_KEY is set and wins over it; with --profile %s commands use this key.", name)
+		con.Say("PETSTORE_API_KEY is set and overrides the profile. To use the key of the profile, add --profile %s to a command.", name)
 	}
 	return nil
 }
 
-// Logout is the command that forgets a profile.
+// Logout is the command that deletes a profile.
 type Logout struct {
-	Profile string `placeholder:"NAME" help:"The profile to forget. Without one, it is the profile default."`
+	Profile string `placeholder:"NAME" help:"The profile to delete. The default is the profile named default."`
 }
 
+// Run deletes the profile.
 func (c *Logout) Run(con *terminal.Console) error {
-	name, stored, err := profile.Locate(con, c.Profile)
+	name, profiles, err := profile.Locate(con, c.Profile)
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(stored.File(name)); errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(profiles.File(name)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no profile %s; petstore profiles lists all profiles", name)
 	} else if err != nil {
 		return err
 	}
-	con.Say("The profile %s is forgotten. Its key works until it is revoked.", name)
+	con.Say("Deleted the profile %s. Its key keeps working until it is revoked.", name)
 	return nil
 }
 
@@ -92,19 +94,20 @@ type listedProfile struct {
 	Environment string `json:"environment"`
 }
 
+// Run lists the profiles. It fails at the end if some of them cannot be read.
 func (c *Profiles) Run(con *terminal.Console) error {
-	stored, err := profile.Open(con)
+	profiles, err := profile.UserFolder(con)
 	if err != nil {
 		return err
 	}
-	names, err := stored.Names()
+	names, err := profiles.Names()
 	if err != nil {
 		return err
 	}
 	page := client.Page[listedProfile]{}
 	var unreadable error
 	for _, name := range names {
-		p, err := stored.Read(name)
+		p, err := profiles.Read(name)
 		if err != nil {
 			unreadable = errors.Join(unreadable, err)
 			continue
@@ -112,10 +115,10 @@ func (c *Profiles) Run(con *terminal.Console) error {
 		page.Items = append(page.Items, listedProfile{name, p.Server, p.Environment()})
 	}
 	if len(names) == 0 && !c.JSON {
-		con.Say("There are no profiles yet; petstore login makes one.")
+		con.Say("There are no profiles yet. Create one with petstore login.")
 		return nil
 	}
-	return cmp.Or(list(con, listFlags{All: true, JSON: c.JSON}, shape[listedProfile]{
+	return cmp.Or(list(con, listFlags{All: true, JSON: c.JSON}, view[listedProfile]{
 		titles: []string{"PROFILE", "SERVER", "ENVIRONMENT"},
 		row:    func(p listedProfile) []string { return []string{p.Name, p.Server, p.Environment} },
 	}, func(int, string) (client.Page[listedProfile], error) { return page, nil }), unreadable)

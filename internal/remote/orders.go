@@ -11,35 +11,35 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Orders are the commands for orders on a server.
+// Orders are the commands for the orders of a server.
 type Orders struct {
-	List     ordersList     `cmd:"" aliases:"ls" help:"List orders, the newest first."`
-	Place    ordersPlace    `cmd:"" aliases:"create,add" help:"Hold an available animal, and show the order."`
+	List     ordersList     `cmd:"" aliases:"ls" help:"List orders, newest first."`
+	Place    ordersPlace    `cmd:"" aliases:"create,add" help:"Place an order, which holds an available animal, and show the order."`
 	Show     ordersShow     `cmd:"" aliases:"view,get" help:"Show an order."`
-	Complete ordersComplete `cmd:"" help:"Close an open order and sell its animal."`
-	Cancel   ordersCancel   `cmd:"" help:"Close an open order and make its animal available again."`
+	Complete ordersComplete `cmd:"" help:"Complete an open order, which marks its animal as sold."`
+	Cancel   ordersCancel   `cmd:"" help:"Cancel an open order, which makes its animal available again."`
 }
 
-// shownOrders says how orders are shown. On a terminal one column has the time at which an order closed or expires, so
-// that a row fits.
-func shownOrders(con *terminal.Console) shape[client.Order] {
-	s := wholeOrders
+// orderView returns how to show orders. On a terminal, a single column shows when an order was closed or expires, so that a
+// row fits.
+func orderView(con *terminal.Console) view[client.Order] {
+	v := fullOrderView
 	if terminal.IsTerminal(con.Stdout) {
 		const minutes = "2006-01-02 15:04"
-		s.titles = []string{"ID", "PET", "STATUS", "REFERENCE", "PLACED (UTC)", "UNTIL (UTC)"}
-		s.row = func(o client.Order) []string {
-			until := cmp.Or(moment(o.ClosedAt, minutes), moment(o.ExpiresAt, minutes))
-			return []string{number(o.ID), number(o.PetID), string(o.Status), o.Reference, moment(o.CreatedAt, minutes), until}
+		v.titles = []string{"ID", "PET", "STATUS", "REFERENCE", "PLACED (UTC)", "UNTIL (UTC)"}
+		v.row = func(o client.Order) []string {
+			until := cmp.Or(formatTime(o.ClosedAt, minutes), formatTime(o.ExpiresAt, minutes))
+			return []string{number(o.ID), number(o.PetID), string(o.Status), o.Reference, formatTime(o.CreatedAt, minutes), until}
 		}
 	}
-	return s
+	return v
 }
 
-var wholeOrders = shape[client.Order]{
+var fullOrderView = view[client.Order]{
 	titles: []string{"ID", "PET", "STATUS", "REFERENCE", "CREATED", "EXPIRES", "CLOSED"},
 	row: func(o client.Order) []string {
 		return []string{number(o.ID), number(o.PetID), string(o.Status), o.Reference,
-			moment(o.CreatedAt, time.RFC3339), moment(o.ExpiresAt, time.RFC3339), moment(o.ClosedAt, time.RFC3339)}
+			formatTime(o.CreatedAt, time.RFC3339), formatTime(o.ExpiresAt, time.RFC3339), formatTime(o.ClosedAt, time.RFC3339)}
 	},
 	object: func(o client.Order) any {
 		return struct {
@@ -50,15 +50,15 @@ var wholeOrders = shape[client.Order]{
 			CreatedAt string             `json:"createdAt"`
 			ExpiresAt string             `json:"expiresAt"`
 			ClosedAt  string             `json:"closedAt,omitempty"`
-		}{o.ID, o.PetID, o.Status, o.Reference, moment(o.CreatedAt, published), moment(o.ExpiresAt, published), moment(o.ClosedAt, published)}
+		}{o.ID, o.PetID, o.Status, o.Reference, formatTime(o.CreatedAt, apiLayout), formatTime(o.ExpiresAt, apiLayout), formatTime(o.ClosedAt, apiLayout)}
 	},
 }
 
-// published is the layout of a time in the answers of the API.
-const published = "2006-01-02T15:04:05.000Z"
+// apiLayout is the layout of times in the API.
+const apiLayout = "2006-01-02T15:04:05.000Z"
 
-// moment writes a time in UTC, or nothing if there is none.
-func moment(t time.Time, layout string) string {
+// formatTime formats a time in UTC. It returns "" for the zero time.
+func formatTime(t time.Time, layout string) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -68,8 +68,8 @@ func moment(t time.Time, layout string) string {
 type ordersList struct {
 	profile.Flags
 	listFlags
-	Status *client.OrderStatus `enum:"open,completed,cancelled,expired" help:"Only orders of this status: open, completed, cancelled or expired."`
-	Pet    *int64              `placeholder:"ID" help:"Only orders of this animal."`
+	Status *client.OrderStatus `enum:"open,completed,cancelled,expired" help:"List only orders with this status: open, completed, cancelled or expired."`
+	Pet    *int64              `placeholder:"ID" help:"List only orders for this animal."`
 }
 
 // Help shows examples.
@@ -81,11 +81,11 @@ func (ordersList) Help() string {
 
 func (c *ordersList) Run(ctx context.Context, con *terminal.Console) error {
 	if c.Pet != nil && *c.Pet < 1 {
-		return terminal.WrongUsage("--pet is %d; it may be the id of an animal, from 1 on", *c.Pet)
+		return terminal.WrongUsage("--pet is %d; it must be the id of an animal, which is at least 1", *c.Pet)
 	}
 	return c.With(con, func(store *client.Client) error {
-		query := client.OrderQuery{Status: given(c.Status), PetID: given(c.Pet)}
-		return list(con, c.listFlags, shownOrders(con), func(limit int, cursor string) (client.Page[client.Order], error) {
+		query := client.OrderQuery{Status: orZero(c.Status), PetID: orZero(c.Pet)}
+		return list(con, c.listFlags, orderView(con), func(limit int, cursor string) (client.Page[client.Order], error) {
 			query.Limit, query.Cursor = limit, cursor
 			return store.ListOrders(ctx, query)
 		})
@@ -95,9 +95,9 @@ func (c *ordersList) Run(ctx context.Context, con *terminal.Console) error {
 type ordersPlace struct {
 	profile.Flags
 	showFlags
-	Pet       int64              `arg:"" help:"The id of an animal that is available."`
-	Reference string             `help:"Your own name for the order, such as its number in a shop."`
-	Hold      *terminal.Duration `placeholder:"72h" help:"How long to hold the animal, from 1m to 30d. By default the server chooses."`
+	Pet       int64              `arg:"" help:"The id of an available animal."`
+	Reference string             `help:"Your own name for the order, such as the number it has in your shop."`
+	Hold      *terminal.Duration `placeholder:"72h" help:"How long to hold the animal, from 1m to 30d. By default, the server decides."`
 }
 
 // Help shows examples.
@@ -108,44 +108,44 @@ func (ordersPlace) Help() string {
 }
 
 func (c *ordersPlace) Run(ctx context.Context, con *terminal.Console) error {
-	if hold := time.Duration(given(c.Hold)); c.Hold != nil && (hold < petstore.MinHold || hold > petstore.MaxHold) {
-		return terminal.WrongUsage("--hold is %s; it may be from 1m to 30d", hold)
+	if hold := time.Duration(orZero(c.Hold)); c.Hold != nil && (hold < petstore.MinHold || hold > petstore.MaxHold) {
+		return terminal.WrongUsage("--hold is %s; it must be from 1m to 30d", hold)
 	}
 	return c.Change(con, func(store *client.Client) error {
-		return showOrder(con, c.showFlags)(store.PlaceOrder(ctx, client.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(given(c.Hold))}))
+		return showOrder(con, c.showFlags)(store.PlaceOrder(ctx, client.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(orZero(c.Hold))}))
 	})
 }
 
-// showOrder prints the order that a call returns.
+// showOrder returns a function that prints the order, or returns the error, of a call to the API.
 func showOrder(con *terminal.Console, f showFlags) func(client.Order, error) error {
 	return func(o client.Order, err error) error {
 		if err != nil {
 			return err
 		}
-		return show(con, f, shownOrders(con), o)
+		return show(con, f, orderView(con), o)
 	}
 }
 
-// oneOrder holds the flags of a command about one order.
-type oneOrder struct {
+// orderFlags are the flags of a command for one order.
+type orderFlags struct {
 	profile.Flags
 	showFlags
 	ID int64 `arg:"" help:"The order's id, as orders list shows it."`
 }
 
-type ordersShow struct{ oneOrder }
+type ordersShow struct{ orderFlags }
 
 func (c *ordersShow) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error { return showOrder(con, c.showFlags)(store.GetOrder(ctx, c.ID)) })
 }
 
-type ordersComplete struct{ oneOrder }
+type ordersComplete struct{ orderFlags }
 
 func (c *ordersComplete) Run(ctx context.Context, con *terminal.Console) error {
 	return c.Change(con, func(store *client.Client) error { return showOrder(con, c.showFlags)(store.CompleteOrder(ctx, c.ID)) })
 }
 
-type ordersCancel struct{ oneOrder }
+type ordersCancel struct{ orderFlags }
 
 func (c *ordersCancel) Run(ctx context.Context, con *terminal.Console) error {
 	return c.Change(con, func(store *client.Client) error { return showOrder(con, c.showFlags)(store.CancelOrder(ctx, c.ID)) })

@@ -11,18 +11,18 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Pets are the commands for animals on a server.
+// Pets are the commands for the animals of a server.
 type Pets struct {
-	List   petsList   `cmd:"" aliases:"ls" help:"List animals, the newest first."`
+	List   petsList   `cmd:"" aliases:"ls" help:"List animals, newest first."`
 	Add    petsAdd    `cmd:"" aliases:"create" help:"Add an animal and show it."`
 	Show   petsShow   `cmd:"" aliases:"view,get" help:"Show an animal."`
-	Edit   petsEdit   `cmd:"" aliases:"update" help:"Change an animal's name, category or status, and show it."`
+	Edit   petsEdit   `cmd:"" aliases:"update" help:"Change the name, category or status of an animal, and show it."`
 	Delete petsDelete `cmd:"" aliases:"rm" help:"Delete an animal for good."`
 }
 
-// petShape shows animals with the names of their categories, where these are known.
-func petShape(names map[int64]string) shape[client.Pet] {
-	return shape[client.Pet]{
+// petView returns how to show animals, with the category names that are known.
+func petView(names map[int64]string) view[client.Pet] {
+	return view[client.Pet]{
 		titles: []string{"ID", "NAME", "CATEGORY", "STATUS"},
 		row: func(p client.Pet) []string {
 			category := strings.TrimSpace(number(p.CategoryID) + " " + names[p.CategoryID])
@@ -36,7 +36,7 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 type petsList struct {
 	profile.Flags
 	listFlags
-	Status *client.PetStatus `enum:"available,pending,sold" help:"Only animals of this status: available, pending or sold."`
+	Status *client.PetStatus `enum:"available,pending,sold" help:"List only animals with this status: available, pending or sold."`
 }
 
 // Help shows examples.
@@ -49,27 +49,27 @@ func (petsList) Help() string {
 func (c *petsList) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error {
 		names := map[int64]string{}
-		query := client.PetQuery{Status: given(c.Status)}
-		return list(con, c.listFlags, petShape(names), func(limit int, cursor string) (client.Page[client.Pet], error) {
+		query := client.PetQuery{Status: orZero(c.Status)}
+		return list(con, c.listFlags, petView(names), func(limit int, cursor string) (client.Page[client.Pet], error) {
 			query.Limit, query.Cursor = limit, cursor
 			page, err := store.ListPets(ctx, query)
 			if cursor == "" && len(page.Items) > 0 && terminal.IsTerminal(con.Stdout) && !c.JSON {
-				maps.Copy(names, firstNames(ctx, store))
+				maps.Copy(names, categoryNames(ctx, store))
 			}
 			return page, err
 		})
 	})
 }
 
-// given is the value of an optional flag, or zero if the flag is not given.
-func given[T any](flag *T) (value T) {
+// orZero returns the value of an optional flag, or the zero value if the flag was not given.
+func orZero[T any](flag *T) (value T) {
 	if flag != nil {
 		value = *flag
 	}
 	return value
 }
 
-// examples is the part of a help text that shows commands.
+// examples returns the section of a help text that shows example commands.
 func examples(commands ...string) string {
 	return "Examples:\n\n  " + strings.Join(commands, "\n  ")
 }
@@ -95,15 +95,15 @@ func (c *petsAdd) Run(ctx context.Context, con *terminal.Console) error {
 		if err != nil {
 			return err
 		}
-		made, err := store.CreatePet(ctx, client.NewPet{Name: c.Name, CategoryID: category, Status: given(c.Status)})
+		created, err := store.CreatePet(ctx, client.NewPet{Name: c.Name, CategoryID: category, Status: orZero(c.Status)})
 		if err != nil {
 			return err
 		}
-		return showPet(ctx, con, store, c.showFlags, made)
+		return showPet(ctx, con, store, c.showFlags, created)
 	})
 }
 
-// showPet prints one animal, on a terminal with the name of its category.
+// showPet prints an animal. On a terminal, it also prints the name of the animal's category.
 func showPet(ctx context.Context, con *terminal.Console, store *client.Client, f showFlags, p client.Pet) error {
 	names := map[int64]string{}
 	if terminal.IsTerminal(con.Stdout) && !f.JSON {
@@ -111,7 +111,7 @@ func showPet(ctx context.Context, con *terminal.Console, store *client.Client, f
 			names[category.ID] = category.Name
 		}
 	}
-	return show(con, f, petShape(names), p)
+	return show(con, f, petView(names), p)
 }
 
 type petsShow struct {
@@ -175,7 +175,7 @@ type petsDelete struct {
 
 func (c *petsDelete) Run(ctx context.Context, con *terminal.Console) error {
 	if !c.Yes && !con.CanAsk() {
-		return terminal.WrongUsage("--yes is missing; without a terminal the command cannot ask whether to delete the animal")
+		return terminal.WrongUsage("--yes is missing; without a terminal, the command cannot ask for confirmation")
 	}
 	return c.Change(con, func(store *client.Client) error {
 		if !c.Yes {
@@ -190,7 +190,7 @@ func (c *petsDelete) Run(ctx context.Context, con *terminal.Console) error {
 		if err := store.DeletePet(ctx, c.ID); err != nil {
 			return err
 		}
-		con.Say("Animal %d is deleted.", c.ID)
+		con.Say("Deleted animal %d.", c.ID)
 		return nil
 	})
 }

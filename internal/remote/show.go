@@ -13,25 +13,25 @@ import (
 	"petstore/internal/terminal"
 )
 
-// shape says how things of one kind are shown.
-type shape[T any] struct {
+// view says how to show items of one type, as rows of a table or as JSON.
+type view[T any] struct {
 	titles []string
 	row    func(T) []string
-	object func(T) any // returns the thing in the form of the API; nil if T has that form
+	object func(T) any // converts an item to the JSON object of the API; nil if T is that object
 }
 
-func (s shape[T]) rows(things []T) (rows [][]string) {
-	for _, thing := range things {
-		rows = append(rows, s.row(thing))
+func (v view[T]) rows(items []T) (rows [][]string) {
+	for _, item := range items {
+		rows = append(rows, v.row(item))
 	}
 	return rows
 }
 
-// json is a thing as JSON, with an indent before every line but the first.
-func (s shape[T]) json(thing T, indent string) (string, error) {
-	var object any = thing
-	if s.object != nil {
-		object = s.object(thing)
+// json returns an item as JSON, with indent before every line except the first.
+func (v view[T]) json(item T, indent string) (string, error) {
+	var object any = item
+	if v.object != nil {
+		object = v.object(item)
 	}
 	var b bytes.Buffer
 	out := json.NewEncoder(&b)
@@ -41,17 +41,17 @@ func (s shape[T]) json(thing T, indent string) (string, error) {
 	return terminal.EscapeJSON(string(bytes.TrimSpace(b.Bytes()))), err
 }
 
-// showFlags choose how one thing is shown.
+// showFlags choose how one item is shown.
 type showFlags struct {
-	JSON bool `name:"json" help:"Print the object that the API answers with."`
+	JSON bool `name:"json" help:"Print the JSON object of the API."`
 }
 
-// show prints one thing.
-func show[T any](con *terminal.Console, f showFlags, s shape[T], thing T) error {
+// show prints one item.
+func show[T any](con *terminal.Console, f showFlags, v view[T], item T) error {
 	if !f.JSON {
-		return con.Table(s.titles...).Print(s.rows([]T{thing}))
+		return con.Table(v.titles...).Print(v.rows([]T{item}))
 	}
-	text, err := s.json(thing, "")
+	text, err := v.json(item, "")
 	if err != nil {
 		return err
 	}
@@ -59,22 +59,22 @@ func show[T any](con *terminal.Console, f showFlags, s shape[T], thing T) error 
 	return err
 }
 
-// listFlags choose how many things are listed, and how.
+// listFlags choose how many items are listed, and how.
 type listFlags struct {
-	Limit *count `placeholder:"N" xor:"limit" help:"How many to list at most. By default 30 on a terminal, and all otherwise."`
+	Limit *count `placeholder:"N" xor:"limit" help:"How many to list at most. The default is 30 on a terminal, and all otherwise."`
 	All   bool   `xor:"limit" help:"List all, even on a terminal."`
-	JSON  bool   `name:"json" help:"Print an array of the objects that the API answers with."`
+	JSON  bool   `name:"json" help:"Print an array of the JSON objects of the API."`
 }
 
 const (
-	screenful = 30
-	pageful   = 100 // the largest page of the API
+	terminalLimit = 30  // how many items are listed on a terminal without --limit and --all
+	maxPage       = 100 // the largest page of the API
 )
 
-// count is a number of things, at least one.
+// count is the value of --limit, which is at least 1.
 type count int64
 
-// UnmarshalText reads 30.
+// UnmarshalText parses a count.
 func (c *count) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n < 1 {
@@ -84,39 +84,39 @@ func (c *count) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// most is the largest number of things to list.
-func (f listFlags) most(con *terminal.Console) int64 {
+// limit returns how many items to list at most.
+func (f listFlags) limit(con *terminal.Console) int64 {
 	switch {
 	case f.Limit != nil:
 		return int64(*f.Limit)
 	case terminal.IsTerminal(con.Stdout) && !f.All:
-		return screenful
+		return terminalLimit
 	}
 	return math.MaxInt64
 }
 
-// list prints things page by page, as the pages arrive.
-func list[T any](con *terminal.Console, f listFlags, s shape[T], page func(limit int, cursor string) (client.Page[T], error)) error {
-	table, array := con.Table(s.titles...), &jsonArray[T]{con.Stdout, s, 0}
-	most, shown, cursor := f.most(con), int64(0), ""
-	for more := true; more; more = cursor != "" && shown < most {
-		p, err := page(int(min(most-shown, pageful)), cursor)
+// list prints items page by page, as the pages arrive.
+func list[T any](con *terminal.Console, f listFlags, v view[T], getPage func(limit int, cursor string) (client.Page[T], error)) error {
+	table, array := con.Table(v.titles...), &jsonArray[T]{con.Stdout, v, 0}
+	limit, shown, cursor := f.limit(con), int64(0), ""
+	for more := true; more; more = cursor != "" && shown < limit {
+		page, err := getPage(int(min(limit-shown, maxPage)), cursor)
 		if err != nil {
 			return err
 		}
 		if f.JSON {
-			err = array.print(p.Items)
+			err = array.print(page.Items)
 		} else {
-			err = table.Print(s.rows(p.Items))
+			err = table.Print(v.rows(page.Items))
 		}
 		if err != nil {
 			return err
 		}
-		shown, cursor = shown+int64(len(p.Items)), p.Next
+		shown, cursor = shown+int64(len(page.Items)), page.Next
 	}
 	switch {
 	case cursor != "" && f.Limit == nil:
-		con.Say("These are the first %d, and there are more; --limit N lists more, and --all lists all.", shown)
+		con.Say("Only the first %d are shown. List more with --limit N, or all with --all.", shown)
 	case shown == 0 && terminal.IsTerminal(con.Stdout) && !f.JSON:
 		con.Say("There is nothing to list.")
 	}
@@ -126,25 +126,26 @@ func list[T any](con *terminal.Console, f listFlags, s shape[T], page func(limit
 	return nil
 }
 
-// jsonArray prints an array piece by piece. If it breaks off, the text is not JSON, so that nobody takes it for complete.
+// jsonArray prints a JSON array piece by piece. If the listing fails halfway, the closing bracket is missing, so the
+// output is not valid JSON and no program takes it for the whole list.
 type jsonArray[T any] struct {
 	out   io.Writer
-	shape shape[T]
+	view  view[T]
 	shown int
 }
 
-func (a *jsonArray[T]) print(things []T) error {
+func (a *jsonArray[T]) print(items []T) error {
 	var b bytes.Buffer
-	for _, thing := range things {
-		text, err := a.shape.json(thing, "  ")
+	for _, item := range items {
+		text, err := a.view.json(item, "  ")
 		if err != nil {
 			return err
 		}
-		before := ",\n  "
+		separator := ",\n  "
 		if a.shown == 0 {
-			before = "[\n  "
+			separator = "[\n  "
 		}
-		b.WriteString(before + text)
+		b.WriteString(separator + text)
 		a.shown++
 	}
 	_, err := a.out.Write(b.Bytes())

@@ -17,7 +17,7 @@ import (
 	"petstore/internal/server"
 )
 
-// serveAdmin serves metrics, health and profiles to operators, on a listener of its own.
+// serveAdmin serves metrics, health and profiles to operators on the admin listener.
 func (c *Serve) serveAdmin(registry *prometheus.Registry, health *health, log *slog.Logger) (stop func(), err error) {
 	if !c.servesAdmin() {
 		return func() {}, nil
@@ -31,12 +31,12 @@ func (c *Serve) serveAdmin(registry *prometheus.Registry, health *health, log *s
 	mux.HandleFunc("/healthz", health.alive)
 	mux.HandleFunc("/readyz", health.ready)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "petstore") }) // the arguments can hold secrets
+	mux.HandleFunc("/debug/pprof/cmdline", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "petstore") }) // not the arguments, which may contain secrets
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	admin := server.NewHTTP(mux, log)
-	admin.WriteTimeout = 0 // a profile takes as long as it is asked to
+	admin.WriteTimeout = 0 // a profile takes as long as the request asks for
 	go admin.Serve(listener)
 	return func() { admin.Close() }, nil
 }
@@ -46,30 +46,30 @@ type health struct {
 	storage  petstore.Storage
 	log      *slog.Logger
 	draining atomic.Bool
-	unready  atomic.Bool // what the log said last
+	unready  atomic.Bool // as the log reported it last
 
 	mu   sync.Mutex
-	last *check
+	last *storageCheck
 }
 
 const (
-	readyKept    = time.Second
+	readyCached  = time.Second // how long the result of a check is used
 	readyTimeout = 2 * time.Second
 )
 
-func (h *health) alive(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "alive") }
+func (h *health) alive(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "alive") }
 
 func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
-	if h.draining.Load() || !h.storageReached() {
-		plain(w, http.StatusServiceUnavailable, "not ready")
+	if h.draining.Load() || !h.storageAnswers() {
+		writeText(w, http.StatusServiceUnavailable, "not ready")
 		return
 	}
-	plain(w, http.StatusOK, "ready")
+	writeText(w, http.StatusOK, "ready")
 }
 
-// storageReached returns the result of the current check, and logs when it changes.
-func (h *health) storageReached() bool {
-	err := h.check().wait()
+// storageAnswers returns the result of the current check. It logs a result that differs from the last one.
+func (h *health) storageAnswers() bool {
+	err := h.currentCheck().wait()
 	unready := err != nil
 	switch {
 	case h.unready.Swap(unready) == unready:
@@ -81,25 +81,25 @@ func (h *health) storageReached() bool {
 	return !unready
 }
 
-// check returns a check that is running or began within the last second. If there is none, it begins one.
-func (h *health) check() *check {
+// currentCheck returns a check that is running or started within the last second. If there is none, it starts one.
+func (h *health) currentCheck() *storageCheck {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.last == nil || h.last.isDone() && time.Since(h.last.began) >= readyKept {
-		h.last = beginCheck(h.storage)
+	if h.last == nil || h.last.isDone() && time.Since(h.last.start) >= readyCached {
+		h.last = startCheck(h.storage)
 	}
 	return h.last
 }
 
-// check is one question to the storage. All probes that come meanwhile share its answer.
-type check struct {
-	began time.Time
+// storageCheck is one ping of the storage. All probes that arrive while it runs share its result.
+type storageCheck struct {
+	start time.Time
 	done  chan struct{}
-	err   error // the storage's answer, once it is done
+	err   error // the result, to be read after done is closed
 }
 
-func beginCheck(storage petstore.Storage) *check {
-	c := &check{began: time.Now(), done: make(chan struct{})}
+func startCheck(storage petstore.Storage) *storageCheck {
+	c := &storageCheck{start: time.Now(), done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
@@ -109,7 +109,7 @@ func beginCheck(storage petstore.Storage) *check {
 	return c
 }
 
-func (c *check) isDone() bool {
+func (c *storageCheck) isDone() bool {
 	select {
 	case <-c.done:
 		return true
@@ -118,17 +118,17 @@ func (c *check) isDone() bool {
 	}
 }
 
-// wait returns the answer, or an error if the storage does not answer in time.
-func (c *check) wait() error {
+// wait returns the result, or an error if the storage does not answer in time.
+func (c *storageCheck) wait() error {
 	select {
 	case <-c.done:
 		return c.err
-	case <-time.After(time.Until(c.began.Add(readyTimeout))):
-		return fmt.Errorf("there was no answer within %s", readyTimeout)
+	case <-time.After(time.Until(c.start.Add(readyTimeout))):
+		return fmt.Errorf("no answer within %s", readyTimeout)
 	}
 }
 
-func plain(w http.ResponseWriter, status int, text string) {
+func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// A person who may look at profiles must not see the secrets that a command line can hold.
+// Whoever may read profiles must not see the secrets that a command line may contain.
 func TestProfilesDoNotShowTheSecretsOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	admin := testservice.FreeAddress(t)
@@ -17,11 +17,11 @@ func TestProfilesDoNotShowTheSecretsOfTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Status != 200 || got.Body != "petstore\n" {
-		t.Errorf("the command line is told as %d %q", got.Status, got.Body)
+		t.Errorf("the command line is shown as %d %q", got.Status, got.Body)
 	}
 }
 
-func TestTheHealthcheckAsksWhereServeListensByDefault(t *testing.T) {
+func TestServeAndHealthcheckHaveTheSameDefaultAdminListener(t *testing.T) {
 	serve, _ := reflect.TypeFor[Serve]().FieldByName("AdminListen")
 	ask, _ := reflect.TypeFor[Healthcheck]().FieldByName("AdminListen")
 	if served, asked := serve.Tag.Get("default"), ask.Tag.Get("default"); served == "" || served != asked {

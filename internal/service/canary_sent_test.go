@@ -15,8 +15,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// sendSecrets puts every key into every place where a client may put it, right or wrong.
-func (m *mine) sendSecrets(t *testing.T) {
+// sendSecrets sends every key in every place where a client may put one, right or wrong.
+func (m *canaryServer) sendSecrets(t *testing.T) {
 	t.Helper()
 	for _, key := range m.secrets {
 		coded := base64.StdEncoding.EncodeToString([]byte("canary:" + key))
@@ -40,7 +40,7 @@ func (m *mine) sendSecrets(t *testing.T) {
 		}
 		m.send(t, "GET", "/v1/pets?api_key="+key, "")
 		m.send(t, "GET", "/v1/pets?limit="+key+"&cursor="+key+"&status="+key+"&id="+key, "", "Authorization", "Bearer "+m.valid)
-		if random, made := strings.CutPrefix(key, "pets_"); made { // a key that an operator chose looks like any other word
+		if random, made := strings.CutPrefix(key, "pets_"); made { // redaction cannot recognize a key that an operator chose
 			m.secrets = append(m.secrets, random)
 			m.send(t, "GET", "/v1/pets", "", "X-Request-Id", key)
 			m.send(t, "GET", "/v1/pets/"+key, "")
@@ -52,8 +52,8 @@ func (m *mine) sendSecrets(t *testing.T) {
 	}
 }
 
-// sendBodies sends animals, categories and orders, both valid and broken.
-func (m *mine) sendBodies(t *testing.T) {
+// sendBodies sends animals, categories and orders, valid and invalid ones.
+func (m *canaryServer) sendBodies(t *testing.T) {
 	t.Helper()
 	m.bodies = []string{"canary-name", "canary-text", "canary-once", "canary-panic", "canary-field", "canary-query"}
 	long := strings.Repeat("canary-text", 1001)
@@ -91,22 +91,22 @@ func (m *mine) sendBodies(t *testing.T) {
 	m.send(t, "GET", "/v1/pets?limit=5;status=canary-query", "", key...)
 }
 
-// send sends a request and keeps the answer. It fails the test if a refusal repeats a canary.
-func (m *mine) send(t *testing.T, method, path, body string, headers ...string) {
+// send sends a request and records the answer. It fails the test if a refusal repeats a canary from a body.
+func (m *canaryServer) send(t *testing.T, method, path, body string, headers ...string) {
 	t.Helper()
 	got, err := testservice.Request(m.URL, "", method, path, body, headers...)
 	if err != nil {
-		return // the client refuses to send some of these
+		return // Go's client refuses to send some of these
 	}
 	text := fmt.Sprintf("%d %v %s\n", got.Status, got.Header, got.Body)
 	io.WriteString(m.answers, text)
 	if got.Status >= 400 {
-		m.look(t, "the refusals", text, m.bodies)
+		m.expectNone(t, "the refusals", text, m.bodies)
 	}
 }
 
-// sendRaw sends requests that the HTTP server refuses by itself.
-func (m *mine) sendRaw(t *testing.T) {
+// sendRaw sends requests that the HTTP server refuses before the API sees them.
+func (m *canaryServer) sendRaw(t *testing.T) {
 	t.Helper()
 	for _, text := range []string{
 		"GET /v1/pets/%zz" + m.valid + " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + m.valid + "\r\n\r\n",
@@ -131,8 +131,8 @@ func (m *mine) sendRaw(t *testing.T) {
 	}
 }
 
-// lookAtProfiles reads what an operator may see of the program, while the program works.
-func (m *mine) lookAtProfiles(t *testing.T) {
+// checkProfiles looks for canaries in the profiles of the program while it handles requests.
+func (m *canaryServer) checkProfiles(t *testing.T) {
 	t.Helper()
 	for _, profile := range []string{
 		"", "cmdline", "symbol", "heap", "heap?debug=1", "heap?gc=1", "allocs", "allocs?debug=1", "goroutine", "goroutine?debug=1", "goroutine?debug=2",
@@ -154,6 +154,6 @@ func (m *mine) lookAtProfiles(t *testing.T) {
 			}
 			text = plain.String()
 		}
-		m.look(t, "the profile "+profile, text, m.secrets, m.bodies)
+		m.expectNone(t, "the profile "+profile, text, m.secrets, m.bodies)
 	}
 }

@@ -16,43 +16,43 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The test puts canaries in every place where a client or an operator may put a secret or an animal, and looks for them in
-// everything that others may read.
-func TestNoSecretAndNoBodyIsToldToOthers(t *testing.T) {
+// The test puts canaries everywhere a client or an operator may put a secret or an animal, and looks for them in everything
+// that others may read: logs, metrics, traces, profiles and answers.
+func TestSecretsAndBodiesLeakNowhere(t *testing.T) {
 	t.Parallel()
 	binary := buildPanicking(t)
 	t.Run("SQLite, with the log as text", func(t *testing.T) {
 		t.Parallel()
-		newMine(t, binary, "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), "--log-format", "text").explore(t, func() {})
+		newCanaryServer(t, binary, "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), "--log-format", "text").run(t, func() {})
 	})
 	t.Run("PostgreSQL and Redis, with the log as JSON", func(t *testing.T) {
 		t.Parallel()
 		postgres := testservice.StartPostgres(t)
 		redis := testservice.StartRedis(t, "--user", "petstore", "on", ">canary-redis", "~*", "&*", "+@all")
 		database := strings.Replace(postgres.URL, "@", ":canary-postgres@", 1)
-		m := newMine(t, binary, database, "--log-format", "json", "--redis", "redis://petstore:canary-redis@"+redis.Address)
+		m := newCanaryServer(t, binary, database, "--log-format", "json", "--redis", "redis://petstore:canary-redis@"+redis.Address)
 		m.secrets = append(m.secrets, "canary-postgres", "canary-redis")
-		m.explore(t, func() {
+		m.run(t, func() {
 			redis.Stop(t)
 			postgres.Kill(t)
 		})
 	})
 }
 
-// mine is a server and all its output.
-type mine struct {
+// canaryServer is a server with all its output.
+type canaryServer struct {
 	*testservice.Server
-	secrets []string // must appear nowhere
-	bodies  []string // may appear only in answers with animals
+	secrets []string // canaries that must appear nowhere
+	bodies  []string // canaries that may appear only in answers with animals
 	valid   string
 	traces  *testservice.Transcript
 	answers *testservice.Transcript
 }
 
-func newMine(t *testing.T, binary, database string, args ...string) *mine {
+func newCanaryServer(t *testing.T, binary, database string, args ...string) *canaryServer {
 	t.Helper()
 	const named = "canary-key-of-the-operator"
-	m := &mine{valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &testservice.Transcript{}, answers: &testservice.Transcript{}}
+	m := &canaryServer{valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &testservice.Transcript{}, answers: &testservice.Transcript{}}
 	revoked := testservice.NewKey(t, binary, database, "--name", "revoked")
 	revoke(t, binary, database, "revoked")
 	m.secrets = []string{
@@ -68,7 +68,7 @@ func newMine(t *testing.T, binary, database string, args ...string) *mine {
 	return m
 }
 
-// revoke revokes the key of this name.
+// revoke revokes the key with this name.
 func revoke(t *testing.T, binary, database, name string) {
 	t.Helper()
 	out, err := exec.Command(binary, "keys", "list", "--json", "--database", database).Output()
@@ -85,46 +85,46 @@ func revoke(t *testing.T, binary, database, name string) {
 	}
 }
 
-// explore sends the canaries, sends them again during an outage, and looks for them everywhere.
-func (m *mine) explore(t *testing.T, outage func()) {
+// run sends the canaries, sends them again during an outage, and looks for them everywhere.
+func (m *canaryServer) run(t *testing.T, outage func()) {
 	t.Helper()
 	m.sendSecrets(t)
 	m.sendBodies(t)
 	m.sendRaw(t)
-	m.lookAtProfiles(t)
-	m.look(t, "the metrics", m.fetch(t, "/metrics"), m.secrets, m.bodies)
+	m.checkProfiles(t)
+	m.expectNone(t, "the metrics", m.fetch(t, "/metrics"), m.secrets, m.bodies)
 	outage()
 	m.sendBodies(t)
 	m.Stop(t)
 
-	m.look(t, "the log", m.Log(t), m.secrets, m.bodies)
-	m.look(t, "the traces", m.traces.String(), m.secrets, m.bodies)
-	m.look(t, "the answers", m.answers.String(), m.secrets, nil)
+	m.expectNone(t, "the log", m.Log(t), m.secrets, m.bodies)
+	m.expectNone(t, "the traces", m.traces.String(), m.secrets, m.bodies)
+	m.expectNone(t, "the answers", m.answers.String(), m.secrets, nil)
 	for where, found := range map[string][2]string{
-		"the log has no request":   {m.Log(t), "createPet"},
-		"the log has no panic":     {m.Log(t), "panic: "},
-		"the traces have no span":  {m.traces.String(), "createPet"},
-		"no animal was ever shown": {m.answers.String(), m.bodies[0]},
+		"the log has no request":  {m.Log(t), "createPet"},
+		"the log has no panic":    {m.Log(t), "panic: "},
+		"the traces have no span": {m.traces.String(), "createPet"},
+		"no answer has an animal": {m.answers.String(), m.bodies[0]},
 	} {
 		if !strings.Contains(found[0], found[1]) {
-			t.Errorf("nothing is shown by this test: %s", where)
+			t.Errorf("this test proves nothing: %s", where)
 		}
 	}
 }
 
-// look fails the test for each canary in a text.
-func (m *mine) look(t *testing.T, where, text string, canaries ...[]string) {
+// expectNone fails the test for each canary in a text.
+func (m *canaryServer) expectNone(t *testing.T, where, text string, canaries ...[]string) {
 	t.Helper()
 	for _, kind := range canaries {
 		for _, canary := range kind {
 			if at := strings.Index(text, canary); at >= 0 {
-				t.Errorf("%s tell %s: …%s…", where, canary, text[max(0, at-200):min(len(text), at+len(canary)+100)])
+				t.Errorf("%s: %s appears in …%s…", where, canary, text[max(0, at-200):min(len(text), at+len(canary)+100)])
 			}
 		}
 	}
 }
 
-func (m *mine) fetch(t *testing.T, path string) string {
+func (m *canaryServer) fetch(t *testing.T, path string) string {
 	t.Helper()
 	got, err := testservice.Request(m.Admin, "", "GET", path, "")
 	if err != nil || got.Status != http.StatusOK {
@@ -133,7 +133,7 @@ func (m *mine) fetch(t *testing.T, path string) string {
 	return got.Body
 }
 
-// buildPanicking builds the program with one fault: createPet panics on request, with all that it knows.
+// buildPanicking builds the program with a fault: on request, createPet panics with the key and the body of the request.
 func buildPanicking(t *testing.T) string {
 	t.Helper()
 	const begins = "func (a *API) createPet(x *exchange) error {\n"

@@ -21,7 +21,7 @@ var demoCategories = []petstore.Category{
 	{ID: tortoises, Name: "Tortoises"},
 }
 
-// demoOrders are the references of the orders that hold animals, by the name of the animal.
+// demoOrders maps the names of ordered animals to the references of their orders.
 var demoOrders = map[string]string{
 	"Rex, greyhound, retired racer": "Ms Okafor, home visit on Saturday",
 	"Cleo, Siamese":                 "Adoption 2026-117",
@@ -30,7 +30,7 @@ var demoOrders = map[string]string{
 	"Olive, tabby":                  "Adoption 2026-121",
 }
 
-// demoAnimals fill the store of petstore demo, oldest first.
+// demoAnimals are the animals of petstore demo, oldest first.
 var demoAnimals = []petstore.NewPet{
 	{Name: "Duke, German shepherd", CategoryID: dogs, Status: petstore.Sold},
 	{Name: "Whiskers, black domestic shorthair", CategoryID: cats, Status: petstore.Sold},

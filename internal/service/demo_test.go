@@ -8,7 +8,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTheDemonstrationHasNamedCategoriesAndOpenOrders(t *testing.T) {
+func TestTheDemoHasNamedCategoriesAndOpenOrders(t *testing.T) {
 	t.Parallel()
 	s := testservice.Launch(t, testservice.CommandRaced(t, "demo", "--listen", "127.0.0.1:0"))
 	names, counts := map[int64]string{}, map[string]int{}

@@ -19,9 +19,9 @@ import (
 	"petstore/internal/testservice"
 )
 
-// While the server drains, every answer closes its connection. So a client that keeps its connection open never sends a
-// request on one that the server is closing. The delay is longer than the test.
-func TestASignalToStopBreaksNoRequestOfClientsThatKeepTheirConnections(t *testing.T) {
+// While the server drains, every answer closes its connection, so that no client sends a request on a connection that the
+// server is about to close. The drain delay is longer than the test.
+func TestDrainingClosesConnectionsWithoutBreakingRequests(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	pool := testservice.WriteCertificate(t, certFile, keyFile, 1)
@@ -48,9 +48,9 @@ func TestASignalToStopBreaksNoRequestOfClientsThatKeepTheirConnections(t *testin
 				t.Cleanup(transport.CloseIdleConnections)
 				return &http.Client{Transport: transport, Timeout: time.Minute}
 			}
-			patient := openOne(t, s.URL, &tls.Config{RootCAs: pool})
-			if patient.ask(t) {
-				t.Error("a connection ends with its first answer")
+			idle := openConnection(t, s.URL, &tls.Config{RootCAs: pool})
+			if idle.ask(t) {
+				t.Error("before draining, an answer closes its connection")
 			}
 			var working sync.WaitGroup
 			var enough atomic.Bool
@@ -77,10 +77,10 @@ func TestASignalToStopBreaksNoRequestOfClientsThatKeepTheirConnections(t *testin
 			enough.Store(true)
 			working.Wait()
 			if opened.Load() == before {
-				t.Error("answers do not end their connections")
+				t.Error("while draining, answers do not close their connections")
 			}
-			if !patient.ask(t) {
-				t.Error("a connection that was idle for long stays open after its answer")
+			if !idle.ask(t) {
+				t.Error("while draining, the first answer on an idle connection does not close it")
 			}
 			t.Logf("%d requests, none broken", answered.Load())
 		})
@@ -113,7 +113,7 @@ type oneConnection struct {
 	client http.Client
 }
 
-func openOne(t *testing.T, url string, config *tls.Config) *oneConnection {
+func openConnection(t *testing.T, url string, config *tls.Config) *oneConnection {
 	t.Helper()
 	scheme, address, _ := strings.Cut(url, "://")
 	conn, err := net.Dial("tcp", address)
@@ -139,7 +139,7 @@ func openOne(t *testing.T, url string, config *tls.Config) *oneConnection {
 	return o
 }
 
-// ask sends a request and says whether the answer is the last one on the connection.
+// ask sends a request and returns whether the answer closes the connection.
 func (o *oneConnection) ask(t *testing.T) (last bool) {
 	t.Helper()
 	response, err := o.client.Get(o.url + "/healthz")

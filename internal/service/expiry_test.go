@@ -17,8 +17,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// placeBriefly orders an animal for 50 ms, which the API would not allow.
-func placeBriefly(t *testing.T, url string, petID int64) petstore.Order {
+// placeShortOrder places an order that holds an animal for 50 ms. The API would refuse such a short hold.
+func placeShortOrder(t *testing.T, url string, petID int64) petstore.Order {
 	t.Helper()
 	var order petstore.Order
 	err := database.Flags{Environment: petstore.Production, Database: url}.With(t.Context(), database.ToChange, func(storage *database.Storage) (err error) {
@@ -31,7 +31,7 @@ func placeBriefly(t *testing.T, url string, petID int64) petstore.Order {
 	return order
 }
 
-// expectFreed waits until everything that the API shows says that every animal is available again.
+// expectFreed waits until the ordered animal is available again, and checks that inventory and orders agree.
 func expectFreed(t *testing.T, s *testservice.Instance, animals int, order petstore.Order) {
 	t.Helper()
 	testservice.Eventually(t, "the animal is available again", 30*time.Second, func() bool {
@@ -48,36 +48,36 @@ func expectFreed(t *testing.T, s *testservice.Instance, animals int, order petst
 	}
 }
 
-func TestTheAnimalOfAnExpiredOrderIsFreeWithinSeconds(t *testing.T) {
+func TestAnAnimalIsAvailableSecondsAfterItsOrderExpired(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 		s := testservice.ServeRaced(t, "--database", database)
-		order := placeBriefly(t, database, create(t, s, "Rex").ID)
+		order := placeShortOrder(t, database, create(t, s, "Rex").ID)
 		expectFreed(t, s, 1, order)
 	})
 	t.Run("PostgreSQL, three replicas", func(t *testing.T) {
 		database := testservice.Postgres(t)
 		replicas := startReplicas(t, 3, database)
-		order := placeBriefly(t, database, create(t, replicas[0], "Rex").ID)
+		order := placeShortOrder(t, database, create(t, replicas[0], "Rex").ID)
 		expectFreed(t, replicas[1], 1, order)
 	})
 }
 
-func TestOrdersExpireAgainAfterTheDatabaseWasAway(t *testing.T) {
+func TestOrdersExpireAgainAfterADatabaseOutage(t *testing.T) {
 	t.Parallel()
-	const failed, again = "expired orders were not closed", "expired orders are closed again"
+	const failed, again = "expired orders cannot be closed", "expired orders are closed again"
 	database := testservice.StartPostgres(t)
 	s := startReplicas(t, 1, database.URL)[0]
 	animal := create(t, s, "Rex")
 	database.Stop(t)
-	testservice.Eventually(t, "the failure is told", 30*time.Second, func() bool { return strings.Contains(s.Stderr.String(), failed) })
+	testservice.Eventually(t, "the failure is logged", 30*time.Second, func() bool { return strings.Contains(s.Stderr.String(), failed) })
 	database.Start(t)
-	testservice.Eventually(t, "its end is told", 30*time.Second, func() bool { return strings.Contains(s.Stderr.String(), again) })
-	expectFreed(t, s, 1, placeBriefly(t, database.URL, animal.ID))
+	testservice.Eventually(t, "the recovery is logged", 30*time.Second, func() bool { return strings.Contains(s.Stderr.String(), again) })
+	expectFreed(t, s, 1, placeShortOrder(t, database.URL, animal.ID))
 }
 
-// failingExpiry counts the calls of ExpireOrders, and fails as often as the test wants.
+// failingExpiry counts the calls of ExpireOrders. Its first calls fail, as many as failures says.
 type failingExpiry struct {
 	petstore.Upkeep
 	calls, failures atomic.Int64
@@ -90,25 +90,26 @@ func (s *failingExpiry) ExpireOrders(context.Context) (int64, error) {
 	return 0, nil
 }
 
-func TestAFailureToExpireOrdersIsToldOnceAndSoIsItsEnd(t *testing.T) {
+func TestFailureAndRecoveryOfOrderExpiryAreEachLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var journal bytes.Buffer
+		var logged bytes.Buffer
 		storage := &failingExpiry{}
 		storage.failures.Store(10)
-		stop := expireOrders(storage, slog.New(slog.NewTextHandler(&journal, nil)))
+		stop := expireOrders(storage, slog.New(slog.NewTextHandler(&logged, nil)))
 		time.Sleep(20*expireEvery + expireEvery/2)
 		stop()
 		if calls := storage.calls.Load(); calls != 21 {
-			t.Errorf("orders were looked for %d times in 20 seconds", calls)
+			t.Errorf("ExpireOrders was called %d times in 20 seconds", calls)
 		}
-		if log := journal.String(); strings.Count(log, "level=WARN") != 1 || strings.Count(log, "level=INFO") != 1 || strings.Count(log, "\n") != 2 {
+		if log := logged.String(); strings.Count(log, "level=WARN") != 1 || strings.Count(log, "level=INFO") != 1 || strings.Count(log, "\n") != 2 {
 			t.Errorf("the log says\n%s", log)
 		}
 	})
 }
 
-// A request that carries the time of the first one finds its record as long as the record is stored.
-func TestAServerPurgesOldIdempotencyRecords(t *testing.T) {
+// The test finds an expired record as long as it is stored, because its request carries the time at which the record was
+// valid.
+func TestAServerDeletesExpiredIdempotencyRecords(t *testing.T) {
 	t.Parallel()
 	flags := database.Flags{Environment: petstore.Production, Database: testservice.NewDatabase(t)}
 	old := &petstore.Idempotency{Owner: "key_a", Key: "k", Now: time.Now().Add(-petstore.IdempotencyKept - time.Hour)}
@@ -124,13 +125,13 @@ func TestAServerPurgesOldIdempotencyRecords(t *testing.T) {
 	}
 	create(database.ToFill)
 	if !create(database.ToFill) {
-		t.Fatal("there is no record to purge")
+		t.Fatal("there is no record to delete")
 	}
 	testservice.Serve(t, "--database", flags.Database)
 	testservice.Eventually(t, "the record is gone", 30*time.Second, func() bool { return !create(database.ToChange) })
 }
 
-func TestTheUsualHoldOfAnOrderIsASetting(t *testing.T) {
+func TestTheDefaultHoldOfAnOrderIsASetting(t *testing.T) {
 	t.Parallel()
 	for _, hold := range []string{"59s", "30d1s", "721h", "0", "-1h", "31d", "three days"} {
 		if _, stderr, status := testservice.Run(t, "serve", "--order-hold", hold); status != 2 || !strings.Contains(stderr, "order-hold") {
@@ -139,7 +140,7 @@ func TestTheUsualHoldOfAnOrderIsASetting(t *testing.T) {
 	}
 	command := testservice.Command(t, "serve")
 	command.Env = append(command.Env, "PETSTORE_ORDER_HOLD=59s")
-	if out, _ := command.CombinedOutput(); !strings.Contains(string(out), "PETSTORE_ORDER_HOLD is 59s; it may be a length of time from 1m to 30d, such as 72h") {
+	if out, _ := command.CombinedOutput(); !strings.Contains(string(out), "PETSTORE_ORDER_HOLD is 59s; it must be a duration from 1m to 30d, such as 72h") {
 		t.Errorf("59 seconds are refused with: %s", out)
 	}
 	for _, c := range []struct {

@@ -11,10 +11,10 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Headers reach the connection in one way with TLS and in another without. No client can tell the difference.
+// The server writes headers in one way with TLS and in another without. Clients must not see the difference.
 func TestAnswersHaveTheSameHeadersWithAndWithoutTLS(t *testing.T) {
 	t.Parallel()
-	args, trusting := certified(t)
+	args, trusting := withTLS(t)
 	plain, secure := testservice.ServeRaced(t), testservice.ServeRaced(t, args...)
 	const rex, once = `{"name":"Rex","categoryId":1}`, "Idempotency-Key"
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestAnswersHaveTheSameHeadersWithAndWithoutTLS(t *testing.T) {
 	}
 }
 
-// send sends a request with the server's key, and returns the answer without what time changes.
+// send sends a request with the server's key. In the answer it replaces the headers that depend on the time.
 func send(t *testing.T, client *http.Client, s *testservice.Instance, method, path, body string, headers []string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
@@ -74,7 +74,7 @@ func send(t *testing.T, client *http.Client, s *testservice.Instance, method, pa
 	}
 	for _, name := range []string{"Date", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
 		for i := range response.Header[name] {
-			response.Header[name][i] = "depends"
+			response.Header[name][i] = "varies"
 		}
 	}
 	return response, string(answer)

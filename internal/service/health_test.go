@@ -15,23 +15,23 @@ import (
 	"petstore/internal/testservice"
 )
 
-// deaf is a storage that answers no Ping until it is released, even if the context of the Ping has ended.
-type deaf struct {
+// hangingStorage answers no Ping until it is released, even if the context of the Ping ends.
+type hangingStorage struct {
 	petstore.Storage
 	pings    atomic.Int64
 	released chan struct{}
 }
 
-func (s *deaf) Ping(context.Context) error {
+func (s *hangingStorage) Ping(context.Context) error {
 	s.pings.Add(1)
 	<-s.released
 	return nil
 }
 
-func TestProbesShareOneCheckAndNobodyWaitsLong(t *testing.T) {
+func TestProbesShareACheckAndTimeOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		storage := &deaf{released: make(chan struct{})}
+		storage := &hangingStorage{released: make(chan struct{})}
 		h := &health{storage: storage, log: slog.New(slog.DiscardHandler)}
 		probe := func() int {
 			w := httptest.NewRecorder()
@@ -41,7 +41,7 @@ func TestProbesShareOneCheckAndNobodyWaitsLong(t *testing.T) {
 		var probes sync.WaitGroup
 		for i := range 20 {
 			probes.Go(func() {
-				time.Sleep(time.Duration(i) * readyTimeout / 10) // some come while others wait, and some after that
+				time.Sleep(time.Duration(i) * readyTimeout / 10) // some probes arrive while others wait, some later
 				start := time.Now()
 				if status := probe(); status != 503 || time.Since(start) > readyTimeout {
 					t.Errorf("probe %d gets %d after %s", i, status, time.Since(start))
@@ -50,17 +50,17 @@ func TestProbesShareOneCheckAndNobodyWaitsLong(t *testing.T) {
 		}
 		probes.Wait()
 		if n := storage.pings.Load(); n != 1 {
-			t.Errorf("20 probes made %d checks", n)
+			t.Errorf("20 probes started %d checks", n)
 		}
 		close(storage.released)
 		synctest.Wait()
 		if status := probe(); status != 200 {
-			t.Errorf("a storage that answers again is %d", status)
+			t.Errorf("when the storage answers again, a probe gets %d", status)
 		}
 	})
 }
 
-func TestAHungDatabaseIsToldOnceAndItsReturnToo(t *testing.T) {
+func TestAHungDatabaseAndItsRecoveryAreEachLoggedOnce(t *testing.T) {
 	t.Parallel()
 	postgres := testservice.StartPostgres(t)
 	s := testservice.ServeRaced(t, "--database", postgres.URL)

@@ -14,14 +14,14 @@ import (
 
 // Healthcheck is the command that asks the server on this machine whether it is ready.
 type Healthcheck struct {
-	AdminListen string        `default:"127.0.0.1:8081" help:"The --admin-listen of the server."`
+	AdminListen string        `default:"127.0.0.1:8081" help:"The admin listener of the server, as in its --admin-listen."`
 	Timeout     time.Duration `default:"2s" help:"How long to wait for the answer."`
 }
 
-// Run asks /readyz like a load balancer. It is for container images that have no other program to do that.
+// Run requests /readyz as a load balancer does. It is for container images without another program that can do so.
 func (c *Healthcheck) Run(ctx context.Context, con *terminal.Console) error {
 	if c.AdminListen == "" || c.AdminListen == "off" {
-		return terminal.WrongUsage("--admin-listen is off, so there is nothing to ask; give the --admin-listen of the server, such as 127.0.0.1:8081")
+		return terminal.WrongUsage("--admin-listen is off, so there is no listener to ask; give the --admin-listen of the server, such as 127.0.0.1:8081")
 	}
 	if err := checkAddress("--admin-listen", c.AdminListen); err != nil {
 		return err
@@ -32,23 +32,24 @@ func (c *Healthcheck) Run(ctx context.Context, con *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	// An address without a host, as serve takes it, works here too: Go dials this machine.
+	// An address without a host, such as :8081, works as it does for serve: Go then dials this machine.
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", c.AdminListen)
 	}
 	answer, err := (&http.Transport{DialContext: dial}).RoundTrip(request)
 	if err != nil {
-		return c.unanswered(err)
+		return c.explain(err)
 	}
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server at %s is not ready: it is stopping, or its database does not answer (its log says which)", c.AdminListen)
+		return fmt.Errorf("the server at %s is not ready: it is stopping, or its database does not answer; its log says which", c.AdminListen)
 	}
 	fmt.Fprintf(con.Stderr, "The server at %s is ready.\n", c.AdminListen)
 	return nil
 }
 
-func (c *Healthcheck) unanswered(err error) error {
+// explain says why there was no answer.
+func (c *Healthcheck) explain(err error) error {
 	var call *os.SyscallError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -15,64 +15,64 @@ import (
 	"petstore/internal/testservice"
 )
 
-// keeper is the only client that changes its animal, so it knows what the animal should look like.
+// keeper is the only client that changes its animal, so it knows what state the animal should be in.
 type keeper struct {
 	id          int64
-	known, next condition // next is the condition that a request without an answer may have brought about
+	known, next state // next is the state after the last request, which may have been executed without an answer
 }
 
-// condition is what a keeper knows about its animal. Without a name, the animal does not exist.
-type condition struct {
+// state is what a keeper knows about its animal. If the name is empty, the animal does not exist.
+type state struct {
 	name, status string
-	order        int64 // the order that holds the animal; anyOrder if its number never came
+	order        int64 // the order that holds the animal, or anyOrder if the answer with its id was lost
 }
 
 const anyOrder = -1
 
-// wish is a change that a keeper may ask for.
-type wish struct {
+// change is a request that a keeper may send, and the state after it.
+type change struct {
 	method, path, body string
-	makes              condition
+	after              state
 }
 
-// wishes returns the changes that can be asked for now.
-func (k *keeper) wishes() []wish {
+// changes returns the changes that are possible now.
+func (k *keeper) changes() []change {
 	animal := fmt.Sprint("/v1/pets/", k.id)
 	now, name := k.known, fmt.Sprintf("Pet %d", rand.IntN(1000))
 	if now.name == "" {
-		return []wish{{"POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name), condition{name, "available", 0}}}
+		return []change{{"POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name), state{name, "available", 0}}}
 	}
-	rename := wish{"PATCH", animal, fmt.Sprintf(`{"name":%q}`, name), condition{name, now.status, now.order}}
+	rename := change{"PATCH", animal, fmt.Sprintf(`{"name":%q}`, name), state{name, now.status, now.order}}
 	if now.order != 0 {
 		order := fmt.Sprint("/v1/orders/", now.order)
-		return []wish{rename, {"POST", order + "/complete", "", condition{now.name, "sold", 0}}, {"POST", order + "/cancel", "", condition{now.name, "available", 0}}}
+		return []change{rename, {"POST", order + "/complete", "", state{now.name, "sold", 0}}, {"POST", order + "/cancel", "", state{now.name, "available", 0}}}
 	}
-	wishes := []wish{rename, {"DELETE", animal, "", condition{}}}
+	changes := []change{rename, {"DELETE", animal, "", state{}}}
 	if now.status == "sold" {
-		return append(wishes, wish{"PATCH", animal, `{"status":"available"}`, condition{now.name, "available", 0}})
+		return append(changes, change{"PATCH", animal, `{"status":"available"}`, state{now.name, "available", 0}})
 	}
-	place := wish{"POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, k.id), condition{now.name, "pending", anyOrder}}
-	return append(wishes, place, place, wish{"PATCH", animal, `{"status":"sold"}`, condition{now.name, "sold", 0}})
+	place := change{"POST", "/v1/orders", fmt.Sprintf(`{"petId":%d}`, k.id), state{now.name, "pending", anyOrder}}
+	return append(changes, place, place, change{"PATCH", animal, `{"status":"sold"}`, state{now.name, "sold", 0}})
 }
 
-// work asks for one change after another until one gets no answer.
+// work makes one change after another until one gets no answer.
 func (k *keeper) work(t *testing.T, s *testservice.Instance, acknowledged *atomic.Int64) {
 	for {
-		wishes := k.wishes()
-		wish := wishes[rand.IntN(len(wishes))]
-		k.next = wish.makes
-		got, err := testservice.Request(s.URL, s.Key, wish.method, wish.path, wish.body)
+		changes := k.changes()
+		c := changes[rand.IntN(len(changes))]
+		k.next = c.after
+		got, err := testservice.Request(s.URL, s.Key, c.method, c.path, c.body)
 		if err != nil || got.Status == http.StatusServiceUnavailable {
 			return
 		}
 		if got.Status >= 300 {
-			t.Errorf("%s %s %s: %d %s", wish.method, wish.path, wish.body, got.Status, got.Body)
+			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, got.Status, got.Body)
 			return
 		}
-		if wish.path == "/v1/pets" {
+		if c.path == "/v1/pets" {
 			k.id = testservice.Decode[testservice.Pet](t, got.Body).ID
 		}
-		if wish.makes.order == anyOrder {
+		if c.after.order == anyOrder {
 			k.next.order = testservice.Decode[struct{ ID int64 }](t, got.Body).ID
 		}
 		k.known = k.next
@@ -80,28 +80,28 @@ func (k *keeper) work(t *testing.T, s *testservice.Instance, acknowledged *atomi
 	}
 }
 
-// expectKept fails the test unless the animal is as the last answer said, or as the missing answer would have said.
+// expectKept fails the test unless the animal is in the state after the last answer, or after the request without an answer.
 func (k *keeper) expectKept(t *testing.T, animals map[int64]testservice.Pet, holders map[int64]int64) {
 	t.Helper()
 	found, there := animals[k.id]
-	is := condition{found.Name, found.Status, holders[k.id]}
-	alike := func(s condition) bool {
-		return is == s || s.order == anyOrder && is == condition{s.name, s.status, is.order} && is.order != 0
+	is := state{found.Name, found.Status, holders[k.id]}
+	matches := func(s state) bool {
+		return is == s || s.order == anyOrder && is == state{s.name, s.status, is.order} && is.order != 0
 	}
 	switch {
-	case k.id == 0: // the first create was not answered
-	case alike(k.known):
-	case alike(k.next):
+	case k.id == 0: // the answer to the first create was lost
+	case matches(k.known):
+	case matches(k.next):
 		k.known = is
 	default:
-		t.Errorf("animal %d is %+v (there: %v); acknowledged was %+v, and asked for %+v", k.id, is, there, k.known, k.next)
+		t.Errorf("animal %d is %+v (exists: %v); want %+v, which was acknowledged, or %+v, which was requested", k.id, is, there, k.known, k.next)
 	}
 	if !there {
-		k.id, k.known = 0, condition{}
+		k.id, k.known = 0, state{}
 	}
 }
 
-// stock reads every animal and the open order that holds it.
+// stock returns every animal, and for each animal that an open order holds the id of that order.
 func stock(t *testing.T, s *testservice.Instance) (animals map[int64]testservice.Pet, holders map[int64]int64) {
 	t.Helper()
 	animals, holders = map[int64]testservice.Pet{}, map[int64]int64{}
@@ -121,8 +121,9 @@ func stock(t *testing.T, s *testservice.Instance) (animals map[int64]testservice
 	return animals, holders
 }
 
-// isWhole reports whether exactly the animals that an open order holds are pending, and the inventory counts all animals.
-func isWhole(t *testing.T, s *testservice.Instance, animals map[int64]testservice.Pet, holders map[int64]int64) bool {
+// isConsistent reports whether exactly the animals held by an open order are pending, and the inventory agrees with the
+// animals.
+func isConsistent(t *testing.T, s *testservice.Instance, animals map[int64]testservice.Pet, holders map[int64]int64) bool {
 	counts := map[string]int{}
 	for id, p := range animals {
 		if counts[p.Status]++; (p.Status == "pending") != (holders[id] != 0) {
@@ -138,7 +139,8 @@ func isWhole(t *testing.T, s *testservice.Instance, animals map[int64]testservic
 	return s.Ask(t, "GET", "/v1/inventory", "").Body == want
 }
 
-// survivesKills kills a server repeatedly while its clients work.
+// survivesKills kills a server several times while clients use it, and checks after each time that nothing was lost. The
+// function meanwhile, if it is not nil, runs beside the clients.
 func survivesKills(t *testing.T, database string, meanwhile func(s *testservice.Instance, stop *atomic.Bool)) {
 	const rounds, clients = 3, 12
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
@@ -168,9 +170,9 @@ func survivesKills(t *testing.T, database string, meanwhile func(s *testservice.
 		again.Key = key
 		var animals map[int64]testservice.Pet
 		var holders map[int64]int64
-		testservice.Eventually(t, "animals, orders and inventory agree", 30*time.Second, func() bool { // PostgreSQL may still be working on what was begun
+		testservice.Eventually(t, "animals, orders and inventory agree", 30*time.Second, func() bool { // PostgreSQL may still be executing the last requests
 			animals, holders = stock(t, again)
-			return isWhole(t, again, animals, holders)
+			return isConsistent(t, again, animals, holders)
 		})
 		for _, k := range keepers {
 			k.expectKept(t, animals, holders)

@@ -7,16 +7,16 @@ import (
 	"petstore/internal/terminal"
 )
 
-// logs holds the destinations of the server's log.
+// logs are the logger of the server and the access log.
 type logs struct {
 	*slog.Logger
-	// access gets a line of JSON for every request. If it is nil, the Logger logs requests.
+	// access receives a line of JSON for every request. If it is nil, the Logger logs requests.
 	access io.Writer
 	queue  *logQueue
 }
 
-// newLogs makes logs that are text on a terminal and JSON elsewhere. They go through a queue, so that no code waits for
-// a reader.
+// newLogs returns logs in the given format, which may be auto: text on a terminal, JSON elsewhere. They go through a
+// queue, so that no code waits for whoever reads the log.
 func newLogs(out io.Writer, level slog.Level, format string) logs {
 	text := format == "text" || format == "auto" && terminal.IsTerminal(out)
 	handler := func(w io.Writer) slog.Handler {
@@ -27,9 +27,9 @@ func newLogs(out io.Writer, level slog.Level, format string) logs {
 		return slog.NewJSONHandler(w, options)
 	}
 	queue := newLogQueue(out, handler)
-	made := logs{slog.New(handler(queue)), nil, queue}
+	l := logs{slog.New(handler(queue)), nil, queue}
 	if !text && level <= slog.LevelInfo {
-		made.access = queue
+		l.access = queue
 	}
-	return made
+	return l
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fullOnce is a disk that fills up in the middle of the first write, and then has room again.
+// fullOnce is a disk that is full in the middle of the first write and has room afterwards.
 type fullOnce struct {
 	bytes.Buffer
 	refused bool
@@ -27,7 +27,7 @@ func (w *fullOnce) Write(b []byte) (int, error) {
 	return w.Buffer.Write(b)
 }
 
-func TestTheLogGoesOnWhenItsDiskHasRoomAgain(t *testing.T) {
+func TestTheLogContinuesWhenItsDiskHasRoomAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var disk fullOnce
@@ -43,7 +43,7 @@ func TestTheLogGoesOnWhenItsDiskHasRoomAgain(t *testing.T) {
 	})
 }
 
-// unread is a writer that blocks until its reader reads.
+// unread is a writer that blocks until somebody reads from it.
 type unread struct {
 	bytes.Buffer
 	read chan struct{}
@@ -54,7 +54,7 @@ func (w *unread) Write(b []byte) (int, error) {
 	return w.Buffer.Write(b)
 }
 
-func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
+func TestTheLogReportsDroppedLinesWhereTheyAreMissing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out, long := &unread{read: make(chan struct{})}, strings.Repeat("x", 20_000)
@@ -70,9 +70,9 @@ func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
 		}
 		for range 3 {
 			write(flushSize/len(long) + 1)
-			synctest.Wait() // these lines are being written
+			synctest.Wait() // the queue is writing these lines
 			write(3 * queueSize / len(long))
-			for range 2 { // one for what was being written, one for what waited meanwhile
+			for range 2 { // one for the lines that it is writing, one for those that wait
 				out.read <- struct{}{}
 				synctest.Wait()
 			}
@@ -107,7 +107,7 @@ func TestAGapInTheLogIsToldWhereItIs(t *testing.T) {
 	})
 }
 
-func TestTheEndWaitsForAReaderOnlyBriefly(t *testing.T) {
+func TestClosingTheLogWaitsASecondForAReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := &unread{read: make(chan struct{})}
@@ -116,13 +116,13 @@ func TestTheEndWaitsForAReaderOnlyBriefly(t *testing.T) {
 		start := time.Now()
 		log.queue.Close()
 		if took := time.Since(start); took != time.Second {
-			t.Errorf("the end took %s", took)
+			t.Errorf("it took %s", took)
 		}
 		close(out.read)
 	})
 }
 
-func BenchmarkALineOfTheLog(b *testing.B) {
+func BenchmarkLogLine(b *testing.B) {
 	log := newLogs(io.Discard, slog.LevelInfo, "json")
 	defer log.queue.Close()
 	line := bytes.Repeat([]byte("x"), 250)

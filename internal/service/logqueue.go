@@ -13,41 +13,41 @@ import (
 )
 
 const (
-	flushEvery = 100 * time.Millisecond // the longest that a line waits while somebody reads the log
-	flushSize  = 64 << 10               // this many waiting bytes are written without further delay
-	queueSize  = 4 << 20                // how many bytes may wait for a reader; lines beyond them are dropped
+	flushEvery = 100 * time.Millisecond // a line waits no longer than this if the log is read
+	flushSize  = 64 << 10               // when this many bytes wait, they are written at once
+	queueSize  = 4 << 20                // how many bytes may wait for a reader; further lines are dropped
 )
 
-// logQueue takes log lines and writes them from a goroutine of its own, in their order and many at a time. So code that
-// logs never waits for the reader of the log. When the queue is full, lines are dropped and counted, and a line in their
-// place says how many are missing. Lines that cannot be written, for example to a full disk, stay and are tried again.
+// logQueue writes log lines in a goroutine of its own, in order and many at a time, so that code that logs never waits for
+// whoever reads the log. When the queue is full, it drops lines, and a line in their place says how many are missing. Lines
+// that cannot be written, for example because a disk is full, stay in the queue and are written later.
 type logQueue struct {
 	out io.Writer
 	// handler formats lines like the rest of the log.
 	handler func(io.Writer) slog.Handler
-	full    chan struct{} // says that there is enough to write now
+	full    chan struct{} // signals that flushSize bytes wait
 	stop    chan struct{}
 	done    chan struct{}
 
-	mu            sync.Mutex
-	waiting       []byte
-	dropped, told int // lines dropped, and how many of them the log has reported
+	mu                sync.Mutex
+	waiting           []byte
+	dropped, reported int // how many lines were dropped, and how many of these the log has reported
 
 	writing []byte // used only by the writing goroutine
 }
 
 func newLogQueue(out io.Writer, handler func(io.Writer) slog.Handler) *logQueue {
 	q := &logQueue{out: out, handler: handler, full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
-	go q.writeRegularly()
+	go q.run()
 	return q
 }
 
-// Write takes a line or drops it. After a dropped line it drops all others until the queue is written, so that the log
-// has one gap.
+// Write queues a line or drops it. Once it has dropped a line, it drops all others until the queue has been written, so that
+// the log has a single gap.
 func (q *logQueue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.dropped > q.told || len(q.waiting)+len(line) > queueSize {
+	if q.dropped > q.reported || len(q.waiting)+len(line) > queueSize {
 		q.dropped++
 		return len(line), nil
 	}
@@ -62,20 +62,21 @@ func (q *logQueue) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Dropped is the number of lines that were dropped.
+// Dropped returns the number of dropped lines.
 func (q *logQueue) Dropped() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.dropped
 }
 
-// Close writes the waiting lines, if the log is read.
+// Close writes the waiting lines. It gives up after a second if nobody reads the log.
 func (q *logQueue) Close() {
 	close(q.stop)
-	terminal.Briefly(func() { <-q.done })
+	terminal.WaitForReader(func() { <-q.done })
 }
 
-func (q *logQueue) writeRegularly() {
+// run writes the waiting lines regularly until the queue is closed.
+func (q *logQueue) run() {
 	defer close(q.done)
 	every := time.NewTicker(flushEvery)
 	defer every.Stop()
@@ -90,7 +91,7 @@ func (q *logQueue) writeRegularly() {
 	}
 }
 
-// flush writes until nothing waits or the writing fails.
+// flush writes until no line waits or a write fails.
 func (q *logQueue) flush() {
 	for q.take() {
 		n, err := q.out.Write(q.writing)
@@ -101,24 +102,25 @@ func (q *logQueue) flush() {
 	}
 }
 
-// take gets the waiting lines, unless some are left from before, and reports whether there is anything to write.
+// take moves the waiting lines to writing, unless writing still holds lines that could not be written. It returns whether
+// there is anything to write.
 func (q *logQueue) take() bool {
 	if len(q.writing) > 0 {
 		return true
 	}
 	q.mu.Lock()
 	q.waiting, q.writing = q.writing, q.waiting
-	missing := q.dropped - q.told
-	q.told = q.dropped
+	missing := q.dropped - q.reported
+	q.reported = q.dropped
 	q.mu.Unlock()
 	if missing > 0 {
-		q.writing = append(q.writing, q.gap(missing)...)
+		q.writing = append(q.writing, q.gapLine(missing)...)
 	}
 	return len(q.writing) > 0
 }
 
-// gap is the line that stands in place of the missing ones.
-func (q *logQueue) gap(lines int) []byte {
+// gapLine returns the line that replaces the missing ones.
+func (q *logQueue) gapLine(lines int) []byte {
 	var line bytes.Buffer
 	record := slog.NewRecord(time.Now(), slog.LevelWarn, "lines were dropped because nobody read the log", 0)
 	record.Add("lines", lines)

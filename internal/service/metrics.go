@@ -10,11 +10,11 @@ import (
 	"petstore/internal/server"
 )
 
-// newRegistry makes a registry with the metrics of the process. The parts of the program add their own.
+// newRegistry returns a registry with the metrics of the process. Other parts of the server add theirs.
 func newRegistry(version string) *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "petstore_build_info",
-		Help:        "The version that runs; always 1.",
+		Help:        "Always 1, with the running version as a label.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	build.Set(1)
@@ -23,28 +23,28 @@ func newRegistry(version string) *prometheus.Registry {
 	return registry
 }
 
-// countSharedReads shows how many lists and inventories were answered by the query of another request, if the storage shares
-// queries.
-func countSharedReads(registry *prometheus.Registry, shared func() int64) {
+// registerSharedReads registers the number of lists and inventories that were answered by the query of another request.
+// It stays 0 if the storage does not share queries.
+func registerSharedReads(registry *prometheus.Registry, shared func() int64) {
 	if shared == nil {
 		shared = func() int64 { return 0 }
 	}
 	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "petstore_shared_reads_total",
-		Help: "Lists and inventories that shared the query of another one.",
+		Help: "Lists and inventories that were answered by the query of another request.",
 	}, func() float64 { return float64(shared()) }))
 }
 
-// countDroppedLines shows how many lines the log lost because nobody read it.
-func countDroppedLines(registry *prometheus.Registry, queue *logQueue) {
+// registerDroppedLines registers the number of log lines that were dropped because nobody read the log.
+func registerDroppedLines(registry *prometheus.Registry, queue *logQueue) {
 	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "petstore_log_lines_dropped_total",
-		Help: "Lines of the log that were dropped because nobody read it.",
+		Help: "Log lines that were dropped because nobody read the log.",
 	}, func() float64 { return float64(queue.Dropped()) }))
 }
 
-// showCertificate shows until when the certificate is valid, if there is one.
-func showCertificate(registry *prometheus.Registry, cert *server.Certificate, log *slog.Logger) {
+// registerCertificate registers the expiry of the certificate, if there is one.
+func registerCertificate(registry *prometheus.Registry, cert *server.Certificate, log *slog.Logger) {
 	if cert == nil {
 		return
 	}

@@ -12,8 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// scrape reads the metrics as Prometheus does.
-func TestMetricsTellHowTheStoreIsDoing(t *testing.T) {
+func TestMetricsShowTheContentAndTheCallsOfTheStorage(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pets.db") },
@@ -30,7 +29,7 @@ func TestMetricsTellHowTheStoreIsDoing(t *testing.T) {
 			}
 			completed, cancelled := placed(), placed()
 			placed()
-			for range 2 { // the second one changes nothing
+			for range 2 { // the second time changes nothing
 				s.Ask(t, "POST", fmt.Sprintf("/v1/orders/%d/complete", completed), "")
 				s.Ask(t, "POST", fmt.Sprintf("/v1/orders/%d/cancel", cancelled), "")
 			}
@@ -66,7 +65,7 @@ func TestMetricsTellHowTheStoreIsDoing(t *testing.T) {
 	}
 }
 
-// sampleOf is the value of one sample.
+// sampleOf returns the value of a metric.
 func sampleOf(t *testing.T, metrics, name string) float64 {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(metrics)
@@ -80,7 +79,7 @@ func sampleOf(t *testing.T, metrics, name string) float64 {
 	return value
 }
 
-func TestMetricsTellOfTheLastBackupAndTheCertificate(t *testing.T) {
+func TestMetricsShowTheLastBackupAndTheCertificate(t *testing.T) {
 	t.Parallel()
 	dir, admin := t.TempDir(), testservice.FreeAddress(t)
 	database, certFile, keyFile := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -89,7 +88,7 @@ func TestMetricsTellOfTheLastBackupAndTheCertificate(t *testing.T) {
 	const lastBackup = "petstore_last_backup_timestamp_seconds"
 	before := testservice.Scrape(t, admin)
 	if strings.Contains(before, lastBackup) {
-		t.Error("there is a time of the last backup, and there was none")
+		t.Error("the metrics show a last backup before there was one")
 	}
 	if sampleOf(t, before, "petstore_wal_bytes") <= 0 {
 		t.Error("the write-ahead log is empty")
@@ -98,7 +97,7 @@ func TestMetricsTellOfTheLastBackupAndTheCertificate(t *testing.T) {
 		t.Errorf("the certificate is valid for %v seconds", left)
 	}
 	began := time.Now().Unix()
-	if _, stderr, status := testservice.Run(t, "backup", filepath.Join(dir, "backup.db"), "--database", database); status != 0 || strings.Contains(stderr, "remember") {
+	if _, stderr, status := testservice.Run(t, "backup", filepath.Join(dir, "backup.db"), "--database", database); status != 0 || strings.Contains(stderr, "could not be recorded") {
 		t.Fatal(stderr)
 	}
 	if at := sampleOf(t, testservice.Scrape(t, admin), lastBackup); at < float64(began) || at > float64(time.Now().Unix()) {

@@ -47,7 +47,7 @@ func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 	}
 }
 
-// A load balancer must see the server unready while it still serves, so that nobody is sent to a closed port.
+// A load balancer must see that the server is unready while it still serves, so that it sends no client to a closed port.
 func TestAStoppingServerIsUnreadyBeforeItCloses(t *testing.T) {
 	t.Parallel()
 	admin := testservice.FreeAddress(t)
@@ -66,7 +66,7 @@ func TestAStoppingServerIsUnreadyBeforeItCloses(t *testing.T) {
 	}
 }
 
-func TestASecondSignalEndsAtOnce(t *testing.T) {
+func TestASecondSignalEndsTheServerAtOnce(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--drain-delay", "10m")
 	s.Signal(syscall.SIGTERM)
@@ -75,7 +75,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 	<-s.Ended
 }
 
-func TestARequestThatTakesTooLongIsCutOff(t *testing.T) {
+func TestAStoppingServerCutsOffLongRequests(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--shutdown-timeout", "100ms")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -84,13 +84,13 @@ func TestARequestThatTakesTooLongIsCutOff(t *testing.T) {
 	}
 	defer conn.Close()
 	io.WriteString(conn, "POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+s.Key+"\r\nContent-Length: 100\r\n\r\n{")
-	testservice.Eventually(t, "the body is waited for", 10*time.Second, func() bool { return s.Ask(t, "GET", "/v1/pets", "").Status == 200 })
+	testservice.Eventually(t, "the server waits for the body", 10*time.Second, func() bool { return s.Ask(t, "GET", "/v1/pets", "").Status == 200 })
 	if status := s.Stop(t); status != 1 || !strings.Contains(s.Stderr.String(), "--shutdown-timeout") {
 		t.Errorf("ended with %d:\n%s", status, s.Stderr)
 	}
 }
 
-func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
+func TestTLSServesHTTP2AndReloadsARenewedCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -119,9 +119,9 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	if err := os.WriteFile(certFile, []byte("half written"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	testservice.Eventually(t, "the log tells that the new certificate is not whole", 10*time.Second, func() bool {
+	testservice.Eventually(t, "the log says that the new certificate is incomplete", 10*time.Second, func() bool {
 		if _, err := get(&tls.Config{RootCAs: pool}); err != nil {
-			t.Fatalf("while the new certificate is not whole: %v", err)
+			t.Fatalf("while the new certificate is incomplete: %v", err)
 		}
 		return strings.Contains(s.Stderr.String(), "the old one stays in use")
 	})
@@ -132,7 +132,7 @@ func TestTLSWithHTTP2AndACertificateThatIsRenewed(t *testing.T) {
 	})
 }
 
-func TestAHangupReadsTheCertificateAgainAndEndsNothing(t *testing.T) {
+func TestSIGHUPReloadsTheCertificateAndEndsNothing(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	testservice.WriteCertificate(t, certFile, keyFile, 1)
@@ -184,14 +184,14 @@ func TestRequestsAreTracedWhenAnEndpointIsSet(t *testing.T) {
 		}
 	}
 	if strings.Contains(sent.String(), "production") {
-		t.Error("the environment's attributes do not win")
+		t.Error("OTEL_RESOURCE_ATTRIBUTES does not override the environment of the server")
 	}
 	if !strings.Contains(s.Stderr.String(), `"trace_id":"`) {
 		t.Errorf("the log does not name the trace:\n%s", s.Stderr)
 	}
 }
 
-func TestAttributesThatCannotBeReadAreNamed(t *testing.T) {
+func TestInvalidTraceAttributesAreRefused(t *testing.T) {
 	t.Parallel()
 	command := testservice.Command(t, testservice.ServeArgs(t)...)
 	command.Env = append(command.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "OTEL_RESOURCE_ATTRIBUTES=team")

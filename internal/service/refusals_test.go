@@ -44,7 +44,7 @@ func checkRefusal(t *testing.T, raw string, status int) {
 	}
 }
 
-func TestWhatIsNotHTTPIsRefusedLikeEverythingElse(t *testing.T) {
+func TestInvalidHTTPGetsTheUsualErrorBody(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	for _, c := range testservice.NotHTTP {
@@ -56,11 +56,11 @@ func TestWhatIsNotHTTPIsRefusedLikeEverythingElse(t *testing.T) {
 		testservice.Eventually(t, "the refusals are logged", time.Minute, func() bool { return strings.Contains(s.Stderr.String(), status) })
 	}
 	if strings.Contains(s.Stderr.String(), `"ERROR"`) {
-		t.Errorf("a client's mistake is logged as a fault of the server:\n%s", s.Stderr)
+		t.Errorf("a client's mistake is logged as an error of the server:\n%s", s.Stderr)
 	}
 }
 
-func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {
+func TestPlainHTTPOnTheTLSPortGetsTheUsualErrorBody(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	testservice.WriteCertificate(t, certFile, keyFile, 1)
@@ -74,15 +74,15 @@ func TestPlainHTTPOnTheTLSPortIsRefusedLikeEverythingElse(t *testing.T) {
 
 func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
-	const most = 128 << 10
+	const limit = 128 << 10
 	s := testservice.Serve(t)
 	get := func(size int) (testservice.Answer, error) {
 		return testservice.Request(s.URL, strings.Repeat("k", size), "GET", "/v1/pets", "")
 	}
-	if got, err := get(most - 1024); err != nil || got.Status != http.StatusUnauthorized {
+	if got, err := get(limit - 1024); err != nil || got.Status != http.StatusUnauthorized {
 		t.Errorf("an oversized key gets %d, %v", got.Status, err)
 	}
-	if got, err := get(most + 16<<10); err == nil && got.Status != http.StatusRequestHeaderFieldsTooLarge {
+	if got, err := get(limit + 16<<10); err == nil && got.Status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("headers beyond the limit get %d", got.Status)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// startReplicas serves one database from n processes, with a key whose limits no test reaches.
+// startReplicas starts n servers on one database, with a key whose limits no test reaches.
 func startReplicas(t *testing.T, n int, database string, args ...string) []*testservice.Instance {
 	t.Helper()
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
@@ -32,27 +32,27 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 	database := testservice.Postgres(t)
 	replicas := startReplicas(t, 3, database, "--redis", testservice.Redis(t))
 
-	t.Run("an animal made on one is first in the list of another at once", func(t *testing.T) {
+	t.Run("an animal created on one replica is at once first in the list of another", func(t *testing.T) {
 		for i := range 30 {
-			made := create(t, replicas[i%3], fmt.Sprint("animal ", i))
+			created := create(t, replicas[i%3], fmt.Sprint("animal ", i))
 			listed := testservice.Decode[[]testservice.Pet](t, replicas[(i+1)%3].Ask(t, "GET", "/v1/pets", "").Body)
-			if len(listed) == 0 || listed[0] != made {
-				t.Fatalf("animal %d was made on replica %d; the next one lists %v", made.ID, i%3, listed)
+			if len(listed) == 0 || listed[0] != created {
+				t.Fatalf("animal %d was created on replica %d; the next one lists %v", created.ID, i%3, listed)
 			}
 		}
 	})
 
-	t.Run("a limit holds for all of them together", func(t *testing.T) {
+	t.Run("a rate limit holds for all replicas together", func(t *testing.T) {
 		t.Parallel()
 		for {
-			windows, left := spread(t, 150, replicas, newKey(t, database))
+			windows, left := sendSpread(t, 150, replicas, newKey(t, database))
 			if len(windows) > 1 {
 				continue // a new minute has begun
 			}
 			slices.Sort(left)
 			for i := range left {
 				if left[i] != i {
-					t.Fatalf("what was left after each request that passed is %v", left)
+					t.Fatalf("the requests left, as the answers count them, are %v", left)
 				}
 			}
 			if len(left) != 60 {
@@ -62,7 +62,7 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 		}
 	})
 
-	t.Run("an Idempotency-Key makes one animal wherever it is sent", func(t *testing.T) {
+	t.Run("an Idempotency-Key creates one animal, whichever replicas it is sent to", func(t *testing.T) {
 		t.Parallel()
 		for i := range 10 {
 			answers := make([]testservice.Answer, 9)
@@ -84,7 +84,7 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 				}
 			}
 			if first != 1 {
-				t.Errorf("%d of %d duplicates say that they were the first", first, len(answers))
+				t.Errorf("%d of %d answers are not replays", first, len(answers))
 			}
 		}
 	})
@@ -106,20 +106,19 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		for revoked := time.Now(); time.Since(revoked) < 5*time.Second; time.Sleep(100 * time.Millisecond) {
-			expect(0, "meanwhile") // a key that is in use must end too
+			expect(0, "meanwhile") // the deadline also holds for a key in use
 		}
 		expect(http.StatusUnauthorized, "5 seconds after it was revoked")
 	})
 }
 
-// create adds an animal and returns it.
-// newKey makes a key, with the arguments of petstore keys create.
+// newKey creates a key with the given arguments of petstore keys create.
 func newKey(t *testing.T, database string, args ...string) string {
 	t.Helper()
 	return testservice.NewKey(t, testservice.Build(t), database, args...)
 }
 
-// keysOf lists the keys of a database.
+// keysOf returns the keys of a database.
 func keysOf(t *testing.T, database string) []testservice.Key {
 	t.Helper()
 	out, stderr, status := testservice.Run(t, "keys", "list", "--json", "--database", database)
@@ -129,6 +128,7 @@ func keysOf(t *testing.T, database string) []testservice.Key {
 	return testservice.Decode[[]testservice.Key](t, out)
 }
 
+// create adds an animal and returns it.
 func create(t *testing.T, s *testservice.Instance, name string) testservice.Pet {
 	t.Helper()
 	got := s.Ask(t, "POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name))
@@ -138,9 +138,9 @@ func create(t *testing.T, s *testservice.Instance, name string) testservice.Pet 
 	return testservice.Decode[testservice.Pet](t, got.Body)
 }
 
-// spread sends n requests at once, spread over the replicas. It returns the windows of the requests that passed, and how
-// many requests were left after each of them.
-func spread(t *testing.T, n int, replicas []*testservice.Instance, key string) (windows map[string]bool, left []int) {
+// sendSpread sends n requests at once, spread over the replicas. Of the answers that are not 429, it returns the windows
+// and the numbers of requests left.
+func sendSpread(t *testing.T, n int, replicas []*testservice.Instance, key string) (windows map[string]bool, left []int) {
 	t.Helper()
 	var mu sync.Mutex
 	var sending sync.WaitGroup
@@ -163,7 +163,7 @@ func spread(t *testing.T, n int, replicas []*testservice.Instance, key string) (
 	return windows, left
 }
 
-// creators add animals without a pause. Each uses one replica and, when that fails, the next.
+// creators are clients that create animals without a pause. After each request, a client moves on to the next replica.
 type creators struct {
 	replicas     []*testservice.Instance
 	working      sync.WaitGroup
@@ -199,7 +199,7 @@ func (c *creators) acknowledge(t *testing.T, id int64, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other, twice := c.acknowledged[id]; twice {
-		t.Errorf("id %d went to %q and to %q", id, other, name)
+		t.Errorf("%q and %q both have the id %d", other, name, id)
 	}
 	c.acknowledged[id] = name
 }
@@ -210,8 +210,8 @@ func (c *creators) count() int {
 	return len(c.acknowledged)
 }
 
-// more waits until that many more animals are acknowledged.
-func (c *creators) more(t *testing.T, n int) {
+// awaitMore waits until n more animals are acknowledged.
+func (c *creators) awaitMore(t *testing.T, n int) {
 	t.Helper()
 	goal := c.count() + n
 	testservice.Eventually(t, fmt.Sprintf("%d animals are acknowledged", goal), time.Minute, func() bool { return c.count() >= goal })
@@ -222,7 +222,7 @@ func (c *creators) finish() {
 	c.working.Wait()
 }
 
-// expectAll fails the test if an acknowledged animal is missing or has changed.
+// expectAll stops the clients and fails the test if an acknowledged animal is missing or has changed.
 func (c *creators) expectAll(t *testing.T, s *testservice.Instance) {
 	t.Helper()
 	c.finish()
@@ -242,13 +242,13 @@ func TestNothingAcknowledgedIsLostWhenAReplicaIsKilled(t *testing.T) {
 	t.Parallel()
 	replicas := startReplicas(t, 3, testservice.Postgres(t), "--redis", testservice.Redis(t))
 	load := startCreators(t, 12, replicas)
-	load.more(t, 50)
+	load.awaitMore(t, 50)
 	replicas[1].Kill()
-	load.more(t, 50)
+	load.awaitMore(t, 50)
 	load.expectAll(t, replicas[0])
 }
 
-func TestWithoutPostgreSQLRequestsAreRefusedAndItsReturnNeedsNoRestart(t *testing.T) {
+func TestReplicasSurviveAPostgreSQLOutageWithoutRestart(t *testing.T) {
 	t.Parallel()
 	database := testservice.StartPostgres(t)
 	replicas := startReplicas(t, 2, database.URL)
@@ -280,21 +280,21 @@ func TestWithoutPostgreSQLRequestsAreRefusedAndItsReturnNeedsNoRestart(t *testin
 	}
 }
 
-func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
+func TestNothingAcknowledgedIsLostWhenAStandbyTakesOver(t *testing.T) {
 	t.Parallel()
 	primary := testservice.StartPostgres(t)
 	standby := primary.Standby(t)
 	both := "postgres://postgres@" + primary.Address + "," + standby.Address + "/postgres?sslmode=disable&target_session_attrs=read-write"
 	replicas := startReplicas(t, 2, both, "--redis", testservice.Redis(t))
 	load := startCreators(t, 8, replicas)
-	load.more(t, 50)
+	load.awaitMore(t, 50)
 	primary.Kill(t)
 	standby.Promote(t)
-	load.more(t, 50)
+	load.awaitMore(t, 50)
 	load.expectAll(t, replicas[1])
 }
 
-func TestWithoutRedisEachReplicaCountsUntilItIsBack(t *testing.T) {
+func TestDuringARedisOutageEachReplicaCountsByItself(t *testing.T) {
 	t.Parallel()
 	redis := testservice.StartRedis(t)
 	database := testservice.Postgres(t)
@@ -324,7 +324,7 @@ func TestWithoutRedisEachReplicaCountsUntilItIsBack(t *testing.T) {
 		return window == next && leftNext == left-1
 	}
 	if testservice.Eventually(t, "they count together", time.Minute, countTogether); degraded() != "0" {
-		t.Error("with Redis, the metric says that there is none")
+		t.Error("with Redis, the metric is not 0")
 	}
 
 	redis.Stop(t)
@@ -333,7 +333,7 @@ func TestWithoutRedisEachReplicaCountsUntilItIsBack(t *testing.T) {
 		ask(replicas[1])
 	}
 	if degraded() != "1" {
-		t.Error("without Redis, the metric does not say so")
+		t.Error("without Redis, the metric is not 1")
 	}
 
 	redis.Start(t)
@@ -341,6 +341,6 @@ func TestWithoutRedisEachReplicaCountsUntilItIsBack(t *testing.T) {
 	testservice.Eventually(t, "they count together again", 30*time.Second, countTogether)
 	replicas[0].Stop(t)
 	if log := replicas[0].Stderr.String(); strings.Count(log, "Redis is out of reach") != 1 || strings.Count(log, "Redis is back") != 1 {
-		t.Errorf("an outage is not told once and its end once:\n%s", log)
+		t.Errorf("the outage and its end are not each logged once:\n%s", log)
 	}
 }

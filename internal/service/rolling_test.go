@@ -16,7 +16,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The test restarts replicas one by one behind the load balancer of deploy/, with faster checks and a shorter delay.
+// The test restarts replicas one by one behind the load balancer of deploy/, with more frequent health checks and a shorter
+// drain delay.
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	database, redis := testservice.Postgres(t), testservice.Redis(t)
@@ -36,7 +37,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	var answered, created atomic.Int64
 	for worker := range 8 {
 		working.Go(func() {
-			pace := time.NewTicker(40 * time.Millisecond) // leaves time for the restarts, on which the balancer waits
+			pace := time.NewTicker(40 * time.Millisecond) // leaves CPU time for the restarts
 			defer pace.Stop()
 			for i := 0; !stop.Load(); i++ {
 				<-pace.C
@@ -76,8 +77,8 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Logf("%d requests, none failed", answered.Load())
 }
 
-// stableAddress returns an address that stays free while nothing listens there. Outgoing connections use higher ports, and
-// the test holds the UDP port of the same number, so that no other test gets the address.
+// stableAddress returns an address that stays free while nothing listens on it. Outgoing connections use higher ports,
+// and the test holds the UDP port with the same number, so that no other test gets the address.
 func stableAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -96,8 +97,8 @@ func stableAddress(t *testing.T) string {
 	return ""
 }
 
-// A replica that dies over a write may have stored it: the balancer may not say that nothing was.
-func TestTheBalancerKnowsNothingOfAWriteThatAReplicaBrokeOff(t *testing.T) {
+// A replica that dies during a write may have stored it, so the balancer must not say that nothing was stored.
+func TestTheBalancerSaysThatTheOutcomeOfAnInterruptedWriteIsUnknown(t *testing.T) {
 	t.Parallel()
 	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/readyz" {
@@ -109,10 +110,10 @@ func TestTheBalancerKnowsNothingOfAWriteThatAReplicaBrokeOff(t *testing.T) {
 	balancer := testservice.StartBalancer(t, filepath.Join("../../deploy", "haproxy.cfg"), []string{address, address, address})
 	got, err := testservice.Request(balancer.URL, "", "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
 	if err != nil || got.Status != 503 || !strings.Contains(got.Body, `"code":"outcome_unknown"`) {
-		t.Errorf("a write that broke off gets %d %s %v", got.Status, got.Body, err)
+		t.Errorf("an interrupted write gets %d %s %v", got.Status, got.Body, err)
 	}
 	replica.Close()
-	testservice.Eventually(t, "the balancer has noticed that no replica is there", time.Minute, func() bool {
+	testservice.Eventually(t, "the balancer has noticed that there is no replica", time.Minute, func() bool {
 		got, err = testservice.Request(balancer.URL, "", "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
 		return err == nil && got.Status == 503 && strings.Contains(got.Body, `"code":"unavailable"`)
 	})

@@ -24,32 +24,33 @@ import (
 // Serve is the command that serves the API.
 type Serve struct {
 	database.Flags
-	Listen          string            `default:":8080" help:"Where the API listens."`
-	AdminListen     string            `default:"127.0.0.1:8081" help:"Where metrics, health and profiles are served; \"\" or off turns them off."`
-	BaseURL         string            `name:"base-url" placeholder:"URL" help:"The address that clients use, such as https://api.example.com/v1. Without it, links begin with the path."`
-	APIKey          string            `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, of 16 to 128 characters. Every start makes sure that it works, and never prints it."`
-	RateLimits      string            `enum:"on,off" default:"on" help:"on, or off to count requests without refusing any."`
-	TrustedProxies  string            `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For is believed."`
-	TLSCert         string            `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM; read again when it changes."`
-	TLSKey          string            `name:"tls-key" placeholder:"FILE" help:"Private key in PEM; read again when it changes."`
-	BodyBudget      terminal.Size     `default:"64MiB" help:"How much memory all request bodies together may take, not counting the first 4 KiB of each. One owner gets at most an eighth. A size such as 64MiB; at least 8MiB."`
-	OrderHold       terminal.Duration `default:"72h" help:"How long an order holds its animal if the order does not say, from 1m to 30d."`
-	KeepDeprecated  bool              `help:"Serve deprecated operations beyond their removal date."`
+	Listen          string            `default:":8080" help:"The address on which the API listens."`
+	AdminListen     string            `default:"127.0.0.1:8081" help:"The address on which metrics, health and profiles are served; \"\" or off turns them off."`
+	BaseURL         string            `name:"base-url" placeholder:"URL" help:"The address that clients use, such as https://api.example.com/v1. Without it, links contain only a path."`
+	APIKey          string            `name:"api-key" placeholder:"KEY" help:"An API key of your own choice, of 16 to 128 characters. Every start makes sure that the key works. The key is never printed."`
+	RateLimits      string            `enum:"on,off" default:"on" help:"on, or off, which counts requests but refuses none."`
+	TrustedProxies  string            `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For header is trusted."`
+	TLSCert         string            `name:"tls-cert" placeholder:"FILE" help:"The certificate chain in PEM. It is reloaded when it changes."`
+	TLSKey          string            `name:"tls-key" placeholder:"FILE" help:"The private key in PEM. It is reloaded when it changes."`
+	BodyBudget      terminal.Size     `default:"64MiB" help:"How much memory all request bodies together may take, not counting the first 4 KiB of each; at least 8MiB. One owner gets at most an eighth of it."`
+	OrderHold       terminal.Duration `default:"72h" help:"How long an order holds its animal by default, from 1m to 30d."`
+	KeepDeprecated  bool              `help:"Keep serving deprecated operations after their removal date."`
 	LogLevel        slog.Level        `default:"info" help:"debug, info, warn or error."`
-	LogFormat       string            `enum:"auto,text,json" default:"auto" help:"text, json, or auto: text on a terminal."`
-	ShutdownTimeout time.Duration     `default:"30s" help:"How long requests may take to finish when the server stops."`
-	DrainDelay      time.Duration     `default:"0s" help:"How long to report unready but keep serving before a stop, so that load balancers notice."`
+	LogFormat       string            `enum:"auto,text,json" default:"auto" help:"text, json or auto, which is text on a terminal and json elsewhere."`
+	ShutdownTimeout time.Duration     `default:"30s" help:"How long running requests may take to finish when the server stops."`
+	DrainDelay      time.Duration     `default:"0s" help:"How long to keep serving while reporting unready before the server stops, so that load balancers notice."`
 	Check           bool              `help:"Check the settings, the certificate, the database and Redis, print the results, and exit. It opens no port and changes nothing."`
 }
 
-// settings are the flags in the form in which they are used.
+// settings are the parsed values of flags, and the certificate that flags name.
 type settings struct {
 	baseURL string
 	proxies []netip.Prefix
 	tls     *server.Certificate
 }
 
-func (c *Serve) settings() (s settings, err error) {
+// parseSettings checks all flags.
+func (c *Serve) parseSettings() (s settings, err error) {
 	if err := checkAddress("--listen", c.Listen); err != nil {
 		return s, err
 	}
@@ -76,13 +77,13 @@ func (c *Serve) settings() (s settings, err error) {
 		}
 	}
 	if hold := time.Duration(c.OrderHold); hold < petstore.MinHold || hold > petstore.MaxHold {
-		return s, terminal.WrongUsage("--order-hold is %s; it may be a length of time from 1m to 30d, such as 72h", hold)
+		return s, terminal.WrongUsage("--order-hold is %s; it must be a duration from 1m to 30d, such as 72h", hold)
 	}
 	if c.BodyBudget < httpapi.MinBodyBudget {
-		return s, terminal.WrongUsage("--body-budget is too small; it may be 8MiB or more, so that the eighth of one owner holds the largest body")
+		return s, terminal.WrongUsage("--body-budget is too small; it must be at least 8MiB, so that one owner's eighth of it has room for the largest body")
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return s, terminal.WrongUsage("--tls-cert and --tls-key go together; give both or none")
+		return s, terminal.WrongUsage("--tls-cert and --tls-key must be given together")
 	}
 	if c.TLSCert != "" {
 		if s.tls, err = server.NewCertificate(c.TLSCert, c.TLSKey); err != nil {
@@ -92,16 +93,16 @@ func (c *Serve) settings() (s settings, err error) {
 	return s, nil
 }
 
-// servesAdmin reports whether there is a listener for operators.
+// servesAdmin reports whether there is an admin listener.
 func (c *Serve) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
 
-// gcPercent lets the heap grow further than Go's default before it is collected: the heap is small, and most of it is the
-// garbage of requests. GOGC in the environment wins.
+// gcPercent lets the heap grow more than Go's default does before it is collected. The heap is small, and most of it is the
+// garbage of requests. The environment variable GOGC overrides it.
 const gcPercent = 400
 
-// Run checks the settings, sets up the log, and serves.
+// Run checks the settings and serves until ctx ends. With --check it only checks what serve needs.
 func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
-	s, err := c.settings()
+	s, err := c.parseSettings()
 	if err != nil {
 		return err
 	}
@@ -110,15 +111,15 @@ func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
 	}
 	log := newLogs(con.Stderr, c.LogLevel, c.LogFormat)
 	defer log.queue.Close()
-	signal.Ignore(syscall.SIGPIPE) // the server outlives the readers of its output
-	defer rereadOnHangup(s.tls, log.Logger)()
+	signal.Ignore(syscall.SIGPIPE) // the server keeps running when whoever reads its output is gone
+	defer reloadOnSIGHUP(s.tls, log.Logger)()
 	if con.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	return (&service{Serve: c, set: s, con: con, log: log}).run(ctx)
+	return (&service{Serve: c, settings: s, con: con, log: log}).run(ctx)
 }
 
-// config turns the settings into the configuration of the API.
+// config returns the part of the API's configuration that the settings decide.
 func (c *Serve) config(s settings) httpapi.Config {
 	return httpapi.Config{
 		Environment:    c.Environment,
@@ -135,20 +136,20 @@ func (c *Serve) config(s settings) httpapi.Config {
 	}
 }
 
-// parseBaseURL returns the beginning of every link: {base_url} without the version at its end.
+// parseBaseURL checks --base-url and removes the version from its end. The result is the beginning of every link.
 func parseBaseURL(s string) (string, error) {
 	if s == "" {
 		return "", nil
 	}
 	u, err := url.Parse(s)
 	if err != nil || !isBase(u) || strings.ContainsAny(s, "<> \"") {
-		return "", terminal.WrongUsage("--base-url is %q; it may be an address such as https://api.example.com/v1", terminal.HideUser(s))
+		return "", terminal.WrongUsage("--base-url is %q; it must be an address such as https://api.example.com/v1", terminal.HideCredentials(s))
 	}
 	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
 	return u.Scheme + "://" + u.Host + path, nil
 }
 
-// isBase reports whether links can begin with this address.
+// isBase reports whether links can begin with u.
 func isBase(u *url.URL) bool {
 	return terminal.IsWebAddress(u) && !strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII })
 }
@@ -162,15 +163,15 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 		}
 		network := parseNetwork(field)
 		if !network.IsValid() {
-			return nil, terminal.WrongUsage("--trusted-proxies has %q; it may be networks such as 10.0.0.0/8, separated by commas", field)
+			return nil, terminal.WrongUsage("--trusted-proxies contains %q; it must be networks such as 10.0.0.0/8, separated by commas", field)
 		}
 		networks = append(networks, network.Masked())
 	}
 	return networks, nil
 }
 
-// parseNetwork reads a network or a single address. An IPv4 address may be written as IPv6; the result has the shorter
-// form, like the addresses of peers. The result is not valid if the text is neither.
+// parseNetwork parses a network or a single address. It converts IPv4 networks that are written as IPv6 to IPv4, because the
+// addresses of clients have that form. The result is invalid if s is neither a network nor an address.
 func parseNetwork(s string) netip.Prefix {
 	network, _ := netip.ParsePrefix(s)
 	if addr, err := netip.ParseAddr(s); err == nil {

@@ -17,7 +17,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestFirstStartPrintsALineThatWorksWhenPasted(t *testing.T) {
+func TestTheFirstStartPrintsACommandThatWorks(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	out := s.Stdout.String()
@@ -25,17 +25,17 @@ func TestFirstStartPrintsALineThatWorksWhenPasted(t *testing.T) {
 		t.Fatalf("no address and key in\n%s", out)
 	}
 	if strings.Count(out+s.Stderr.String(), "curl") != 1 {
-		t.Errorf("the word curl does not stand exactly once in\n%s", out)
+		t.Errorf("the word curl does not appear exactly once in\n%s", out)
 	}
 	_, line, _ := strings.Cut(out, "curl ")
 	line, _, _ = strings.Cut(line, "\n")
 	if want := fmt.Sprintf("-H 'Authorization: Bearer %s' %s/v1/pets", s.Key, s.URL); line != want {
-		t.Errorf("the line is %q, want %q", line, want)
+		t.Errorf("the command is curl %q, want %q", line, want)
 	}
 	if curl, err := exec.LookPath("curl"); err == nil {
 		pasted, err := exec.Command("sh", "-c", curl+" -s "+line).Output()
 		if err != nil || string(pasted) != "[]" {
-			t.Errorf("pasted, it gives %q, %v", pasted, err)
+			t.Errorf("the command prints %q, %v", pasted, err)
 		}
 	}
 	if got := s.Ask(t, "GET", "/v1/pets", ""); got.Body != "[]" {
@@ -43,7 +43,7 @@ func TestFirstStartPrintsALineThatWorksWhenPasted(t *testing.T) {
 	}
 }
 
-func TestAnAnimalOutlivesTheServer(t *testing.T) {
+func TestAnimalsAreKeptAcrossARestart(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", database)
@@ -66,7 +66,7 @@ func TestAnAnimalOutlivesTheServer(t *testing.T) {
 	}
 }
 
-// Acknowledged animals survive a crash at any moment, and no id is given out twice.
+// Acknowledged animals survive a crash at any moment, and no id is used twice.
 func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
@@ -96,7 +96,7 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 					made := testservice.Decode[testservice.Pet](t, got.Body)
 					mu.Lock()
 					if other, twice := acknowledged[made.ID]; twice {
-						t.Errorf("id %d went to %q and to %q", made.ID, other, name)
+						t.Errorf("%q and %q both have the id %d", other, name, made.ID)
 					}
 					acknowledged[made.ID] = name
 					if len(acknowledged)%(20+13*round) == 0 {
@@ -128,7 +128,7 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 	t.Logf("%d acknowledged, %d stored", len(acknowledged), len(stored))
 }
 
-func TestAGracefulStopFinishesWhatWasAccepted(t *testing.T) {
+func TestAGracefulStopFinishesAcceptedRequests(t *testing.T) {
 	t.Parallel()
 	s := testservice.ServeRaced(t)
 	body, send := io.Pipe()
@@ -168,7 +168,7 @@ func TestAGracefulStopFinishesWhatWasAccepted(t *testing.T) {
 	}
 }
 
-func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
+func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	running := testservice.Serve(t, "--database", "sqlite:"+filepath.Join(t.TempDir(), "taken.db"))
 	address := strings.TrimPrefix(running.URL, "http://")
@@ -194,17 +194,17 @@ func TestWhatCannotStartSaysWhyInASentence(t *testing.T) {
 		{"a file that is not a database", []string{"--database", "sqlite:" + notADatabase}, 1, notADatabase},
 		{"a database of the other environment", []string{"--database", "sqlite:" + staging}, 1, "staging"},
 		{"an unknown kind of database", []string{"--database", "mysql://localhost/pets"}, 2, "sqlite:FILE"},
-		{"an address that is none", []string{"--listen", "eighty"}, 2, "--listen"},
-		{"a base URL that is none", []string{"--base-url", "example.com"}, 2, "--base-url"},
-		{"a proxy that is none", []string{"--trusted-proxies", "10.0.0.0/8,home"}, 2, "home"},
+		{"an invalid address", []string{"--listen", "eighty"}, 2, "--listen"},
+		{"an invalid base URL", []string{"--base-url", "example.com"}, 2, "--base-url"},
+		{"an invalid proxy", []string{"--trusted-proxies", "10.0.0.0/8,home"}, 2, "home"},
 		{"a key that is too short", []string{"--api-key", "short"}, 2, "16 to 128"},
-		{"a negative length of time", []string{"--drain-delay=-1s"}, 2, "--drain-delay"},
-		{"a size that is none", []string{"--body-budget", "64MB"}, 2, "--body-budget: \"64MB\" is not a size such as 64MiB"},
-		{"no size at all", []string{"--body-budget", "0"}, 2, "--body-budget"},
-		{"a size whose eighth holds not every body", []string{"--body-budget", "8191KiB"}, 2, "--body-budget is too small; it may be 8MiB or more"},
+		{"a negative duration", []string{"--drain-delay=-1s"}, 2, "--drain-delay"},
+		{"an invalid size", []string{"--body-budget", "64MB"}, 2, "--body-budget: \"64MB\" is not a size such as 64MiB"},
+		{"a size of 0", []string{"--body-budget", "0"}, 2, "--body-budget"},
+		{"a size whose eighth is smaller than a body", []string{"--body-budget", "8191KiB"}, 2, "--body-budget is too small; it must be at least 8MiB"},
 		{"a size that is too large", []string{"--body-budget", "9000000000000GiB"}, 2, "--body-budget"},
-		{"half of a certificate", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
-		{"a certificate that is not there", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
+		{"a certificate without its key", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
+		{"a missing certificate", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
 		{"an unknown environment", []string{"--environment", "moon"}, 2, "production"},
 		{"an unknown log level", []string{"--log-level", "loud"}, 2, "loud"},
 		{"an unknown flag", []string{"--lisen", ":1"}, 2, "--lisen"},
@@ -233,7 +233,7 @@ func TestARefusedDatabaseDoesNotShowItsPassword(t *testing.T) {
 	}
 }
 
-func TestAKeyNamedByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
+func TestAKeyChosenByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	const secret = "a-key-of-my-own-choice"
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
@@ -243,12 +243,12 @@ func TestAKeyNamedByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
 		s := testservice.Launch(t, command)
 		s.Key = secret
 		if got := s.Ask(t, "GET", "/v1/pets", ""); got.Status != http.StatusOK || got.Header.Get("X-RateLimit-Limit") != "100000000" {
-			t.Errorf("start %d: the named key gets %d, limit %s", start, got.Status, got.Header.Get("X-RateLimit-Limit"))
+			t.Errorf("start %d: the chosen key gets %d, limit %s", start, got.Status, got.Header.Get("X-RateLimit-Limit"))
 		}
 		if out := s.Stdout.String() + s.Stderr.String(); strings.Contains(out, secret) {
 			t.Errorf("start %d printed the key:\n%s", start, out)
 		} else if (start == 0) != strings.Contains(out, "$PETSTORE_API_KEY") {
-			t.Errorf("start %d: only the first tells how to use the key:\n%s", start, out)
+			t.Errorf("start %d: only the first start prints how to use the key:\n%s", start, out)
 		}
 		s.Stop(t)
 	}
@@ -257,7 +257,7 @@ func TestAKeyNamedByTheOperatorWorksAndIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestAnAnswerUnderABaseURLIsAbsolute(t *testing.T) {
+func TestLinksUnderABaseURLAreAbsolute(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"https://api.example.com/v1", "https://api.example.com/", "https://api.example.com"} {
 		s := testservice.Serve(t, "--base-url", base)
@@ -273,7 +273,7 @@ func TestAnAnswerUnderABaseURLIsAbsolute(t *testing.T) {
 	}
 }
 
-func TestOnlyThePathOfABaseURLLosesItsVersion(t *testing.T) {
+func TestTheVersionIsRemovedOnlyFromThePathOfABaseURL(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"https://v1":                     "https://v1",
@@ -293,7 +293,7 @@ func TestOnlyThePathOfABaseURLLosesItsVersion(t *testing.T) {
 	}
 }
 
-func TestThePublishedDocumentIsServedWithoutAKey(t *testing.T) {
+func TestTheOpenAPIDocumentIsServedWithoutAKey(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	s.Key = ""

@@ -1,7 +1,7 @@
-// Package service is a server and its parts: how they start and stop, what operators see of them, and the commands that
-// serve.
+// Package service runs a server: it starts and stops the parts of the server, and shows operators their health, logs,
+// metrics and traces. It holds the commands serve, demo and healthcheck.
 //
-// A server begins in serve.go with its settings. service.go starts its parts in order; nothing else wires them together.
+// serve.go checks the settings. service.go starts the parts in order and is the only place that connects them.
 package service
 
 import (
@@ -24,36 +24,36 @@ import (
 	"petstore/internal/terminal"
 )
 
-// service is a server and its parts. Each step of run starts one part and notes how to stop it.
+// service is a server with its parts. Each step of run starts one part and registers how to stop it.
 type service struct {
 	*Serve
-	set settings
-	con *terminal.Console
-	log logs
+	settings settings
+	con      *terminal.Console
+	log      logs
 
 	registry *prometheus.Registry
 	listener *net.TCPListener
 	storage  *database.Storage
 	limiter  petstore.Limiter
-	distant  petstore.Distant // the limiter, if it asks Redis
+	distant  petstore.Distant // the limiter, if it uses Redis
 	tracer   trace.Tracer
 	health   *health
 	api      *httpapi.API
 	stops    []func()
 }
 
-// run starts the parts in this order, serves until ctx ends, and stops the parts in the reverse order.
+// run starts the parts in this order, serves until ctx ends, and stops the parts in reverse order.
 func (s *service) run(ctx context.Context) error {
 	defer s.stop()
 	for _, start := range []func(context.Context) error{
-		s.takePort,
-		s.openStore,
+		s.openPort,
+		s.openStorage,
 		s.startLimiter,
 		s.startTracer,
-		s.makeAPI,
+		s.buildAPI,
 		s.startAdmin,
-		s.claimStore,
-		s.makeKey,
+		s.markServed,
+		s.ensureKey,
 		s.startUpkeep,
 	} {
 		if err := start(ctx); err != nil {
@@ -63,8 +63,8 @@ func (s *service) run(ctx context.Context) error {
 	return s.serveClients(ctx)
 }
 
-// atStop registers the function that stops a part.
-func (s *service) atStop(stop func()) { s.stops = append(s.stops, stop) }
+// onStop registers the function that stops a part.
+func (s *service) onStop(stop func()) { s.stops = append(s.stops, stop) }
 
 func (s *service) stop() {
 	for _, stop := range slices.Backward(s.stops) {
@@ -72,36 +72,36 @@ func (s *service) stop() {
 	}
 }
 
-func (s *service) takePort(context.Context) (err error) {
+func (s *service) openPort(context.Context) (err error) {
 	if s.listener, err = listen(s.Listen, "--listen"); err != nil {
 		return err
 	}
-	s.atStop(func() { s.listener.Close() })
+	s.onStop(func() { s.listener.Close() })
 	return nil
 }
 
-func (s *service) openStore(ctx context.Context) (err error) {
+func (s *service) openStorage(ctx context.Context) (err error) {
 	s.registry = newRegistry(s.con.Version)
-	countDroppedLines(s.registry, s.log.queue)
-	showCertificate(s.registry, s.set.tls, s.log.Logger)
-	watch := watchStore(s.registry)
-	watch.Lost = func(problem error) { reportLoss(s.log.Logger, problem) }
+	registerDroppedLines(s.registry, s.log.queue)
+	registerCertificate(s.registry, s.settings.tls, s.log.Logger)
+	watch := watchStorage(s.registry)
+	watch.Lost = func(problem error) { reportLostFile(s.log.Logger, problem) }
 	if s.storage, err = s.Open(ctx, database.ToServe, watch); err != nil {
 		return err
 	}
-	s.atStop(func() { s.storage.Close() })
-	countSharedReads(s.registry, s.storage.SharedReads)
-	showStore(s.registry, s.storage)
+	s.onStop(func() { s.storage.Close() })
+	registerSharedReads(s.registry, s.storage.SharedReads)
+	registerStorage(s.registry, s.storage)
 	return nil
 }
 
-// reportLoss logs that the embedded store has lost its file, or has it back.
-func reportLoss(log *slog.Logger, problem error) {
+// reportLostFile logs that the SQLite file was moved or deleted, or that it is back.
+func reportLostFile(log *slog.Logger, problem error) {
 	if problem == nil {
-		log.Info("the database is in its place again; animals are stored")
+		log.Info("the database file is back; changes are stored again")
 		return
 	}
-	log.Error("the database is lost; nothing can be stored", "cause", problem.Error())
+	log.Error("the database file is missing; nothing can be stored", "cause", problem.Error())
 }
 
 func (s *service) startLimiter(context.Context) error {
@@ -109,14 +109,14 @@ func (s *service) startLimiter(context.Context) error {
 	if s.Redis == "" {
 		s.limiter = ratelimit.NewMemory(time.Now)
 	} else {
-		fallback, err := ratelimit.NewFallback(s.Redis, s.Environment, s.log.Logger, timeDecisions(s.registry))
+		fallback, err := ratelimit.NewFallback(s.Redis, s.Environment, s.log.Logger, observeDecisions(s.registry))
 		if err != nil {
 			return terminal.WrongUsage("--redis: %w", err)
 		}
-		s.atStop(fallback.Close)
+		s.onStop(fallback.Close)
 		s.limiter, s.distant, degraded = fallback, fallback, fallback.Degraded
 	}
-	showDegraded(s.registry, degraded)
+	registerDegraded(s.registry, degraded)
 	return nil
 }
 
@@ -126,13 +126,13 @@ func (s *service) startTracer(ctx context.Context) error {
 		return err
 	}
 	s.tracer = tracer
-	s.atStop(stop)
+	s.onStop(stop)
 	return nil
 }
 
-func (s *service) makeAPI(context.Context) error {
+func (s *service) buildAPI(context.Context) error {
 	s.health = &health{storage: s.storage, log: s.log.Logger}
-	config := s.config(s.set)
+	config := s.config(s.settings)
 	config.Storage, config.Versioned = s.storage, s.storage.Versioned
 	config.Limiter, config.Distant, config.Probes = s.limiter, s.distant, probes(s.health)
 	config.Log, config.Access, config.Metrics, config.Tracer = s.log.Logger, s.log.access, s.registry, s.tracer
@@ -145,28 +145,28 @@ func (s *service) startAdmin(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.atStop(stop)
+	s.onStop(stop)
 	return nil
 }
 
-// claimStore records that a server serves from the store, so that no copy overwrites it.
-func (s *service) claimStore(ctx context.Context) error { return s.storage.MarkServed(ctx) }
+// markServed records that a server has served from the database, so that petstore copy does not overwrite it.
+func (s *service) markServed(ctx context.Context) error { return s.storage.MarkServed(ctx) }
 
 func (s *service) startUpkeep(context.Context) error {
-	s.atStop(purgeIdempotency(s.storage, s.log.Logger))
-	s.atStop(expireOrders(s.storage, s.log.Logger))
+	s.onStop(purgeIdempotency(s.storage, s.log.Logger))
+	s.onStop(expireOrders(s.storage, s.log.Logger))
 	return nil
 }
 
 func (s *service) serveClients(ctx context.Context) error {
 	s.log.Info("petstore "+s.con.Version, "environment", s.Environment, "database", s.Describe(), "limiter", s.describeLimiter())
-	conns := server.MostConns(openFiles())
-	s.log.Info("serving", "address", publicURL(s.listener, s.set.tls != nil), "admin", s.AdminListen, "connections", conns)
+	conns := server.MostConns(maxOpenFiles())
+	s.log.Info("serving", "address", localURL(s.listener, s.settings.tls != nil), "admin", s.AdminListen, "connections", conns)
 	err := (&server.Server{
 		Handler:         s.api,
 		Refusal:         s.api.Refusal,
-		Certificate:     s.set.tls,
-		TrustedProxies:  s.set.proxies,
+		Certificate:     s.settings.tls,
+		TrustedProxies:  s.settings.proxies,
 		MaxConns:        conns,
 		Draining:        &s.health.draining,
 		DrainDelay:      s.DrainDelay,
@@ -177,4 +177,11 @@ func (s *service) serveClients(ctx context.Context) error {
 		return fmt.Errorf("requests were cut off because they took longer than --shutdown-timeout %s", s.ShutdownTimeout)
 	}
 	return err
+}
+
+func (s *service) describeLimiter() string {
+	if s.Redis == "" {
+		return "in this process"
+	}
+	return "redis"
 }

@@ -18,10 +18,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// endpointVariables are variables of OpenTelemetry. Requests are traced if one of them is set.
+// endpointVariables are environment variables of OpenTelemetry. Requests are traced if one of them is set.
 var endpointVariables = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
 
-// newTracer returns nil if no endpoint is set. The exporter reads the endpoint and its other settings from the environment.
+// newTracer returns a tracer and the function that stops it. The tracer is nil if no endpoint is set. The exporter reads its
+// settings from the environment.
 func newTracer(ctx context.Context, con *terminal.Console, environment petstore.Environment, log *slog.Logger) (trace.Tracer, func(), error) {
 	endpoint := ""
 	for _, name := range endpointVariables {
@@ -30,10 +31,10 @@ func newTracer(ctx context.Context, con *terminal.Console, environment petstore.
 	if endpoint == "" {
 		return nil, func() {}, nil
 	}
-	otel.SetLogger(logr.FromSlogHandler(valueless{log.Handler()}))
+	otel.SetLogger(logr.FromSlogHandler(messageOnly{log.Handler()}))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("traces cannot be sent, check OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+		return nil, nil, fmt.Errorf("traces cannot be sent; check OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces could not be sent", "cause", err.Error()) }))
 	about, err := resource.New(ctx,
@@ -43,10 +44,10 @@ func newTracer(ctx context.Context, con *terminal.Console, environment petstore.
 			attribute.String("deployment.environment.name", string(environment)),
 		),
 		resource.WithTelemetrySDK(),
-		resource.WithFromEnv(), // so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win
+		resource.WithFromEnv(), // last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the above
 	)
 	if err != nil {
-		return nil, nil, terminal.WrongUsage("OTEL_RESOURCE_ATTRIBUTES cannot be read; it may be name=value pairs, separated by commas: %w", err)
+		return nil, nil, terminal.WrongUsage("OTEL_RESOURCE_ATTRIBUTES cannot be parsed; it must be name=value pairs, separated by commas: %w", err)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 	stop := func() {
@@ -57,10 +58,10 @@ func newTracer(ctx context.Context, con *terminal.Console, environment petstore.
 	return provider.Tracer("petstore"), stop, nil
 }
 
-// valueless logs what OpenTelemetry says about its settings, but not their values: an endpoint and its headers may hold
-// secrets.
-type valueless struct{ slog.Handler }
+// messageOnly logs the messages of OpenTelemetry without their attributes, which may be an endpoint or headers with secrets.
+type messageOnly struct{ slog.Handler }
 
-func (h valueless) Handle(ctx context.Context, told slog.Record) error {
-	return h.Handler.Handle(ctx, slog.NewRecord(told.Time, told.Level, "OpenTelemetry: "+told.Message+"; check the OTEL_ variables", told.PC))
+// Handle implements slog.Handler.
+func (h messageOnly) Handle(ctx context.Context, r slog.Record) error {
+	return h.Handler.Handle(ctx, slog.NewRecord(r.Time, r.Level, "OpenTelemetry: "+r.Message+"; check the OTEL_ variables", r.PC))
 }

@@ -12,7 +12,7 @@ import (
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	next := buildNextVersion(t)
-	t.Run("commands do not move the schema under a server on SQLite", func(t *testing.T) {
+	t.Run("commands do not migrate a database that a server uses, on SQLite", func(t *testing.T) {
 		t.Parallel()
 		database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 		s := testservice.Serve(t, "--database", database)
@@ -21,15 +21,15 @@ func TestUpgrade(t *testing.T) {
 		s.Stop(t)
 		next.takesOver(t, database)
 	})
-	t.Run("commands do not move the schema under a server on PostgreSQL", func(t *testing.T) {
+	t.Run("commands do not migrate a database that a server uses, on PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		database, other := testservice.Postgres(t), "sqlite:"+filepath.Join(t.TempDir(), "other.db")
 		next.leavesAlone(t, testservice.Serve(t, "--database", database), database)
-		next.does(t, 0, "Made key", "keys", "create", "--name", "shop", "--database", other)
+		next.does(t, 0, "Created key", "keys", "create", "--name", "shop", "--database", other)
 		next.does(t, 1, "petstore migrate", "copy", "--from", other, "--to", database)
 		next.takesOver(t, database)
 	})
-	t.Run("a backup and a restore keep the schema", func(t *testing.T) {
+	t.Run("backup and restore keep the schema", func(t *testing.T) {
 		t.Parallel()
 		folder := t.TempDir()
 		backup, restored := filepath.Join(folder, "backup.db"), "sqlite:"+filepath.Join(folder, "restored.db")
@@ -39,7 +39,7 @@ func TestUpgrade(t *testing.T) {
 		next.does(t, 0, "Backed up", "backup", backup, "--database", database)
 		next.does(t, 0, "Restored", "restore", backup, "--database", restored)
 		if _, stderr, status := testservice.Run(t, "keys", "list", "--database", restored); status != 0 {
-			t.Errorf("this version cannot use what the next one backed up and restored: %d %s", status, stderr)
+			t.Errorf("this version cannot use the database that the next one backed up and restored: %d %s", status, stderr)
 		}
 		upgraded := testservice.Launch(t, next.program(t, testservice.ServeArgs(t, "--database", restored)...))
 		upgraded.Key = s.Key
@@ -49,7 +49,7 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// nextVersion is the path of this program built with one more migration, like a later release.
+// nextVersion is the path of the program built with one more migration, like a later release.
 type nextVersion string
 
 func buildNextVersion(t *testing.T) nextVersion {
@@ -75,7 +75,7 @@ func (v nextVersion) program(t testing.TB, args ...string) *exec.Cmd {
 	return command
 }
 
-// does fails the test unless a command of the next version ends with that status and that text.
+// does fails the test unless a command of the next version exits with that status and prints that text.
 func (v nextVersion) does(t *testing.T, status int, says string, args ...string) {
 	t.Helper()
 	command := v.program(t, args...)
@@ -85,7 +85,8 @@ func (v nextVersion) does(t *testing.T, status int, says string, args ...string)
 	}
 }
 
-// leavesAlone fails the test unless the next version refuses the database and the server of this version keeps serving.
+// leavesAlone fails the test unless the next version refuses the database, and the server of this version keeps serving
+// from it.
 func (v nextVersion) leavesAlone(t *testing.T, s *testservice.Instance, database string) {
 	t.Helper()
 	v.does(t, 1, "petstore migrate", "keys", "list", "--database", database)

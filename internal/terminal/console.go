@@ -1,5 +1,5 @@
-// Package terminal connects commands to the person who types them: output, questions, tables, progress, the values of
-// flags, and the errors of wrong usage. What it prints cannot control the terminal.
+// Package terminal is how commands talk to the person who runs them: messages, questions, tables, progress, the values of
+// flags, and usage errors. It escapes text from others, so that the text cannot control the terminal.
 package terminal
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Console is the environment and the output of a command.
+// Console gives a command its environment variables and its output.
 type Console struct {
 	Getenv         func(string) string
 	Stdout, Stderr io.Writer
@@ -20,41 +20,50 @@ type Console struct {
 	Version string
 }
 
-// Say prints a message for a person on standard error, apart from the output.
+// Say prints a message on standard error, so that it does not mix with the output of the command.
 func (con *Console) Say(format string, args ...any) {
 	fmt.Fprintln(con.Stderr, Escape(fmt.Sprintf(format, args...)))
 }
 
-// IsTerminal reports whether a writer is a terminal with a person in front of it.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// UnlessStopped does work, and returns when ctx ends even if the reader of its output is slow.
-func UnlessStopped(ctx context.Context, work func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- work() }()
+// Interruptible calls work, which may block on input or output, and returns its result. If ctx ends first, Interruptible
+// returns ctx.Err() and leaves work running.
+func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := work()
+		done <- result{value, err}
+	}()
 	select {
-	case err := <-done:
-		return err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return ctx.Err()
+		return *new(T), ctx.Err()
 	}
 }
 
-// readerTimeout is how long the program waits for a reader of its output before it goes on without one.
+// readerTimeout is how long WaitForReader waits.
 const readerTimeout = time.Second
 
-// Briefly calls write, which blocks while nobody reads. After a second it returns false and leaves write running.
-func Briefly(write func()) (done bool) {
-	ended := make(chan struct{})
+// WaitForReader calls write, which blocks until somebody reads what it writes. If that takes more than a second,
+// WaitForReader returns false and leaves write running.
+func WaitForReader(write func()) (written bool) {
+	done := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(done)
 		write()
 	}()
 	select {
-	case <-ended:
+	case <-done:
 		return true
 	case <-time.After(readerTimeout):
 		return false

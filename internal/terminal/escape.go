@@ -7,21 +7,21 @@ import (
 	"unicode"
 )
 
-// isUnsafe reports whether a terminal may obey a character instead of showing it. Control characters begin escape
-// sequences; other characters reverse the direction of the text or begin a new line.
+// isUnsafe reports whether a terminal may act on a character instead of showing it. Control characters start escape
+// sequences; bidi controls and separators reverse the direction of the text or start a new line.
 func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
-// Escape makes text from strangers safe to print: it writes unsafe characters as \x1b or \u202e.
+// Escape makes untrusted text safe to print. It writes unsafe characters as escapes, such as \x1b or \u202e.
 func Escape(text string) string {
 	return replaceUnsafe(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// OneLine escapes a text and joins its lines, so that it fits into a table or a sentence.
+// OneLine escapes text and joins its lines, so that it fits into a table cell or a sentence.
 func OneLine(text string) string { return Escape(strings.Join(strings.Fields(text), " ")) }
 
-// EscapeJSON escapes the unsafe characters in JSON, except for the line breaks between its values.
+// EscapeJSON escapes the unsafe characters in a JSON text, except for the line breaks between its values.
 func EscapeJSON(text string) string {
 	return replaceUnsafe(text, func(r rune) string {
 		if r == '\n' {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile makes a file that only its owner can read. The file appears, or replaces an older one, only after write has
-// written all of it.
+// WriteFile writes a file atomically: the file appears, or replaces an older one, only when write has succeeded. Only the
+// owner of the file can read it.
 func WriteFile(name string, write func(io.Writer) error) (err error) {
 	part := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.part-%s", filepath.Base(name), rand.Text()))
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// FuzzValues reads any text as a length of time and as a size. A text that is accepted is one.
+// FuzzValues parses any text as a duration and as a size. Durations that are accepted are never negative, and sizes are at
+// least 1.
 func FuzzValues(f *testing.F) {
 	for _, seed := range []string{"90d", "36h", "-1h", "65535d", "64MiB", "9223372036854775807", "8589934592GiB", "0KiB", ""} {
 		f.Add(seed)
@@ -13,11 +14,11 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var d Duration
 		if err := d.UnmarshalText([]byte(text)); err == nil && d < 0 {
-			t.Errorf("%q is a length of time of %s", text, time.Duration(d))
+			t.Errorf("%q is parsed as the duration %s", text, time.Duration(d))
 		}
 		var s Size
 		if err := s.UnmarshalText([]byte(text)); err == nil && s < 1 {
-			t.Errorf("%q is a size of %d", text, s)
+			t.Errorf("%q is parsed as the size %d", text, s)
 		}
 	})
 }

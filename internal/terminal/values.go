@@ -13,7 +13,7 @@ import (
 // Duration is a time.Duration that can also be given in days, such as 90d.
 type Duration time.Duration
 
-// UnmarshalText reads 90d, 36h or 1h30m.
+// UnmarshalText parses a duration such as 90d, 36h or 1h30m.
 func (d *Duration) UnmarshalText(text []byte) error {
 	if days, ok := strings.CutSuffix(string(text), "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
@@ -24,7 +24,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	}
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil || parsed < 0 {
-		return fmt.Errorf("%q is not a length of time such as 90d, 36h or 45m", text)
+		return fmt.Errorf("%q is not a duration such as 90d, 36h or 45m", text)
 	}
 	*d = Duration(parsed)
 	return nil
@@ -33,7 +33,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // Size is a number of bytes that can also be given as 512KiB, 64MiB or 1GiB.
 type Size int64
 
-// UnmarshalText reads 64MiB or 65536.
+// UnmarshalText parses a size such as 64MiB or 65536.
 func (s *Size) UnmarshalText(text []byte) error {
 	digits, unit := string(text), int64(1)
 	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
@@ -49,13 +49,14 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IsWebAddress reports whether paths can follow this address.
+// IsWebAddress reports whether u is an http or https URL to which a path can be added: it has a host, but no credentials, no
+// query and no fragment.
 func IsWebAddress(u *url.URL) bool {
 	web := u.Scheme == "http" || u.Scheme == "https"
 	return web && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-var untilHost = regexp.MustCompile(`//.*@`)
+var credentials = regexp.MustCompile(`//.*@`)
 
-// HideUser removes the user and the password from a URL, so that it can be shown.
-func HideUser(address string) string { return untilHost.ReplaceAllString(address, "//…@") }
+// HideCredentials hides the user and the password in a URL, so that a message can show the URL.
+func HideCredentials(address string) string { return credentials.ReplaceAllString(address, "//…@") }

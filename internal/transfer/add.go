@@ -18,72 +18,74 @@ import (
 )
 
 const (
-	// storeConcurrency is how many creates wait for the store at once.
-	storeConcurrency = 512
-	// grace is how long a stopped import waits for its open requests.
-	grace = 2 * time.Second
-	// journalEvery is how often acknowledged lines go into the journal.
+	// storageConcurrency is how many creates wait for a database at once.
+	storageConcurrency = 512
+	// stopTimeout is how long an interrupted import waits for the requests that it has sent.
+	stopTimeout = 2 * time.Second
+	// journalEvery is how often acknowledged lines are written to the journal.
 	journalEvery = time.Second
 )
 
-// create adds one line, and reports whether the line was added before.
+// create adds one line. It reports whether an earlier import had already added the line.
 type create func(ctx context.Context, it item) (replayed bool, err error)
 
-// createAt adds lines through the API. A line always has the same body and the same idempotency key.
-func createAt(store *client.Client) create {
+// createOnServer adds lines through the API. A line always has the same body and the same idempotency key.
+func createOnServer(store *client.Client) create {
 	return func(ctx context.Context, it item) (bool, error) {
 		var meta client.Meta
 		pet := client.NewPet{Name: it.Pet.Name, CategoryID: it.Pet.CategoryID, Status: client.PetStatus(it.Pet.Status.String())}
-		_, err := store.CreatePet(ctx, pet, client.WithIdempotencyKey(it.Key()), client.WithMeta(&meta))
+		_, err := store.CreatePet(ctx, pet, client.WithIdempotencyKey(it.idempotencyKey()), client.WithMeta(&meta))
 		if refused := (*client.Error)(nil); errors.As(err, &refused) {
 			switch refused.Status {
 			case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge:
-				err = &BadLine{Number: it.Number, Reason: refused.Message}
+				err = &badLine{Number: it.Number, Reason: refused.Message}
 			}
 		}
-		return meta.Replayed && meta.Attempts == 1, err // a later try may replay what an earlier one of this import has added
+		return meta.Replayed && meta.Attempts == 1, err // after a retry, the replayed create may be this import's own
 	}
 }
 
-// importOwner owns the idempotency records of imports that do not go through the API. No API key has this owner.
+// importOwner owns the idempotency records of imports into a database. No API key has this owner.
 const importOwner = "petstore import"
 
-// createIn adds lines one by one to a store. The store remembers each of them for 24 hours.
-func createIn(storage petstore.Pets) create {
+// createInStorage adds lines one by one to a database, which remembers each of them for 24 hours.
+func createInStorage(storage petstore.Pets) create {
 	return func(ctx context.Context, it item) (bool, error) {
-		idempotency := &petstore.Idempotency{Owner: importOwner, Key: it.Key(), Fingerprint: sha256.Sum256([]byte(it.Key()))}
+		key := it.idempotencyKey()
+		idempotency := &petstore.Idempotency{Owner: importOwner, Key: key, Fingerprint: sha256.Sum256([]byte(key))}
 		_, replayed, err := storage.CreatePet(ctx, it.Pet, idempotency)
 		return replayed, err
 	}
 }
 
-// oneByOne adds lines with that many goroutines. When it returns, all acknowledged lines are in the journal.
-func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) error {
-	if err := im.bad.begin(); err != nil {
+// addOneByOne adds each line with a create of its own, in the given number of goroutines. When it returns, the journal
+// has all acknowledged lines.
+func (im *importer) addOneByOne(ctx context.Context, concurrency int, add create) error {
+	if err := im.badLines.removeOld(); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	sending, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
-	context.AfterFunc(ctx, func() { time.AfterFunc(grace, abandon) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(stopTimeout, abandon) })
 
-	items, acknowledged := make(chan item), make(chan ID, concurrency)
+	items, acknowledged := make(chan item), make(chan lineID, concurrency)
 	go func() {
 		defer close(items)
-		im.feed(ctx, items, stop)
+		im.sendItems(ctx, items, stop)
 	}()
 	var workers sync.WaitGroup
 	for range concurrency {
 		workers.Go(func() {
-			for it := range orDone(ctx, items) {
-				stored, err := im.one(sending, it, add)
+			for it := range untilDone(ctx, items) {
+				stored, err := im.addOne(sending, it, add)
 				if err != nil {
 					stop(err)
 					return
 				}
 				if stored {
-					acknowledged <- it.ID
+					acknowledged <- it.lineID
 				}
 			}
 		})
@@ -92,16 +94,16 @@ func (im *importer) oneByOne(ctx context.Context, concurrency int, add create) e
 		workers.Wait()
 		close(acknowledged)
 	}()
-	if err := im.note(acknowledged); err != nil {
+	if err := im.writeJournal(acknowledged); err != nil {
 		stop(err)
-		for range acknowledged { // drain it, so that no goroutine waits
+		for range acknowledged { // drain it, so that no worker blocks
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// feed sends the lines to add.
-func (im *importer) feed(ctx context.Context, items chan<- item, stop context.CancelCauseFunc) {
+// sendItems gives the workers the lines to add.
+func (im *importer) sendItems(ctx context.Context, items chan<- item, stop context.CancelCauseFunc) {
 	for {
 		it, err := im.next()
 		if err == io.EOF {
@@ -118,8 +120,8 @@ func (im *importer) feed(ctx context.Context, items chan<- item, stop context.Ca
 	}
 }
 
-// orDone yields items until there are no more or ctx ends.
-func orDone(ctx context.Context, items <-chan item) func(yield func(item) bool) {
+// untilDone yields items until the channel is closed or ctx ends.
+func untilDone(ctx context.Context, items <-chan item) func(yield func(item) bool) {
 	return func(yield func(item) bool) {
 		for {
 			select {
@@ -134,14 +136,15 @@ func orDone(ctx context.Context, items <-chan item) func(yield func(item) bool) 
 	}
 }
 
-// one adds a line. It reports a line that the store refuses, and the import goes on; the next import tries that line again.
-func (im *importer) one(ctx context.Context, it item, add create) (stored bool, err error) {
+// addOne adds a line. A line that the server refuses is reported as a bad line; the import continues, and the next import
+// tries the line again.
+func (im *importer) addOne(ctx context.Context, it item, add create) (stored bool, err error) {
 	replayed, err := add(ctx, it)
-	im.meter.Count(1)
-	bad := (*BadLine)(nil)
+	im.progress.Add(1)
+	bad := (*badLine)(nil)
 	switch {
 	case errors.As(err, &bad):
-		return false, im.bad.report(bad.Number, bad.Reason)
+		return false, im.badLines.add(bad.Number, bad.Reason)
 	case err != nil:
 		return false, err
 	case replayed:
@@ -152,32 +155,32 @@ func (im *importer) one(ctx context.Context, it item, add create) (stored bool, 
 	return true, nil
 }
 
-// note writes acknowledged lines into the journal, every second and at the end.
-func (im *importer) note(acknowledged <-chan ID) error {
-	var lines []ID
+// writeJournal writes acknowledged lines to the journal, every second and at the end.
+func (im *importer) writeJournal(acknowledged <-chan lineID) error {
+	var lines []lineID
 	write := func() error {
 		if im.journal == nil || len(lines) == 0 {
 			lines = lines[:0]
 			return nil
 		}
 		defer func() { lines = lines[:0] }()
-		return im.journal.Append(NewBlock(), lines)
+		return im.journal.appendBlock(newBlockID(), lines)
 	}
 	tick := time.NewTicker(journalEvery)
 	defer tick.Stop()
 	for {
-		full := false
+		due := false
 		select {
 		case id, more := <-acknowledged:
 			if !more {
 				return write()
 			}
 			lines = append(lines, id)
-			full = len(lines) == MaxBlock
+			due = len(lines) == maxBlockLines
 		case <-tick.C:
-			full = true
+			due = true
 		}
-		if full {
+		if due {
 			if err := write(); err != nil {
 				return err
 			}
@@ -185,10 +188,10 @@ func (im *importer) note(acknowledged <-chan ID) error {
 	}
 }
 
-// inBatches adds lines to a store, many in one transaction. The journal names the lines before they are stored. The store
-// remembers for 24 hours whether it has stored the last lines that the journal names.
-func (im *importer) inBatches(ctx context.Context, storage petstore.Loader) error {
-	if err := im.bad.begin(); err != nil {
+// addInBatches adds many lines to a database in one transaction. It writes the lines of a batch to the journal before it
+// stores them. The database remembers for 24 hours whether it has stored the last batch in the journal.
+func (im *importer) addInBatches(ctx context.Context, storage petstore.Loader) error {
+	if err := im.badLines.removeOld(); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -196,23 +199,23 @@ func (im *importer) inBatches(ctx context.Context, storage petstore.Loader) erro
 	batches := make(chan []item, 2)
 	go func() {
 		defer close(batches)
-		im.feedBatches(ctx, batches, stop)
+		im.sendBatches(ctx, batches, stop)
 	}()
 	for batch := range batches {
 		if ctx.Err() != nil {
 			break
 		}
-		if err := im.batch(context.WithoutCancel(ctx), storage, batch); err != nil {
+		if err := im.addBatch(context.WithoutCancel(ctx), storage, batch); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(im.journal.Seal(), context.Cause(ctx))
+	return cmp.Or(im.journal.seal(), context.Cause(ctx))
 }
 
-func (im *importer) feedBatches(ctx context.Context, batches chan<- []item, stop context.CancelCauseFunc) {
+func (im *importer) sendBatches(ctx context.Context, batches chan<- []item, stop context.CancelCauseFunc) {
 	for ended := false; !ended; {
-		batch := make([]item, 0, MaxBlock)
-		for len(batch) < MaxBlock && !ended {
+		batch := make([]item, 0, maxBlockLines)
+		for len(batch) < maxBlockLines && !ended {
 			it, err := im.next()
 			switch {
 			case err == io.EOF:
@@ -232,41 +235,42 @@ func (im *importer) feedBatches(ctx context.Context, batches chan<- []item, stop
 	}
 }
 
-func (im *importer) batch(ctx context.Context, storage petstore.Loader, batch []item) error {
+func (im *importer) addBatch(ctx context.Context, storage petstore.Loader, batch []item) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	pets, lines := make([]petstore.NewPet, len(batch)), make([]ID, len(batch))
+	pets, lines := make([]petstore.NewPet, len(batch)), make([]lineID, len(batch))
 	for i, it := range batch {
-		pets[i], lines[i] = it.Pet, it.ID
+		pets[i], lines[i] = it.Pet, it.lineID
 	}
-	block := NewBlock()
-	if err := im.journal.Append(block, lines); err != nil {
+	block := newBlockID()
+	if err := im.journal.appendBlock(block, lines); err != nil {
 		return err
 	}
-	if _, err := storage.AddPets(ctx, pets, onceFor(block)); err != nil {
+	if _, err := storage.AddPets(ctx, pets, blockIdempotency(block)); err != nil {
 		return err
 	}
 	im.added.Add(int64(len(batch)))
-	im.meter.Count(int64(len(batch)))
+	im.progress.Add(int64(len(batch)))
 	return nil
 }
 
-func onceFor(block Block) *petstore.Idempotency {
+func blockIdempotency(block blockID) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:])}
 }
 
-// compare refuses a journal that names more animals than the store has had. It cannot notice every restore.
-func (im *importer) compare(ctx context.Context, storage petstore.Loader) error {
+// checkJournal refuses a journal that has more lines than the database has ever had animals: the database is new or was
+// restored. It cannot notice every restore.
+func (im *importer) checkJournal(ctx context.Context, storage petstore.Loader) error {
 	highest, err := storage.Counters(ctx)
 	if err == nil && highest.Pet < im.journaled {
-		err = fmt.Errorf("%s names %s, but this database has had only %s; if it is new, or was restored from a backup older than the import, remove %[1]s", im.journal.Name(), terminal.Plural(im.journaled, "animal"), terminal.Grouped(highest.Pet))
+		err = fmt.Errorf("%s lists %s, but this database has had only %s; if it is new, or was restored from a backup older than the import, remove %[1]s", im.journal.name(), terminal.Plural(im.journaled, "animal"), terminal.WithCommas(highest.Pet))
 	}
 	return err
 }
 
-// confirmIn asks a store whether a block was stored. The question uses up the idempotency key of the block, so a block
-// that is not stored yet never will be.
-func confirmIn(ctx context.Context, storage petstore.Loader) func(Block) (bool, error) {
-	return func(block Block) (bool, error) { return storage.AddPets(ctx, nil, onceFor(block)) }
+// confirmBlock returns a function that asks a database whether it has stored a block. The question uses up the
+// idempotency key of the block, so a block that is not stored by then never will be.
+func confirmBlock(ctx context.Context, storage petstore.Loader) func(blockID) (bool, error) {
+	return func(block blockID) (bool, error) { return storage.AddPets(ctx, nil, blockIdempotency(block)) }
 }

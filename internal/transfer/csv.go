@@ -12,35 +12,36 @@ import (
 	"petstore/internal/petstore"
 )
 
-// columns says in which columns an animal's fields are; -1 means that the file has no such column.
+// columns says which columns of a CSV file hold the name, the category and the status. -1 means that the file has no such
+// column.
 type columns struct {
 	name, category, status int
 	header                 []string
-	fields                 [][]byte // the fields of the current row
+	fields                 [][]byte // of the current row
 }
 
-// readHeader reads the names of the columns.
-func (r *Reader) readHeader() error {
+// readHeader reads the header, which names the columns.
+func (r *petReader) readHeader() error {
 	if line, _, _ := bytes.Cut(r.buf, []byte("\n")); bytes.Contains(line, []byte(`";"`)) || bytes.Contains(line, []byte("\"\t\"")) {
-		return noCommas(string(line))
+		return errNoCommas(string(line))
 	}
-	row, err := r.row()
+	row, err := r.readRow()
 	for err == errBlank {
-		row, err = r.row()
+		row, err = r.readRow()
 	}
 	if err == io.EOF {
-		err = errors.New("it is empty")
+		err = errors.New("the file is empty")
 	}
 	if err != nil {
-		return fmt.Errorf("a CSV file begins with a line that names its columns, such as name,categoryId,status, and this has none: %w", err)
+		return fmt.Errorf("a CSV file must begin with a line that names its columns, such as name,categoryId,status: %w", err)
 	}
 	for _, field := range row {
 		r.header = append(r.header, string(field))
 	}
-	r.name, r.category, r.status = r.column("name"), r.column("categoryId"), r.column("status")
-	shown := shorten(strings.Join(r.header, ","))
+	r.name, r.category, r.status = slices.Index(r.header, "name"), slices.Index(r.header, "categoryId"), slices.Index(r.header, "status")
+	shown := quoteLine(strings.Join(r.header, ","))
 	for _, known := range []string{"name", "categoryId", "status"} {
-		if n := r.count(known); n > 1 {
+		if n := r.countColumns(known); n > 1 {
 			return fmt.Errorf("the first line names the column %s %d times; it is %s", known, n, shown)
 		}
 		for _, column := range r.header {
@@ -51,11 +52,11 @@ func (r *Reader) readHeader() error {
 	}
 	switch {
 	case r.name < 0 && r.category < 0 && strings.HasPrefix(r.header[0], "PK\x03\x04"):
-		return errors.New("this is a spreadsheet or another archive; save it as CSV")
+		return errors.New("this is a spreadsheet or an archive; save it as CSV")
 	case r.name < 0 && r.category < 0 && len(r.header) == 1 && strings.ContainsAny(r.header[0], ";\t"):
-		return noCommas(r.header[0])
+		return errNoCommas(r.header[0])
 	case r.name < 0 && r.category < 0:
-		return fmt.Errorf("the first line must name the columns, and it is %s; put name,categoryId,status above it, or what the columns are", shown)
+		return fmt.Errorf("the first line must name the columns, but it is %s; add a first line such as name,categoryId,status", shown)
 	case r.name < 0:
 		return fmt.Errorf("there is no column name; the first line is %s", shown)
 	case r.category < 0:
@@ -64,12 +65,12 @@ func (r *Reader) readHeader() error {
 	return nil
 }
 
-func noCommas(line string) error {
-	return fmt.Errorf("no commas separate the columns; the first line is %s; save the file with commas between the columns", shorten(line))
+func errNoCommas(line string) error {
+	return fmt.Errorf("no commas separate the columns; the first line is %s; save the file with commas between the columns", quoteLine(line))
 }
 
-// shorten quotes a line for a message.
-func shorten(line string) string {
+// quoteLine quotes a line for a message, and shortens it if it is long.
+func quoteLine(line string) string {
 	shown := strconv.QuoteToASCII(line)
 	if len(shown) > 200 {
 		shown = shown[:200] + "…"
@@ -77,9 +78,7 @@ func shorten(line string) string {
 	return shown
 }
 
-func (c *columns) column(name string) int { return slices.Index(c.header, name) }
-
-func (c *columns) count(name string) (n int) {
+func (c *columns) countColumns(name string) (n int) {
 	for _, column := range c.header {
 		if column == name {
 			n++
@@ -88,21 +87,22 @@ func (c *columns) count(name string) (n int) {
 	return n
 }
 
-// Ignored names the columns of a CSV file that the Reader does not know. The column id is known, but not used.
-func (r *Reader) Ignored() []string {
+// ignoredColumns returns the names of the columns that the petReader does not know. It leaves out the column id, which
+// exports have and imports do not use.
+func (r *petReader) ignoredColumns() []string {
 	return slices.DeleteFunc(slices.Clone(r.header), func(column string) bool {
 		return column == "id" || column == "name" || column == "categoryId" || column == "status"
 	})
 }
 
-// nextRow reads a row of CSV.
-func (r *Reader) nextRow() (pet petstore.NewPet, err error) {
-	row, err := r.row()
+// nextRow reads a row of a CSV file.
+func (r *petReader) nextRow() (pet petstore.NewPet, err error) {
+	row, err := r.readRow()
 	if err != nil {
 		return pet, err
 	}
 	if len(row) != len(r.header) {
-		return pet, unreadable(fmt.Sprintf("the line has %d fields, and the first line of the file names %d columns.", len(row), len(r.header)))
+		return pet, unreadable(fmt.Sprintf("the line has %d fields, but the first line of the file names %d columns.", len(row), len(r.header)))
 	}
 	pet = petstore.NewPet{Name: string(row[r.name]), Status: petstore.Available}
 	var faults petstore.Faults
@@ -122,9 +122,9 @@ func (r *Reader) nextRow() (pet petstore.NewPet, err error) {
 	return pet, nil
 }
 
-// row reads the fields of a row, which are valid until the next call. After a malformed row, reading goes on with the
-// second line of that row.
-func (r *Reader) row() ([][]byte, error) {
+// readRow returns the fields of the next row, which are valid until the next call. If a row is malformed, readRow skips
+// only its first line, in case the rest of it is good rows.
+func (r *petReader) readRow() ([][]byte, error) {
 	for {
 		fields, n, err := splitRow(r.buf, r.ended, r.fields[:0])
 		r.fields = fields
@@ -133,7 +133,7 @@ func (r *Reader) row() ([][]byte, error) {
 			return nil, io.EOF
 		case err == nil:
 			blank := len(fields) == 1 && len(fields[0]) == 0 && r.buf[0] != '"'
-			r.use(n)
+			r.consume(n)
 			if blank {
 				return nil, errBlank
 			}

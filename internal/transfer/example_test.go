@@ -1,50 +1,43 @@
 package transfer_test
 
 import (
-	"errors"
-	"fmt"
+	"context"
 	"io"
 	"log"
 	"os"
-	"strings"
+	"path/filepath"
 
+	"petstore/internal/database"
+	"petstore/internal/petstore"
+	"petstore/internal/terminal"
 	"petstore/internal/transfer"
 )
 
-func ExampleReader() {
-	file := strings.NewReader("name,categoryId\nBiscuit,1\nOlive,many\nPepper,2\n")
-	reader, err := transfer.NewReader(file, transfer.CSV)
+func Example() {
+	folder, err := os.MkdirTemp("", "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	for {
-		line, err := reader.Next()
-		if bad := (*transfer.BadLine)(nil); errors.As(err, &bad) {
-			fmt.Println(bad)
-			continue
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "pets.csv")
+	if err := os.WriteFile(file, []byte("name,categoryId\nBiscuit,1\nPepper,2\n"), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	storage := database.Flags{Environment: petstore.Production, Database: "sqlite:" + filepath.Join(folder, "pets.db")}
+	con := &terminal.Console{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: io.Discard}
+
+	in := transfer.Import{Storage: storage, File: file, Format: "auto", Concurrency: 1}
+	for range 2 { // the second import adds nothing
+		if err := in.Run(context.Background(), con); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(line.Number, line.Pet.Name, line.Pet.Status)
 	}
-	// Output:
-	// 2 Biscuit available
-	// line 3: categoryId must be a whole number from -9223372036854775808 to 9223372036854775807.
-	// 4 Pepper available
-}
-
-func ExampleNewWriter() {
-	writer, err := transfer.NewWriter(os.Stdout, transfer.CSV)
-	if err != nil {
+	out := transfer.Export{Storage: storage, Format: "csv", Status: "any"}
+	if err := out.Run(context.Background(), con); err != nil {
 		log.Fatal(err)
 	}
-	writer.Write(transfer.Pet{ID: 1, Name: "Biscuit, beagle mix", CategoryID: 1, Status: "available"})
-	writer.Flush()
 	// Output:
 	// id,name,categoryId,status
-	// 1,"Biscuit, beagle mix",1,available
+	// 2,Pepper,2,available
+	// 1,Biscuit,1,available
 }

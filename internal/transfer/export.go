@@ -20,81 +20,81 @@ import (
 
 // Export is the command that writes animals to a file.
 type Export struct {
-	Server profile.Flags  `embed:""`
-	Store  database.Flags `embed:""`
-	Output string         `placeholder:"FILE" help:"The file to write. It appears only when it is complete. Without it, animals go to standard output."`
-	Format string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl, or auto: by the name of the file, else csv."`
-	Status string         `enum:"any,available,pending,sold" default:"any" help:"Only animals of that status: available, pending or sold."`
+	Server  profile.Flags  `embed:""`
+	Storage database.Flags `embed:""`
+	Output  string         `placeholder:"FILE" help:"The file to write, which appears only when it is complete. The default is standard output."`
+	Format  string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which goes by the extension of the file and is csv otherwise."`
+	Status  string         `enum:"any,available,pending,sold" default:"any" help:"Export only animals with this status: available, pending or sold."`
 }
 
-// Interrupted says what becomes of an export that is broken off.
+// Interrupted says what is left of an interrupted export.
 func (*Export) Interrupted() string { return "there is no complete export" }
 
-// Run writes animals, the newest first.
+// Run writes animals, newest first.
 func (c *Export) Run(ctx context.Context, con *terminal.Console) error {
-	if err := spareDatabase("--output", c.Output); err != nil {
+	if err := refuseDatabase("--output", c.Output); err != nil {
 		return err
 	}
-	if c.Store.Database != "" && (c.Server.Server != "" || c.Server.Profile != "") {
-		return terminal.WrongUsage("--database and --server or --profile are both given; give one of them")
+	if err := checkTarget(c.Server, c.Storage); err != nil {
+		return err
 	}
-	if c.Store.Database == "" {
-		return c.Server.With(con, func(store *client.Client) error { return c.fromAPI(ctx, con, store) })
+	if c.Storage.Database == "" {
+		return c.Server.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) })
 	}
-	return c.Store.With(ctx, database.ToChange, func(storage *database.Storage) error { return c.fromStore(ctx, con, storage) })
+	return c.Storage.With(ctx, database.ToChange, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
 }
 
-func (c *Export) fromAPI(ctx context.Context, con *terminal.Console, store *client.Client) error {
+func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *client.Client) error {
 	counted, err := store.GetInventory(ctx)
 	if err != nil {
 		return err
 	}
 	total := petstore.Inventory{Available: counted.Available, Pending: counted.Pending, Sold: counted.Sold}
-	return c.write(ctx, con, c.count(total), func(yield func(Pet, error) bool) {
+	return c.write(ctx, con, c.count(total), func(yield func(exportedPet, error) bool) {
 		for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.PetStatus(c.status().String())}) {
-			if !yield(Pet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: string(pet.Status)}, err) {
+			if !yield(exportedPet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: string(pet.Status)}, err) {
 				return
 			}
 		}
 	})
 }
 
-// exportStep is how many animals are read at once.
-const exportStep = 1000
+// exportPage is how many animals an export reads from a database at once.
+const exportPage = 1000
 
-func (c *Export) fromStore(ctx context.Context, con *terminal.Console, storage petstore.Storage) error {
+func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage petstore.Storage) error {
 	counted, err := storage.Inventory(ctx)
 	if err != nil {
 		return err
 	}
-	return c.write(ctx, con, c.count(counted), func(yield func(Pet, error) bool) {
-		query := petstore.PetQuery{Status: c.status(), Limit: exportStep}
+	return c.write(ctx, con, c.count(counted), func(yield func(exportedPet, error) bool) {
+		query := petstore.PetQuery{Status: c.status(), Limit: exportPage}
 		for {
 			page, err := storage.ListPets(ctx, query)
 			if err != nil {
-				yield(Pet{}, err)
+				yield(exportedPet{}, err)
 				return
 			}
 			for _, pet := range page {
-				if !yield(Pet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: pet.Status.String()}, nil) {
+				if !yield(exportedPet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: pet.Status.String()}, nil) {
 					return
 				}
 				query.Before = pet.ID
 			}
-			if len(page) < exportStep {
+			if len(page) < exportPage {
 				return
 			}
 		}
 	})
 }
 
-// status is the status to export, 0 for all.
+// status returns the status to export, or 0 for all animals.
 func (c *Export) status() petstore.Status {
 	status, _ := petstore.ParseStatus(c.Status)
 	return status
 }
 
-// count is how many animals there are to write.
+// count returns how many animals there are to export.
 func (c *Export) count(all petstore.Inventory) int64 {
 	switch c.status() {
 	case petstore.Available:
@@ -107,33 +107,34 @@ func (c *Export) count(all petstore.Inventory) int64 {
 	return all.Available + all.Pending + all.Sold
 }
 
-// write writes animals to the file, or to standard output if there is none.
-func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, pets iter.Seq2[Pet, error]) error {
-	m := con.Meter("animals", total)
-	defer m.Stop()
-	copyTo := func(out io.Writer) error { return c.writeTo(out, m, pets) }
+// write writes animals to the output file, or to standard output if there is none.
+func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, pets iter.Seq2[exportedPet, error]) error {
+	progress := con.Progress("animals", total)
+	defer progress.Stop()
+	writeAll := func(out io.Writer) error { return c.writeTo(out, progress, pets) }
 	var err error
 	if c.Output == "" {
-		err = unwritten("standard output", terminal.UnlessStopped(ctx, func() error { return copyTo(con.Stdout) }))
-	} else if name, refused := ordinary(c.Output); refused != nil {
-		err = unwritten(c.Output, refused)
+		_, err = terminal.Interruptible(ctx, func() (any, error) { return nil, writeAll(con.Stdout) })
+		err = explainWriteError("standard output", err)
+	} else if name, refused := regularFile(c.Output); refused != nil {
+		err = explainWriteError(c.Output, refused)
 	} else {
-		err = unwritten(c.Output, terminal.WriteFile(name, copyTo))
+		err = explainWriteError(c.Output, terminal.WriteFile(name, writeAll))
 	}
-	m.Stop()
+	progress.Stop()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.Stderr, "Exported %s.\n", terminal.Plural(m.Counted(), "animal"))
+	fmt.Fprintf(con.Stderr, "Exported %s.\n", terminal.Plural(progress.Count(), "animal"))
 	return nil
 }
 
-func (c *Export) writeTo(out io.Writer, m *terminal.Meter, pets iter.Seq2[Pet, error]) error {
-	format := Format(c.Format)
+func (c *Export) writeTo(out io.Writer, progress *terminal.Progress, pets iter.Seq2[exportedPet, error]) error {
+	format := fileFormat(c.Format)
 	if c.Format == "auto" {
-		format = cmp.Or(FormatOf(c.Output), CSV)
+		format = cmp.Or(formatByName(c.Output), csvFormat)
 	}
-	w, err := NewWriter(out, format)
+	w, err := newPetWriter(out, format)
 	if err != nil {
 		return err
 	}
@@ -141,18 +142,18 @@ func (c *Export) writeTo(out io.Writer, m *terminal.Meter, pets iter.Seq2[Pet, e
 		if err != nil {
 			return err
 		}
-		if err := w.Write(pet); err != nil {
+		if err := w.write(pet); err != nil {
 			return err
 		}
-		m.Count(1)
-		m.At(m.Counted())
+		progress.Add(1)
+		progress.SetPosition(progress.Count())
 	}
-	return w.Flush()
+	return w.flush()
 }
 
-// ordinary follows links and returns the name of the file that they lead to. It refuses anything but a regular file,
-// because only that may be replaced.
-func ordinary(name string) (string, error) {
+// regularFile follows links and returns the name of the file to write. It refuses devices and folders, because an export
+// replaces the file.
+func regularFile(name string) (string, error) {
 	target, err := filepath.EvalSymlinks(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return name, nil
@@ -160,35 +161,35 @@ func ordinary(name string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-		return "", terminal.WrongUsage("--output names %s, which is not an ordinary file; leave it out to write to standard output", name)
+		return "", terminal.WrongUsage("--output is %s, which is not a regular file; to write to standard output, leave --output out", name)
 	}
 	return target, nil
 }
 
-// spareDatabase refuses to have a database overwritten. It is called before this process opens any: to close one's own
-// view of a file drops SQLite's locks on it.
-func spareDatabase(flag, name string) error {
+// refuseDatabase refuses to overwrite an SQLite database. Call it before the process opens a database: when a process
+// closes a file, the operating system drops all locks of the process on that file, those of SQLite included.
+func refuseDatabase(flag, name string) error {
 	const magic = "SQLite format 3\x00"
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil // whoever writes the file says what is wrong with it
+		return nil // writing the file will fail with a better message
 	}
 	defer file.Close()
 	head := make([]byte, len(magic))
 	if n, _ := io.ReadFull(file, head); string(head[:n]) == magic {
-		return terminal.WrongUsage("%s names %s, which is a database; name another file", flag, name)
+		return terminal.WrongUsage("%s is %s, which is a database; choose another file", flag, name)
 	}
 	return nil
 }
 
-// unwritten adds to an error about a file that no export was written.
-func unwritten(where string, err error) error {
+// explainWriteError adds to an error about a file that there is no complete export.
+func explainWriteError(output string, err error) error {
 	cause := (*fs.PathError)(nil)
 	if !errors.As(err, &cause) {
 		return err
 	}
-	return fmt.Errorf("the export cannot be written to %s, so there is no complete one: %w", where, cause.Err)
+	return fmt.Errorf("there is no complete export, because %s cannot be written: %w", output, cause.Err)
 }

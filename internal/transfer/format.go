@@ -10,57 +10,55 @@ import (
 	"strings"
 )
 
-// Format is how a file of animals is written.
-type Format string
+// fileFormat is the format of a file of animals.
+type fileFormat string
 
-// The formats of a file.
 const (
-	CSV       Format = "csv"
-	JSONLines Format = "jsonl"
+	csvFormat       fileFormat = "csv"
+	jsonLinesFormat fileFormat = "jsonl"
 )
 
-// FormatOf guesses the format of a file from the extension of its name. It returns "" for an unknown extension.
-func FormatOf(name string) Format {
+// formatByName returns the format that the extension of a file name stands for, or "" if it stands for none.
+func formatByName(name string) fileFormat {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
-		return CSV
+		return csvFormat
 	case ".jsonl", ".ndjson":
-		return JSONLines
+		return jsonLinesFormat
 	}
 	return ""
 }
 
-// Pet is an animal as a file of animals shows it.
-type Pet struct {
+// exportedPet is an animal as an exported file shows it.
+type exportedPet struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
 	CategoryID int64  `json:"categoryId"`
 	Status     string `json:"status"`
 }
 
-// Writer writes a file of animals. Everything is written when Flush returns.
-type Writer struct {
-	Write func(Pet) error
-	Flush func() error
+// petWriter writes a file of animals. The file is complete when flush has returned.
+type petWriter struct {
+	write func(exportedPet) error
+	flush func() error
 }
 
-// NewWriter makes a Writer.
-func NewWriter(to io.Writer, format Format) (Writer, error) {
-	if format == CSV {
+func newPetWriter(to io.Writer, format fileFormat) (petWriter, error) {
+	if format == csvFormat {
 		return newCSVWriter(csv.NewWriter(to))
 	}
 	buffer := bufio.NewWriter(to)
 	encoder := json.NewEncoder(buffer)
-	return Writer{func(p Pet) error { return encoder.Encode(p) }, buffer.Flush}, nil
+	return petWriter{func(p exportedPet) error { return encoder.Encode(p) }, buffer.Flush}, nil
 }
 
-func newCSVWriter(rows *csv.Writer) (Writer, error) {
+func newCSVWriter(rows *csv.Writer) (petWriter, error) {
 	err := rows.Write([]string{"id", "name", "categoryId", "status"})
-	return Writer{
-		Write: func(p Pet) error {
+	return petWriter{
+		write: func(p exportedPet) error {
 			return rows.Write([]string{strconv.FormatInt(p.ID, 10), p.Name, strconv.FormatInt(p.CategoryID, 10), p.Status})
 		},
-		Flush: func() error {
+		flush: func() error {
 			rows.Flush()
 			return rows.Error()
 		},

@@ -16,8 +16,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// FuzzReader reads any text as a file of animals. The Reader comes to an end, in whatever pieces the text arrives. The
-// animals that it read are the same after they are written and read again.
+// FuzzReader reads any text as a file of animals. The petReader reaches the end and reads the same lines, whether the text
+// arrives at once or byte by byte. The animals do not change when they are written and read again.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		"name,categoryId,status\nRex,7,sold\n\"A \"\"b\"\"\r\nc\",-1,\n",
@@ -30,7 +30,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(seed, uint8(2))
 	}
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
-		format := []Format{"", CSV, JSONLines}[which%3]
+		format := []fileFormat{"", csvFormat, jsonLinesFormat}[which%3]
 		lines, err := readAll(strings.NewReader(text), format)
 		inBytes, errInBytes := readAll(iotest.OneByteReader(strings.NewReader(text)), format)
 		if !reflect.DeepEqual(lines, inBytes) || (err == nil) != (errInBytes == nil) {
@@ -39,48 +39,48 @@ func FuzzReader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		pets, whole := animalsIn(t, text, format)
-		for _, format := range []Format{CSV, JSONLines} {
+		pets, allGood := animalsIn(t, text, format)
+		for _, format := range []fileFormat{csvFormat, jsonLinesFormat} {
 			var again bytes.Buffer
-			w, err := NewWriter(&again, format)
+			w, err := newPetWriter(&again, format)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, pet := range pets {
-				w.Write(Pet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
+				w.write(exportedPet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
 			}
-			if err := w.Flush(); err != nil {
+			if err := w.flush(); err != nil {
 				t.Fatal(err)
 			}
 			if reread, _ := animalsIn(t, again.String(), format); !slices.Equal(reread, pets) {
 				t.Fatalf("%q holds %+v, but written as %s and read again %+v", text, pets, format, reread)
 			}
 		}
-		if format == CSV && whole {
+		if format == csvFormat && allGood {
 			expectRows(t, text, len(pets))
 		}
 	})
 }
 
-// animalsIn reads a text to its end and reports whether every line is an animal.
-func animalsIn(t *testing.T, text string, format Format) (pets []petstore.NewPet, whole bool) {
+// animalsIn returns the animals in a text, and whether every line is one.
+func animalsIn(t *testing.T, text string, format fileFormat) (pets []petstore.NewPet, allGood bool) {
 	t.Helper()
-	r, err := NewReader(strings.NewReader(text), format)
+	r, err := newPetReader(strings.NewReader(text), format)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole = true
+	allGood = true
 	for last := int64(0); ; {
 		line, err := r.Next()
-		bad := (*BadLine)(nil)
+		bad := (*badLine)(nil)
 		switch {
 		case err == io.EOF:
-			if r.Offset() != int64(len(text)) {
-				t.Fatalf("%q ends at %d", text, r.Offset())
+			if r.offset != int64(len(text)) {
+				t.Fatalf("%q ends at %d", text, r.offset)
 			}
-			return pets, whole
+			return pets, allGood
 		case errors.As(err, &bad):
-			line.Number, whole = bad.Number, false
+			line.Number, allGood = bad.Number, false
 		case err != nil:
 			t.Fatal(err)
 		default:
@@ -96,7 +96,7 @@ func animalsIn(t *testing.T, text string, format Format) (pets []petstore.NewPet
 	}
 }
 
-// expectRows compares the number of rows with the number that encoding/csv finds.
+// expectRows fails the test unless encoding/csv finds a row for each animal and one for the header.
 func expectRows(t *testing.T, text string, animals int) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\xef\xbb\xbf"))).ReadAll()
@@ -105,10 +105,10 @@ func expectRows(t *testing.T, text string, animals int) {
 	}
 }
 
-// FuzzJournal opens any bytes as a journal. If the journal accepts them, lines can be added, and when it is opened again
-// it knows the same lines and the added ones.
+// FuzzJournal opens any bytes as a journal. If they are accepted, a line can be added, and the journal that is opened
+// again has that line and all others. If they are refused, they are left as they were.
 func FuzzJournal(f *testing.F) {
-	whole := journalBegins + "a name of 16 byt\x00\x00\x00\x01hashhash\x00\x00\x00\x01"
+	whole := journalHeader + "a name of 16 byt\x00\x00\x00\x01hashhash\x00\x00\x00\x01"
 	for _, seed := range []string{"", "petst", whole, whole + "cut off", whole + strings.Repeat("\xff", 20), whole + strings.Repeat("\x00", 20), "something else", whole[:len(whole)-1] + "\x00"} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
@@ -119,19 +119,19 @@ func FuzzJournal(f *testing.F) {
 			t.Fatal(err)
 		}
 		load := func() (int64, error) {
-			j, err := OpenJournal(name)
+			j, err := openJournal(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer j.Close()
-			lines, err := j.Load(NewLedger(), func(Block) (bool, error) { return confirmed, nil })
+			defer j.close()
+			lines, err := j.load(newLedger(), func(blockID) (bool, error) { return confirmed, nil })
 			if err != nil {
 				return 0, err
 			}
-			if err := j.Append(NewBlock(), []ID{{Count: 1}}); err != nil {
+			if err := j.appendBlock(newBlockID(), []lineID{{count: 1}}); err != nil {
 				t.Fatal(err)
 			}
-			return lines, j.Seal()
+			return lines, j.seal()
 		}
 		lines, err := load()
 		if err != nil {

@@ -17,98 +17,100 @@ import (
 // Import is the command that adds the animals of a file.
 type Import struct {
 	Server      profile.Flags  `embed:""`
-	Store       database.Flags `embed:""`
-	File        string         `arg:"" help:"The file to import, or - for standard input: CSV with the columns name, categoryId and perhaps status, or JSON Lines."`
-	Format      string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl, or auto. auto goes by the name of the file, or else by its first character."`
+	Storage     database.Flags `embed:""`
+	File        string         `arg:"" help:"The file to import, or - for standard input: either CSV with the columns name, categoryId and optionally status, or JSON Lines."`
+	Format      string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which recognizes the format by the extension of the file, or else by its first character."`
 	Concurrency int64          `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
-	Strict      bool           `help:"Store nothing if any line is bad. This needs a file that can be read twice."`
-	DryRun      bool           `help:"Only check the lines, and store nothing."`
-	BadLines    string         `placeholder:"FILE" help:"The file for the numbers of bad lines and what is wrong with them. By default it is beside the imported file, with .bad.txt after its name."`
-	Label       string         `placeholder:"TEXT" help:"Import lines again that were imported without a label, or with another one. Lines are imported once for each label."`
+	Strict      bool           `help:"Add nothing if any line is bad. This needs a file that can be read twice."`
+	DryRun      bool           `help:"Only check the lines, and add nothing."`
+	BadLines    string         `placeholder:"FILE" help:"The file that lists the bad lines and what is wrong with them. The default is the name of the imported file with .bad.txt added."`
+	Label       string         `placeholder:"TEXT" help:"Import lines again that were imported without a label or with another one. A line is imported once for each label."`
 }
 
-const resumable = "what was added stays, and the same command goes on and adds nothing twice"
+const interruptedImport = "what was added stays; run the same command again to continue, which adds nothing twice"
 
-// Interrupted says what becomes of an import that is broken off.
-func (*Import) Interrupted() string { return resumable }
+// Interrupted says what is left of an interrupted import.
+func (*Import) Interrupted() string { return interruptedImport }
 
-// importGCPercent keeps the heap close to the size of the data that the import keeps about the lines, instead of twice
-// that size. Frequent collections cost little, because that data has no pointers to follow.
+// importGCPercent keeps the heap close to the size of the ledger. With Go's default it would grow to twice that size.
+// Frequent collections cost little, because the ledger has almost no pointers to follow.
 const importGCPercent = 25
 
-// Run checks the lines, if asked to, and adds them.
+// Run adds the lines of the file. With --strict or --dry-run, it checks all lines first.
 func (c *Import) Run(ctx context.Context, con *terminal.Console) error {
-	if err := c.check(); err != nil {
+	if err := c.checkFlags(); err != nil {
 		return err
 	}
 	if con.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(importGCPercent))
 	}
-	file, err := c.open(ctx)
+	file, err := c.openFile(ctx)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if c.Strict && (c.File == "-" || !file.Regular()) {
-		return terminal.WrongUsage("--strict reads the lines twice, so it needs a file; give the name of one")
+	if c.Strict && (c.File == "-" || !file.isRegular()) {
+		return terminal.WrongUsage("--strict reads the lines twice, so it needs a regular file, not a pipe")
 	}
-	im := &importer{con: con, file: file, label: c.Label, ledger: NewLedger(), bad: badLines{name: c.badLinesName()}}
-	if err := im.bad.check(file); err != nil {
+	im := &importer{con: con, file: file, label: c.Label, ledger: newLedger(), badLines: badLineReport{name: c.badLinesName()}}
+	if err := im.badLines.checkName(file); err != nil {
 		return err
 	}
-	defer im.bad.end()
+	defer im.badLines.close()
 	if c.DryRun || c.Strict {
 		if err := im.checkAll(ctx, c.format(), c.DryRun); err != nil || c.DryRun {
 			return err
 		}
 	}
-	if im.reader, err = im.read(ctx, c.format()); err != nil {
-		return c.blame(err)
+	if im.reader, err = im.newReader(ctx, c.format()); err != nil {
+		return c.nameFile(err)
 	}
-	if ignored := im.reader.Ignored(); len(ignored) > 0 {
-		fmt.Fprintf(con.Stderr, "These columns are not known and are ignored: %s\n", terminal.Escape(strings.Join(ignored, ", ")))
+	if ignored := im.reader.ignoredColumns(); len(ignored) > 0 {
+		fmt.Fprintf(con.Stderr, "Ignoring unknown columns: %s\n", terminal.Escape(strings.Join(ignored, ", ")))
 	}
-	im.meter = con.Meter("lines", im.size())
-	return im.finish(c.add(ctx, im))
+	im.progress = con.Progress("lines", file.size())
+	return im.summarize(c.add(ctx, im))
 }
 
-func (c *Import) check() error {
-	switch {
-	case c.Concurrency < 1 || c.Concurrency > 256:
-		return terminal.WrongUsage("--concurrency is %d; it may be from 1 to 256", c.Concurrency)
-	case c.Store.Database != "" && (c.Server.Server != "" || c.Server.Profile != ""):
-		return terminal.WrongUsage("--database and --server or --profile are both given; give one of them")
+func (c *Import) checkFlags() error {
+	if c.Concurrency < 1 || c.Concurrency > 256 {
+		return terminal.WrongUsage("--concurrency is %d; it must be from 1 to 256", c.Concurrency)
+	}
+	return checkTarget(c.Server, c.Storage)
+}
+
+// checkTarget refuses flags that choose both a server and a database.
+func checkTarget(server profile.Flags, storage database.Flags) error {
+	if storage.Database != "" && (server.Server != "" || server.Profile != "") {
+		return terminal.WrongUsage("--database cannot be combined with --server or --profile; give one of them")
 	}
 	return nil
 }
 
-// open opens the file to import.
-func (c *Import) open(ctx context.Context) (*Steady, error) {
+// openFile opens the file to import.
+func (c *Import) openFile(ctx context.Context) (*stableFile, error) {
 	if c.File == "-" {
-		return Hold(os.Stdin)
+		return newStableFile(os.Stdin)
 	}
-	var file *os.File
-	err := terminal.UnlessStopped(ctx, func() (err error) { // a named pipe opens when somebody writes to it
-		file, err = os.Open(c.File)
-		return err
-	})
+	// A named pipe does not open before somebody writes to it.
+	file, err := terminal.Interruptible(ctx, func() (*os.File, error) { return os.Open(c.File) })
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("there is nothing to import: %w", err)
+		return nil, fmt.Errorf("the file to import cannot be opened: %w", err)
 	}
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder; give a file", c.File)
+		return nil, fmt.Errorf("%s is a folder, not a file", c.File)
 	}
-	return Hold(file)
+	return newStableFile(file)
 }
 
-func (c *Import) format() Format {
+func (c *Import) format() fileFormat {
 	if c.Format == "auto" {
-		return FormatOf(c.File)
+		return formatByName(c.File)
 	}
-	return Format(c.Format)
+	return fileFormat(c.Format)
 }
 
 func (c *Import) badLinesName() string {
@@ -119,8 +121,8 @@ func (c *Import) badLinesName() string {
 	return cmp.Or(c.BadLines, name+".bad.txt")
 }
 
-// blame says which file an error is about.
-func (c *Import) blame(err error) error {
+// nameFile adds the name of the file to an error.
+func (c *Import) nameFile(err error) error {
 	name := c.File
 	if name == "-" {
 		name = "standard input"
@@ -128,48 +130,49 @@ func (c *Import) blame(err error) error {
 	return fmt.Errorf("%s: %w; nothing was added", name, err)
 }
 
-// add adds the lines, through the API or straight into the store.
+// add adds the lines to the server or the database that the flags choose.
 func (c *Import) add(ctx context.Context, im *importer) error {
-	if c.Store.Database == "" {
-		return c.addThroughAPI(ctx, im)
+	if c.Storage.Database == "" {
+		return c.addToServer(ctx, im)
 	}
-	storage, err := c.Store.Open(ctx, database.ToFill, database.Watch{})
+	storage, err := c.Storage.Open(ctx, database.ToFill, database.Watch{})
 	if err != nil {
 		return err
 	}
 	defer storage.Close()
-	if c.File == "-" || !im.file.Regular() {
-		return im.oneByOne(ctx, storeConcurrency, createIn(storage))
+	if c.File == "-" || !im.file.isRegular() {
+		return im.addOneByOne(ctx, storageConcurrency, createInStorage(storage))
 	}
 	target, err := storage.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	if err := im.open(c.journalName(target), confirmIn(ctx, storage)); err != nil {
+	if err := im.openJournal(c.journalName(target), confirmBlock(ctx, storage)); err != nil {
 		return err
 	}
-	defer im.journal.Close()
-	if err := im.compare(ctx, storage); err != nil {
+	defer im.journal.close()
+	if err := im.checkJournal(ctx, storage); err != nil {
 		return err
 	}
-	return im.inBatches(ctx, storage)
+	return im.addInBatches(ctx, storage)
 }
 
-func (c *Import) addThroughAPI(ctx context.Context, im *importer) error {
+func (c *Import) addToServer(ctx context.Context, im *importer) error {
 	store, err := c.Server.Client(im.con)
 	if err != nil {
 		return err
 	}
-	if im.file.Regular() && c.File != "-" {
-		if err := im.open(c.journalName(store.String()), nil); err != nil {
+	if im.file.isRegular() && c.File != "-" {
+		if err := im.openJournal(c.journalName(store.String()), nil); err != nil {
 			return err
 		}
-		defer im.journal.Close()
+		defer im.journal.close()
 	}
-	return im.oneByOne(ctx, int(c.Concurrency), createAt(store))
+	return im.addOneByOne(ctx, int(c.Concurrency), createOnServer(store))
 }
 
-// journalName is the name of the journal, beside the file. Each store that the file goes into has a journal of its own.
+// journalName returns the name of the journal, which is beside the file. Each server or database that the file is imported
+// into has a journal of its own.
 func (c *Import) journalName(target string) string {
 	sum := sha256.Sum256([]byte(target))
 	return fmt.Sprintf("%s.imported-%x", c.File, sum[:4])

@@ -13,108 +13,107 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Journal is a file that remembers which lines are in a store after the program has ended. It consists of blocks; each
-// block is on the disk when Append returns.
-type Journal struct {
+// journal is a file that remembers, across runs of the program, which lines are stored. It consists of blocks. A block is on
+// disk when appendBlock returns.
+type journal struct {
 	file *os.File
 	lock *flock.Flock
 }
 
-// Block names lines that were stored together, or are about to be.
-type Block [16]byte
+// blockID identifies a block: lines that were stored together, or are about to be.
+type blockID [16]byte
 
-// NewBlock makes a name that no other block has.
-func NewBlock() (b Block) {
+// newBlockID returns a random ID, which no other block has.
+func newBlockID() (b blockID) {
 	rand.Read(b[:])
 	return b
 }
 
 const (
-	journalBegins = "petstore import 1\n"
-	blockHead     = 16 + 4 // the name of the block, and the number of its entries
-	entrySize     = 8 + 4
+	journalHeader   = "petstore import 1\n"
+	blockHeaderSize = 16 + 4 // the ID of the block, and the number of its lines
+	entrySize       = 8 + 4  // the hash and the count of a shortID
+	maxBlockLines   = 2000
 )
 
-// OpenJournal opens the journal with that name, or makes it. Nobody else can open it until Close.
-func OpenJournal(name string) (*Journal, error) {
+// openJournal opens the journal with that name, or creates it. No other import can open it until it is closed.
+func openJournal(name string) (*journal, error) {
 	lock := flock.New(name + ".lock")
-	held, err := lock.TryLock()
+	locked, err := lock.TryLock()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("there can be no journal of the import beside the file; copy the file to where you may write, or give it to standard input: %w", err)
-	case !held:
-		return nil, errors.New("another import of this file is running; wait until it has ended")
+		return nil, fmt.Errorf("the journal of the import cannot be created beside the file; copy the file to a folder where you may write, or pass it on standard input: %w", err)
+	case !locked:
+		return nil, errors.New("another import of this file is running; wait until it has finished")
 	}
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		lock.Close()
 		return nil, err
 	}
-	return &Journal{file, lock}, nil
+	return &journal{file, lock}, nil
 }
 
-// Name is the name of the file.
-func (j *Journal) Name() string { return j.file.Name() }
+func (j *journal) name() string { return j.file.Name() }
 
-// Close releases the journal.
-func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.lock.Close()) }
+func (j *journal) close() error { return errors.Join(j.file.Close(), j.lock.Close()) }
 
-// Load notes the lines of all blocks in the ledger and returns how many there are. It removes a last block that is not
-// complete. If the journal is not sealed and confirm is not nil, Load asks confirm whether the last block was stored, and
-// removes it if it was not.
-func (j *Journal) Load(l *Ledger, confirm func(Block) (bool, error)) (lines int64, err error) {
+// load marks the lines of all blocks as stored in the ledger and returns how many there are. It removes an incomplete block
+// from the end of the journal. If the journal is not sealed and confirm is not nil, load asks confirm whether the last block
+// was stored, and removes the block if it was not.
+func (j *journal) load(l *ledger, confirm func(blockID) (bool, error)) (lines int64, err error) {
 	in := bufio.NewReader(j.file)
-	end, err := j.begin(in)
+	end, err := j.readHeader(in)
 	if err != nil {
 		return 0, err
 	}
-	for whole := end; ; {
-		name, entries, err := readBlock(in)
+	for blockEnd := end; ; {
+		id, entries, err := readBlock(in)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return lines, j.cut(whole)
+			return lines, j.truncate(blockEnd)
 		case errors.Is(err, errDamaged):
-			return lines, fmt.Errorf("%s is damaged; put a copy of it back, or remove it to import all lines again", j.Name())
+			return lines, fmt.Errorf("%s is damaged; put a copy of it back, or remove it to import all lines again", j.name())
 		case err != nil:
 			return lines, err
 		}
-		whole += int64(blockHead + entrySize*len(entries))
+		blockEnd += int64(blockHeaderSize + entrySize*len(entries))
 		if _, err := in.Peek(1); err == io.EOF && confirm != nil && len(entries) > 0 {
-			if done, err := confirm(name); err != nil {
+			if stored, err := confirm(id); err != nil {
 				return lines, err
-			} else if !done {
-				return lines, j.cut(end)
+			} else if !stored {
+				return lines, j.truncate(end)
 			}
 		}
-		for _, e := range entries {
-			l.settle(e)
+		for _, entry := range entries {
+			l.markStored(entry)
 		}
 		lines += int64(len(entries))
-		end = whole
+		end = blockEnd
 	}
 }
 
-// begin checks the start of the journal, or writes it into a new one, and returns the length of the start.
-func (j *Journal) begin(in *bufio.Reader) (int64, error) {
-	start, err := in.Peek(len(journalBegins))
+// readHeader checks the header of the journal, or writes it into a new journal, and returns its length.
+func (j *journal) readHeader(in *bufio.Reader) (int64, error) {
+	start, err := in.Peek(len(journalHeader))
 	switch {
-	case err == nil && string(start) == journalBegins:
+	case err == nil && string(start) == journalHeader:
 		in.Discard(len(start))
-	case err == io.EOF && bytes.HasPrefix([]byte(journalBegins), start): // the journal is new, or was broken off when it was new
-		if _, err := j.file.WriteAt([]byte(journalBegins), 0); err != nil {
+	case err == io.EOF && bytes.HasPrefix([]byte(journalHeader), start): // new, or interrupted before the header was complete
+		if _, err := j.file.WriteAt([]byte(journalHeader), 0); err != nil {
 			return 0, err
 		}
 		in.Discard(len(start))
 	case err == nil || err == io.EOF:
-		return 0, fmt.Errorf("%s is no journal of an import; remove it or give it another name", j.Name())
+		return 0, fmt.Errorf("%s is not the journal of an import; remove or rename it", j.name())
 	default:
 		return 0, err
 	}
-	return int64(len(journalBegins)), nil
+	return int64(len(journalHeader)), nil
 }
 
-// cut shortens the journal to that size. The next block goes there.
-func (j *Journal) cut(size int64) error {
+// truncate shortens the journal to that size. The next block is written there.
+func (j *journal) truncate(size int64) error {
 	if err := j.file.Truncate(size); err != nil {
 		return err
 	}
@@ -122,49 +121,46 @@ func (j *Journal) cut(size int64) error {
 	return err
 }
 
-// errDamaged means that the journal has bytes that Append did not write.
+// errDamaged means that the journal contains bytes that appendBlock did not write.
 var errDamaged = errors.New("the journal is damaged")
 
-func readBlock(in io.Reader) (name Block, entries []entry, err error) {
-	var head [blockHead]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return name, nil, err
+func readBlock(in io.Reader) (id blockID, entries []shortID, err error) {
+	var header [blockHeaderSize]byte
+	if _, err := io.ReadFull(in, header[:]); err != nil {
+		return id, nil, err
 	}
-	name = Block(head[:16])
-	n := binary.BigEndian.Uint32(head[16:])
-	if n > MaxBlock {
-		return name, nil, errDamaged
+	id = blockID(header[:16])
+	n := binary.BigEndian.Uint32(header[16:])
+	if n > maxBlockLines {
+		return id, nil, errDamaged
 	}
 	body := make([]byte, entrySize*n)
 	if _, err := io.ReadFull(in, body); err != nil {
-		return name, nil, io.ErrUnexpectedEOF
+		return id, nil, io.ErrUnexpectedEOF
 	}
 	for ; len(body) > 0; body = body[entrySize:] {
-		entries = append(entries, entry{binary.BigEndian.Uint64(body), binary.BigEndian.Uint32(body[8:])})
+		entries = append(entries, shortID{binary.BigEndian.Uint64(body), binary.BigEndian.Uint32(body[8:])})
 	}
-	return name, entries, nil
+	return id, entries, nil
 }
 
-// Seal records that the last block was stored, by an empty block after it.
-func (j *Journal) Seal() error { return j.Append(NewBlock(), nil) }
+// seal records that the last block was stored. It does so by appending an empty block.
+func (j *journal) seal() error { return j.appendBlock(newBlockID(), nil) }
 
-// MaxBlock is the largest number of lines in a block.
-const MaxBlock = 2000
-
-// Append writes a block. It refuses more than MaxBlock lines, because Load would take such a block for a broken one.
-func (j *Journal) Append(name Block, lines []ID) error {
-	if len(lines) > MaxBlock {
-		return fmt.Errorf("%d lines are too many for a block of the journal %s; %d fit", len(lines), j.Name(), MaxBlock)
+// appendBlock writes a block. It refuses more than maxBlockLines lines, because load would take such a block for damage.
+func (j *journal) appendBlock(id blockID, lines []lineID) error {
+	if len(lines) > maxBlockLines {
+		return fmt.Errorf("%d lines are too many for a block of the journal %s, which holds %d at most", len(lines), j.name(), maxBlockLines)
 	}
-	text := append(make([]byte, 0, blockHead+entrySize*len(lines)), name[:]...)
-	text = binary.BigEndian.AppendUint32(text, uint32(len(lines)))
+	block := append(make([]byte, 0, blockHeaderSize+entrySize*len(lines)), id[:]...)
+	block = binary.BigEndian.AppendUint32(block, uint32(len(lines)))
 	for _, line := range lines {
-		e := line.entry()
-		text = binary.BigEndian.AppendUint64(text, e.hash)
-		text = binary.BigEndian.AppendUint32(text, e.count)
+		entry := line.short()
+		block = binary.BigEndian.AppendUint64(block, entry.hash)
+		block = binary.BigEndian.AppendUint32(block, entry.count)
 	}
-	if _, err := j.file.Write(text); err != nil {
-		return fmt.Errorf("the journal %s cannot be written: %w", j.Name(), err)
+	if _, err := j.file.Write(block); err != nil {
+		return fmt.Errorf("the journal %s cannot be written: %w", j.name(), err)
 	}
 	return j.file.Sync()
 }

@@ -14,77 +14,77 @@ import (
 	"petstore/internal/petstore"
 )
 
-func contentOf(name string) [16]byte {
-	return ContentOf(petstore.NewPet{Name: name, Status: petstore.Sold}, "")
+func contentNamed(name string) [16]byte {
+	return contentHash(petstore.NewPet{Name: name, Status: petstore.Sold}, "")
 }
 
-func TestALineIsNamedByItsContentAndItsCount(t *testing.T) {
-	l := NewLedger()
-	first, _ := l.Meet(contentOf("Rex"))
-	other, _ := l.Meet(contentOf("Tom"))
-	second, _ := l.Meet(contentOf("Rex"))
-	if first.Count != 1 || other.Count != 1 || second.Count != 2 || first.Content != second.Content || first.Content == other.Content {
+func TestALineIsIdentifiedByItsContentAndCount(t *testing.T) {
+	l := newLedger()
+	first, _ := l.identify(contentNamed("Rex"))
+	other, _ := l.identify(contentNamed("Tom"))
+	second, _ := l.identify(contentNamed("Rex"))
+	if first.count != 1 || other.count != 1 || second.count != 2 || first.content != second.content || first.content == other.content {
 		t.Errorf("got %v, %v and %v", first, other, second)
 	}
-	if key := second.Key(); len(key) != 34 || !strings.HasSuffix(key, "-2") {
+	if key := second.idempotencyKey(); len(key) != 34 || !strings.HasSuffix(key, "-2") {
 		t.Errorf("the key is %q", key)
 	}
 	rex := petstore.NewPet{Name: "Rex", Status: petstore.Sold}
-	if ContentOf(rex, "") == ContentOf(rex, "again") {
+	if contentHash(rex, "") == contentHash(rex, "again") {
 		t.Error("a label makes no difference")
 	}
 }
 
-// The ledger is a compact form of two maps.
-func TestALedgerCountsLikeAMap(t *testing.T) {
+// The ledger is a compact form of two maps: of the lines seen and of the lines stored.
+func TestALedgerCountsLikeTwoMaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, met, done := NewLedger(), map[byte]uint32{}, map[string]bool{}
+		l, seen, stored := newLedger(), map[byte]uint32{}, map[string]bool{}
 		content := func(b byte) (c [16]byte) {
-			c[0], c[1], c[7] = b>>1, 9, b // some share a list
+			c[0], c[1], c[7] = b>>1, 9, b // some hashes are in the same list
 			return c
 		}
 		for range rapid.IntRange(0, 400).Draw(t, "journaled") {
 			b, count := rapid.ByteRange(0, 3).Draw(t, "b"), rapid.Uint32Range(1, 300).Draw(t, "count")
-			done[fmt.Sprint(b, count)] = true
-			l.settle(ID{content(b), count}.entry())
+			stored[fmt.Sprint(b, count)] = true
+			l.markStored(lineID{content(b), count}.short())
 		}
 		for range rapid.IntRange(0, 1500).Draw(t, "lines") {
 			b := rapid.ByteRange(0, 3).Draw(t, "b")
-			met[b]++
-			id, isDone := l.Meet(content(b))
-			if id.Count != met[b] || isDone != done[fmt.Sprint(b, met[b])] {
-				t.Fatalf("%d was met as %d, done %v; want %d, %v", b, id.Count, isDone, met[b], done[fmt.Sprint(b, met[b])])
+			seen[b]++
+			id, isStored := l.identify(content(b))
+			if id.count != seen[b] || isStored != stored[fmt.Sprint(b, seen[b])] {
+				t.Fatalf("%d has the count %d, stored %v; want %d, %v", b, id.count, isStored, seen[b], stored[fmt.Sprint(b, seen[b])])
 			}
 		}
 	})
 }
 
-func TestALedgerOfOnlyEqualLinesCountsOn(t *testing.T) {
-	l := NewLedger()
+func TestALedgerCountsManyEqualLines(t *testing.T) {
+	l := newLedger()
 	for n := uint32(1); n <= 100_000; n++ {
-		l.settle(ID{contentOf("Rex"), n}.entry())
+		l.markStored(lineID{contentNamed("Rex"), n}.short())
 	}
 	for n := uint32(1); n <= 100_001; n++ {
-		if id, done := l.Meet(contentOf("Rex")); id.Count != n || done != (n <= 100_000) {
-			t.Fatalf("line %d was met as %d, done %v", n, id.Count, done)
+		if id, stored := l.identify(contentNamed("Rex")); id.count != n || stored != (n <= 100_000) {
+			t.Fatalf("line %d has the count %d, stored %v", n, id.count, stored)
 		}
 	}
 }
 
-// remembered opens a journal, returns which of the names it knows, and calls use with it.
-func remembered(t *testing.T, path string, confirm func(Block) (bool, error), use func(*Journal), names ...string) (known string) {
+// remembered opens a journal, calls use with it, and returns which of the names it had when it was opened.
+func remembered(t *testing.T, path string, confirm func(blockID) (bool, error), use func(*journal), names ...string) (known string) {
 	t.Helper()
-	j, err := OpenJournal(path)
+	j, err := openJournal(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	l := NewLedger()
-	if _, err := j.Load(l, confirm); err != nil {
+	defer j.close()
+	l := newLedger()
+	if _, err := j.load(l, confirm); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		if _, done := l.Meet(contentOf(name)); done {
+		if _, stored := l.identify(contentNamed(name)); stored {
 			known += name
 		}
 	}
@@ -92,32 +92,32 @@ func remembered(t *testing.T, path string, confirm func(Block) (bool, error), us
 	return known
 }
 
-func appending(t *testing.T, names ...string) func(*Journal) {
-	return func(j *Journal) {
-		var ids []ID
+func appending(t *testing.T, names ...string) func(*journal) {
+	return func(j *journal) {
+		var ids []lineID
 		for _, name := range names {
-			ids = append(ids, ID{contentOf(name), 1})
+			ids = append(ids, lineID{contentNamed(name), 1})
 		}
-		if err := j.Append(NewBlock(), ids); err != nil {
+		if err := j.appendBlock(newBlockID(), ids); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func nothing(*Journal) {}
+func nothing(*journal) {}
 
-func TestAJournalRemembersWhatWasAppended(t *testing.T) {
+func TestAJournalRemembersAppendedLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, appending(t, "A", "B"))
 	if known := remembered(t, path, nil, appending(t, "C"), "A", "B", "C"); known != "AB" {
-		t.Errorf("the second time %q is known", known)
+		t.Errorf("the second time it has %q", known)
 	}
 	if known := remembered(t, path, nil, nothing, "A", "B", "C", "D"); known != "ABC" {
-		t.Errorf("the third time %q is known", known)
+		t.Errorf("the third time it has %q", known)
 	}
 }
 
-func TestAJournalThatWasBrokenOffAnywhereGoesOn(t *testing.T) {
+func TestAJournalContinuesWhereverItWasCutOff(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "journal")
 	remembered(t, path, nil, appending(t, "A"))
@@ -135,68 +135,68 @@ func TestAJournalThatWasBrokenOffAnywhereGoesOn(t *testing.T) {
 		switch {
 		case size == len(text):
 			want = "ABC"
-		case size < len(journalBegins)+blockHead+entrySize:
+		case size < len(journalHeader)+blockHeaderSize+entrySize:
 			want = ""
 		}
 		if known := remembered(t, cut, nil, appending(t, "D"), "A", "B", "C"); known != want {
-			t.Errorf("cut at %d, %q is known, want %q", size, known, want)
+			t.Errorf("cut off at %d, it has %q, want %q", size, known, want)
 		}
 		if known := remembered(t, cut, nil, nothing, "A", "B", "C", "D"); known != want+"D" {
-			t.Errorf("cut at %d and continued, %q is known, want %q", size, known, want+"D")
+			t.Errorf("cut off at %d and continued, it has %q, want %q", size, known, want+"D")
 		}
 	}
 }
 
-func TestOnlyTheLastBlockIsInDoubt(t *testing.T) {
+func TestOnlyTheLastBlockNeedsConfirmation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, appending(t, "A"))
 	remembered(t, path, nil, appending(t, "B"))
 	asked := 0
-	answer := func(done bool) func(Block) (bool, error) {
-		return func(Block) (bool, error) { asked++; return done, nil }
+	answer := func(stored bool) func(blockID) (bool, error) {
+		return func(blockID) (bool, error) { asked++; return stored, nil }
 	}
 	if known := remembered(t, path, answer(true), nothing, "A", "B"); known != "AB" || asked != 1 {
-		t.Errorf("of a block that was done %q is known, after %d questions", known, asked)
+		t.Errorf("if the last block was stored, it has %q after %d questions", known, asked)
 	}
 	if known := remembered(t, path, answer(false), nothing, "A", "B"); known != "A" {
-		t.Errorf("of a block that was not done %q is known", known)
+		t.Errorf("if the last block was not stored, it has %q", known)
 	}
 	if known := remembered(t, path, nil, nothing, "A", "B"); known != "A" {
-		t.Errorf("later %q is known", known)
+		t.Errorf("later it has %q", known)
 	}
 }
 
-func TestASealedJournalIsNotInDoubt(t *testing.T) {
+func TestASealedJournalNeedsNoConfirmation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, appending(t, "A"))
-	remembered(t, path, nil, func(j *Journal) { j.Seal() })
-	never := func(Block) (bool, error) { return false, errors.New("nobody may ask") }
+	remembered(t, path, nil, func(j *journal) { j.seal() })
+	never := func(blockID) (bool, error) { return false, errors.New("it asked for confirmation") }
 	if known := remembered(t, path, never, nothing, "A"); known != "A" {
-		t.Errorf("%q is known", known)
+		t.Errorf("it has %q", known)
 	}
 }
 
-func TestABlockThatIsTooLargeIsNotWritten(t *testing.T) {
+func TestABlockWithTooManyLinesIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, appending(t, "A"))
-	remembered(t, path, nil, func(j *Journal) {
-		if err := j.Append(NewBlock(), make([]ID, MaxBlock+1)); err == nil {
-			t.Error("Load would not read it back")
+	remembered(t, path, nil, func(j *journal) {
+		if err := j.appendBlock(newBlockID(), make([]lineID, maxBlockLines+1)); err == nil {
+			t.Error("it was written, although load would not accept it")
 		}
-		if err := j.Append(NewBlock(), append(make([]ID, MaxBlock-1), ID{contentOf("B"), 1})); err != nil {
+		if err := j.appendBlock(newBlockID(), append(make([]lineID, maxBlockLines-1), lineID{contentNamed("B"), 1})); err != nil {
 			t.Error(err)
 		}
 	})
 	if known := remembered(t, path, nil, nothing, "A", "B"); known != "AB" {
-		t.Errorf("%q is known", known)
+		t.Errorf("it has %q", known)
 	}
 }
 
-func TestADamagedJournalIsNotForgotten(t *testing.T) {
+func TestADamagedJournalIsRefusedAndLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	remembered(t, path, nil, func(j *Journal) {
+	remembered(t, path, nil, func(j *journal) {
 		for range 3 {
-			if err := j.Append(NewBlock(), make([]ID, 2)); err != nil {
+			if err := j.appendBlock(newBlockID(), make([]lineID, 2)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -205,46 +205,46 @@ func TestADamagedJournalIsNotForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole[len(journalBegins)+16] = 0xff // the number of entries of the first block
+	whole[len(journalHeader)+16] = 0xff // damages the number of lines of the first block
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j, err := OpenJournal(path)
+	j, err := openJournal(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	if _, err := j.Load(NewLedger(), nil); err == nil || !strings.Contains(err.Error(), "is damaged") {
-		t.Errorf("Load says %v", err)
+	defer j.close()
+	if _, err := j.load(newLedger(), nil); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		t.Errorf("load returned %v", err)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, whole) {
 		t.Error("the journal was changed")
 	}
 }
 
-func TestAJournalIsUsedByOneImportAtATime(t *testing.T) {
+func TestAJournalIsOpenInOneImportAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	remembered(t, path, nil, func(*Journal) {
-		if _, err := OpenJournal(path); err == nil || !strings.Contains(err.Error(), "another import of this file is running") {
+	remembered(t, path, nil, func(*journal) {
+		if _, err := openJournal(path); err == nil || !strings.Contains(err.Error(), "another import of this file is running") {
 			t.Errorf("got %v", err)
 		}
 	})
 }
 
-func TestAFileThatIsNoJournalIsLeftAlone(t *testing.T) {
+func TestAFileThatIsNotAJournalIsLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	if err := os.WriteFile(path, []byte("Dear diary, today I wrote this."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j, err := OpenJournal(path)
+	j, err := openJournal(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	if _, err := j.Load(NewLedger(), nil); err == nil || errors.Is(err, os.ErrNotExist) {
+	defer j.close()
+	if _, err := j.load(newLedger(), nil); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	if text, _ := os.ReadFile(path); !strings.HasPrefix(string(text), "Dear diary") {
-		t.Errorf("it says now %q", text)
+		t.Errorf("now it contains %q", text)
 	}
 }

@@ -9,114 +9,116 @@ import (
 	"petstore/internal/petstore"
 )
 
-// ID names a line by its content and its place among the lines of the same content. So the ID stays the same when the
+// lineID identifies a line by its content and its number among the lines with the same content. It stays the same when the
 // line moves to another place in the file.
-type ID struct {
-	Content [16]byte // the hash of the content
-	Count   uint32   // 1 for the first line of that content
+type lineID struct {
+	content [16]byte // the contentHash
+	count   uint32   // 1 for the first line with that content
 }
 
-// ContentOf is the hash of what a line says. Another label gives another hash.
-func ContentOf(pet petstore.NewPet, label string) [16]byte {
+// contentHash returns a hash of what a line says. Another label gives another hash.
+func contentHash(pet petstore.NewPet, label string) [16]byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %s %s", label, pet.CategoryID, pet.Status, pet.Name))
 	return [16]byte(sum[:16])
 }
 
-// Key is the idempotency key of the line.
-func (id ID) Key() string { return fmt.Sprintf("%s-%d", hex.EncodeToString(id.Content[:]), id.Count) }
+// idempotencyKey returns the idempotency key of the line.
+func (id lineID) idempotencyKey() string {
+	return fmt.Sprintf("%s-%d", hex.EncodeToString(id.content[:]), id.count)
+}
 
-func (id ID) entry() entry { return entry{binary.BigEndian.Uint64(id.Content[:8]), id.Count} }
+func (id lineID) short() shortID { return shortID{binary.BigEndian.Uint64(id.content[:8]), id.count} }
 
-// entry is a shortened ID. Its hash has 64 bits: in a file of a million contents, the chance that any two share a hash is
-// below one in thirty million.
-type entry struct {
+// shortID is a lineID with a hash of 64 bits. In a file of a million different lines, the chance that any two share a
+// hash is below one in thirty million.
+type shortID struct {
 	hash  uint64
 	count uint32
 }
 
-// Ledger counts the lines of equal content and knows which lines are stored. It needs about nine bytes for each content.
-type Ledger struct {
-	// The lists have slots. A slot holds the low 48 bits of a hash and, above them, two counts of one byte each. The high
-	// 16 bits of the hash are the number of the slot's list.
+// ledger gives each line its ID and knows which lines are stored. It needs about nine bytes of memory for each content.
+type ledger struct {
+	// Each list holds slots. A slot is the low 48 bits of a hash and, above them, two counts of one byte each. The high
+	// 16 bits of the hash are the index of the list.
 	lists [1 << 16][]uint64
-	large map[uint64]counts  // counts that do not fit into a byte
-	ahead map[entry]struct{} // stored before an earlier line of the same content was
+	large map[uint64]counts    // the counts that do not fit into a byte
+	ahead map[shortID]struct{} // lines that are stored although an earlier line with the same content is not
 }
 
-// counts says how many lines of one content were met and how many are stored.
-type counts struct{ met, done uint32 }
+// counts says how many lines with one content have been seen in the file, and how many are stored.
+type counts struct{ seen, stored uint32 }
 
 const (
 	hashBits = 48
 	hashMask = 1<<hashBits - 1
-	isLarge  = 0xff // stands in place of both counts
+	isLarge  = 0xff // in place of both counts: they are in the map large
 )
 
-// NewLedger makes an empty Ledger.
-func NewLedger() *Ledger {
-	return &Ledger{large: make(map[uint64]counts), ahead: make(map[entry]struct{})}
+func newLedger() *ledger {
+	return &ledger{large: make(map[uint64]counts), ahead: make(map[shortID]struct{})}
 }
 
-// Meet counts a line of that content. It returns the ID of the line, and whether the line is stored already.
-func (l *Ledger) Meet(content [16]byte) (ID, bool) {
-	id := ID{Content: content}
-	hash := id.entry().hash
+// identify returns the ID of the next line with that content, and whether the line is already stored.
+func (l *ledger) identify(content [16]byte) (id lineID, stored bool) {
+	id = lineID{content: content}
+	hash := id.short().hash
 	slot, c := l.find(hash)
-	c.met++
+	c.seen++
 	l.set(slot, hash, c)
-	id.Count = c.met
-	_, ahead := l.ahead[entry{hash, c.met}]
-	return id, c.met <= c.done || ahead
+	id.count = c.seen
+	_, ahead := l.ahead[shortID{hash, c.seen}]
+	return id, c.seen <= c.stored || ahead
 }
 
-// settle notes that a line is stored.
-func (l *Ledger) settle(e entry) {
-	slot, c := l.find(e.hash)
-	if e.count > c.done+1 {
-		l.ahead[e] = struct{}{}
+// markStored records that a line is stored.
+func (l *ledger) markStored(id shortID) {
+	slot, c := l.find(id.hash)
+	if id.count > c.stored+1 {
+		l.ahead[id] = struct{}{}
 		return
 	}
-	if e.count <= c.done {
+	if id.count <= c.stored {
 		return
 	}
-	for c.done++; ; c.done++ {
-		following := entry{e.hash, c.done + 1}
+	for c.stored++; ; c.stored++ {
+		following := shortID{id.hash, c.stored + 1}
 		if _, there := l.ahead[following]; !there {
 			break
 		}
 		delete(l.ahead, following)
 	}
-	l.set(slot, e.hash, c)
+	l.set(slot, id.hash, c)
 }
 
 // find returns the slot of a hash, nil if it has none, and its counts.
-func (l *Ledger) find(hash uint64) (*uint64, counts) {
+func (l *ledger) find(hash uint64) (*uint64, counts) {
 	list := l.lists[hash>>hashBits]
 	for i := range list {
 		if (list[i]^hash)&hashMask != 0 {
 			continue
 		}
-		met, done := list[i]>>hashBits&0xff, list[i]>>(hashBits+8)
-		if met == isLarge {
+		seen, stored := list[i]>>hashBits&0xff, list[i]>>(hashBits+8)
+		if seen == isLarge {
 			return &list[i], l.large[hash]
 		}
-		return &list[i], counts{uint32(met), uint32(done)}
+		return &list[i], counts{uint32(seen), uint32(stored)}
 	}
 	return nil, counts{}
 }
 
-func (l *Ledger) set(slot *uint64, hash uint64, c counts) {
+// set stores the counts of a hash. If slot is nil, it adds a slot.
+func (l *ledger) set(slot *uint64, hash uint64, c counts) {
 	if slot == nil {
 		list := &l.lists[hash>>hashBits]
-		if n := len(*list); n == cap(*list) { // grow slowly: append would double the list
+		if n := len(*list); n == cap(*list) { // grow by an eighth: append would double the list
 			*list = append(make([]uint64, 0, n+n/8+1), *list...)
 		}
 		*list = append(*list, 0)
 		slot = &(*list)[len(*list)-1]
 	}
-	if c.met >= isLarge || c.done >= isLarge {
+	if c.seen >= isLarge || c.stored >= isLarge {
 		l.large[hash] = c
 		c = counts{isLarge, isLarge}
 	}
-	*slot = hash&hashMask | uint64(c.met)<<hashBits | uint64(c.done)<<(hashBits+8)
+	*slot = hash&hashMask | uint64(c.seen)<<hashBits | uint64(c.stored)<<(hashBits+8)
 }

@@ -1,10 +1,11 @@
-// Package transfer imports and exports files of animals, as CSV and as JSON Lines, through a server or straight into a
-// database. An import adds each line of a file once, and needs only a few bytes of memory for each line.
+// Package transfer imports and exports animals as CSV or JSON Lines, through a server or directly in a database. Its
+// commands are [Import] and [Export].
 //
-// The commands are [Import] and [Export]. A [Reader] returns the lines of a file one by one. The [Ledger] gives each line an [ID], whatever its place in the
-// file, and says whether the line is stored already. The [Journal] keeps that on disk, so that an import that was
-// broken off continues where it stopped. A [Steady] notices that the file has changed meanwhile. A [Writer] writes such
-// a file.
+// An import adds each line of a file once, even if it is interrupted and repeated, and needs only a few bytes of memory
+// for each line. A petReader returns the lines of a file one by one. The ledger gives each line an ID that does not
+// depend on the line's place in the file, and knows whether the line is already stored. The journal keeps this knowledge
+// on disk, so that an interrupted import continues where it stopped. A stableFile notices when the file changes during
+// the import.
 package transfer
 
 import (
@@ -16,49 +17,49 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Line is an animal in a file.
-type Line struct {
+// petLine is an animal in a file.
+type petLine struct {
 	Number int64 // the number of its first line in the file, counted from 1
 	Pet    petstore.NewPet
 }
 
-// BadLine is a line that is not an animal. Reading can go on after it.
-type BadLine struct {
+// badLine is the error for a line that is not an animal. The lines after it can still be read.
+type badLine struct {
 	Number int64
 	Reason string
 }
 
-func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %s", b.Number, b.Reason) }
+func (b *badLine) Error() string { return fmt.Sprintf("line %d: %s", b.Number, b.Reason) }
 
-// maxLine is the longest line, the same as the longest body of a request. The end of a quoted field is looked for only
-// this far.
+// maxLine is the length of the longest line, which is also that of the longest request body. A quoted field of a CSV file
+// must end within this length.
 const maxLine = 1 << 20
 
-// errMore says that more of the text must be read first.
+// errMore means that more of the file must be read before the row can be split.
 var errMore = errors.New("more is needed")
 
-// Reader reads the lines of a file one by one.
-type Reader struct {
+// petReader reads the lines of a file one by one.
+type petReader struct {
 	source io.Reader
-	buf    []byte // what was read but not used yet
-	room   []byte // the memory of buf
-	ended  bool
-	offset int64
-	number int64 // the number of the line that buf begins with
+	buf    []byte // what has been read but not consumed
+	memory []byte // the array that holds buf
+	ended  bool   // the source has no more bytes
+	offset int64  // how many bytes have been consumed
+	number int64  // the number of the line that buf begins with
 	next   func() (petstore.NewPet, error)
 	columns
 }
 
-// NewReader makes a Reader. If the format is empty, it is recognized by the first character of the text.
-func NewReader(source io.Reader, format Format) (*Reader, error) {
-	r := &Reader{source: source, room: make([]byte, maxLine), number: 1}
-	if err := r.begin(); err != nil {
+// newPetReader returns a petReader. If format is "", it recognizes the format by the first character.
+func newPetReader(source io.Reader, format fileFormat) (*petReader, error) {
+	r := &petReader{source: source, memory: make([]byte, maxLine), number: 1}
+	if err := r.skipByteOrderMark(); err != nil {
 		return nil, err
 	}
 	if format == "" {
-		format = r.guess()
+		format = r.guessFormat()
 	}
-	if format == CSV {
+	if format == csvFormat {
 		r.next = r.nextRow
 		return r, r.readHeader()
 	}
@@ -66,8 +67,8 @@ func NewReader(source io.Reader, format Format) (*Reader, error) {
 	return r, nil
 }
 
-// begin skips the byte order mark that some programs put in front of UTF-8.
-func (r *Reader) begin() error {
+// skipByteOrderMark skips the mark that some programs write before UTF-8. It refuses UTF-16.
+func (r *petReader) skipByteOrderMark() error {
 	for len(r.buf) < 3 {
 		if more, err := r.fill(); err != nil {
 			return err
@@ -79,62 +80,60 @@ func (r *Reader) begin() error {
 	case bytes.HasPrefix(r.buf, []byte("\xff\xfe")), bytes.HasPrefix(r.buf, []byte("\xfe\xff")):
 		return errors.New("the text is UTF-16; save it as UTF-8")
 	case bytes.HasPrefix(r.buf, []byte("\xef\xbb\xbf")):
-		r.use(3)
+		r.consume(3)
 	}
 	return nil
 }
 
-// guess recognizes JSON Lines by the brace of their first object.
-func (r *Reader) guess() Format {
+// guessFormat recognizes JSON Lines by the brace of the first object.
+func (r *petReader) guessFormat() fileFormat {
 	if bytes.HasPrefix(bytes.TrimLeft(r.buf, " \t\r\n"), []byte("{")) {
-		return JSONLines
+		return jsonLinesFormat
 	}
-	return CSV
+	return csvFormat
 }
 
-// Offset is how many bytes have been used.
-func (r *Reader) Offset() int64 { return r.offset }
-
-// Next returns the next line. It returns a *BadLine for a line that is not an animal, and io.EOF after the last one.
-func (r *Reader) Next() (Line, error) {
+// Next returns the next animal. It returns a *badLine for a line that is not an animal, and io.EOF after the last line.
+func (r *petReader) Next() (petLine, error) {
 	for {
 		first := r.number
 		pet, err := r.next()
 		switch reason := unreadable(""); {
 		case err == nil:
-			return Line{first, pet}, nil
+			return petLine{first, pet}, nil
 		case err == errBlank:
 		case errors.As(err, &reason):
-			return Line{}, &BadLine{first, string(reason)}
+			return petLine{}, &badLine{first, string(reason)}
 		default:
-			return Line{}, err
+			return petLine{}, err
 		}
 	}
 }
 
-// errBlank is a line with nothing in it.
+// errBlank means that a line is blank. Next skips it.
 var errBlank = errors.New("the line is blank")
 
-// unreadable says why a line is not an animal.
+// unreadable is the reason why a line is not an animal.
 type unreadable string
 
 func (u unreadable) Error() string { return string(u) }
 
 // nextObject reads a line of JSON Lines.
-func (r *Reader) nextObject() (petstore.NewPet, error) {
-	line, err := r.line()
+func (r *petReader) nextObject() (petstore.NewPet, error) {
+	line, err := r.peekLine()
 	if err != nil {
 		return petstore.NewPet{}, err
 	}
-	defer r.use(len(line))
+	defer r.consume(len(line))
 	if len(bytes.TrimSpace(line)) == 0 {
 		return petstore.NewPet{}, errBlank
 	}
 	return parseObject(line)
 }
 
-// line returns the next line with its line break, without using it up. It skips a line that is too long.
-func (r *Reader) line() ([]byte, error) {
+// peekLine returns the next line with its line break, without consuming it. If the line is too long, peekLine skips it and
+// returns an error.
+func (r *petReader) peekLine() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {
 			return r.buf[:i+1], nil
@@ -154,14 +153,14 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// skipLine skips the line that buf begins with, and returns the reason as an error.
-func (r *Reader) skipLine(reason string) error {
+// skipLine skips the line that buf begins with, and returns reason as an error.
+func (r *petReader) skipLine(reason string) error {
 	for {
 		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {
-			r.use(i + 1)
+			r.consume(i + 1)
 			return unreadable(reason)
 		}
-		r.use(len(r.buf))
+		r.consume(len(r.buf))
 		if more, err := r.fill(); err != nil {
 			return err
 		} else if !more {
@@ -170,22 +169,22 @@ func (r *Reader) skipLine(reason string) error {
 	}
 }
 
-// use drops the first n bytes of buf and counts them.
-func (r *Reader) use(n int) {
+// consume removes the first n bytes from buf and counts them.
+func (r *petReader) consume(n int) {
 	r.number += int64(bytes.Count(r.buf[:n], []byte("\n")))
 	r.offset += int64(n)
 	r.buf = r.buf[n:]
 }
 
-// fill reads more into buf. It reports false at the end of the source, and when buf is full.
-func (r *Reader) fill() (more bool, err error) {
-	if r.ended || len(r.buf) == len(r.room) {
+// fill reads more into buf. It returns false at the end of the source, and when buf is full.
+func (r *petReader) fill() (more bool, err error) {
+	if r.ended || len(r.buf) == len(r.memory) {
 		return false, nil
 	}
-	r.buf = r.room[:copy(r.room, r.buf)]
+	r.buf = r.memory[:copy(r.memory, r.buf)]
 	for {
-		n, err := r.source.Read(r.room[len(r.buf):])
-		r.buf = r.room[:len(r.buf)+n]
+		n, err := r.source.Read(r.memory[len(r.buf):])
+		r.buf = r.memory[:len(r.buf)+n]
 		switch {
 		case err == io.EOF:
 			r.ended = true

@@ -19,15 +19,15 @@ import (
 	"petstore/internal/petstore"
 )
 
-// readAll returns one text for each line: "1: Rex 7 available", or the number and what is wrong.
-func readAll(source io.Reader, format Format) (lines []string, err error) {
-	r, err := NewReader(source, format)
+// readAll returns a text for each line: `1: "Rex" 7 available` for an animal, and "1! reason" for a bad line.
+func readAll(source io.Reader, format fileFormat) (lines []string, err error) {
+	r, err := newPetReader(source, format)
 	if err != nil {
 		return nil, err
 	}
 	for {
 		line, err := r.Next()
-		bad := (*BadLine)(nil)
+		bad := (*badLine)(nil)
 		switch {
 		case err == io.EOF:
 			return lines, nil
@@ -46,29 +46,29 @@ const (
 	whole  = "must be a whole number from -9223372036854775808 to 9223372036854775807"
 )
 
-func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
+func TestGoodAndBadLinesAreRead(t *testing.T) {
 	for _, c := range []struct {
 		what, text string
 		want       []string
 	}{
 		{"plain rows", header + "Rex,7,sold\nTom,-1,pending\n", []string{`2: "Rex" 7 sold`, `3: "Tom" -1 pending`}},
-		{"no end of the last line", header + "Rex,7,sold", []string{`2: "Rex" 7 sold`}},
+		{"no line break at the end", header + "Rex,7,sold", []string{`2: "Rex" 7 sold`}},
 		{"a BOM", "\xef\xbb\xbf" + header + "Rex,7,sold\n", []string{`2: "Rex" 7 sold`}},
 		{"CRLF", "name,categoryId,status\r\nRex,7,sold\r\n\"Tom\",8,\r\n", []string{`2: "Rex" 7 sold`, `3: "Tom" 8 available`}},
-		{"quotes and line ends in names", header + "\"Rex \"\"the\"\"\r\ndog,\",7,sold\nTom,8,sold\n", []string{`2: "Rex \"the\"\r\ndog," 7 sold`, `4: "Tom" 8 sold`}},
+		{"quotation marks and line breaks in a name", header + "\"Rex \"\"the\"\"\r\ndog,\",7,sold\nTom,8,sold\n", []string{`2: "Rex \"the\"\r\ndog," 7 sold`, `4: "Tom" 8 sold`}},
 		{"other columns in another order", "id,categoryId,color,name\n1,7,red,Rex\n", []string{`2: "Rex" 7 available`}},
 		{"blank lines", "\n" + header + "\n\r\nRex,7,sold\n\n", []string{`5: "Rex" 7 sold`}},
-		{"a line with an empty field in quotation marks", header + "\"\"\nRex,7,sold\n", []string{"2! the line has 1 fields, and the first line of the file names 3 columns.", `3: "Rex" 7 sold`}},
+		{"a line with an empty field in quotation marks", header + "\"\"\nRex,7,sold\n", []string{"2! the line has 1 fields, but the first line of the file names 3 columns.", `3: "Rex" 7 sold`}},
 		{"only a header", header, nil},
 		{"bad rows between good ones", header + ",7,sold\nRex,,lost\nRex,7\nRex,1.5,sold\nTom,8,sold\n", []string{
 			"2! name must not be empty.", "3! categoryId is required; status must be one of available, pending, sold.",
-			"4! the line has 2 fields, and the first line of the file names 3 columns.", "5! categoryId " + whole + ".", `6: "Tom" 8 sold`}},
-		{"bytes that are no UTF-8", header + "R\xffx,7,sold\nTom,8,sold\n", []string{"2! name must be valid UTF-8.", `3: "Tom" 8 sold`}},
-		{"a quotation mark too many", header + "\"Rex,7,sold\n\"Tom\",8,sold\nAnn \"A\",9,sold\nBob,1,sold\n", []string{
+			"4! the line has 2 fields, but the first line of the file names 3 columns.", "5! categoryId " + whole + ".", `6: "Tom" 8 sold`}},
+		{"invalid UTF-8", header + "R\xffx,7,sold\nTom,8,sold\n", []string{"2! name must be valid UTF-8.", `3: "Tom" 8 sold`}},
+		{"stray quotation marks", header + "\"Rex,7,sold\n\"Tom\",8,sold\nAnn \"A\",9,sold\nBob,1,sold\n", []string{
 			"2! " + string(errQuote), `3: "Tom" 8 sold`, "4! " + string(errQuote), `5: "Bob" 1 sold`}},
 		{"a quoted field that never ends", header + "Rex,7,sold\n\"Tom,8,sold\nBob,1,sold\n", []string{
 			`2: "Rex" 7 sold`, "3! " + string(errUnclosed), `4: "Bob" 1 sold`}},
-		{"a quoted field that does not end in time", header + "\"Tom,8,sold\n" + strings.Repeat("Bob,1,sold\n", maxLine/11+2), nil},
+		{"a quoted field that does not end within 1 MiB", header + "\"Tom,8,sold\n" + strings.Repeat("Bob,1,sold\n", maxLine/11+2), nil},
 		{"a line that is too long", header + strings.Repeat("x", 3*maxLine) + "\nTom,8,sold\n", []string{"2! the line is longer than 1 MiB.", `3: "Tom" 8 sold`}},
 		{"JSON Lines", "{\"name\":\"Rex\",\"categoryId\":7}\n\n {\"name\":\"Tom\",\"categoryId\":8,\"status\":\"sold\"}\r\n", []string{`1: "Rex" 7 available`, `3: "Tom" 8 sold`}},
 		{"bad objects between good ones", "{\"name\":\"Rex\",\"categoryId\":7}\n{\"name\":\n{\"name\":\"\",\"categoryId\":7}\n{\"name\":\"Tom\",\"categoryId\":8}", []string{
@@ -94,7 +94,7 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if c.want == nil && len(got) > 2 { // all lines but the first are good
+				if c.want == nil && len(got) > 2 { // only the first line is bad
 					if !strings.HasPrefix(got[0], "2! ") || strings.Contains(strings.Join(got[1:], ""), "!") {
 						t.Errorf("got %q …", got[:3])
 					}
@@ -108,9 +108,9 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeMeantIsRefusedWithASentence(t *testing.T) {
+func TestAFileWithoutAnimalsIsRefusedWithAReason(t *testing.T) {
 	for _, c := range []struct{ what, text, want string }{
-		{"no header", "Rex,7,sold\n", `the first line must name the columns, and it is "Rex,7,sold"`},
+		{"no header", "Rex,7,sold\n", `the first line must name the columns, but it is "Rex,7,sold"`},
 		{"semicolons", "name;categoryId\nRex;7\n", `no commas separate the columns; the first line is "name;categoryId"`},
 		{"semicolons between quotation marks", "\"name\";\"categoryId\"\n\"Rex\";7\n", "save the file with commas"},
 		{"tabs", "name\tcategoryId\nRex\t7\n", "save the file with commas"},
@@ -119,7 +119,7 @@ func TestAFileThatCannotBeMeantIsRefusedWithASentence(t *testing.T) {
 		{"no name", "categoryId\n7\n", "there is no column name"},
 		{"another case", "Name,categoryId\nRex,7\n", `the first line names the column "Name"; write name`},
 		{"a column twice", "name,categoryId,name\nRex,7,Tom\n", "the first line names the column name 2 times"},
-		{"nothing", "", "it is empty"},
+		{"nothing", "", "the file is empty"},
 		{"UTF-16", "\xff\xfen\x00a\x00", "the text is UTF-16; save it as UTF-8"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -131,29 +131,29 @@ func TestAFileThatCannotBeMeantIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenIsReadBack(t *testing.T) {
+func TestWrittenAnimalsAreReadBack(t *testing.T) {
 	name := rapid.String().Filter(func(s string) bool { return utf8.ValidString(s) && petstore.CheckPetName(s) == "" })
-	quirky := rapid.StringOfN(rapid.SampledFrom([]rune("\r\n\"',; \t\\.\ufeff{}é🐕\u2028a")), 1, 12, -1).Filter(func(s string) bool { return petstore.CheckPetName(s) == "" })
+	awkward := rapid.StringOfN(rapid.SampledFrom([]rune("\r\n\"',; \t\\.\ufeff{}é🐕\u2028a")), 1, 12, -1).Filter(func(s string) bool { return petstore.CheckPetName(s) == "" })
 	rapid.Check(t, func(t *rapid.T) {
 		var want []petstore.NewPet
 		for range rapid.IntRange(0, 20).Draw(t, "animals") {
 			want = append(want, petstore.NewPet{
-				Name:       rapid.OneOf(name, quirky).Draw(t, "name"),
+				Name:       rapid.OneOf(name, awkward).Draw(t, "name"),
 				CategoryID: rapid.Int64().Draw(t, "category"),
 				Status:     rapid.SampledFrom(petstore.Statuses).Draw(t, "status"),
 			})
 		}
-		for _, format := range []Format{CSV, JSONLines} {
+		for _, format := range []fileFormat{csvFormat, jsonLinesFormat} {
 			var text bytes.Buffer
-			w, err := NewWriter(&text, format)
+			w, err := newPetWriter(&text, format)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, pet := range want {
-				w.Write(Pet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
+				w.write(exportedPet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
 			}
-			w.Flush()
-			r, err := NewReader(&text, format)
+			w.flush()
+			r, err := newPetReader(&text, format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	})
 }
 
-func TestNothingIsReadOfAFileAfterItChanged(t *testing.T) {
+func TestNothingIsReadFromAFileAfterItChanged(t *testing.T) {
 	for what, change := range map[string]func(name string) error{
 		"it grows": func(name string) error {
 			f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
@@ -180,7 +180,7 @@ func TestNothingIsReadOfAFileAfterItChanged(t *testing.T) {
 			_, err = f.WriteString("Tom,8,sold\n")
 			return err
 		},
-		"it is cut": func(name string) error { return os.Truncate(name, maxLine+100) },
+		"it is truncated": func(name string) error { return os.Truncate(name, maxLine+100) },
 		"it keeps its size": func(name string) error {
 			f, err := os.OpenFile(name, os.O_WRONLY, 0)
 			if err != nil {
@@ -203,11 +203,11 @@ func TestNothingIsReadOfAFileAfterItChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer file.Close()
-			steady, err := Hold(file)
+			stable, err := newStableFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := NewReader(steady, CSV)
+			r, err := newPetReader(stable, csvFormat)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,8 +216,8 @@ func TestNothingIsReadOfAFileAfterItChanged(t *testing.T) {
 			}
 			for err = nil; err == nil; _, err = r.Next() {
 			}
-			if !errors.Is(err, ErrChanged) || r.Offset() > maxLine {
-				t.Errorf("after %d bytes: %v", r.Offset(), err)
+			if !errors.Is(err, errChanged) || r.offset > maxLine {
+				t.Errorf("after %d bytes: %v", r.offset, err)
 			}
 		})
 	}

@@ -5,25 +5,25 @@ import (
 	"regexp"
 )
 
-// UsageError is a mistake in the command line. It ends the process with status 2.
+// UsageError is a mistake in the command line or in a setting. The program exits with status 2.
 type UsageError struct{ Err error }
 
 func (e UsageError) Error() string { return e.Err.Error() }
 func (e UsageError) Unwrap() error { return e.Err }
 
-// WrongUsage makes a UsageError.
+// WrongUsage returns a UsageError with a message.
 func WrongUsage(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// KeyError is an API key that is missing or refused. It ends the process with status 4.
+// KeyError means that an API key is missing or was refused. The program exits with status 4.
 type KeyError struct{ Err error }
 
 func (e KeyError) Error() string { return e.Err.Error() }
 func (e KeyError) Unwrap() error { return e.Err }
 
-// NoKey makes a KeyError.
+// NoKey returns a KeyError with a message.
 func NoKey(format string, args ...any) error { return KeyError{fmt.Errorf(format, args...)} }
 
-// Reworded is an error with another text.
+// Reworded gives an error another message.
 type Reworded struct {
 	Err  error
 	Text string
@@ -34,7 +34,7 @@ func (e Reworded) Unwrap() error { return e.Err }
 
 var anyFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-// RenameFlags replaces the names of flags in the text of an error.
+// RenameFlags replaces each flag that the message of err names, such as --listen, with the result of name.
 func RenameFlags(err error, name func(flag string) string) error {
 	if err == nil {
 		return nil

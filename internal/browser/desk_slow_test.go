@@ -9,8 +9,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// answerAll gives every request for which a JavaScript condition on method holds another answer, until window.fetch is
-// put back from window.real.
+// answerAll replaces the answer to every request for which a JavaScript condition on method and url holds, until putBack is
+// evaluated. The answer is an expression as in answerOnce.
 func answerAll(page *testservice.Page, condition, answer string) {
 	testservice.Eval[bool](page, fmt.Sprintf(`(() => {
 		window.real ??= window.fetch;
@@ -34,7 +34,7 @@ const (
 	refusedBusy = `Promise.resolve(new Response('{"code":"unavailable","message":"Not now."}', {status: 503, headers: {"Retry-After": "1"}}))`
 )
 
-func TestAButtonIsForTheAnimalThatItWasPressedFor(t *testing.T) {
+func TestAButtonActsOnTheAnimalItWasClickedFor(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
@@ -57,7 +57,7 @@ func TestAButtonIsForTheAnimalThatItWasPressedFor(t *testing.T) {
 	}
 }
 
-func TestAButtonIsForNobodyOnceTheAnimalIsClosed(t *testing.T) {
+func TestAButtonDoesNothingOnceItsAnimalIsClosed(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "sold"))
@@ -72,18 +72,18 @@ func TestAButtonIsForNobodyOnceTheAnimalIsClosed(t *testing.T) {
 	testservice.Eval[bool](page, "(release(), true)")
 	page.Wait(`said.innerText === "Olive is available again."`)
 	if testservice.Eval[bool](page, `Boolean(document.querySelector("dialog[open]")) || document.title !== "All animals · Petstore"`) {
-		t.Error("what was pressed is done over the list")
+		t.Error("the button acted after the list was shown")
 	}
 }
 
-// Each reservation is sent again under its own name.
+// Each reservation is repeated with its own idempotency key.
 func TestTwoReservationsAtOnceAreEachMadeOnce(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Click(act("reserve"))
-	// The first answer is lost in a 503, which comes when the second reservation is made.
+	// The answer to the first reservation is replaced by a 503 that arrives after the second reservation was made.
 	answerAll(page, `method === "POST"`, `(() => {
 		(window.named ??= []).push(options.headers["Idempotency-Key"]);
 		return named.length > 1 ? sent() : sent().then(() => new Promise((resolve) => (window.release = resolve))).then(() => `+refusedBusy+`);
@@ -102,7 +102,7 @@ func TestTwoReservationsAtOnceAreEachMadeOnce(t *testing.T) {
 	}
 }
 
-// The answer to the first reservation is lost, though it was made. Once it is cancelled, the same again is another one.
+// The first reservation is made, but its answer is lost. Once it is cancelled, the same reservation is a new one.
 func TestAReservationAfterACancelledOneIsNew(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
@@ -120,7 +120,7 @@ func TestAReservationAfterACancelledOneIsNew(t *testing.T) {
 	page.Wait(`order.innerText.includes("Order 2")`)
 }
 
-func TestAnAnimalDoesNotWaitForTheChangeOfAnother(t *testing.T) {
+func TestAChangeDoesNotWaitForTheChangeOfAnotherAnimal(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
@@ -137,8 +137,8 @@ func TestAnAnimalDoesNotWaitForTheChangeOfAnother(t *testing.T) {
 	page.Wait(`order.innerText.includes("Order 1")`)
 }
 
-// A countdown that is over takes no other message away.
-func TestACountdownEndsItselfAndNothingElse(t *testing.T) {
+// When a countdown ends, only its own message disappears.
+func TestTheEndOfACountdownKeepsOtherMessages(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
@@ -159,7 +159,7 @@ func TestACountdownEndsItselfAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatNeverComesIsToldOf(t *testing.T) {
+func TestAMissingAnswerIsReportedAfterATimeout(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -168,7 +168,7 @@ func TestAnAnswerThatNeverComesIsToldOf(t *testing.T) {
 	testservice.Eval[bool](page, `(() => { const real = AbortSignal.timeout; AbortSignal.timeout = () => real.call(AbortSignal, 100); return true; })()`)
 	for _, answer := range []string{
 		`new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(options.signal.reason)))`,
-		`Promise.resolve({ // its headers have come, and its body does not
+		`Promise.resolve({ // an answer whose body never arrives
 			text: () => new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(new DOMException("", "AbortError")))),
 		})`,
 	} {
@@ -179,7 +179,7 @@ func TestAnAnswerThatNeverComesIsToldOf(t *testing.T) {
 	}
 }
 
-func TestAMessageIsNotTakenForTheOneBeforeIt(t *testing.T) {
+func TestARefreshKeepsTheMessageOfAFailedChange(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -191,13 +191,13 @@ func TestAMessageIsNotTakenForTheOneBeforeIt(t *testing.T) {
 	page.Click(act("adopt"))
 	page.Wait(mayBeDone)
 	answerAll(page, `method === "GET" && String(url).includes("orders")`, "sent()")
-	page.Wait("asked >= 2") // the page has looked again
+	page.Wait("asked >= 2") // the page has fetched the animal again
 	if !testservice.Eval[bool](page, mayBeDone) {
 		t.Error("the message is gone")
 	}
 }
 
-func TestAStoreThatCannotAnswerIsToldOfUntilItCan(t *testing.T) {
+func TestAnOutageIsReportedUntilItEnds(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -211,7 +211,7 @@ func TestAStoreThatCannotAnswerIsToldOfUntilItCan(t *testing.T) {
 	}
 }
 
-func TestNextLeadsToThePageAfterTheOneThatIsShown(t *testing.T) {
+func TestASecondClickOnNextDoesNotSkipAPage(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	for i := range 60 {
@@ -246,7 +246,7 @@ func TestThePagesWorkWithoutSiteData(t *testing.T) {
 	page.Wait(`[...document.querySelectorAll(".try .key")].every((input) => input.value === "` + s.Key + `")`)
 }
 
-func TestAnEmptiedKeyOfTheReferenceLeavesTheRememberedOne(t *testing.T) {
+func TestAnEmptyKeyInTheReferenceDoesNotEraseTheStoredOne(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -259,15 +259,15 @@ func TestAnEmptiedKeyOfTheReferenceLeavesTheRememberedOne(t *testing.T) {
 	page.Click("#operation-listPets .try > summary")
 	page.Fill("#operation-listPets .key", "")
 	page.Click("#operation-listPets .try .primary")
-	page.Wait(`document.querySelector("#operation-listPets .try").innerText.includes("401")`) // what the field says is sent
+	page.Wait(`document.querySelector("#operation-listPets .try").innerText.includes("401")`) // the empty key is sent
 }
 
-func TestWhatIsWrongWithAFieldIsSaidAloud(t *testing.T) {
+func TestErrorsOfFieldsAreAnnouncedToScreenReaders(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	page := openAt(t, s, "")
 	if silent := testservice.Eval[int](page, `[...document.querySelectorAll(".error")].filter((p) => p.role !== "alert").length`); silent > 0 {
-		t.Errorf("%d messages are not said aloud", silent)
+		t.Errorf("%d messages are not announced", silent)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestTheFocusStaysWithTheAnimal(t *testing.T) {
 	page.Wait(onHeading + ` && document.title === "There is no animal 2 · Petstore"`)
 }
 
-func TestAMessageLeavesRoomOnALowScreen(t *testing.T) {
+func TestAMessageScrollsAwayOnALowScreen(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -301,7 +301,7 @@ func TestAMessageLeavesRoomOnALowScreen(t *testing.T) {
 	}
 }
 
-func TestACategoryBeyondThoseThatAreOfferedIsFound(t *testing.T) {
+func TestACategoryThatIsNotSuggestedIsFound(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	for i := range 1000 {
@@ -319,7 +319,7 @@ func TestACategoryBeyondThoseThatAreOfferedIsFound(t *testing.T) {
 	}
 }
 
-func TestAnEditWithoutANameMakesNoCategory(t *testing.T) {
+func TestAnEditWithoutANameCreatesNoCategory(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -336,7 +336,7 @@ func TestAnEditWithoutANameMakesNoCategory(t *testing.T) {
 	}
 }
 
-func TestANameDoesNotTurnTheWordsAroundItselfAround(t *testing.T) {
+func TestANameCannotReverseTheTextAroundIt(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	s.Ask(t, http.MethodPut, "/v1/categories/1", `{"name":"Dogs \u202elarge"}`)

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTwoPeopleAtWorkSeeEachOthersChanges(t *testing.T) {
+func TestTwoPeopleSeeEachOthersChanges(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
@@ -35,7 +35,7 @@ func TestTwoPeopleAtWorkSeeEachOthersChanges(t *testing.T) {
 	add(t, s, animal("Maple", "available"))
 	list.Wait(showsExactly("Maple", "Biscuit", "Olivia"))
 	if !testservice.Eval[bool](list, `document.activeElement.dataset.animal === "1"`) {
-		t.Error("the change of others took the focus away")
+		t.Error("a change by somebody else moved the focus")
 	}
 
 	theirs.Click(act("delete"))
@@ -44,7 +44,7 @@ func TestTwoPeopleAtWorkSeeEachOthersChanges(t *testing.T) {
 	list.Wait(showsExactly("Maple", "Biscuit"))
 }
 
-func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
+func TestOfTwoReservationsOfTheSameAnimalOneIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -69,28 +69,28 @@ func TestOfTwoWhoReserveTheSameAnimalOneIsToldWhy(t *testing.T) {
 	}
 }
 
-func TestAPageThatNobodySeesAsksForNothing(t *testing.T) {
+func TestAHiddenPageSendsNoRequests(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
 	page := openAt(t, s, "")
 	page.Wait(showsExactly("Olive"))
 	testservice.Eval[bool](page, `(window.asked = 0, window.fetch = new Proxy(fetch, {apply: (f, self, args) => (asked++, f(...args))}), true)`)
-	page.Wait(`asked >= 4`) // the requests of two looks
+	page.Wait(`asked >= 4`) // the page has refreshed twice
 	hide(page, true)
 	page.Wait(`!animals.ariaBusy`)
 	add(t, s, animal("Maple", "available"))
 	before := testservice.Eval[int](page, `asked`)
-	testservice.Eval[bool](page, `(setTimeout(() => window.later = asked, 8000), true)`) // time for two looks of a visible page
+	testservice.Eval[bool](page, `(setTimeout(() => window.later = asked, 8000), true)`) // a visible page would refresh twice
 	page.Wait(`window.later !== undefined`)
 	if later := testservice.Eval[int](page, `later`); later > before {
-		t.Errorf("a hidden page asked %d times", later-before)
+		t.Errorf("a hidden page sent %d requests", later-before)
 	}
 	hide(page, false)
 	page.Wait(showsExactly("Maple", "Olive"))
 }
 
-func TestAServerThatComesBackIsNoticed(t *testing.T) {
+func TestTheDeskNoticesThatAServerIsBack(t *testing.T) {
 	t.Parallel()
 	database, address := "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), testservice.FreeAddress(t)
 	s := testservice.Serve(t, "--database", database, "--listen", address)
@@ -104,8 +104,8 @@ func TestAServerThatComesBackIsNoticed(t *testing.T) {
 	page.Wait(showsExactly("Olive") + ` && notice.innerText === ""`)
 }
 
-// Looks use at most half of the requests that are left in the day and in the minute.
-func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
+// Refreshing uses at most half of the requests that are left in the day and in the minute.
+func TestRefreshingUsesAtMostHalfOfTheRequestsLeft(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	page := openAt(t, s, "")
@@ -115,11 +115,11 @@ func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	for _, c := range []struct {
 		name, limits string
 		used         int
-		seconds      float64 // the pause after a look of two requests
+		seconds      float64 // the pause after a refresh of two requests
 	}{
 		{"plenty is left", `{limit: 1e8, remaining: 1e8, reset: now + 30_000, now}`, 0, 3},
 		{"the plan Free, 500 of its 1,000 in 12 hours", `{limit: 60, remaining: 58, reset: now + 30_000, now}`, 0, 12 * 3600 * 2 / 500.},
-		{"the same with half of the day used", `{limit: 60, remaining: 58, reset: now + 30_000, now}`, 500, 12 * 3600 * 2 / 250.},
+		{"the same with half of the day's requests used", `{limit: 60, remaining: 58, reset: now + 30_000, now}`, 500, 12 * 3600 * 2 / 250.},
 		{"the day has less left than the minute", `{limit: 1000, remaining: 40, reset: now + 43_200_000, now}`, 960, 12 * 3600 * 2 / 20.},
 		{"nothing is left of the day", `{limit: 1000, remaining: 0, reset: now + 43_200_000, now}`, 1000, 12*3600 + 1},
 		{"nothing is left of the minute", `{limit: 1e6, remaining: 0, reset: now + 30_000, now}`, 0, 31},
@@ -132,7 +132,7 @@ func TestLooksStayWithinHalfOfTheQuota(t *testing.T) {
 	}
 }
 
-// importAnimals fills a database.
+// importAnimals adds n animals to a database.
 func importAnimals(t *testing.T, database string, n int) {
 	t.Helper()
 	rows := new(strings.Builder)

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
+func TestTheDeskIsUsableByKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"))
@@ -23,7 +23,7 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 		for range 30 {
 			if testservice.Eval[bool](page, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
 				if !testservice.Eval[bool](page, `document.activeElement.matches(":focus-visible")`) {
-					t.Errorf("the focus on %s cannot be seen", selector)
+					t.Errorf("the focus on %s is not visible", selector)
 				}
 				return
 			}
@@ -79,7 +79,7 @@ func TestTheStoreFrontIsUsableByKeyboardAlone(t *testing.T) {
 	page.Wait(`document.activeElement.dataset.animal === "2"`)
 }
 
-// contrast finds the visible text with the lowest contrast to its background, as WCAG measures it.
+// contrast is a JavaScript expression for the lowest contrast of any visible text to its background, as WCAG defines it.
 const contrast = `(() => {
   const rgba = (color) => color.match(/[\d.]+/g).map(Number);
   const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -88,7 +88,7 @@ const contrast = `(() => {
   return texts.map((e) => { const [a, b] = [light(rgba(getComputedStyle(e).color).slice(0, 3)), light(ground(e))].sort((x, y) => y - x); return [(a + 0.05) / (b + 0.05), e.outerHTML.slice(0, 80)]; }).sort((x, y) => x[0] - y[0])[0].join(" ");
 })()`
 
-func TestLightAndDarkAreBothEasyToRead(t *testing.T) {
+func TestTextHasEnoughContrastInLightAndDark(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"), animal("Duke", "sold"))
@@ -126,10 +126,10 @@ func TestLightAndDarkAreBothEasyToRead(t *testing.T) {
 	}
 }
 
-// clipped finds the first button or link that is too small for its words.
+// clipped is a JavaScript expression for the text of the first button, link or label that is too small for its text.
 const clipped = `[...document.querySelectorAll("button, a, label")].find((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)?.innerText ?? ""`
 
-func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
+func TestNoWidthNeedsHorizontalScrolling(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal(strings.Repeat("W", 1000), "available"), animal("Olive", "pending"), animal(strings.Repeat("لمى ", 200), "sold"))
@@ -137,23 +137,23 @@ func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	fits := func(where string) {
 		t.Helper()
 		for _, c := range []struct {
-			width   int64
-			letters string
+			width    int64
+			textSize string
 		}{{320, "100%"}, {768, "100%"}, {768, "200%"}, {1280, "200%"}, {2560, "100%"}} {
 			page.Size(c.width, 800)
-			testservice.Eval[bool](page, fmt.Sprintf(`(document.documentElement.style.fontSize = %q, true)`, c.letters))
+			testservice.Eval[bool](page, fmt.Sprintf(`(document.documentElement.style.fontSize = %q, true)`, c.textSize))
 			if wide := testservice.Eval[int64](page, `document.documentElement.scrollWidth`); wide > c.width {
-				t.Errorf("%s is %d wide in a window of %d, with letters of %s", where, wide, c.width, c.letters)
+				t.Errorf("%s is %d wide in a window of %d, with text of %s", where, wide, c.width, c.textSize)
 			}
 			if lost := testservice.Eval[string](page, clipped); lost != "" {
-				t.Errorf("%s: %s is cut off in a window of %d, with letters of %s", where, lost, c.width, c.letters)
+				t.Errorf("%s: %s is cut off in a window of %d, with text of %s", where, lost, c.width, c.textSize)
 			}
 		}
 		testservice.Eval[bool](page, `(document.documentElement.style.fontSize = "", true)`)
 	}
 	page.Open(s.URL + "/")
 	page.Wait(`document.activeElement.id === "key"`)
-	fits("the question for the key")
+	fits("the dialog for the key")
 	page.Fill("#key", s.Key)
 	page.Press(enter)
 	page.Wait(`document.querySelectorAll(".card").length === 3`)
@@ -169,26 +169,26 @@ func TestEveryWidthFitsWithoutScrollingSideways(t *testing.T) {
 	fits("a reserved animal")
 	page.Open(s.URL + "/?animal=3")
 	page.Click(act("delete"))
-	fits("the question")
+	fits("the question before an animal is deleted")
 	page.Open(s.URL + "/docs")
 	page.Wait(`document.querySelector("#operation-listPets")`)
 	fits("the reference")
 }
 
-func TestPrintedPagesHaveTheAnimalsAndNoButtons(t *testing.T) {
+func TestPrintedPagesHaveNoButtons(t *testing.T) {
 	t.Parallel()
-	s, page := demoFront(t)
+	s, page := openDemo(t)
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
 	const buttons = `[...document.querySelectorAll("button, .filter, input, footer")].filter(e => e.checkVisibility()).length`
 	page.Media("print", "prefers-color-scheme", "dark")
-	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // dark ink on paper, even if the screen is dark
+	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // dark text on paper, even if the screen is dark
 	page.Open(s.URL + "/?animal=59")
 	page.Wait(`document.getElementById("order-end").innerText.includes("The hold ends") && ` + buttons + ` === 0`)
 }
 
-func TestNothingMovesForThoseWhoPreferItSo(t *testing.T) {
+func TestNothingIsAnimatedIfThePersonPrefersReducedMotion(t *testing.T) {
 	t.Parallel()
-	_, page := demoFront(t)
+	_, page := openDemo(t)
 	page.Media("screen", "prefers-reduced-motion", "reduce")
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
 	page.Click("#next")

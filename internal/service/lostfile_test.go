@@ -10,7 +10,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestADatabaseThatIsDeletedUnderTheServerIsNoticed(t *testing.T) {
+func TestAMissingDatabaseFileMakesTheServerUnready(t *testing.T) {
 	t.Parallel()
 	database := filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", "sqlite:"+database)
@@ -35,10 +35,10 @@ func TestADatabaseThatIsDeletedUnderTheServerIsNoticed(t *testing.T) {
 	if status := create(); status != 201 {
 		t.Errorf("a create with its database back gets %d", status)
 	}
-	testservice.Eventually(t, "its return is logged", 5*time.Second, func() bool {
-		return strings.Contains(s.Stderr.String(), "the database is in its place again")
+	testservice.Eventually(t, "the return of the file is logged", 5*time.Second, func() bool {
+		return strings.Contains(s.Stderr.String(), "the database file is back")
 	})
-	if n := strings.Count(s.Stderr.String(), "the database is lost"); n != 1 {
+	if n := strings.Count(s.Stderr.String(), "the database file is missing"); n != 1 {
 		t.Errorf("the loss is logged %d times:\n%s", n, s.Stderr)
 	}
 }

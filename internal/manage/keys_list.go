@@ -24,9 +24,9 @@ func (c *keysList) Run(ctx context.Context, con *terminal.Console) error {
 			return err
 		}
 		if c.JSON {
-			return listJSON(con, keys, time.Now())
+			return printJSON(con, keys, time.Now())
 		}
-		return listText(con, keys, time.Now())
+		return printTable(con, keys, time.Now())
 	})
 }
 
@@ -39,31 +39,32 @@ type listedKey struct {
 	PerMinute   int64           `json:"perMinute"`
 	PerDay      int64           `json:"perDay"`
 	Access      petstore.Access `json:"access"`
-	CreatedAt   instant         `json:"createdAt"`
-	ExpiresAt   instant         `json:"expiresAt"`
-	RevokedAt   instant         `json:"revokedAt"`
-	BannedUntil instant         `json:"bannedUntil"`
-	LastUsedAt  instant         `json:"lastUsedAt"`
+	CreatedAt   timeOrNull      `json:"createdAt"`
+	ExpiresAt   timeOrNull      `json:"expiresAt"`
+	RevokedAt   timeOrNull      `json:"revokedAt"`
+	BannedUntil timeOrNull      `json:"bannedUntil"`
+	LastUsedAt  timeOrNull      `json:"lastUsedAt"`
 }
 
-// instant is a time in JSON: in the published form, which sorts as text, or null if there is none.
-type instant struct{ time.Time }
+// timeOrNull is a time that JSON shows in the format of the API, which sorts as text. The zero time is null.
+type timeOrNull struct{ time.Time }
 
-func (i instant) MarshalJSON() ([]byte, error) {
-	if i.IsZero() {
+// MarshalJSON implements json.Marshaler.
+func (t timeOrNull) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	return []byte(`"` + petstore.FormatTime(i.Time) + `"`), nil
+	return []byte(`"` + petstore.FormatTime(t.Time) + `"`), nil
 }
 
-func listJSON(con *terminal.Console, keys []petstore.Key, now time.Time) error {
+func printJSON(con *terminal.Console, keys []petstore.Key, now time.Time) error {
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
 		if !k.Banned(now) {
 			k.BannedUntil = time.Time{} // the ban is over
 		}
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay, k.Access,
-			instant{k.CreatedAt}, instant{k.ExpiresAt}, instant{k.RevokedAt}, instant{k.BannedUntil}, instant{k.LastUsedAt}}
+			timeOrNull{k.CreatedAt}, timeOrNull{k.ExpiresAt}, timeOrNull{k.RevokedAt}, timeOrNull{k.BannedUntil}, timeOrNull{k.LastUsedAt}}
 	}
 	text, err := json.MarshalIndent(listed, "", "  ")
 	if err != nil {
@@ -73,9 +74,9 @@ func listJSON(con *terminal.Console, keys []petstore.Key, now time.Time) error {
 	return err
 }
 
-func listText(con *terminal.Console, keys []petstore.Key, now time.Time) error {
+func printTable(con *terminal.Console, keys []petstore.Key, now time.Time) error {
 	if len(keys) == 0 {
-		fmt.Fprintln(con.Stderr, "There are no keys yet; petstore keys create makes one.")
+		fmt.Fprintln(con.Stderr, "There are no keys yet. Create one with petstore keys create.")
 		return nil
 	}
 	table := tabwriter.NewWriter(con.Stdout, 0, 0, 2, ' ', 0)
@@ -86,12 +87,13 @@ func listText(con *terminal.Console, keys []petstore.Key, now time.Time) error {
 			used = k.LastUsedAt.UTC().Format(time.RFC3339)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", k.ID, terminal.OneLine(k.Name), k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay,
-			k.Access, k.CreatedAt.UTC().Format(time.DateOnly), used, state(k, now))
+			k.Access, k.CreatedAt.UTC().Format(time.DateOnly), used, describeState(k, now))
 	}
 	return table.Flush()
 }
 
-func state(k petstore.Key, now time.Time) string {
+// describeState says whether a key works, and until when, or since when it does not.
+func describeState(k petstore.Key, now time.Time) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	switch {
 	case !k.RevokedAt.IsZero():

@@ -9,14 +9,14 @@ import (
 	"petstore/internal/testservice"
 )
 
-// newKey makes a key, with the arguments of petstore keys create.
+// newKey creates a key with the given arguments of petstore keys create.
 func newKey(t *testing.T, database string, args ...string) string {
 	t.Helper()
 	return testservice.NewKey(t, testservice.Build(t), database, args...)
 }
 
-// newReader makes a key that may only read.
-func newReader(t *testing.T, database string) string {
+// newReadOnlyKey creates a key that may only read.
+func newReadOnlyKey(t *testing.T, database string) string {
 	t.Helper()
 	return newKey(t, database, "--access", "read", "--plan", "enterprise", "--per-minute", "100000000", "--per-day", "1000000000000")
 }
@@ -25,11 +25,11 @@ var printedLink = regexp.MustCompile(`http\S+#key=\S+`)
 
 const kept = `JSON.stringify([sessionStorage.length, localStorage.length])`
 
-func TestTheKeyIsRememberedOnlyByChoice(t *testing.T) {
+func TestTheKeyIsRememberedOnlyIfChosen(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
-	page := storeFront(t, s, s.Key)
+	page := signIn(t, s, s.Key)
 	page.Wait(showsExactly("Olive") + ` && ` + kept + ` === "[1,0]"`)
 	page.Click("#change-key")
 	page.Click("#forget-key")
@@ -63,7 +63,7 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 		t.Error("the log of the server has the key")
 	}
 
-	// When the link is pasted into an open tab, only the fragment changes.
+	// If the link is pasted into an open tab, only the fragment changes.
 	page.Click("#change-key")
 	page.Click("#forget-key")
 	testservice.Eval[bool](page, `(location.href = "`+link+`", true)`)
@@ -74,7 +74,7 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 	page.Wait(`document.getElementById("key-error").innerText.includes("not valid") && location.hash === ""`)
 }
 
-func TestTheDemonstrationIsOpenedByItsLinkAlone(t *testing.T) {
+func TestTheDemoOpensWithItsLink(t *testing.T) {
 	t.Parallel()
 	s := testservice.Launch(t, testservice.Command(t, "demo", "--listen", "127.0.0.1:0"))
 	page := testservice.Browser(t)
@@ -96,13 +96,13 @@ func TestStagingHasABadge(t *testing.T) {
 	page.Wait(`document.activeElement.id === "key" && !` + badge)
 }
 
-func TestAKeyThatMayOnlyReadIsOfferedNothingElse(t *testing.T) {
+func TestAReadOnlyKeyHasNoButtonsForChanges(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", database)
-	reader := newReader(t, database)
+	reader := newReadOnlyKey(t, database)
 	const readOnly = `document.querySelector(".reads").checkVisibility()`
-	page := storeFront(t, s, reader)
+	page := signIn(t, s, reader)
 	page.Wait(`empty.checkVisibility() && ` + readOnly + ` && !document.getElementById("empty-add").checkVisibility()`)
 	add(t, s, animal("Olive", "available"))
 	page.Wait(showsExactly("Olive") + ` && !document.getElementById("open-add").checkVisibility()`)
@@ -121,11 +121,11 @@ func TestAKeyThatMayOnlyReadIsOfferedNothingElse(t *testing.T) {
 	page.Wait(showsExactly("Olive") + ` && ` + readOnly)
 }
 
-func TestAKeyThatMayNoLongerWriteIsTold(t *testing.T) {
+func TestAKeyThatMayNoLongerWriteGetsAMessage(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", database)
-	reader := newReader(t, database)
+	reader := newReadOnlyKey(t, database)
 	add(t, s, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Wait(isAvailable)

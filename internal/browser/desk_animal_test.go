@@ -10,7 +10,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// openAt opens a view of the store front by a link that carries the key.
+// openAt opens a view of the desk with a link that contains the key.
 func openAt(t *testing.T, s *testservice.Instance, query string) *testservice.Page {
 	t.Helper()
 	page := testservice.Browser(t)
@@ -20,14 +20,14 @@ func openAt(t *testing.T, s *testservice.Instance, query string) *testservice.Pa
 
 func act(name string) string { return fmt.Sprintf("[data-action=%q]", name) }
 
-// is returns a JavaScript expression that is true if the open animal has that status and offers exactly these actions.
+// is returns a JavaScript expression that is true if the open animal has that status and exactly these buttons.
 func is(status string, actions ...string) string {
 	return fmt.Sprintf(`document.querySelector("#animal-status")?.innerText === %q &&
 		[...document.querySelectorAll("[data-action]")].filter(b => b.checkVisibility({visibilityProperty: true})).map(b => b.innerText).join() === %q`,
 		status, strings.Join(actions, ","))
 }
 
-// What is offered for an animal that no order holds.
+// The buttons for an animal that no order holds.
 var (
 	isAvailable = is("Available", "Reserve", "Mark as adopted", "Edit", "Delete")
 	isSold      = is("Sold", "Bring back", "Edit", "Delete")
@@ -75,8 +75,8 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(`animal.innerText.includes("There is no animal 7")`)
 }
 
-// The list behind an animal comes with its answer, and with it the focus on that animal.
-func TestWhoAlreadyTypesKeepsTheFocus(t *testing.T) {
+// When the list is shown again, its answer moves the focus to the animal that was open, unless the person is already typing.
+func TestTheFocusStaysInAFieldWhileThePersonTypes(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "pending"))
@@ -182,7 +182,7 @@ func TestTheStatusOfAReservedAnimalCannotBeEdited(t *testing.T) {
 	}
 }
 
-func TestCategoriesArePickedByNameAndMadeOnTheWay(t *testing.T) {
+func TestCategoriesAreChosenByNameAndCreatedIfNew(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -243,14 +243,14 @@ func TestAnAnimalIsDeletedAfterAQuestion(t *testing.T) {
 	}
 }
 
-func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
+func TestARefusedChangeIsUndoneWithTheReason(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
 	page := openAt(t, s, "")
 	page.Click(`[data-animal="1"]`)
 	page.Wait(isAvailable)
-	// The page fetches nothing while it believes that it is hidden, so it does not learn about the order in time.
+	// A hidden page fetches nothing, so this one does not learn about the order in time.
 	hide(page, true)
 	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"somebody else"}`)
 	page.Click(act("adopt"))
@@ -268,7 +268,7 @@ func TestAChangeThatIsRefusedGoesBackAndSaysWhy(t *testing.T) {
 	page.Wait(showsExactly("Biscuit", "Olive") + ` && notice.innerText.includes("Order 2 holds this animal until")`)
 }
 
-// hide makes the page believe that it is hidden, or that it is visible again.
+// hide makes the page behave as if it were hidden, or visible again.
 func hide(page *testservice.Page, hidden bool) {
 	state := "visible"
 	if hidden {
@@ -278,7 +278,7 @@ func hide(page *testservice.Page, hidden bool) {
 		document.dispatchEvent(new Event("visibilitychange")))`, state))
 }
 
-func TestAChangeIsShownAtOnceAndTakenBackWhenNoAnswerComes(t *testing.T) {
+func TestAChangeIsShownAtOnceAndUndoneIfNoAnswerComes(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))

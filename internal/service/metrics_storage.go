@@ -12,8 +12,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// watchStore counts what the store does.
-func watchStore(registry *prometheus.Registry) database.Watch {
+// watchStorage registers the metrics of what the storage does, and returns the functions that record it.
+func watchStorage(registry *prometheus.Registry) database.Watch {
 	f := promauto.With(registry)
 	sizes := f.NewHistogram(prometheus.HistogramOpts{
 		Name:    "petstore_batch_size",
@@ -37,18 +37,19 @@ func watchStore(registry *prometheus.Registry) database.Watch {
 	}
 }
 
-// timeCalls measures calls of the database. A call that ends with a refusal, such as NotFound, counts as ok.
+// timeCalls registers the metric for the duration of database calls, and returns the function that records a call. A
+// refusal, such as NotFound, counts as ok.
 func timeCalls(f promauto.Factory) func(writes bool, took time.Duration, err error) {
 	durations := f.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "petstore_store_duration_seconds",
-		Help:    "Time that a call of the database took, its wait for a connection included: a read, or a write, which is one transaction.",
+		Help:    "Time that a database call took, including its wait for a connection. A write is one transaction.",
 		Buckets: []float64{.00003, .0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3, 10},
 	}, []string{"kind", "outcome"})
 	read, write := durations.WithLabelValues("read", "ok"), durations.WithLabelValues("write", "ok")
 	readFailed, writeFailed := durations.WithLabelValues("read", "failed"), durations.WithLabelValues("write", "failed")
 	return func(writes bool, took time.Duration, err error) {
 		counted := read
-		switch failed := storeFailed(err); {
+		switch failed := isStorageFailure(err); {
 		case writes && failed:
 			counted = writeFailed
 		case writes:
@@ -60,7 +61,7 @@ func timeCalls(f promauto.Factory) func(writes bool, took time.Duration, err err
 	}
 }
 
-func storeFailed(err error) bool {
+func isStorageFailure(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -68,53 +69,56 @@ func storeFailed(err error) bool {
 	return !errors.As(err, &refused) || refused.Code == petstore.Unavailable || refused.Code == petstore.OutcomeUnknown
 }
 
-// showStore adds metrics that are read from the store whenever they are scraped.
-func showStore(registry *prometheus.Registry, storage *database.Storage) {
+// registerStorage registers the metrics that are read from the storage whenever they are scraped.
+func registerStorage(registry *prometheus.Registry, storage *database.Storage) {
 	f := promauto.With(registry)
-	showConnections(f, storage)
+	registerConnections(f, storage)
 	if storage.WALSize != nil {
 		f.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "petstore_wal_bytes",
 			Help: "Size of SQLite's write-ahead log.",
 		}, func() float64 { return float64(storage.WALSize()) })
 	}
-	registry.MustRegister(content{storage})
+	registry.MustRegister(contentCollector{storage})
 }
 
-func showConnections(f promauto.Factory, storage *database.Storage) {
-	const name, help = "petstore_store_connections", "Connections to the database by state: busy or idle. On SQLite those that read."
+func registerConnections(f promauto.Factory, storage *database.Storage) {
+	const name, help = "petstore_store_connections", "Connections to the database by state: busy or idle. On SQLite, only reading connections."
 	f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"state": "busy"}},
 		func() float64 { return float64(storage.Connections().Busy) })
 	f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"state": "idle"}},
 		func() float64 { return float64(storage.Connections().Idle) })
-	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "petstore_store_connections_limit", Help: "Connections to the database that there may be."},
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "petstore_store_connections_limit", Help: "Maximum number of connections to the database."},
 		func() float64 { return float64(storage.Connections().Limit) })
-	f.NewCounterFunc(prometheus.CounterOpts{Name: "petstore_store_connection_waits_total", Help: "Calls that found no connection to the database idle."},
+	f.NewCounterFunc(prometheus.CounterOpts{Name: "petstore_store_connection_waits_total", Help: "Calls that had to wait for a connection to the database."},
 		func() float64 { return float64(storage.Connections().Waits) })
 }
 
-// content asks the store for its content whenever the metrics are read. A number that does not come in time is left out.
-type content struct{ storage *database.Storage }
+// contentCollector counts the content of the storage whenever metrics are scraped. It leaves out a number that cannot be
+// read in time.
+type contentCollector struct{ storage *database.Storage }
 
 const contentTimeout = 2 * time.Second
 
 var (
 	petsDesc       = prometheus.NewDesc("petstore_pets", "Animals by status.", []string{"status"}, nil)
 	openOrdersDesc = prometheus.NewDesc("petstore_open_orders", "Orders that hold an animal.", nil, nil)
-	lastBackupDesc = prometheus.NewDesc("petstore_last_backup_timestamp_seconds", "When petstore backup was last run, in seconds since 1970.", nil, nil)
+	lastBackupDesc = prometheus.NewDesc("petstore_last_backup_timestamp_seconds", "When petstore backup last ran, in seconds since 1970.", nil, nil)
 )
 
-func (content) Describe(all chan<- *prometheus.Desc) {
-	all <- petsDesc
-	all <- openOrdersDesc
-	all <- lastBackupDesc
+// Describe implements prometheus.Collector.
+func (contentCollector) Describe(descs chan<- *prometheus.Desc) {
+	descs <- petsDesc
+	descs <- openOrdersDesc
+	descs <- lastBackupDesc
 }
 
-func (c content) Collect(all chan<- prometheus.Metric) {
+// Collect implements prometheus.Collector.
+func (c contentCollector) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), contentTimeout)
 	defer cancel()
 	gauge := func(desc *prometheus.Desc, value int64, labels ...string) {
-		all <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
 	}
 	if inventory, err := c.storage.Inventory(ctx); err == nil {
 		gauge(petsDesc, inventory.Available, petstore.Available.String())

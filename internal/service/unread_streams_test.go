@@ -17,8 +17,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// certified returns the arguments for TLS with a new certificate, and a client that trusts it.
-func certified(t *testing.T) (args []string, trusting *http.Client) {
+// withTLS returns the arguments for TLS with a new certificate, and a client that trusts it.
+func withTLS(t *testing.T) (args []string, trusting *http.Client) {
 	t.Helper()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -27,7 +27,8 @@ func certified(t *testing.T) (args []string, trusting *http.Client) {
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, &http.Client{Timeout: time.Minute, Transport: transport}
 }
 
-// openStreams requests a path on many streams of one connection, and gives the answers no flow-control window.
+// openStreams requests a path on many streams of one connection. Its flow-control window is 0, so the server cannot send the
+// bodies of the answers.
 func openStreams(t *testing.T, address, path, key string, streams int) *http2.Framer {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
@@ -53,14 +54,14 @@ func openStreams(t *testing.T, address, path, key string, streams int) *http2.Fr
 	return framer
 }
 
-// begun reads until every stream has the headers of its answer or was cut off.
-func begun(t *testing.T, framer *http2.Framer, streams int) {
+// awaitHeaders reads until every stream has received the headers of its answer or was reset.
+func awaitHeaders(t *testing.T, framer *http2.Framer, streams int) {
 	t.Helper()
 	seen := map[uint32]bool{}
 	for len(seen) < streams {
 		frame, err := framer.ReadFrame()
 		if err != nil {
-			t.Fatalf("%d of %d answers began: %v", len(seen), streams, err)
+			t.Fatalf("%d of %d streams have headers: %v", len(seen), streams, err)
 		}
 		switch frame.(type) {
 		case *http2.RSTStreamFrame, *http2.HeadersFrame:
@@ -69,13 +70,13 @@ func begun(t *testing.T, framer *http2.Framer, streams int) {
 	}
 }
 
-// cutOff reads until a stream is cut off.
-func cutOff(t *testing.T, framer *http2.Framer) {
+// awaitReset reads until the server resets a stream.
+func awaitReset(t *testing.T, framer *http2.Framer) {
 	t.Helper()
 	for {
 		frame, err := framer.ReadFrame()
 		if err != nil {
-			t.Fatalf("no answer was cut off, though they have more bytes than are kept: %v", err)
+			t.Fatalf("no stream was reset, although the unread answers exceed the server's memory limit: %v", err)
 		}
 		if _, ok := frame.(*http2.RSTStreamFrame); ok {
 			return
@@ -83,10 +84,10 @@ func cutOff(t *testing.T, framer *http2.Framer) {
 	}
 }
 
-// There are more streams than working slots. They ask for long answers and give them no window.
-func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
+// The test opens more streams than the server handles at once. They request long answers and read none of them.
+func TestUnreadStreamsDoNotBlockOtherClients(t *testing.T) {
 	t.Parallel()
-	args, trusting := certified(t)
+	args, trusting := withTLS(t)
 	s := testservice.Serve(t, args...)
 	do := func(method, path, body string, status int) {
 		t.Helper()
@@ -114,9 +115,9 @@ func TestStreamsThatAreNotReadTakeNoPlaceFromOthers(t *testing.T) {
 	for streams := 0; streams < server.MaxWorking+maxStreams; streams += maxStreams {
 		framer := openStreams(t, strings.TrimPrefix(s.URL, "https://"), longPage, s.Key, maxStreams)
 		framers = append(framers, framer)
-		begun(t, framer, maxStreams)
+		awaitHeaders(t, framer, maxStreams)
 		do("GET", longPage, "", http.StatusOK)
 		do("POST", "/v1/pets", pet, http.StatusCreated)
 	}
-	cutOff(t, framers[len(framers)/2]) // the oldest connections may have timed out
+	awaitReset(t, framers[len(framers)/2]) // the oldest connections may have timed out
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzSettings reads any text as each setting that has its own syntax. A setting that accepts the text can use it.
+// FuzzSettings parses any text as --base-url and as --trusted-proxies. Text that is accepted gives usable links and
+// networks.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
 		"https://api.example.com/v1", "http://h/a//v1/", "http://[::1]:80", "http://%C3%A9/v1", "https://h/%3C", "http://h:x",
@@ -21,7 +22,7 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// checkBaseURL makes sure that links under the base can be sent in a header and lead where the text says.
+// checkBaseURL checks that links under the base URL can be sent in a header and lead to the host in the text.
 func checkBaseURL(t *testing.T, text string) {
 	base, err := parseBaseURL(text)
 	if err != nil || base == "" {
@@ -40,7 +41,7 @@ func checkBaseURL(t *testing.T, text string) {
 	}
 }
 
-// checkNetworks makes sure that every named address is trusted in the form that the addresses of peers have.
+// checkNetworks checks that every address in the text is trusted in the form that the addresses of clients have.
 func checkNetworks(t *testing.T, text string) {
 	networks, err := parseNetworks(text)
 	if err != nil {
@@ -57,7 +58,7 @@ func checkNetworks(t *testing.T, text string) {
 			trusted = trusted || network.Contains(peer)
 		}
 		if !trusted {
-			t.Errorf("--trusted-proxies %q is %v, which does not have %s", text, networks, peer)
+			t.Errorf("--trusted-proxies %q is parsed as %v, which does not contain %s", text, networks, peer)
 		}
 	}
 }

@@ -29,9 +29,9 @@ import (
 // fuzzKey is the key that the seeds use.
 const fuzzKey = "a-key-that-seeds-know"
 
-// FuzzConnection sends any bytes on a connection to a server that is assembled like in serve. Every request among them
-// gets one answer, in order, until the server hangs up. Bytes that are not a request get the server's refusal or nothing.
-// Every answer is as the document describes it.
+// FuzzConnection sends any bytes to a server that is built as serve builds it. Every request among them gets one answer,
+// in order, until the server hangs up. Bytes that are not a request get the server's refusal or nothing. Every answer
+// conforms to the OpenAPI document.
 func FuzzConnection(f *testing.F) {
 	for _, c := range testservice.NotHTTP[:7] {
 		f.Add([]byte(c.Sends))
@@ -56,7 +56,7 @@ func FuzzConnection(f *testing.F) {
 	address := serveFuzzed(f)
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		if len(sent) > 16<<10 {
-			return // other tests send such lengths
+			return // other tests send long requests
 		}
 		c := dialFuzzed(t, address)
 		defer c.Close()
@@ -75,7 +75,7 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// serveFuzzed assembles a server like serve does, with a known key and limits that refuse nobody. It returns its address.
+// serveFuzzed starts a server that is built as serve builds it, with a known key and no rate limits. It returns its address.
 func serveFuzzed(f *testing.F) (address string) {
 	db, err := sqlite.Open(f.Context(), sqlite.Config{Path: filepath.Join(f.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true})
 	if err != nil {
@@ -96,15 +96,15 @@ func serveFuzzed(f *testing.F) (address string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	clients := &server.Server{Handler: api, Refusal: api.Refusal, MaxConns: server.MostConns(openFiles()), Draining: &health.draining, Log: log}
+	clients := &server.Server{Handler: api, Refusal: api.Refusal, MaxConns: server.MostConns(maxOpenFiles()), Draining: &health.draining, Log: log}
 	ctx, ended := f.Context(), make(chan error)
 	go func() { ended <- clients.Serve(ctx, listener) }()
 	f.Cleanup(func() { <-ended })
 	return listener.Addr().String()
 }
 
-// completeRequests returns the requests that net/http finds in the sent bytes, each with its body. It stops before the first
-// bytes that are not a complete request, and returns them as the rest.
+// completeRequests returns the requests that net/http finds in the sent bytes, each with its body. The rest is what
+// follows the last complete request.
 func completeRequests(sent []byte) (requests []string, rest []byte) {
 	source := bytes.NewReader(sent)
 	reader := bufio.NewReader(source)
@@ -130,7 +130,7 @@ func completeRequests(sent []byte) (requests []string, rest []byte) {
 type fuzzedConn struct {
 	*net.TCPConn
 	t      *testing.T
-	raw    bytes.Buffer // what has arrived but was not checked yet
+	raw    bytes.Buffer // everything that has arrived
 	reader *bufio.Reader
 }
 
@@ -139,7 +139,7 @@ func dialFuzzed(t *testing.T, address string) *fuzzedConn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn.SetDeadline(time.Now().Add(time.Minute)) // a server must not leave a client waiting that long
+	conn.SetDeadline(time.Now().Add(time.Minute)) // the server must answer or hang up before this
 	c := &fuzzedConn{TCPConn: conn.(*net.TCPConn), t: t}
 	c.reader = bufio.NewReader(io.TeeReader(conn, &c.raw))
 	return c
@@ -155,12 +155,12 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 		c.t.Fatalf("%q has no answer: %v, %q", request, err, c.raw.Bytes()[start:])
 	}
 	body, err := io.ReadAll(response.Body)
-	if method == http.MethodHead && response.Close { // the server's own refusals have a body, even for HEAD
+	if method == http.MethodHead && response.Close { // the refusals of the HTTP server have a body even for HEAD
 		body, err = io.ReadAll(c.reader)
 	}
 	raw := string(c.raw.Bytes()[start : c.raw.Len()-c.reader.Buffered()])
 	if !isEnd(err) {
-		c.t.Fatalf("%q has an answer that breaks off: %v, %q", request, err, raw)
+		c.t.Fatalf("%q has an incomplete answer: %v, %q", request, err, raw)
 	}
 	if response.StatusCode == http.StatusContinue {
 		return c.expectAnswer(request)
@@ -168,7 +168,7 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 	if response.StatusCode == http.StatusInternalServerError {
 		c.t.Fatalf("%q breaks the service: %s", request, raw)
 	}
-	if bytes.Contains(body, []byte(`"code":"bad_request"`)) { // the server refused it before any operation was chosen
+	if bytes.Contains(body, []byte(`"code":"bad_request"`)) { // the HTTP server refused it, so it belongs to no operation
 		if !response.Close {
 			c.t.Fatalf("%q is refused by the server, which does not hang up: %s", request, raw)
 		}
@@ -180,7 +180,7 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 	return response.Close
 }
 
-// expectEnd reads what comes after the last complete request: at most one answer, and then the end.
+// expectEnd reads what follows the answers to complete requests: at most one answer, and then the end of the connection.
 func (c *fuzzedConn) expectEnd(rest []byte) {
 	c.t.Helper()
 	if _, err := c.reader.Peek(1); err != nil {
@@ -190,7 +190,7 @@ func (c *fuzzedConn) expectEnd(rest []byte) {
 		return
 	}
 	if len(rest) == 0 {
-		c.t.Fatal("an answer comes that nothing asked for")
+		c.t.Fatal("there is an answer without a request")
 	}
 	c.expectAnswer(headOf(rest))
 	if more, err := io.ReadAll(c.reader); len(more) > 0 || !isEnd(err) {
@@ -198,8 +198,8 @@ func (c *fuzzedConn) expectEnd(rest []byte) {
 	}
 }
 
-// headOf returns the request in rest without the body that it announced. If rest is not a request, it returns one that no
-// operation is for.
+// headOf returns the request that rest begins with, without the body that it announces. If rest does not begin with a
+// request, headOf returns a request that belongs to no operation.
 func headOf(rest []byte) string {
 	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rest)))
 	if err != nil {
@@ -211,7 +211,8 @@ func headOf(rest []byte) string {
 	return r.Method + " " + r.RequestURI + " HTTP/1.1\r\nHost: x\r\n" + head.String() + "\r\n"
 }
 
-// isEnd reports whether the server has hung up. It may do so before it has read everything.
+// isEnd reports whether err means that the server has hung up. The server may do so before it has read everything, which
+// resets the connection.
 func isEnd(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 }

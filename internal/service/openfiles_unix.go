@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// openFiles is how many open files, including connections, the system allows the process.
-func openFiles() int {
+// maxOpenFiles returns how many files, including connections, the system lets the process open.
+func maxOpenFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return math.MaxInt32

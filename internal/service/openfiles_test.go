@@ -11,9 +11,9 @@ import (
 	"petstore/internal/testservice"
 )
 
-// All connections stay open; most have been used once, some never. If the server did not close them for others, a new
-// client would have to wait until they had been idle for two minutes.
-func TestIdleConnectionsGiveWayWhenFilesRunShort(t *testing.T) {
+// The test opens more connections than the server has files. Most have been used once, some never. If the server did not
+// close idle connections, a new client would have to wait two minutes until they time out.
+func TestIdleConnectionsAreClosedWhenOpenFilesRunShort(t *testing.T) {
 	t.Parallel()
 	command := testservice.CommandRaced(t, testservice.ServeArgs(t)...)
 	limited := exec.Command("sh", append([]string{"-c", `ulimit -n 128 && exec "$@"`, "sh", command.Path}, command.Args[1:]...)...)

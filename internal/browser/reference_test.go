@@ -19,15 +19,15 @@ func reference(t *testing.T, s *testservice.Instance, fragment string) *testserv
 	t.Helper()
 	page := testservice.Browser(t)
 	page.Open(s.URL + "/docs" + fragment)
-	page.Wait(`document.querySelector("#menu [aria-current]")`) // the script of the page runs
+	page.Wait(`document.querySelector("#menu [aria-current]")`) // the script of the page has started
 	return page
 }
 
-func TestTheReferenceTriesARealCall(t *testing.T) {
+func TestTheReferenceSendsARealRequest(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "pending"), animal("Duke", "sold"))
-	page := storeFront(t, s, s.Key) // the reference uses the same key
+	page := signIn(t, s, s.Key) // the reference uses the same key
 	page.Wait(showsExactly("Duke", "Olive"))
 	page.Open(s.URL + "/docs")
 	page.Click("#operation-listPets .try > summary")
@@ -40,7 +40,7 @@ func TestTheReferenceTriesARealCall(t *testing.T) {
 	page.Wait(`document.querySelector("#operation-listPets .outcome-headers").textContent.includes("x-ratelimit-remaining: ")`)
 }
 
-func TestWhatIsTriedTwiceIsDoneTwice(t *testing.T) {
+func TestSendingTwiceCreatesTwoAnimals(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	page := reference(t, s, "#operation-createPet")
@@ -56,7 +56,7 @@ func TestWhatIsTriedTwiceIsDoneTwice(t *testing.T) {
 		t.Errorf("the store has %+v", got)
 	}
 
-	// An idempotency key that the reader types is sent as it is. Sending it twice shows a replay.
+	// A typed idempotency key is sent unchanged. Sending it twice shows a replay.
 	page.Fill("#try-createPet-Idempotency-Key", "mine")
 	for range 2 {
 		page.Click("#operation-createPet .primary")
@@ -79,7 +79,7 @@ func TestWhatIsTriedTwiceIsDoneTwice(t *testing.T) {
 	page.Wait(`document.querySelector("#operation-createPet .outcome-head").innerText.startsWith("No answer")`)
 }
 
-func TestLongNumbersAreShownAsTheyCame(t *testing.T) {
+func TestLongNumbersAreShownExactly(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, `{"name":"Olive, [\"tabby\"] {x}","categoryId":9223372036854775807}`)
@@ -97,20 +97,20 @@ func TestSamplesAreCopiedInTheChosenLanguage(t *testing.T) {
 	page := reference(t, s, "")
 	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async (text) => { window.copied = text; }, true)`)
 	page.Click("#operation-createPet .copy")
-	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // the address of this server, not the guess
+	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // with the address of this server instead of localhost:8080
 	page.Wait(`document.querySelector("#operation-createPet .copy").innerText.startsWith("Copied") && said.textContent === "Copied"`)
 
 	page.Click("#operation-createPet .languages label:nth-of-type(4)")
 	page.Click("#operation-listPets .copy")
 	page.Wait(`window.copied.startsWith("import os") && window.copied.includes("/v1/pets?status=available")`)
 
-	// Where there is no clipboard, the sample is selected.
+	// Without a clipboard, the sample is selected instead.
 	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async () => { throw new Error(); }, true)`)
 	page.Click("#operation-createPet .copy")
 	page.Wait(`getSelection().toString().includes("uuid.uuid4()")`)
 }
 
-func TestDeepLinksLeadToTheirPlaceAndTheMenuFollows(t *testing.T) {
+func TestDeepLinksScrollToTheirSectionAndTheMenuFollows(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	inView := func(id string) string {
@@ -166,12 +166,12 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 	testservice.Eval[bool](page, `(document.querySelectorAll("details").forEach((part) => { part.open = true; }), true)`)
 	page.Accessible("the reference")
 
-	// All operations have the same form. One that has a body and one that is deprecated are enough from here on.
+	// All operations are built alike, so from here on one with a body and a deprecated one are enough.
 	testservice.Eval[bool](page, `(document.querySelectorAll("section[id^=operation-]:not(#operation-createPet, #operation-getPet)").forEach((operation) => operation.remove()), true)`)
 	page.Size(375, 900)
 	page.Accessible("the reference on a phone")
 	page.Scheme("dark")
-	page.Wait(`document.getAnimations().length === 0`) // colors fade into each other
+	page.Wait(`document.getAnimations().length === 0`) // the change of colors is animated
 	page.Legible("the reference in the dark")          // only the colors differ
 	page.Click(".open-menu")
 	page.Accessible("the contents on a phone")
@@ -190,7 +190,7 @@ func TestLargeTextFitsOnANarrowScreen(t *testing.T) {
 	}
 }
 
-func TestTheSamplesOfTheReferenceRunAsTheyAre(t *testing.T) {
+func TestTheSamplesOfTheReferenceRunUnchanged(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	got := s.Ask(t, http.MethodGet, "/docs", "")

@@ -9,8 +9,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// answerOnce gives the next request of that method another answer: a JavaScript expression for the promise that fetch
-// returns.
+// answerOnce replaces the answer to the next request of that method. The answer is a JavaScript expression for the
+// promise that fetch returns; in it, sent() sends the request.
 func answerOnce(page *testservice.Page, method, answer string) {
 	testservice.Eval[bool](page, fmt.Sprintf(`(() => {
 		const real = window.fetch;
@@ -31,7 +31,7 @@ const (
 	newReserved = `document.getElementById("reserve").open && document.getElementById("reference").value === ""`
 )
 
-func TestADoubleClickIsOneAction(t *testing.T) {
+func TestADoubleClickActsOnce(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "pending"), animal("Biscuit", "sold"))
@@ -49,7 +49,7 @@ func TestADoubleClickIsOneAction(t *testing.T) {
 	}
 }
 
-func TestWhatIsTriedAgainIsTheSameChange(t *testing.T) {
+func TestTryingAgainRepeatsTheSameChange(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -69,7 +69,7 @@ func TestWhatIsTriedAgainIsTheSameChange(t *testing.T) {
 	}
 }
 
-func TestAReferenceIsForOneReservation(t *testing.T) {
+func TestTheReferenceIsKeptOnlyForTheSameReservation(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Bella", "available"), animal("Bella", "available"))
@@ -94,7 +94,7 @@ func TestAReferenceIsForOneReservation(t *testing.T) {
 	page.Wait(newReserved)
 }
 
-func TestAnEditLeavesWhatNobodyTouched(t *testing.T) {
+func TestAnEditChangesOnlyTheEditedFields(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	s.Ask(t, http.MethodPut, "/v1/categories/2", `{"name":"7"}`)
@@ -123,7 +123,7 @@ func TestAnEditLeavesWhatNobodyTouched(t *testing.T) {
 	}
 }
 
-func TestAnAnimalAppearsWhileAnotherIsBeingChanged(t *testing.T) {
+func TestAnAnimalCanBeOpenedWhileAnotherIsBeingChanged(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
@@ -140,7 +140,7 @@ func TestAnAnimalAppearsWhileAnotherIsBeingChanged(t *testing.T) {
 	page.Wait(isAvailable)
 }
 
-func TestADialogGoesWithTheAnimalItIsAbout(t *testing.T) {
+func TestADialogClosesWithItsAnimal(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -152,7 +152,7 @@ func TestADialogGoesWithTheAnimalItIsAbout(t *testing.T) {
 	page.Wait(showsExactly("Olive") + ` && !document.querySelector("dialog[open]")`)
 }
 
-func TestAnEditOutlivesARefusedKey(t *testing.T) {
+func TestAnEditIsKeptWhenTheKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -166,12 +166,12 @@ func TestAnEditOutlivesARefusedKey(t *testing.T) {
 	page.Press(enter)
 	page.Click(act("edit"))
 	page.Wait(`document.getElementById("name").value === "Olivia of the long night shift"`)
-	page.Press(escape) // now it is given up
+	page.Press(escape) // discards the edit
 	page.Click(act("edit"))
 	page.Wait(`document.getElementById("name").value === "Olive"`)
 }
 
-func TestAnEditSeesThatAReservationHasEnded(t *testing.T) {
+func TestTheStatusCanBeEditedOnceAReservationHasEnded(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -191,7 +191,7 @@ func TestAnEditSeesThatAReservationHasEnded(t *testing.T) {
 	page.Wait(isSold)
 }
 
-func TestAKeyThatWorkedGivesWayToNoOther(t *testing.T) {
+func TestARevokedKeyIsNotReplacedByTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	s := testservice.Serve(t, "--database", database)
@@ -205,7 +205,7 @@ func TestAKeyThatWorkedGivesWayToNoOther(t *testing.T) {
 	page.Wait(`document.getElementById("key-error").innerText.includes("This key was revoked.") && sessionStorage.getItem("petstore-api-key") === null`)
 }
 
-func TestAWrongKeyLeavesTheRightOne(t *testing.T) {
+func TestAWrongKeyDoesNotReplaceTheRightOne(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -230,7 +230,7 @@ func TestAWrongKeyLeavesTheRightOne(t *testing.T) {
 	page.Wait(`document.getElementById("key-panel").checkVisibility()`)
 }
 
-func TestALateRefusalOfAnOldKeyLeavesTheNewOne(t *testing.T) {
+func TestALateRefusalOfTheOldKeyKeepsTheNewOne(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	s := testservice.Serve(t, "--database", database)
@@ -248,7 +248,7 @@ func TestALateRefusalOfAnOldKeyLeavesTheNewOne(t *testing.T) {
 	page.Wait(isAvailable + ` && sessionStorage.getItem("petstore-api-key") === "` + next + `"`)
 }
 
-func TestADraftAndANumberAreTakenAsPeopleWriteThem(t *testing.T) {
+func TestADraftIsKeptAndANumberIsFoundAsPeopleWriteIt(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
@@ -258,7 +258,7 @@ func TestADraftAndANumberAreTakenAsPeopleWriteThem(t *testing.T) {
 	page.Click("#send-add")
 	page.Wait(`document.getElementById("name-error").innerText !== "" && document.getElementById("categoryId-error").innerText === ""`)
 	if body := s.Ask(t, http.MethodGet, "/v1/categories", "").Body; string(body) != "[]" {
-		t.Errorf("an animal that was refused left the categories %s", body)
+		t.Errorf("a refused animal created the categories %s", body)
 	}
 	page.Press(escape)
 	page.Fill("#number", "soon")

@@ -3,16 +3,16 @@ package transfer
 import "bytes"
 
 const (
-	errUnclosed = unreadable("a quoted field is not closed.")
-	errQuote    = unreadable("a quotation mark stands inside a field; quote the whole field and write the mark twice.")
+	errUnclosed = unreadable("a quoted field has no closing quotation mark.")
+	errQuote    = unreadable("there is a quotation mark inside a field; quote the whole field and double the mark.")
 )
 
-// splitRow splits the first row of text into fields. It returns the length of the row, including its line break, or
-// errMore if the row may go on after the text. Unlike encoding/csv it keeps every character of a quoted field, even both
-// characters of a CRLF.
-func splitRow(text []byte, whole bool, fields [][]byte) ([][]byte, int, error) {
+// splitRow appends the fields of the first row of text to fields. It returns them and the length of the row, including its
+// line break. It returns errMore if the row may continue after the text, unless atEnd says that nothing follows. Unlike
+// encoding/csv, it keeps every character of a quoted field, even both characters of a CRLF.
+func splitRow(text []byte, atEnd bool, fields [][]byte) ([][]byte, int, error) {
 	for at := 0; ; {
-		field, n, err := splitField(text[at:], whole)
+		field, n, err := splitField(text[at:], atEnd)
 		if err != nil || at+n == 0 && len(text) == 0 {
 			return fields, 0, err
 		}
@@ -32,13 +32,13 @@ func splitRow(text []byte, whole bool, fields [][]byte) ([][]byte, int, error) {
 }
 
 // splitField returns the first field of text, and the position of the comma or line break after it.
-func splitField(text []byte, whole bool) (field []byte, n int, err error) {
+func splitField(text []byte, atEnd bool) (field []byte, n int, err error) {
 	if len(text) > 0 && text[0] == '"' {
-		return splitQuoted(text, whole)
+		return splitQuotedField(text, atEnd)
 	}
 	n = bytes.IndexAny(text, ",\"\n")
 	switch {
-	case n < 0 && !whole:
+	case n < 0 && !atEnd:
 		return nil, 0, errMore
 	case n < 0:
 		return text, len(text), nil
@@ -50,11 +50,11 @@ func splitField(text []byte, whole bool) (field []byte, n int, err error) {
 	return text[:n], n, nil
 }
 
-func splitQuoted(text []byte, whole bool) (field []byte, n int, err error) {
+func splitQuotedField(text []byte, atEnd bool) (field []byte, n int, err error) {
 	doubled := false
 	for n = 1; ; n += 2 {
 		i := bytes.IndexByte(text[n:], '"')
-		if i < 0 && whole {
+		if i < 0 && atEnd {
 			return nil, 0, errUnclosed
 		} else if i < 0 {
 			return nil, 0, errMore
@@ -70,9 +70,9 @@ func splitQuoted(text []byte, whole bool) (field []byte, n int, err error) {
 		field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
 	}
 	switch rest := text[n+1:]; {
-	case len(rest) == 0 && whole, bytes.HasPrefix(rest, []byte(",")), bytes.HasPrefix(rest, []byte("\n")), bytes.HasPrefix(rest, []byte("\r\n")):
+	case len(rest) == 0 && atEnd, bytes.HasPrefix(rest, []byte(",")), bytes.HasPrefix(rest, []byte("\n")), bytes.HasPrefix(rest, []byte("\r\n")):
 		return field, n + 1, nil
-	case !whole && (len(rest) == 0 || len(rest) == 1 && rest[0] == '\r'):
+	case !atEnd && (len(rest) == 0 || len(rest) == 1 && rest[0] == '\r'):
 		return nil, 0, errMore
 	}
 	return nil, 0, errQuote

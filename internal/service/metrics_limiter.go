@@ -8,8 +8,8 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// showDegraded shows whether Redis is out of reach.
-func showDegraded(registry *prometheus.Registry, degraded func() bool) {
+// registerDegraded registers the metric that says whether Redis is out of reach.
+func registerDegraded(registry *prometheus.Registry, degraded func() bool) {
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "petstore_limiter_degraded",
 		Help: "1 while Redis is out of reach and this replica counts requests by itself.",
@@ -21,11 +21,11 @@ func showDegraded(registry *prometheus.Registry, degraded func() bool) {
 	}))
 }
 
-// timeDecisions measures how long a decision takes, whether Redis or this process makes it.
-func timeDecisions(registry *prometheus.Registry) ratelimit.Observe {
+// observeDecisions registers the metric for how long a decision takes, and returns the function that records one.
+func observeDecisions(registry *prometheus.Registry) ratelimit.Observe {
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "petstore_limiter_duration_seconds",
-		Help:    "Time that a decision of the limiter took, by who decided: redis, or process while Redis does not answer.",
+		Help:    "Time that a decision of the limiter took, by what decided: redis, or process while Redis does not answer.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 2, 13),
 	}, []string{"by"})
 	registry.MustRegister(durations)
@@ -37,11 +37,4 @@ func timeDecisions(registry *prometheus.Registry) ratelimit.Observe {
 			process.Observe(took.Seconds())
 		}
 	}
-}
-
-func (c *Serve) describeLimiter() string {
-	if c.Redis == "" {
-		return "in this process"
-	}
-	return "redis"
 }

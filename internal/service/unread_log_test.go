@@ -16,7 +16,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// fullPipe makes a pipe that is full until somebody reads from it.
+// fullPipe returns a pipe that is full until somebody reads from it.
 func fullPipe(t *testing.T) (reader, writer *os.File) {
 	t.Helper()
 	reader, writer, err := os.Pipe()
@@ -40,8 +40,8 @@ func fullPipe(t *testing.T) (reader, writer *os.File) {
 	return reader, writer
 }
 
-// startUnread starts a server that logs into a pipe of the test.
-func startUnread(t *testing.T, stdout, stderr *os.File) (s *testservice.Instance, admin string) {
+// startPiped starts a server whose output goes to the given files.
+func startPiped(t *testing.T, stdout, stderr *os.File) (s *testservice.Instance, admin string) {
 	t.Helper()
 	listen, admin := testservice.FreeAddress(t), testservice.FreeAddress(t)
 	command := testservice.CommandRaced(t, testservice.ServeArgs(t, "--listen", listen, "--admin-listen", admin)...)
@@ -60,7 +60,7 @@ func startUnread(t *testing.T, stdout, stderr *os.File) (s *testservice.Instance
 	return s, "http://" + admin
 }
 
-// fillLog sends requests that make long log lines, more of them than the queue holds.
+// fillLog sends requests whose log lines together are longer than the queue.
 func fillLog(t *testing.T, s *testservice.Instance) {
 	t.Helper()
 	for i := range 2 * queueSize / 100_000 {
@@ -83,10 +83,10 @@ func droppedLines(t *testing.T, admin string) (lines int) {
 	return lines
 }
 
-func TestALogThatNobodyReadsStopsNothing(t *testing.T) {
+func TestTheServerWorksWhileNobodyReadsItsLog(t *testing.T) {
 	t.Parallel()
 	_, stderr := fullPipe(t)
-	s, admin := startUnread(t, nil, stderr)
+	s, admin := startPiped(t, nil, stderr)
 	fillLog(t, s)
 	if got := s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`); got.Status != 201 {
 		t.Errorf("a create gets %d", got.Status)
@@ -104,10 +104,10 @@ func TestALogThatNobodyReadsStopsNothing(t *testing.T) {
 	}
 }
 
-func TestWhoReadsTheLogAgainLearnsHowManyLinesAreMissing(t *testing.T) {
+func TestTheLogSaysHowManyLinesWereDropped(t *testing.T) {
 	t.Parallel()
 	reader, stderr := fullPipe(t)
-	s, admin := startUnread(t, nil, stderr)
+	s, admin := startPiped(t, nil, stderr)
 	fillLog(t, s)
 	dropped := droppedLines(t, admin)
 	reader.SetReadDeadline(time.Now().Add(time.Minute))
@@ -115,7 +115,7 @@ func TestWhoReadsTheLogAgainLearnsHowManyLinesAreMissing(t *testing.T) {
 	for {
 		text, err := lines.ReadBytes('\n')
 		if err != nil {
-			t.Fatalf("the log does not tell of %d dropped lines: %v", dropped, err)
+			t.Fatalf("the log does not mention %d dropped lines: %v", dropped, err)
 		}
 		var line struct {
 			Msg   string
@@ -130,13 +130,13 @@ func TestWhoReadsTheLogAgainLearnsHowManyLinesAreMissing(t *testing.T) {
 	}
 }
 
-func TestTheServerOutlivesTheReaderOfItsLog(t *testing.T) {
+func TestTheServerKeepsRunningWhenItsLogIsClosed(t *testing.T) {
 	t.Parallel()
 	reader, stderr, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := startUnread(t, nil, stderr)
+	s, _ := startPiped(t, nil, stderr)
 	stderr.Close()
 	reader.Close()
 	fillLog(t, s)
@@ -148,7 +148,7 @@ func TestTheServerOutlivesTheReaderOfItsLog(t *testing.T) {
 	}
 }
 
-func TestAFirstStartServesBeforeItsOutputIsRead(t *testing.T) {
+func TestTheFirstStartServesBeforeItsOutputIsRead(t *testing.T) {
 	t.Parallel()
 	reader, stdout := fullPipe(t)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -156,7 +156,7 @@ func TestAFirstStartServesBeforeItsOutputIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	s, _ := startUnread(t, stdout, log)
+	s, _ := startPiped(t, stdout, log)
 	if got := s.Ask(t, "GET", "/v1/pets", ""); got.Status != 200 {
 		t.Errorf("a list gets %d", got.Status)
 	}
@@ -166,12 +166,12 @@ func TestAFirstStartServesBeforeItsOutputIsRead(t *testing.T) {
 			t.Fatalf("the address is not printed: %v", lines.Err())
 		}
 	}
-	testservice.Eventually(t, "the log tells of it", time.Minute, func() bool {
+	testservice.Eventually(t, "the log mentions it", time.Minute, func() bool {
 		return strings.Contains(testservice.Printed(log.Name()).String(), "nobody reads standard output")
 	})
 }
 
-func TestAMistakeEndsTheProgramThoughNobodyReadsIt(t *testing.T) {
+func TestAUsageErrorEndsTheProgramThoughNobodyReadsIt(t *testing.T) {
 	t.Parallel()
 	_, stderr := fullPipe(t)
 	command := testservice.Command(t, "serve", "--listen", "eighty")

@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTimesOfKeysInJSONSortAsText(t *testing.T) {
+func TestKeyTimesInJSONSortAsText(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 	var keys []petstore.Key
@@ -19,7 +19,7 @@ func TestTimesOfKeysInJSONSortAsText(t *testing.T) {
 		keys = append(keys, petstore.Key{CreatedAt: noon.Add(after * time.Millisecond)})
 	}
 	var out strings.Builder
-	if err := listJSON(&terminal.Console{Stdout: &out}, keys, noon); err != nil {
+	if err := printJSON(&terminal.Console{Stdout: &out}, keys, noon); err != nil {
 		t.Fatal(err)
 	}
 	var times []string

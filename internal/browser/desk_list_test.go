@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// add stores animals through the API, oldest first.
+// add creates animals through the API, oldest first.
 func add(t *testing.T, s *testservice.Instance, animals ...string) {
 	t.Helper()
 	for _, animal := range animals {
@@ -25,8 +25,8 @@ func animal(name, status string) string {
 	return fmt.Sprintf(`{"name":%q,"categoryId":1,"status":%q}`, name, status)
 }
 
-// storeFront opens the store front of a server like a person does, by typing the key.
-func storeFront(t *testing.T, s *testservice.Instance, key string) *testservice.Page {
+// signIn opens the desk of a server and types the key.
+func signIn(t *testing.T, s *testservice.Instance, key string) *testservice.Page {
 	t.Helper()
 	page := testservice.Browser(t)
 	page.Open(s.URL + "/")
@@ -42,7 +42,7 @@ const (
 	arrowUp = "\u0304"
 )
 
-// shown is a JavaScript expression for the names on the cards, in order.
+// shown is a JavaScript expression for the names of the listed animals, in order.
 const shown = `[...document.querySelectorAll(".card .name")].map(name => name.textContent)`
 
 func showsExactly(names ...string) string {
@@ -57,11 +57,11 @@ func quoted(names []string) []string {
 	return q
 }
 
-func TestTheStoreFrontListsTheNewestFirst(t *testing.T) {
+func TestTheDeskListsTheNewestAnimalFirst(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"), animal("Duke", "sold"))
-	page := storeFront(t, s, s.Key)
+	page := signIn(t, s, s.Key)
 	page.Wait(showsExactly("Duke", "Biscuit", "Olive"))
 	page.Wait(`[...document.querySelectorAll(".card .status")].map(e => e.innerText).join() === "Sold,Available,Pending"`)
 	page.Wait(`[...document.querySelectorAll(".card .status use")].map(e => e.getAttribute("href")).join() === "#sold,#available,#pending"`)
@@ -71,17 +71,17 @@ func TestTheStoreFrontListsTheNewestFirst(t *testing.T) {
 		t.Errorf("the key is in the address %s", address)
 	}
 	if kept := testservice.Eval[string](page, `document.cookie + JSON.stringify(localStorage)`); kept != "{}" {
-		t.Errorf("the browser keeps %s beyond the session", kept)
+		t.Errorf("the browser stores %s beyond the session", kept)
 	}
 	page.Reload()
 	page.Wait(showsExactly("Duke", "Biscuit", "Olive"))
 }
 
-func TestTheFilterIsKeptInTheAddress(t *testing.T) {
+func TestTheFilterIsPartOfTheAddress(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"), animal("Maple", "pending"))
-	page := storeFront(t, s, s.Key)
+	page := signIn(t, s, s.Key)
 	page.Wait(showsExactly("Maple", "Biscuit", "Olive"))
 	page.Click(`.filter [data-status="pending"]`)
 	page.Wait(showsExactly("Maple", "Olive") + ` && location.search === "?status=pending"`)
@@ -95,9 +95,9 @@ func TestTheFilterIsKeptInTheAddress(t *testing.T) {
 	page.Wait(showsExactly("Maple", "Biscuit", "Olive") + ` && location.search === ""`)
 }
 
-func TestThePagerLeadsToTheLastAnimalAndBack(t *testing.T) {
+func TestPagesLeadToTheLastAnimalAndBack(t *testing.T) {
 	t.Parallel()
-	s, page := demoFront(t)
+	s, page := openDemo(t)
 	var names []string
 	for _, animal := range s.EveryPet(t) {
 		names = append(names, animal.Name)
@@ -131,18 +131,18 @@ func TestThePagerLeadsToTheLastAnimalAndBack(t *testing.T) {
 	other.Wait(showsExactly(names[:24]...) + ` && notice.innerText === ""`)
 }
 
-// demoFront opens the store front of a server with the animals of the demonstration.
-func demoFront(t *testing.T) (*testservice.Instance, *testservice.Page) {
+// openDemo starts petstore demo and opens its desk.
+func openDemo(t *testing.T) (*testservice.Instance, *testservice.Page) {
 	t.Helper()
 	s := testservice.Launch(t, testservice.Command(t, "demo", "--listen", "127.0.0.1:0"))
-	return s, storeFront(t, s, s.Key)
+	return s, signIn(t, s, s.Key)
 }
 
-func TestAnAnimalIsAddedOnThePage(t *testing.T) {
+func TestAnAnimalIsAdded(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
-	page := storeFront(t, s, s.Key)
+	page := signIn(t, s, s.Key)
 	page.Click("#open-add")
 	page.Fill("#name", "Zoë “the cat” 🐈")
 	page.Fill("#categoryId", "-3")
@@ -154,10 +154,10 @@ func TestAnAnimalIsAddedOnThePage(t *testing.T) {
 	}
 }
 
-func TestTheServersMessagesStandAtTheirFields(t *testing.T) {
+func TestMessagesOfTheServerAreShownAtTheirFields(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
-	page := storeFront(t, s, s.Key)
+	page := signIn(t, s, s.Key)
 	message := func(field string) string {
 		return fmt.Sprintf(`document.getElementById("%s-error").textContent`, field)
 	}
@@ -181,11 +181,11 @@ func TestTheServersMessagesStandAtTheirFields(t *testing.T) {
 	page.Wait(showsExactly("Olive"))
 }
 
-func TestAWrongKeyIsAskedForAgain(t *testing.T) {
+func TestTheDeskAsksAgainAfterAWrongKey(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	add(t, s, animal("Olive", "available"))
-	page := storeFront(t, s, s.Key+"x")
+	page := signIn(t, s, s.Key+"x")
 	page.Wait(`document.getElementById("key-error").innerText.includes("not valid") && document.activeElement.id === "key"`)
 	page.Wait(`sessionStorage.length === 0 && document.querySelectorAll(".card").length === 0`)
 	page.Fill("#key", "schlüssel")
@@ -199,7 +199,7 @@ func TestAWrongKeyIsAskedForAgain(t *testing.T) {
 	page.Wait(`sessionStorage.length === 0 && document.querySelectorAll(".card").length === 0 && document.activeElement.id === "key"`)
 }
 
-func TestARateLimitIsCountedDownAndThePageGoesOnByItself(t *testing.T) {
+func TestTheDeskCountsDownARateLimitAndContinues(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", database)
@@ -214,18 +214,18 @@ func TestARateLimitIsCountedDownAndThePageGoesOnByItself(t *testing.T) {
 			break
 		}
 	}
-	page := storeFront(t, s, used)
+	page := signIn(t, s, used)
 	page.Wait(`notice.innerText.includes("A short pause") && /^[\d:]+:\d\d$/.test(document.querySelector(".clock").textContent)`)
 	page.Wait(`gauge.innerText.replace(/\s+/g, " ") === "0 of 1 requests left" && gauge.classList.contains("low")`)
 	clock := testservice.Eval[string](page, `document.querySelector(".clock").textContent`)
 	page.Wait(fmt.Sprintf(`document.querySelector(".clock").textContent !== %q`, clock))
 
-	// The test cannot wait a day. It puts the page's clock forward and gives the page a key that has requests left.
+	// The test cannot wait a day, so it moves the page's clock forward and gives the page a key with requests left.
 	testservice.Eval[bool](page, fmt.Sprintf(`(sessionStorage.setItem("petstore-api-key", %q), Date.now = () => 8e15, true)`, s.Key))
 	page.Wait(showsExactly("Olive") + ` && notice.textContent === ""`)
 }
 
-func TestAScriptInANameStaysText(t *testing.T) {
+func TestAScriptInANameIsShownAsText(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	names := []string{
@@ -239,19 +239,19 @@ func TestAScriptInANameStaysText(t *testing.T) {
 	for _, name := range names {
 		add(t, s, animal(name, "available"))
 	}
-	page := storeFront(t, s, s.Key)
+	page := signIn(t, s, s.Key)
 	slices.Reverse(names)
 	page.Wait(showsExactly(names...))
 	page.Wait(`!document.title.includes("taken") && !document.querySelector(".cards script, .cards img, .cards [onerror], .cards [onload]")`)
 	page.Wait(`document.querySelectorAll(".name a *").length === 0`)
 }
 
-func TestAServerThatWentAwayIsWaitedFor(t *testing.T) {
+func TestTheDeskContinuesWhenAServerComesBack(t *testing.T) {
 	t.Parallel()
 	database, address := "sqlite:"+filepath.Join(t.TempDir(), "pets.db"), testservice.FreeAddress(t)
 	s := testservice.Serve(t, "--database", database, "--listen", address)
 	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"))
-	page := storeFront(t, s, s.Key)
+	page := signIn(t, s, s.Key)
 	page.Wait(showsExactly("Biscuit", "Olive"))
 	s.Kill()
 	page.Click(`.filter [data-status="pending"]`)

@@ -1,0 +1,85 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	redrawEvery = 200 * time.Millisecond // on a terminal
+	reportEvery = 5 * time.Second        // elsewhere
+	barWidth    = 30
+)
+
+// Progress shows how far a long command is: with a progress bar on a terminal, with a line every few seconds elsewhere.
+type Progress struct {
+	out      io.Writer
+	unit     string // what is counted, such as "lines"
+	total    int64  // the final position, 0 if unknown
+	start    time.Time
+	position atomic.Int64
+	count    atomic.Int64
+	quit     chan struct{}
+	stopped  chan struct{}
+	stop     func()
+}
+
+// Progress starts to show progress up to total, which is 0 if unknown.
+func (con *Console) Progress(unit string, total int64) *Progress {
+	p := &Progress{out: con.Stderr, unit: unit, total: total, start: time.Now(), quit: make(chan struct{}), stopped: make(chan struct{})}
+	p.stop = sync.OnceFunc(func() {
+		close(p.quit)
+		<-p.stopped
+	})
+	if IsTerminal(con.Stderr) {
+		go p.show(redrawEvery, func(bar, text string) { fmt.Fprint(p.out, "\r", bar, text, "\x1b[K") }, func() { fmt.Fprint(p.out, "\r\x1b[K") })
+	} else {
+		go p.show(reportEvery, func(_, text string) { fmt.Fprintln(p.out, text) }, func() {})
+	}
+	return p
+}
+
+// Stop erases the progress bar. Further calls do nothing.
+func (p *Progress) Stop() { p.stop() }
+
+// SetPosition sets how much of the total is done.
+func (p *Progress) SetPosition(position int64) { p.position.Store(position) }
+
+// Add adds n to the count.
+func (p *Progress) Add(n int64) { p.count.Add(n) }
+
+// Count returns the count so far.
+func (p *Progress) Count() int64 { return p.count.Load() }
+
+func (p *Progress) show(every time.Duration, draw func(bar, text string), erase func()) {
+	defer close(p.stopped)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.quit:
+			erase()
+			return
+		case now := <-tick.C:
+			draw(p.text(now.Sub(p.start)))
+		}
+	}
+}
+
+// text returns a progress bar, and the count, the rate and the time left, as far as they are known.
+func (p *Progress) text(elapsed time.Duration) (bar, text string) {
+	count, position := p.count.Load(), p.position.Load()
+	text = fmt.Sprintf("%s %s, %s/s", WithCommas(count), p.unit, WithCommas(int64(float64(count)/elapsed.Seconds())))
+	if p.total <= 0 || position <= 0 {
+		return "", text
+	}
+	share := min(1, float64(position)/float64(p.total))
+	left := time.Duration(float64(elapsed) * (1 - share) / share).Round(time.Second)
+	filled := int(share * barWidth)
+	bar = fmt.Sprintf("[%s%s] ", strings.Repeat("=", filled), strings.Repeat(" ", barWidth-filled))
+	return bar, fmt.Sprintf("%d %%: %s, %s left", int(share*100), text, left)
+}

@@ -1,0 +1,165 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"petstore/internal/profile"
+	"petstore/internal/terminal"
+)
+
+// importer adds the lines of a file to a server or a database.
+type importer struct {
+	con      *terminal.Console
+	file     *stableFile
+	label    string
+	reader   *petReader
+	ledger   *ledger
+	journal  *journal // nil if the lines come from a pipe, which has no folder for a journal
+	badLines badLineReport
+
+	journaled    int64        // the number of lines in the journal at the start
+	added, known atomic.Int64 // known counts the lines that an earlier import added
+	progress     *terminal.Progress
+}
+
+// item is a line to add.
+type item struct {
+	petLine
+	lineID
+}
+
+// newReader starts to read the file.
+func (im *importer) newReader(ctx context.Context, format fileFormat) (*petReader, error) {
+	return newPetReader(im.source(ctx), format)
+}
+
+// source returns the file. Reading from a pipe fails when ctx ends, because otherwise it could wait forever for the next
+// line.
+func (im *importer) source(ctx context.Context) io.Reader {
+	if im.file.isRegular() {
+		return im.file
+	}
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, im.file)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
+}
+
+// openJournal opens the journal and loads it with confirm.
+func (im *importer) openJournal(name string, confirm func(blockID) (bool, error)) (err error) {
+	if im.journal, err = openJournal(name); err != nil {
+		return err
+	}
+	if im.journaled, err = im.journal.load(im.ledger, confirm); err != nil {
+		im.journal.close()
+	}
+	return err
+}
+
+// next returns the next line that no earlier import has added. It reports the bad lines before that line.
+func (im *importer) next() (item, error) {
+	for {
+		line, err := im.reader.Next()
+		im.progress.SetPosition(im.reader.offset)
+		if bad := (*badLine)(nil); errors.As(err, &bad) {
+			if err := im.badLines.add(bad.Number, bad.Reason); err != nil {
+				return item{}, err
+			}
+			continue
+		}
+		if err != nil {
+			return item{}, err
+		}
+		id, stored := im.ledger.identify(contentHash(line.Pet, im.label))
+		if stored {
+			im.known.Add(1)
+			im.progress.Add(1)
+			continue
+		}
+		return item{line, id}, nil
+	}
+}
+
+// checkAll reads the whole file and fails if a line is bad. Unless dryRun is set, it then returns to the beginning of the
+// file.
+func (im *importer) checkAll(ctx context.Context, format fileFormat, dryRun bool) error {
+	reader, err := im.newReader(ctx, format)
+	if err != nil {
+		return fmt.Errorf("%w; nothing was added", err)
+	}
+	if err := im.badLines.removeOld(); err != nil {
+		return err
+	}
+	progress := im.con.Progress("lines checked", im.file.size())
+	defer progress.Stop()
+	var good int64
+	for ctx.Err() == nil {
+		_, err := reader.Next()
+		progress.SetPosition(reader.offset)
+		progress.Add(1)
+		if bad := (*badLine)(nil); errors.As(err, &bad) {
+			err = im.badLines.add(bad.Number, bad.Reason)
+		} else if err == nil {
+			good++
+		}
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return fmt.Errorf("%w; nothing was added", err)
+		}
+	}
+	progress.Stop()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if dryRun {
+		fmt.Fprintf(im.con.Stderr, "%s can be imported; nothing was added.\n", terminal.Plural(good, "line"))
+	}
+	if n := im.badLines.n; n > 0 {
+		return fmt.Errorf("%s bad, so nothing was added; see %s", terminal.PluralIs(n, "line"), im.badLines.name)
+	}
+	if dryRun {
+		return nil
+	}
+	_, err = im.file.Seek(0, io.SeekStart)
+	return err
+}
+
+// summarize says how many animals were added. It returns err, the error of the import, with what is left to do.
+func (im *importer) summarize(err error) error {
+	im.progress.Stop()
+	added, known := im.added.Load(), im.known.Load()
+	if err == nil || added+known > 0 {
+		fmt.Fprintf(im.con.Stderr, "Added %s.", terminal.Plural(added, "animal"))
+		if known > 0 {
+			fmt.Fprintf(im.con.Stderr, " Skipped %s that an earlier import added; to import them again, choose a --label.", terminal.Plural(known, "line"))
+			if added == 0 && im.journal != nil { // otherwise the advice would add the new lines twice
+				fmt.Fprintf(im.con.Stderr, " If a restore has removed all of them from the database, remove %s and import again.", im.journal.name())
+			}
+		}
+		fmt.Fprintln(im.con.Stderr)
+	}
+	bad := ""
+	if n := im.badLines.close(); n > 0 {
+		bad = fmt.Sprintf("%s bad and not added; see %s", terminal.PluralIs(n, "line"), im.badLines.name)
+	}
+	switch {
+	case err == nil && bad == "":
+		return nil
+	case err == nil:
+		return errors.New(bad)
+	case bad != "":
+		fmt.Fprintln(im.con.Stderr, bad)
+	}
+	if added+known == 0 {
+		return profile.Explain(err)
+	}
+	return fmt.Errorf("%w; %s", profile.Explain(err), interruptedImport)
+}

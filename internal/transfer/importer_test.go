@@ -1,0 +1,63 @@
+package transfer
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"petstore/internal/petstore"
+)
+
+// importerWith returns an importer that has a journal and no file to read.
+func importerWith(t *testing.T, journal string, confirm func(blockID) (bool, error)) *importer {
+	t.Helper()
+	im := &importer{ledger: newLedger()}
+	if err := im.openJournal(journal, confirm); err != nil {
+		t.Fatal(err)
+	}
+	return im
+}
+
+// unanswered is a storage that never says whether it has added animals.
+type unanswered struct{ petstore.Loader }
+
+func (unanswered) AddPets(context.Context, []petstore.NewPet, *petstore.Idempotency) (bool, error) {
+	return false, petstore.MaybeDone(context.DeadlineExceeded)
+}
+
+func TestLinesAreInTheJournalBeforeTheyAreStored(t *testing.T) {
+	t.Parallel()
+	journal := filepath.Join(t.TempDir(), "journal")
+	im := importerWith(t, journal, nil)
+	if err := im.addBatch(t.Context(), unanswered{}, []item{{lineID: lineID{count: 1}}}); !petstore.IsCode(err, petstore.OutcomeUnknown) {
+		t.Fatal(err)
+	}
+	im.journal.close()
+	asked := 0
+	again := importerWith(t, journal, func(blockID) (bool, error) { asked++; return true, nil })
+	defer again.journal.close()
+	if asked != 1 || again.journaled != 1 {
+		t.Errorf("the database was asked %d times, and the journal has %d lines", asked, again.journaled)
+	}
+}
+
+func TestMoreLinesThanABlockHoldsAreJournaled(t *testing.T) {
+	t.Parallel()
+	const lines = 5000
+	acknowledged := make(chan lineID, lines)
+	for i := range uint32(lines) {
+		acknowledged <- lineID{count: i + 1}
+	}
+	close(acknowledged)
+	journal := filepath.Join(t.TempDir(), "journal")
+	im := importerWith(t, journal, nil)
+	if err := im.writeJournal(acknowledged); err != nil {
+		t.Fatal(err)
+	}
+	im.journal.close()
+	again := importerWith(t, journal, nil)
+	defer again.journal.close()
+	if again.journaled != lines {
+		t.Errorf("the journal has %d lines", again.journaled)
+	}
+}
