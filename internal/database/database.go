@@ -28,11 +28,11 @@ type Purpose struct {
 
 // What commands open a storage for. An import and a copy fill it.
 var (
-	ToServe   = Purpose{alone: true, create: true, migrate: true}
-	ToMigrate = Purpose{alone: true, migrate: true}
-	ToFill    = Purpose{alone: true, create: true}
-	ToManage  = Purpose{create: true}
-	ToChange  = Purpose{}
+	ToServe      = Purpose{alone: true, create: true, migrate: true}
+	ToMigrate    = Purpose{alone: true, migrate: true}
+	ToFill       = Purpose{alone: true, create: true}
+	ToCreateKeys = Purpose{create: true}
+	ToUse        = Purpose{}
 )
 
 // Watch holds the functions with which the storage reports what it does. Each may be nil.

@@ -87,33 +87,6 @@ func printFile(con *terminal.Console, ctx context.Context, name string) error {
 	return err
 }
 
-// Restore is the command that restores a backup.
-type Restore struct {
-	database.Flags
-	File    string `arg:"" help:"The backup to restore from."`
-	Replace bool   `help:"Replace the existing database, which is kept beside the new one under another name."`
-}
-
-// Interrupted says what is left of an interrupted restore.
-func (*Restore) Interrupted() string { return "nothing was written" }
-
-// Run restores a backup.
-func (c *Restore) Run(ctx context.Context, con *terminal.Console) error {
-	cfg, err := sqliteConfig(c.Flags)
-	if err != nil {
-		return err
-	}
-	replaced, err := sqlite.Restore(ctx, cfg, c.File, c.Replace, reportProgress(con))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(con.Stderr, "Restored %s from %s.\n", cfg.Path, c.File)
-	if replaced != "" {
-		fmt.Fprintf(con.Stderr, "The previous database is now %s.\n", replaced)
-	}
-	return nil
-}
-
 // sqliteConfig returns the configuration of the SQLite database that the flags choose.
 func sqliteConfig(f database.Flags) (sqlite.Config, error) {
 	kind, path, err := f.Parse()

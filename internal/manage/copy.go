@@ -23,7 +23,7 @@ func (*Copy) Interrupted() string { return "what was copied stays; run the comma
 
 // Run copies one database into another.
 func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
-	from, err := c.open(ctx, "--from", c.From, database.ToChange)
+	from, err := c.open(ctx, "--from", c.From, database.ToUse)
 	if err != nil {
 		return err
 	}

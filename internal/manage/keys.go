@@ -45,7 +45,7 @@ func (c *keysCreate) Run(ctx context.Context, con *terminal.Console) error {
 	if err != nil {
 		return terminal.WrongUsage("--plan %s: %w", c.Plan, err)
 	}
-	return c.With(ctx, database.ToManage, func(storage *database.Storage) error {
+	return c.With(ctx, database.ToCreateKeys, func(storage *database.Storage) error {
 		secret := petstore.NewSecret(c.Environment)
 		key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), time.Duration(c.Expires))
 		key.Access = c.Access
@@ -125,7 +125,7 @@ func (c *keysUpdate) Run(ctx context.Context, con *terminal.Console) error {
 			return err
 		}
 	}
-	return c.With(ctx, database.ToChange, func(storage *database.Storage) error {
+	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
 		now := time.Now()
 		key, err := storage.UpdateKey(ctx, c.ID, change, now)
 		if err != nil {
@@ -144,7 +144,7 @@ type keysRotate struct {
 }
 
 func (c *keysRotate) Run(ctx context.Context, con *terminal.Console) error {
-	return c.With(ctx, database.ToChange, func(storage *database.Storage) error {
+	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
 		if c.Now {
 			c.Overlap = 0
 		}
@@ -169,7 +169,7 @@ type keysRevoke struct {
 }
 
 func (c *keysRevoke) Run(ctx context.Context, con *terminal.Console) error {
-	return c.With(ctx, database.ToChange, func(storage *database.Storage) error {
+	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
 		if err := storage.RevokeKey(ctx, c.ID, time.Now()); err != nil {
 			return keyRefused(err)
 		}
@@ -184,7 +184,7 @@ type keysUnban struct {
 }
 
 func (c *keysUnban) Run(ctx context.Context, con *terminal.Console) error {
-	return c.With(ctx, database.ToChange, func(storage *database.Storage) error {
+	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
 		keys, err := storage.Keys(ctx)
 		if err != nil {
 			return err

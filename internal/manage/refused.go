@@ -24,7 +24,7 @@ func keyRefused(err error) error {
 	case refused.Successor != "":
 		return fmt.Errorf("key %s was rotated already, and key %s is its successor; petstore keys list shows both", refused.Key.ID, refused.Successor)
 	case !refused.Key.RevokedAt.IsZero():
-		return fmt.Errorf("key %s is revoked for good and cannot be changed; petstore keys create makes another", refused.Key.ID)
+		return fmt.Errorf("key %s is revoked for good and cannot be changed; create another with petstore keys create", refused.Key.ID)
 	}
-	return fmt.Errorf("key %s has expired and cannot be rotated; petstore keys create makes another", refused.Key.ID)
+	return fmt.Errorf("key %s has expired and cannot be rotated; create another with petstore keys create", refused.Key.ID)
 }

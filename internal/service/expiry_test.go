@@ -21,7 +21,7 @@ import (
 func placeShortOrder(t *testing.T, url string, petID int64) petstore.Order {
 	t.Helper()
 	var order petstore.Order
-	err := database.Flags{Environment: petstore.Production, Database: url}.With(t.Context(), database.ToChange, func(storage *database.Storage) (err error) {
+	err := database.Flags{Environment: petstore.Production, Database: url}.With(t.Context(), database.ToUse, func(storage *database.Storage) (err error) {
 		order, _, err = storage.PlaceOrder(t.Context(), petstore.NewOrder{PetID: petID, Hold: 50 * time.Millisecond}, nil)
 		return err
 	})
@@ -128,7 +128,7 @@ func TestAServerDeletesExpiredIdempotencyRecords(t *testing.T) {
 		t.Fatal("there is no record to delete")
 	}
 	testservice.Serve(t, "--database", flags.Database)
-	testservice.Eventually(t, "the record is gone", 30*time.Second, func() bool { return !create(database.ToChange) })
+	testservice.Eventually(t, "the record is gone", 30*time.Second, func() bool { return !create(database.ToUse) })
 }
 
 func TestTheDefaultHoldOfAnOrderIsASetting(t *testing.T) {

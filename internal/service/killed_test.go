@@ -197,7 +197,7 @@ func TestAnimalsAndOrdersAgreeWhenAServerIsKilled(t *testing.T) {
 			}
 			id := testservice.Decode[testservice.Pet](t, got.Body).ID
 			for !stop.Load() {
-				err := database.Flags{Environment: petstore.Production, Database: url}.With(t.Context(), database.ToChange, func(storage *database.Storage) error {
+				err := database.Flags{Environment: petstore.Production, Database: url}.With(t.Context(), database.ToUse, func(storage *database.Storage) error {
 					_, _, err := storage.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: 20 * time.Millisecond}, nil)
 					return err
 				})

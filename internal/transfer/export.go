@@ -41,7 +41,7 @@ func (c *Export) Run(ctx context.Context, con *terminal.Console) error {
 	if c.Storage.Database == "" {
 		return c.Server.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) })
 	}
-	return c.Storage.With(ctx, database.ToChange, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
+	return c.Storage.With(ctx, database.ToUse, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
 }
 
 func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *client.Client) error {

@@ -18,7 +18,7 @@ type keysList struct {
 }
 
 func (c *keysList) Run(ctx context.Context, con *terminal.Console) error {
-	return c.With(ctx, database.ToChange, func(storage *database.Storage) error {
+	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
 		keys, err := storage.Keys(ctx)
 		if err != nil {
 			return err
