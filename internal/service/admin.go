@@ -2,8 +2,10 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/pprof"
 	"sync"
@@ -37,8 +39,15 @@ func (c *Serve) serveAdmin(registry *prometheus.Registry, health *health, log *s
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	admin := server.NewHTTP(mux, log)
 	admin.WriteTimeout = 0 // a profile takes as long as the request asks for
-	go admin.Serve(listener)
+	go serveUntilClosed(admin, listener, log)
 	return func() { admin.Close() }, nil
+}
+
+// serveUntilClosed logs why the admin listener ended, unless the server closed it.
+func serveUntilClosed(admin *http.Server, listener net.Listener, log *slog.Logger) {
+	if err := admin.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		log.Error("the admin listener has ended; metrics, health and profiles cannot be reached until the server restarts", "cause", err.Error())
+	}
 }
 
 // health answers the probes of load balancers and orchestrators.

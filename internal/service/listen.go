@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 
 	"petstore/internal/terminal"
 )
@@ -12,14 +13,27 @@ import (
 // listen opens a port. Its errors name the flag that the address came from.
 func listen(address, flag string) (*net.TCPListener, error) {
 	listener, err := net.Listen("tcp", address)
-	var syscallError *os.SyscallError
-	switch {
-	case err == nil:
+	if err == nil {
 		return listener.(*net.TCPListener), nil
-	case errors.As(err, &syscallError):
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another %s, or stop the program that uses this one", address, syscallError.Err, flag)
 	}
-	return nil, wrongAddress(flag, address)
+	failed, isSyscall := errors.AsType[*os.SyscallError](err)
+	if !isSyscall {
+		return nil, wrongAddress(flag, address)
+	}
+	return nil, fmt.Errorf("cannot listen on %s: %w; %s", address, failed.Err, listenAdvice(failed.Err, flag))
+}
+
+// listenAdvice says what to do about an error of the system.
+func listenAdvice(err error, flag string) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "choose another " + flag + ", or stop the program that uses this one"
+	case errors.Is(err, syscall.EACCES):
+		return "a port below 1024 needs a right that this user lacks; choose a higher " + flag + ", or grant the right (on Linux CAP_NET_BIND_SERVICE)"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "choose another " + flag + "; this machine has no such address"
+	}
+	return "choose another " + flag
 }
 
 // checkAddress refuses text that is not an address to listen on.
