@@ -117,8 +117,7 @@ func lacksFacts(refusal *petstore.Error) bool {
 	return false
 }
 
-// atOnce calls f(0) to f(n-1), all at the same time, and fails the test with the first error. It repeats calls that came too
-// late.
+// atOnce calls f(0) to f(n-1), all at the same time, and fails the test with the first error.
 func (t storageTest) atOnce(n int, f func(i int) error) {
 	t.Helper()
 	start, failures := make(chan struct{}), make(chan error, n)
@@ -126,11 +125,7 @@ func (t storageTest) atOnce(n int, f func(i int) error) {
 	for i := range n {
 		all.Go(func() {
 			<-start
-			err := f(i)
-			for tries := 1; tooLate(err) && tries < 20; tries++ {
-				err = f(i)
-			}
-			if err != nil {
+			if err := f(i); err != nil {
 				failures <- fmt.Errorf("call %d: %w", i, err)
 			}
 		})
@@ -141,12 +136,6 @@ func (t storageTest) atOnce(n int, f func(i int) error) {
 	if err := <-failures; err != nil {
 		t.Fatal(err)
 	}
-}
-
-// tooLate reports whether a store gave up before it changed anything, as it must when the machine has too much to do.
-func tooLate(err error) bool {
-	var refusal *petstore.Error
-	return errors.As(err, &refusal) && refusal.Code == petstore.Unavailable && errors.Is(err, context.DeadlineExceeded)
 }
 
 func (t storageTest) add(pet petstore.NewPet) petstore.Pet {

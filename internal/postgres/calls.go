@@ -17,7 +17,7 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 	if err := ctx.Err(); err != nil {
 		return failure(err)
 	}
-	end := time.Now().Add(patience)
+	end := time.Now().Add(db.timeouts.call)
 	if earlier, ok := ctx.Deadline(); ok && earlier.Before(end) {
 		end = earlier
 	}
@@ -42,7 +42,7 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 	if err := ctx.Err(); err != nil {
 		return failure(err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.timeouts.call)
 	defer cancel()
 	return outcome(db.try(ctx, func(ctx context.Context) error {
 		conn, err := db.pool.Acquire(ctx)

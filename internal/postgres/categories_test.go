@@ -65,10 +65,7 @@ func TestTheFirstCategoriesShareOneConnection(t *testing.T) {
 func TestTheFirstCategoryDoesNotKeepTheStoreFromClosing(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)
-	db, err := Open(t.Context(), Config{URL: url, Environment: petstore.Production, Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := open(t, url)
 	hold(t, url, "INSERT INTO category_counter (next) VALUES (1)")
 	ended := make(chan error)
 	go func() { _, _, err := db.CreateCategory(t.Context(), "dogs", nil); ended <- err }()

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -35,21 +34,24 @@ type Config struct {
 	// Batched, if not nil, is called after each statement with the number of its creates.
 	Batched func(creates int)
 	Watch   petstore.Watch
+	// timeout bounds every call. Zero means callTimeout; only tests set another.
+	timeout time.Duration
 }
 
 // DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that every replica sees at once
 // what another one has acknowledged.
 type DB struct {
-	pool    *pgxpool.Pool
-	batched func(creates int)
-	watch   petstore.Watch
-	creates *batch.Writer[petstore.NewPet, petstore.Pet]
-	changes *batch.Writer[change, bool]
-	gets    *batch.Writer[int64, petstore.Pet]
-	pages   *batch.Shared[petstore.PetQuery, []petstore.Pet]
-	lanes   [lanes]*batch.Writer[petstore.PetQuery, []petstore.Pet]
-	turn    atomic.Uint32
-	counts  *batch.Shared[struct{}, petstore.Inventory]
+	pool     *pgxpool.Pool
+	timeouts timeouts
+	batched  func(creates int)
+	watch    petstore.Watch
+	creates  *batch.Writer[petstore.NewPet, petstore.Pet]
+	changes  *batch.Writer[change, bool]
+	gets     *batch.Writer[int64, petstore.Pet]
+	pages    *batch.Shared[petstore.PetQuery, []petstore.Pet]
+	lanes    [lanes]*batch.Writer[petstore.PetQuery, []petstore.Pet]
+	turn     atomic.Uint32
+	counts   *batch.Shared[struct{}, petstore.Inventory]
 	// expiries gets the animals of orders that have expired.
 	expiries *batch.Writer[[]int64, struct{}]
 	// counting makes the counter of categories, unless stop ends it.
@@ -70,38 +72,30 @@ const (
 	maxChanges = 1024
 	// lanes is how many groups of pages are read at once, so that the database can use several processors.
 	lanes = 4
-	// patience bounds every call, including its wait for a connection. If the database hangs, requests are refused and do
-	// not hang.
-	patience = 3 * time.Second
-	// workTime is how much of its time a call must have left when it gets a connection.
-	workTime = 500 * time.Millisecond
-	// connectTimeout bounds the attempt to reach one host, so that there is time to try another.
-	connectTimeout = 2 * time.Second
-	// pingTimeout bounds the check of a connection that was idle, so that one call can discard several dead ones.
-	pingTimeout = 500 * time.Millisecond
 )
 
-// session has the settings of every connection, unless the URL sets others.
-var session = map[string]string{
-	"application_name": "petstore",
-	// The server gives up a little before patience ends, so that the connection can be used again.
-	"statement_timeout": "2500ms",
-	// If this process vanishes in the middle of a transaction, the server releases its locks.
-	"idle_in_transaction_session_timeout": "10s",
-	// A group of changes sees what others have committed in the meantime.
-	"default_transaction_isolation": "read committed",
-	// Every query walks an index to a few rows. It is planned only once, so that stale or missing statistics cannot lead to
-	// a bad plan.
-	"plan_cache_mode": "force_generic_plan",
-	"enable_seqscan":  "off",
-	"enable_sort":     "off",
-	"jit":             "off",
+// session returns the settings of every connection, unless the URL sets others.
+func session(t timeouts) map[string]string {
+	return map[string]string{
+		"application_name":  "petstore",
+		"statement_timeout": fmt.Sprintf("%dms", t.statement.Milliseconds()),
+		// If this process vanishes in the middle of a transaction, the server releases its locks.
+		"idle_in_transaction_session_timeout": "10s",
+		// A group of changes sees what others have committed in the meantime.
+		"default_transaction_isolation": "read committed",
+		// Every query walks an index to a few rows. It is planned only once, so that stale or missing statistics cannot lead
+		// to a bad plan.
+		"plan_cache_mode": "force_generic_plan",
+		"enable_seqscan":  "off",
+		"enable_sort":     "off",
+		"jit":             "off",
+	}
 }
 
 // Open connects to the database and makes sure that it has the schema of this program. If Open refuses the database, it
 // leaves the database as it was, and the error says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
-	config, err := poolConfig(cfg.URL)
+	config, err := poolConfig(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +107,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		pool.Close()
 		return nil, refusal(config.ConnConfig, err)
 	}
-	db := &DB{pool: pool, batched: cfg.Batched, watch: cfg.Watch}
+	db := &DB{pool: pool, timeouts: cfg.timeouts(), batched: cfg.Batched, watch: cfg.Watch}
 	db.creates = batch.NewWriter(maxBatch, db.insert)
 	db.changes = batch.NewWriter(maxChanges, db.apply)
 	db.gets = batch.NewWriter(maxBatch, db.fetch)
@@ -131,46 +125,31 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 
 // CheckURL says what is wrong with a URL, without connecting to it.
 func CheckURL(url string) error {
-	_, err := poolConfig(url)
+	_, err := poolConfig(Config{URL: url})
 	return err
 }
 
-func poolConfig(url string) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(url)
+func poolConfig(cfg Config) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		// The cause would show parts of the URL, and so of the password.
 		return nil, errors.New("the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded")
 	}
-	conn := config.ConnConfig
-	if !strings.Contains(url, "pool_max_conns=") {
+	conn, t := config.ConnConfig, cfg.timeouts()
+	if !strings.Contains(cfg.URL, "pool_max_conns=") {
 		config.MaxConns = maxConns
 	}
-	if conn.ConnectTimeout == 0 {
-		conn.ConnectTimeout = connectTimeout
-	}
+	conn.ConnectTimeout = cmp.Or(conn.ConnectTimeout, t.connect)
 	// Whatever the URL says, only a primary will do, because petstore writes, and reads what was just written.
 	conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	for name, value := range session {
+	for name, value := range session(t) {
 		if _, given := conn.RuntimeParams[name]; !given {
 			conn.RuntimeParams[name] = value
 		}
 	}
-	if config.PingTimeout == 0 {
-		config.PingTimeout = pingTimeout
-	}
-	config.PrepareConn = leaveTime
+	config.PingTimeout = cmp.Or(config.PingTimeout, t.ping)
+	config.PrepareConn = t.leaveTime
 	return config, nil
-}
-
-var errNoTime = fmt.Errorf("no connection was free in time: %w", context.DeadlineExceeded)
-
-// leaveTime refuses a connection to a call that has no time left for its work. When time ends in the middle of the work,
-// the connection breaks, and under overload that would happen to nearly every call.
-func leaveTime(ctx context.Context, _ *pgx.Conn) (valid bool, err error) {
-	if end, ok := ctx.Deadline(); ok && time.Until(end) < workTime {
-		return true, errNoTime
-	}
-	return true, nil
 }
 
 // SharedReads is how many lists and inventories have needed no query of their own so far.
@@ -215,7 +194,7 @@ func (db *DB) Close() error {
 	}()
 	select {
 	case <-released:
-	case <-time.After(patience):
+	case <-time.After(db.timeouts.call):
 	}
 	return nil
 }

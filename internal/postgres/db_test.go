@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,9 +16,22 @@ import (
 
 var rex = petstore.NewPet{Name: "Rex", CategoryID: 7, Status: petstore.Available}
 
-func open(t testing.TB, url string) *DB {
+// longTimeout is for every test that is not about timeouts: no call takes so long, however busy the machine is.
+const longTimeout = time.Minute
+
+func open(t testing.TB, url string) *DB { return openConfig(t, Config{URL: url, Create: true}) }
+
+// openAsShipped opens a database with the timeouts of the product, for tests of outages. If the machine is busy, a call that
+// should succeed may be refused.
+func openAsShipped(t testing.TB, url string) *DB {
+	return openConfig(t, Config{URL: url, Create: true, timeout: callTimeout})
+}
+
+// openConfig opens a production database that is closed with the test, with longTimeout unless cfg has another timeout.
+func openConfig(t testing.TB, cfg Config) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), Config{URL: url, Environment: petstore.Production, Create: true})
+	cfg.Environment, cfg.timeout = petstore.Production, cmp.Or(cfg.timeout, longTimeout)
+	db, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

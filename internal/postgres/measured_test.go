@@ -14,18 +14,14 @@ func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	told := map[petstore.OrderStatus]int{}
-	db, err := Open(t.Context(), Config{
-		URL: testservice.Postgres(t), Environment: petstore.Production, Create: true,
+	db := openConfig(t, Config{
+		URL: testservice.Postgres(t), Create: true,
 		Watch: petstore.Watch{Ordered: func(status petstore.OrderStatus, n int) {
 			mu.Lock()
 			defer mu.Unlock()
 			told[status] += n
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	place := func(hold time.Duration) petstore.Pet {
 		t.Helper()
 		pet, _, err := db.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil)

@@ -32,7 +32,7 @@ const migrating = 0x70657473746f7265
 // migrate brings the schema up to date, if cfg allows that, completely or not at all. Other replicas that start
 // meanwhile wait. It may take longer than any other call, so only ctx bounds it.
 func migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
-	conn, err := connect(ctx, pool)
+	conn, err := connect(ctx, pool, cfg)
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	})
 }
 
-func connect(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+func connect(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*cfg.timeouts().call)
 	defer cancel()
 	return pool.Acquire(ctx)
 }
@@ -57,11 +57,11 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 // Check returns the schema of a database, or 0 if the database is empty, and the schema that this program would give
 // it. It refuses a database that Open would refuse even with Create and Migrate. It changes nothing.
 func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
-	config, err := poolConfig(cfg.URL)
+	config, err := poolConfig(cfg)
 	if err != nil {
 		return 0, 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*cfg.timeouts().call)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestADatabaseIsFilledAndMigratedOnlyWhereThatIsMeant(t *testing.T) {
 	database := testservice.Postgres(t)
 	refused := func(says string, cfg Config) {
 		t.Helper()
-		cfg.URL, cfg.Environment = database, petstore.Production
+		cfg.URL, cfg.Environment, cfg.timeout = database, petstore.Production, longTimeout
 		db, err := Open(t.Context(), cfg)
 		if err == nil {
 			db.Close()
@@ -59,13 +59,8 @@ func TestADatabaseIsFilledAndMigratedOnlyWhereThatIsMeant(t *testing.T) {
 	}
 	accepted := func(cfg Config) *DB {
 		t.Helper()
-		cfg.URL, cfg.Environment = database, petstore.Production
-		db, err := Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { db.Close() })
-		return db
+		cfg.URL = database
+		return openConfig(t, cfg)
 	}
 	refused("is empty; petstore serve fills it", Config{})
 	older := accepted(Config{Create: true})
@@ -87,7 +82,7 @@ func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
 	database := testservice.Postgres(t)
 	check := func(what string, env petstore.Environment, want int, says string) {
 		t.Helper()
-		schema, known, err := Check(t.Context(), Config{URL: database, Environment: env})
+		schema, known, err := Check(t.Context(), Config{URL: database, Environment: env, timeout: longTimeout})
 		switch {
 		case says == "" && (err != nil || schema != want || known != knownSchema(t)):
 			t.Errorf("%s: schema %d of %d, %v; want %d", what, schema, known, err, want)
@@ -120,7 +115,7 @@ func TestACheckRefusesAUserWithoutItsRights(t *testing.T) {
 	t.Cleanup(func() { execute(t, database, "DROP OWNED BY "+name+"; DROP ROLE "+name) })
 	check := func(says string) {
 		t.Helper()
-		_, _, err := Check(t.Context(), Config{URL: weak.String(), Environment: petstore.Production})
+		_, _, err := Check(t.Context(), Config{URL: weak.String(), Environment: petstore.Production, timeout: longTimeout})
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("got %v, want something that says %q", err, says)
 		}

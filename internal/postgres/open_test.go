@@ -16,7 +16,7 @@ func TestTenReplicasStartOnAnEmptyDatabaseAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			db, err := Open(t.Context(), Config{URL: database, Environment: petstore.Production, Create: true})
+			db, err := Open(t.Context(), Config{URL: database, Environment: petstore.Production, Create: true, timeout: longTimeout})
 			if err != nil {
 				t.Error(err)
 				return
@@ -67,7 +67,7 @@ func TestOpenRefuses(t *testing.T) {
 			if c.env == "" {
 				c.env = petstore.Production
 			}
-			_, err := Open(t.Context(), Config{URL: database, Environment: c.env, Create: true})
+			_, err := Open(t.Context(), Config{URL: database, Environment: c.env, Create: true, timeout: longTimeout})
 			u, _ := url.Parse(database)
 			name := "the PostgreSQL database " + strings.TrimPrefix(u.Path, "/") + " at " + u.Host
 			if want := strings.NewReplacer("DATABASE", name, "KNOWN", strconv.Itoa(knownSchema(t))).Replace(c.want); err == nil || err.Error() != want {
@@ -94,7 +94,7 @@ func TestADatabaseOutOfReachIsNamedWithoutItsPassword(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Open(t.Context(), Config{URL: c.url, Environment: petstore.Production})
+			_, err := Open(t.Context(), Config{URL: c.url, Environment: petstore.Production, timeout: longTimeout})
 			if err == nil {
 				t.Fatal("it was opened")
 			}

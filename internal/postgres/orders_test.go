@@ -136,7 +136,7 @@ func TestAReadThatCannotStoreThatAnOrderHasExpiredIsRefused(t *testing.T) {
 	db := open(t, url)
 	order := placeExpired(t, db, url)
 	hold(t, url, "SELECT FROM pets FOR UPDATE")
-	if got, err := db.GetOrder(t.Context(), order.ID); !petstore.IsCode(err, petstore.Unavailable) {
+	if got, err := openAsShipped(t, url).GetOrder(t.Context(), order.ID); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

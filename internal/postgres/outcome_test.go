@@ -22,10 +22,7 @@ var uncertain = []struct {
 		return err
 	}, hasPet},
 	{"an update", func(ctx context.Context, db *DB, name string) error {
-		pet, _, err := db.CreatePet(ctx, rex, nil)
-		if err == nil {
-			_, err = db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Name: &name})
-		}
+		_, err := db.UpdatePet(ctx, 1, petstore.PetPatch{Name: &name})
 		return err
 	}, hasPet},
 	{"a new key", func(ctx context.Context, db *DB, name string) error {
@@ -63,23 +60,26 @@ func TestAWriteWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
 	proxy := testservice.StartProxy(t, server.Address)
-	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
+	direct := open(t, server.URL)
+	mustCreate(t, direct)
+	url := "postgres://postgres@" + proxy.Address + "/postgres?sslmode=disable"
 	for _, way := range []struct {
 		name string
+		db   *DB
 		lose func(sent string) <-chan struct{}
 	}{
-		{"the connection breaks", proxy.Break},
-		{"the deadline ends", proxy.Silence},
+		{"the connection breaks", open(t, url), proxy.Break},
+		{"the deadline ends", openAsShipped(t, url), proxy.Silence},
 	} {
 		for _, c := range uncertain {
 			t.Run(c.name+", "+way.name, func(t *testing.T) {
 				answered := way.lose(t.Name())
-				err := c.write(t.Context(), db, t.Name())
+				err := c.write(t.Context(), way.db, t.Name())
 				if !petstore.IsCode(err, petstore.OutcomeUnknown) {
 					t.Errorf("got %v, want a refusal with the code %s", err, petstore.OutcomeUnknown)
 				}
 				<-answered
-				if done, err := c.done(t.Context(), db, t.Name()); err != nil || !done {
+				if done, err := c.done(t.Context(), direct, t.Name()); err != nil || !done {
 					t.Errorf("what the server has done is there: %v, %v", done, err)
 				}
 			})
@@ -143,10 +143,8 @@ func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
 func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
-	db := open(t, server.URL)
-	if err := calls["create"](t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	patient, db := open(t, server.URL), openAsShipped(t, server.URL)
+	mustCreate(t, patient)
 	refuse := map[string]func(){
 		"its statement takes too long": func() {
 			execute(t, server.URL, `
@@ -170,11 +168,11 @@ func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 		}
 	}
 	server.Start(t)
-	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 10}); err != nil || len(pets) != 1 {
+	if pets, err := patient.ListPets(t.Context(), petstore.PetQuery{Limit: 10}); err != nil || len(pets) != 1 {
 		t.Errorf("stored are %v, %v", pets, err)
 	}
 	execute(t, server.URL, "DROP TRIGGER leave ON pets")
-	if _, replayed, err := db.CreatePet(t.Context(), rex, &petstore.Idempotency{Owner: "ann", Key: "k"}); err != nil || replayed {
+	if _, replayed, err := patient.CreatePet(t.Context(), rex, &petstore.Idempotency{Owner: "ann", Key: "k"}); err != nil || replayed {
 		t.Errorf("an Idempotency-Key that was refused has been used: %v, %v", replayed, err)
 	}
 }

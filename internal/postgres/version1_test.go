@@ -26,12 +26,7 @@ func loadVersionOne(t testing.TB, url string) {
 
 func openMigrated(t testing.TB, url string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), Config{URL: url, Environment: petstore.Production, Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
+	return openConfig(t, Config{URL: url, Migrate: true})
 }
 
 func TestAStoreOfTheFirstVersionIsMigrated(t *testing.T) {
@@ -69,7 +64,7 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 			execute(create[0])
 			migrated := make(chan error, 1)
 			go func() {
-				db, err := Open(t.Context(), Config{URL: url, Environment: petstore.Production, Migrate: true})
+				db, err := Open(t.Context(), Config{URL: url, Environment: petstore.Production, Migrate: true, timeout: longTimeout})
 				if err == nil {
 					db.Close()
 				}

@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// callTimeout bounds every call, including its wait for a connection. If the database hangs, requests are refused and do
+// not hang.
+const callTimeout = 3 * time.Second
+
+// timeouts bounds a call and its parts. All parts follow from call, so that a test can lengthen them together.
+type timeouts struct {
+	call time.Duration
+	// statement bounds one statement on the server. It is shorter than call, so that the server's answer still arrives and
+	// the connection can be used again.
+	statement time.Duration
+	// connect bounds the attempt to reach one host, so that there is time to try another.
+	connect time.Duration
+	// ping bounds the check of a connection that was idle, so that one call can discard several dead ones.
+	ping time.Duration
+	// work is how much time a call must have left when it gets a connection.
+	work time.Duration
+}
+
+func (cfg Config) timeouts() timeouts {
+	call := cmp.Or(cfg.timeout, callTimeout)
+	return timeouts{call: call, statement: call * 5 / 6, connect: call * 2 / 3, ping: call / 6, work: call / 6}
+}
+
+var errNoTime = fmt.Errorf("no connection was free in time: %w", context.DeadlineExceeded)
+
+// leaveTime refuses a connection to a call that has no time left for its work. When time ends in the middle of the work,
+// the connection breaks, and under overload that would happen to nearly every call.
+func (t timeouts) leaveTime(ctx context.Context, _ *pgx.Conn) (valid bool, err error) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < t.work {
+		return true, errNoTime
+	}
+	return true, nil
+}
