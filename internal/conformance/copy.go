@@ -12,19 +12,19 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Copy checks that petstore.Copy makes the storage of openTo equal to the storage of openFrom. Each case opens both new
-// and empty. The functions register their own cleanup.
+// Copy checks that petstore.Copy makes the storage of openTo equal to the storage of openFrom. For each case, both
+// functions open a new, empty storage and register its cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
-	for _, group := range [][]copyCase{copyRecordCases, copyLifeCases, copyKeyCases, copyServedCases} {
+	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyKeyCases, copyServedCases} {
 		for _, c := range group {
-			t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, openFrom(t), openTo(t)}) })
+			t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{t, openFrom(t), openTo(t)}) })
 		}
 	}
 }
 
 type copyCase struct {
-	behaviour string
-	check     func(t copyTest)
+	behavior string
+	check    func(t copyTest)
 }
 
 // copyTest is a running case: the test, and the two storages.
@@ -34,21 +34,21 @@ type copyTest struct {
 }
 
 var copyRecordCases = []copyCase{
-	{"everything arrives, in as many steps as it needs", func(t copyTest) {
+	{"everything is copied, in as many steps as it needs", func(t copyTest) {
 		const animals, creates = 2500, 50
 		t.fill(t.from, animals)
 		for i := range creates {
-			t.create(t.from, once(fmt.Sprint(i), byte(i)))
+			t.create(t.from, idempotency(fmt.Sprint(i), byte(i)))
 		}
-		for _, key := range []string{"a", "B", "-", "_", "a b", "ab"} { // different languages sort them differently
-			t.create(t.from, once(key, 1))
+		for _, key := range []string{"a", "B", "-", "_", "a b", "ab"} { // languages differ in how they sort these
+			t.create(t.from, idempotency(key, 1))
 		}
 		t.addKey(t.from, "one")
 		var done, total int64
 		tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(d, n int64) { done, total = d, n })
 		t.noError(err)
 		if want := int64(animals + creates + 6); done != want || total != want {
-			t.Errorf("told %d of %d animals, want %d", done, total, want)
+			t.Errorf("progress was %d of %d animals, want %d", done, total, want)
 		}
 		t.same("what was done", tallies, []petstore.Tally{
 			{Kind: "keys", Added: 1},
@@ -57,14 +57,14 @@ var copyRecordCases = []copyCase{
 			{Kind: "orders"},
 			{Kind: "animals", Added: animals + creates + 6},
 		})
-		t.equal()
-		t.same("what was done again", t.copy(), untouched)
+		t.sameContent()
+		t.same("what was done again", t.copyAll(), nothingDone)
 	}},
-	{"what was added, changed and removed at the source comes over with the next copy", func(t copyTest) {
+	{"the next copy brings what was added, changed and removed at the source", func(t copyTest) {
 		pets := t.fill(t.from, 2500)
-		t.create(t.from, later(once("purged", 1), -time.Hour))
-		t.create(t.from, once("used anew", 1))
-		t.copy()
+		t.create(t.from, shifted(idempotency("purged", 1), -time.Hour))
+		t.create(t.from, idempotency("reused", 1))
+		t.copyAll()
 		changed, removed := pets[700:800], pets[1500:1700]
 		for i := range changed {
 			changed[i].Name, changed[i].Status = "Renamed", petstore.Sold
@@ -72,22 +72,22 @@ var copyRecordCases = []copyCase{
 		t.noError(t.from.ReplacePets(t.Context(), changed, removed))
 		_, err := t.from.PurgeIdempotency(t.Context(), epoch)
 		t.noError(err)
-		t.create(t.from, later(once("used anew", 2), 2*petstore.IdempotencyKept))
-		t.same("what was done", t.copy(), []petstore.Tally{
+		t.create(t.from, shifted(idempotency("reused", 2), 2*petstore.IdempotencyKept))
+		t.same("what was done", t.copyAll(), []petstore.Tally{
 			{Kind: "keys"},
 			{Kind: "idempotency records", Added: 1, Removed: 2},
 			{Kind: "categories"},
 			{Kind: "orders"},
 			{Kind: "animals", Added: 1, Changed: 100, Removed: 200},
 		})
-		t.equal()
+		t.sameContent()
 	}},
-	{"what only the target has is removed, keys excepted", func(t copyTest) {
-		t.create(t.from, once("here", 1))
+	{"what only the target has is removed, except keys", func(t copyTest) {
+		t.create(t.from, idempotency("here", 1))
 		t.fill(t.to, 1200)
-		t.create(t.to, once("there", 1))
+		t.create(t.to, idempotency("there", 1))
 		t.addKey(t.to, "there")
-		t.same("what was done", t.copy(), []petstore.Tally{
+		t.same("what was done", t.copyAll(), []petstore.Tally{
 			{Kind: "keys", Kept: 1},
 			{Kind: "idempotency records", Added: 1, Removed: 1},
 			{Kind: "categories"},
@@ -100,24 +100,24 @@ var copyRecordCases = []copyCase{
 	}},
 	{"an empty source empties the target", func(t copyTest) {
 		t.fill(t.to, 10)
-		t.create(t.to, once("there", 1))
-		t.copy()
-		t.equal()
+		t.create(t.to, idempotency("there", 1))
+		t.copyAll()
+		t.sameContent()
 	}},
-	{"a create that was done at the source is replayed at the target", func(t copyTest) {
-		first := t.create(t.from, once("k", 1))
-		t.copy()
-		pet, again, err := t.to.CreatePet(t.Context(), rex, once("k", 1))
+	{"the target replays a create that the source has answered", func(t copyTest) {
+		first := t.create(t.from, idempotency("k", 1))
+		t.copyAll()
+		pet, again, err := t.to.CreatePet(t.Context(), rex, idempotency("k", 1))
 		if err != nil || !again || pet != first {
 			t.Errorf("got %+v, %v, %v; want %+v again", pet, again, err, first)
 		}
 	}},
-	{"a create that is done meanwhile comes over whole or not at all", func(t copyTest) {
+	{"a create during the copy is copied completely or not at all", func(t copyTest) {
 		t.fill(t.from, 2500)
 		n := 0
 		_, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {
 			n++
-			t.create(t.from, once(fmt.Sprint("meanwhile ", n), 1))
+			t.create(t.from, idempotency(fmt.Sprint("meanwhile ", n), 1))
 		})
 		t.noError(err)
 		records, err := t.to.StoredIdempotency(t.Context(), petstore.StoredIdempotency{}, 10_000)
@@ -126,37 +126,37 @@ var copyRecordCases = []copyCase{
 			var made petstore.Pet
 			t.noError(json.Unmarshal([]byte(r.Answer), &made))
 			if _, err := t.to.GetPet(t.Context(), made.ID); err != nil {
-				t.Errorf("the record of %s came over without its animal: %v", r.Key, err)
+				t.Errorf("the record of %s was copied without its animal: %v", r.Key, err)
 			}
 		}
-		t.copy()
-		t.equal()
+		t.copyAll()
+		t.sameContent()
 	}},
-	{"no id that the source ever gave is given again", func(t copyTest) {
+	{"the target never reuses an id that the source has given", func(t copyTest) {
 		var last petstore.Pet
 		for range 5 {
 			last = t.create(t.from, nil)
 		}
 		t.noError(t.from.ReplacePets(t.Context(), nil, []petstore.Pet{last}))
 		for _, round := range []string{"first", "second"} {
-			t.copy()
+			t.copyAll()
 			if pet := t.create(t.to, nil); pet.ID <= last.ID {
 				t.Errorf("%s copy: a new animal got the id %d, and %d was given before", round, pet.ID, last.ID)
 			}
 		}
 	}},
-	{"the copy of an empty storage begins with the id 1", func(t copyTest) {
-		t.copy()
+	{"the first animal in the copy of an empty storage gets the id 1", func(t copyTest) {
+		t.copyAll()
 		if pet := t.create(t.to, nil); pet.ID != 1 {
 			t.Errorf("the first animal got the id %d", pet.ID)
 		}
 	}},
 }
 
-// untouched is the result of a copy that found nothing to do.
-var untouched = []petstore.Tally{{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}}
+// nothingDone is the result of a copy that found nothing to do.
+var nothingDone = []petstore.Tally{{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}}
 
-func (t copyTest) copy() []petstore.Tally {
+func (t copyTest) copyAll() []petstore.Tally {
 	t.Helper()
 	tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {})
 	t.noError(err)
@@ -174,9 +174,9 @@ func (t copyTest) fill(s petstore.Database, n int) []petstore.Pet {
 	return pets
 }
 
-func (t copyTest) create(s petstore.Database, once *petstore.Idempotency) petstore.Pet {
+func (t copyTest) create(s petstore.Database, o *petstore.Idempotency) petstore.Pet {
 	t.Helper()
-	pet, _, err := s.CreatePet(t.Context(), rex, once)
+	pet, _, err := s.CreatePet(t.Context(), rex, o)
 	t.noError(err)
 	return pet
 }
@@ -195,15 +195,15 @@ func (t copyTest) same(what string, got, want any) {
 	}
 }
 
-// equal fails the test unless both storages have the same content.
-func (t copyTest) equal() {
+// sameContent fails the test unless both storages have the same content.
+func (t copyTest) sameContent() {
 	t.Helper()
 	if got, want := t.content(t.to), t.content(t.from); got != want {
-		t.Errorf("the copy has\n%.2000s\nand not\n%.2000s", got, want)
+		t.Errorf("the target has\n%.2000s\nwant\n%.2000s", got, want)
 	}
 }
 
-// content is everything in a storage, as text.
+// content returns everything in a storage as text.
 func (t copyTest) content(s petstore.Database) string {
 	t.Helper()
 	ctx := context.Background()

@@ -7,54 +7,54 @@ import (
 )
 
 var copyKeyCases = []copyCase{
-	{"what changed of a key at the source comes over with the next copy", func(t copyTest) {
+	{"the next copy brings what changed in a key at the source", func(t copyTest) {
 		key := t.addKey(t.from, "one")
-		t.copy()
+		t.copyAll()
 		t.noError(t.from.RevokeKey(t.Context(), key.ID, epoch))
 		_, err := t.from.BanOwner(t.Context(), key.Owner, epoch)
 		t.noError(err)
-		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Changed: 1})
-		t.equal()
+		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Changed: 1})
+		t.sameContent()
 	}},
 	{"a key revoked at the target stays revoked", func(t copyTest) {
 		key := t.addKey(t.from, "one")
-		t.copy()
+		t.copyAll()
 		t.noError(t.to.RevokeKey(t.Context(), key.ID, epoch))
-		t.same("what was done", t.copy(), untouched)
+		t.same("what was done", t.copyAll(), nothingDone)
 		t.same("revoked", t.keys(t.to)[0].RevokedAt, epoch)
 	}},
-	{"a key restricted, rotated or used at the target stays so", func(t copyTest) {
+	{"a key that was restricted, rotated or used at the target stays so", func(t copyTest) {
 		restricted, rotated, used := t.addKey(t.from, "restricted"), t.addKey(t.from, "rotated"), t.addKey(t.from, "used")
-		t.copy()
+		t.copyAll()
 		_, err := t.to.UpdateKey(t.Context(), restricted.ID, petstore.KeyChange{Access: new(petstore.ReadOnly)}, epoch)
 		t.noError(err)
 		t.rotate(t.to, rotated, time.Hour)
 		t.noError(t.to.UseKey(t.Context(), used.ID, epoch))
 		before := t.keys(t.to)
-		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Kept: 1})
+		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Kept: 1})
 		t.same("what the target has", t.keys(t.to), before)
 	}},
 	{"the earlier of two revocations counts", func(t copyTest) {
 		early, late := t.addKey(t.from, "early here"), t.addKey(t.from, "late here")
-		t.copy()
+		t.copyAll()
 		for s, at := range map[petstore.Database]time.Duration{t.from: 1, t.to: 2} {
 			t.noError(s.RevokeKey(t.Context(), early.ID, epoch.Add(at*time.Minute)))
 			t.noError(s.RevokeKey(t.Context(), late.ID, epoch.Add((3-at)*time.Minute)))
 		}
-		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Changed: 1})
+		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Changed: 1})
 		for _, key := range t.keys(t.to) {
 			t.same(key.Name, key.RevokedAt, epoch.Add(time.Minute))
 		}
 	}},
 	{"the earlier of two expiries counts", func(t copyTest) {
-		early, late, never := t.addKey(t.from, "early here"), t.addKey(t.from, "late here"), t.addKey(t.from, "here for ever")
-		t.copy()
+		early, late, never := t.addKey(t.from, "early here"), t.addKey(t.from, "late here"), t.addKey(t.from, "here forever")
+		t.copyAll()
 		for s, overlap := range map[petstore.Database]time.Duration{t.from: 1, t.to: 2} {
 			t.rotate(s, early, overlap*time.Hour)
 			t.rotate(s, late, (3-overlap)*time.Hour)
 		}
 		t.rotate(t.to, never, time.Hour)
-		t.copy()
+		t.copyAll()
 		for _, key := range t.keys(t.to) {
 			if key.ID == early.ID || key.ID == late.ID || key.ID == never.ID {
 				t.same(key.Name, key.ExpiresAt, epoch.Add(time.Hour))
@@ -65,11 +65,11 @@ var copyKeyCases = []copyCase{
 		key := t.addKey(t.from, "one")
 		ban, err := t.from.BanOwner(t.Context(), key.Owner, epoch)
 		t.noError(err)
-		t.copy()
+		t.copyAll()
 		t.noError(t.from.UnbanOwner(t.Context(), key.Owner))
-		t.rotate(t.from, key, time.Hour) // makes a key of the same owner that the target does not have
+		t.rotate(t.from, key, time.Hour) // creates a key of the same owner that the target lacks
 		for range 2 {
-			t.copy()
+			t.copyAll()
 			for _, key := range t.keys(t.to) {
 				t.same("banned", key.Ban, ban)
 			}
@@ -77,7 +77,7 @@ var copyKeyCases = []copyCase{
 	}},
 	{"the ban that ends later and the longer streak count", func(t copyTest) {
 		key := t.addKey(t.from, "one")
-		t.copy()
+		t.copyAll()
 		ban := func(s petstore.Database, at time.Duration) (ban petstore.Ban) {
 			ban, err := s.BanOwner(t.Context(), key.Owner, epoch.Add(at))
 			t.noError(err)
@@ -86,20 +86,20 @@ var copyKeyCases = []copyCase{
 		ban(t.to, 0)
 		ban(t.to, 10*time.Minute)
 		late := ban(t.from, time.Hour)
-		t.same("the keys", t.copy()[0], petstore.Tally{Kind: "keys", Changed: 1})
+		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Changed: 1})
 		t.same("banned", t.keys(t.to)[0].Ban, petstore.Ban{Start: late.Start, Until: late.Until, Streak: 2})
-		t.same("what was done again", t.copy(), untouched)
+		t.same("what was done again", t.copyAll(), nothingDone)
 	}},
-	{"a key revoked while it is loaded stays revoked", func(t copyTest) {
+	{"a key revoked while it is copied stays revoked", func(t copyTest) {
 		key := t.addKey(t.from, "one")
-		t.copy()
+		t.copyAll()
 		stale := t.keys(t.to)
 		t.noError(t.to.RevokeKey(t.Context(), key.ID, epoch))
 		_, err := t.to.BanOwner(t.Context(), key.Owner, epoch)
 		t.noError(err)
 		t.noError(t.to.ReplaceKeys(t.Context(), stale))
 		if got := t.keys(t.to)[0]; got.RevokedAt != epoch || got.Ban.Streak != 1 {
-			t.Errorf("loading made of it %+v", got)
+			t.Errorf("the copied key is %+v", got)
 		}
 	}},
 }

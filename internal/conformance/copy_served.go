@@ -9,16 +9,16 @@ import (
 )
 
 var copyServedCases = []copyCase{
-	{"nothing is copied into a storage from which a server has served", func(t copyTest) {
+	{"a storage that a server has used refuses every copy", func(t copyTest) {
 		t.fill(t.from, 3)
-		t.copy()
+		t.copyAll()
 		for range 2 { // a server starts more than once
 			t.noError(t.to.MarkServed(t.Context()))
 		}
 		t.create(t.to, nil)
 		before := t.content(t.to)
 		if _, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {}); !errors.Is(err, petstore.ErrServed) {
-			t.Errorf("got %v, want the refusal", err)
+			t.Errorf("got %v, want ErrServed", err)
 		}
 		pets, keys := []petstore.Pet{{ID: 77, NewPet: rex}}, []petstore.StoredKey{{Key: newKey("b")}}
 		records := []petstore.StoredIdempotency{{Owner: "o", Key: "k", Answer: "{}", MadeAt: epoch}}
@@ -35,27 +35,27 @@ var copyServedCases = []copyCase{
 			"RaiseCounters": func(ctx context.Context) error { return t.to.RaiseCounters(ctx, petstore.Counters{Pet: 77}) },
 		} {
 			if err := replace(t.Context()); !errors.Is(err, petstore.ErrServed) {
-				t.Errorf("%s: got %v, want the refusal", name, err)
+				t.Errorf("%s: got %v, want ErrServed", name, err)
 			}
 		}
 		t.same("the target", t.content(t.to), before)
 	}},
-	{"a storage from which a server serves can be copied", func(t copyTest) {
+	{"a storage that a server uses can be the source of a copy", func(t copyTest) {
 		t.noError(t.from.MarkServed(t.Context()))
-		t.create(t.from, once("k", 1))
+		t.create(t.from, idempotency("k", 1))
 		for range 2 {
-			t.copy()
-			t.equal()
+			t.copyAll()
+			t.sameContent()
 		}
 	}},
-	{"a server that starts to serve from the target ends a copy that runs", func(t copyTest) {
+	{"a running copy ends when a server starts to use the target", func(t copyTest) {
 		t.fill(t.from, 2500)
 		_, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) { t.noError(t.to.MarkServed(t.Context())) })
 		if !errors.Is(err, petstore.ErrServed) {
-			t.Errorf("got %v, want the refusal", err)
+			t.Errorf("got %v, want ErrServed", err)
 		}
 	}},
-	{"once a server serves, no step of a copy is under way", func(t copyTest) {
+	{"once a server is marked as serving, no step of a copy is running", func(t copyTest) {
 		var all sync.WaitGroup
 		loaded := make(chan bool, 1)
 		for i := range 4 {

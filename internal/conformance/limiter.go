@@ -9,8 +9,8 @@ import (
 )
 
 // Limiter checks that the limiter of open keeps every promise of petstore.Limiter and every published rule of the rate
-// limits. Each case opens a new limiter, which has counted nothing and reads the time from now. The function open
-// registers its own cleanup.
+// limits. For each case, open returns a new limiter that has counted nothing and reads the time from now, and registers
+// its cleanup.
 func Limiter(t *testing.T, open func(t *testing.T, now func() time.Time) petstore.Limiter) {
 	groups := []struct {
 		name  string
@@ -19,16 +19,16 @@ func Limiter(t *testing.T, open func(t *testing.T, now func() time.Time) petstor
 		{"windows", windowCases},
 		{"refusals", refusalCases},
 		{"peeks", peekCases},
-		{"provocations", provocationCases},
+		{"earned bans", earnedBanCases},
 		{"bans", bannedCases},
 		{"plans", planCases},
 		{"clock", clockCases},
-		{"crowds", crowdCases},
+		{"concurrent requests", concurrentCases},
 	}
 	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {
-				t.Run(c.behaviour, func(t *testing.T) {
+				t.Run(c.behavior, func(t *testing.T) {
 					clock := &fakeClock{time: epoch}
 					c.check(limiterTest{t, open(t, clock.now), clock})
 				})
@@ -38,11 +38,11 @@ func Limiter(t *testing.T, open func(t *testing.T, now func() time.Time) petstor
 }
 
 type limiterCase struct {
-	behaviour string
-	check     func(t limiterTest)
+	behavior string
+	check    func(t limiterTest)
 }
 
-// limiterTest is a running case: the test, the limiter under test, and its clock, which starts at epoch.
+// limiterTest is a running case: the test, the limiter under test, and the limiter's clock, which starts at epoch.
 type limiterTest struct {
 	*testing.T
 	petstore.Limiter
@@ -92,7 +92,7 @@ func (c *fakeClock) set(to time.Time) {
 
 func (c *fakeClock) sleep(d time.Duration) { c.set(c.now().Add(d)) }
 
-// sleepSeconds sleeps like a client that rounds up to whole seconds.
+// sleepSeconds sleeps for d, rounded up to whole seconds, as a client does.
 func (c *fakeClock) sleepSeconds(d time.Duration) {
 	c.sleep((d + time.Second - 1).Truncate(time.Second))
 }
@@ -107,13 +107,13 @@ func (t limiterTest) take(ask petstore.Ask) petstore.Decision {
 		t.Fatalf("decided at %v, want %v", d.Now, now)
 	}
 	if wait := d.Reset.Sub(d.Now); d.RetryAfter != wait || wait <= 0 {
-		t.Fatalf("retry after %v, want the %v until the reset, and more than nothing", d.RetryAfter, wait)
+		t.Fatalf("retry after %v, want the %v until the reset, and more than zero", d.RetryAfter, wait)
 	}
 	return d
 }
 
-// gets takes one request and checks its outcome, limit, remaining requests and reset.
-func (t limiterTest) gets(ask petstore.Ask, outcome petstore.Outcome, limit, remaining int64, reset time.Time) {
+// wantDecision takes one request and checks its outcome, limit, remaining requests and reset.
+func (t limiterTest) wantDecision(ask petstore.Ask, outcome petstore.Outcome, limit, remaining int64, reset time.Time) {
 	t.Helper()
 	d := t.take(ask)
 	if d.Outcome != outcome || d.Limit != limit || d.Remaining != remaining || !d.Reset.Equal(reset) {
@@ -122,8 +122,8 @@ func (t limiterTest) gets(ask petstore.Ask, outcome petstore.Outcome, limit, rem
 	}
 }
 
-// uses takes n requests that must all pass.
-func (t limiterTest) uses(ask petstore.Ask, n int) {
+// passes takes n requests, which must all pass.
+func (t limiterTest) passes(ask petstore.Ask, n int) {
 	t.Helper()
 	for i := range n {
 		if d := t.take(ask); d.Outcome != petstore.Allowed {
@@ -132,18 +132,19 @@ func (t limiterTest) uses(ask petstore.Ask, n int) {
 	}
 }
 
-// usesSlowly takes n requests that must all pass, a minute's limit at a time, and leaves the clock in a fresh minute.
-func (t limiterTest) usesSlowly(ask petstore.Ask, n int) {
+// passesOverMinutes takes n requests, which must all pass. Each minute it takes as many as the limit allows, and it leaves
+// the clock in a new minute.
+func (t limiterTest) passesOverMinutes(ask petstore.Ask, n int) {
 	t.Helper()
 	for perMinute := int(ask.Limits.PerMinute); n > 0; n -= perMinute {
-		t.uses(ask, min(n, perMinute))
+		t.passes(ask, min(n, perMinute))
 		t.sleep(time.Minute)
 	}
 }
 
-// isRefused takes n requests that a limit must all refuse. It returns the numbers, counted from 1, of those whose answer
-// asked for a ban.
-func (t limiterTest) isRefused(ask petstore.Ask, n int) (provocations []int) {
+// refuses takes n requests, which a limit must all refuse. It returns the numbers, counted from 1, of those that earned a
+// ban.
+func (t limiterTest) refuses(ask petstore.Ask, n int) (bans []int) {
 	t.Helper()
 	for i := range n {
 		d := t.take(ask)
@@ -151,8 +152,8 @@ func (t limiterTest) isRefused(ask petstore.Ask, n int) (provocations []int) {
 			t.Fatalf("request %d of %d was not refused: %+v", i+1, n, d)
 		}
 		if d.BanNow {
-			provocations = append(provocations, i+1)
+			bans = append(bans, i+1)
 		}
 	}
-	return provocations
+	return bans
 }

@@ -7,115 +7,115 @@ import (
 	"petstore/internal/petstore"
 )
 
-var provocationCases = []limiterCase{
-	{"as many refusals in a minute as its limit ask for a ban, and so does each multiple", func(t limiterTest) {
-		t.uses(free, 60)
-		t.provokedAt(free, 200, 60, 120, 180)
+var earnedBanCases = []limiterCase{
+	{"as many refusals in a minute as its limit earn a ban, and so does each multiple", func(t limiterTest) {
+		t.passes(free, 60)
+		t.earnsBansAt(free, 200, 60, 120, 180)
 	}},
-	{"a limit below 30 asks for a ban at 30 refusals", func(t limiterTest) {
-		t.uses(limited(5, 1_000), 5)
-		t.provokedAt(limited(5, 1_000), 70, 30, 60)
+	{"with a limit below 30, 30 refusals earn a ban", func(t limiterTest) {
+		t.passes(limited(5, 1_000), 5)
+		t.earnsBansAt(limited(5, 1_000), 70, 30, 60)
 	}},
-	{"refusals by the day count too", func(t limiterTest) {
-		t.uses(limited(40, 10), 10)
-		t.provokedAt(limited(40, 10), 50, 40)
+	{"refusals by the daily limit count too", func(t limiterTest) {
+		t.passes(limited(40, 10), 10)
+		t.earnsBansAt(limited(40, 10), 50, 40)
 	}},
 	{"refusals are forgotten when the minute ends", func(t limiterTest) {
 		ask := limited(40, 10)
-		t.uses(ask, 10)
-		t.provokedAt(ask, 39)
+		t.passes(ask, 10)
+		t.earnsBansAt(ask, 39)
 		t.set(minuteEnd)
-		t.provokedAt(ask, 40, 40)
+		t.earnsBansAt(ask, 40, 40)
 	}},
-	{"an address never asks for a ban", func(t limiterTest) {
-		t.uses(address, 1_000)
-		t.provokedAt(address, 2_500)
+	{"an address never earns a ban", func(t limiterTest) {
+		t.passes(address, 1_000)
+		t.earnsBansAt(address, 2_500)
 	}},
 }
 
-func (t limiterTest) provokedAt(ask petstore.Ask, refusals int, want ...int) {
+func (t limiterTest) earnsBansAt(ask petstore.Ask, refusals int, want ...int) {
 	t.Helper()
-	if got := t.isRefused(ask, refusals); !slices.Equal(got, want) {
-		t.Fatalf("of %d refusals those asked for a ban: %v, want %v", refusals, got, want)
+	if got := t.refuses(ask, refusals); !slices.Equal(got, want) {
+		t.Fatalf("of %d refusals these earned a ban: %v, want %v", refusals, got, want)
 	}
 }
 
 var bannedCases = []limiterCase{
 	{"a banned subject is refused until the ban ends, to the millisecond", func(t limiterTest) {
 		end := epoch.Add(90*time.Second + millisecond)
-		t.gets(banned(free, end), petstore.Banned, 60, 0, end)
+		t.wantDecision(banned(free, end), petstore.Banned, 60, 0, end)
 		t.set(end.Add(-millisecond))
-		t.gets(banned(free, end), petstore.Banned, 60, 0, end)
+		t.wantDecision(banned(free, end), petstore.Banned, 60, 0, end)
 		t.set(end)
-		t.gets(banned(free, end), petstore.Allowed, 60, 59, minuteEnd.Add(time.Minute))
+		t.wantDecision(banned(free, end), petstore.Allowed, 60, 59, minuteEnd.Add(time.Minute))
 	}},
 	{"a ban that is over changes nothing", func(t limiterTest) {
-		t.gets(banned(free, epoch), petstore.Allowed, 60, 59, minuteEnd)
-		t.gets(banned(free, epoch.Add(-time.Hour)), petstore.Allowed, 60, 58, minuteEnd)
+		t.wantDecision(banned(free, epoch), petstore.Allowed, 60, 59, minuteEnd)
+		t.wantDecision(banned(free, epoch.Add(-time.Hour)), petstore.Allowed, 60, 58, minuteEnd)
 	}},
-	{"a ban that ends within a millisecond lasts to its end", func(t limiterTest) {
+	{"the end of a ban is rounded up to a millisecond", func(t limiterTest) {
 		end := epoch.Add(10*time.Second + time.Microsecond)
-		t.gets(banned(free, end), petstore.Banned, 60, 0, epoch.Add(10*time.Second+millisecond))
+		t.wantDecision(banned(free, end), petstore.Banned, 60, 0, epoch.Add(10*time.Second+millisecond))
 	}},
 	{"requests during a ban count for nothing", func(t limiterTest) {
-		t.uses(free, 60)
-		t.provokedAt(free, 59)
+		t.passes(free, 60)
+		t.earnsBansAt(free, 59)
 		for range 100 {
 			if d := t.take(banned(free, epoch.Add(time.Second))); d.Outcome != petstore.Banned || d.BanNow {
 				t.Fatalf("during a ban: %+v", d)
 			}
 		}
 		t.sleep(time.Second)
-		t.provokedAt(free, 1, 1)
+		t.earnsBansAt(free, 1, 1)
 		t.sleep(time.Minute)
-		t.usesSlowly(free, 940)
-		t.isRefused(free, 1)
+		t.passesOverMinutes(free, 940)
+		t.refuses(free, 1)
 	}},
-	{"a minute that is used up and ends after the ban is shown", func(t limiterTest) {
-		t.uses(free, 60)
-		t.gets(banned(free, epoch.Add(time.Second)), petstore.Banned, 60, 0, minuteEnd)
+	{"if the minute is used up and ends after the ban, the answer shows the minute", func(t limiterTest) {
+		t.passes(free, 60)
+		t.wantDecision(banned(free, epoch.Add(time.Second)), petstore.Banned, 60, 0, minuteEnd)
 	}},
-	{"a day that is used up and ends after the ban is shown", func(t limiterTest) {
-		t.uses(limited(10, 5), 5)
-		t.gets(banned(limited(10, 5), epoch.Add(time.Hour)), petstore.Banned, 5, 0, midnight)
+	{"if the day is used up and ends after the ban, the answer shows the day", func(t limiterTest) {
+		t.passes(limited(10, 5), 5)
+		t.wantDecision(banned(limited(10, 5), epoch.Add(time.Hour)), petstore.Banned, 5, 0, midnight)
 	}},
-	{"a ban that ends with the day that is used up is shown", func(t limiterTest) {
-		t.uses(limited(10, 5), 5)
-		t.gets(banned(limited(10, 5), midnight), petstore.Banned, 10, 0, midnight)
+	{"if the day is used up and ends with the ban, the answer shows the ban", func(t limiterTest) {
+		t.passes(limited(10, 5), 5)
+		t.wantDecision(banned(limited(10, 5), midnight), petstore.Banned, 10, 0, midnight)
 	}},
-	{"a ban that ends after the windows that are used up is shown", func(t limiterTest) {
-		t.uses(limited(5, 10), 5)
-		t.gets(banned(limited(5, 10), minuteEnd.Add(time.Second)), petstore.Banned, 5, 0, minuteEnd.Add(time.Second))
+	{"if the ban ends after the windows that are used up, the answer shows the ban", func(t limiterTest) {
+		t.passes(limited(5, 10), 5)
+		t.wantDecision(banned(limited(5, 10), minuteEnd.Add(time.Second)), petstore.Banned, 5, 0, minuteEnd.Add(time.Second))
 		t.sleep(time.Minute)
-		t.uses(limited(5, 10), 5)
-		t.gets(banned(limited(5, 10), midnight.Add(time.Second)), petstore.Banned, 5, 0, midnight.Add(time.Second))
+		t.passes(limited(5, 10), 5)
+		t.wantDecision(banned(limited(5, 10), midnight.Add(time.Second)), petstore.Banned, 5, 0, midnight.Add(time.Second))
 	}},
-	{"a ban holds although the clock stepped back a little before its start", func(t limiterTest) {
+	{"a ban holds even if the clock is up to a minute before its start", func(t limiterTest) {
 		for _, ahead := range []time.Duration{millisecond, time.Minute} {
 			ask := banned(free, epoch.Add(ahead+time.Minute))
 			ask.BannedFrom = epoch.Add(ahead)
-			t.gets(ask, petstore.Banned, 60, 0, ask.BannedUntil)
+			t.wantDecision(ask, petstore.Banned, 60, 0, ask.BannedUntil)
 		}
 	}},
-	{"a ban given by a clock that was ahead does not hold", func(t limiterTest) {
+	{"a future-dated ban, recorded while a clock was fast, does not hold", func(t limiterTest) {
 		left := int64(60)
 		for _, ahead := range []time.Duration{time.Minute + millisecond, time.Hour, 365 * 24 * time.Hour} {
 			ask := banned(free, epoch.Add(ahead+time.Minute))
 			ask.BannedFrom = epoch.Add(ahead)
 			left--
-			t.gets(peek(ask), petstore.Allowed, 60, left+1, minuteEnd)
-			t.gets(ask, petstore.Allowed, 60, left, minuteEnd)
+			t.wantDecision(peek(ask), petstore.Allowed, 60, left+1, minuteEnd)
+			t.wantDecision(ask, petstore.Allowed, 60, left, minuteEnd)
 		}
 	}},
-	{"a request after a sleep until the reset of a ban passes", func(t limiterTest) {
+	{"a request passes after a sleep until the reset of a ban", func(t limiterTest) {
 		for i, end := range []time.Duration{time.Microsecond, time.Second, time.Minute, time.Hour, 15 * time.Hour} {
 			ask := limited(5, 12)
 			ask.Subject += string(rune('a' + i))
 			t.set(epoch)
-			t.uses(ask, 5)
+			t.passes(ask, 5)
 			d := t.take(banned(ask, epoch.Add(end)))
 			t.set(d.Reset)
-			t.uses(banned(ask, epoch.Add(end)), 1)
+			t.passes(banned(ask, epoch.Add(end)), 1)
 		}
 	}},
 }

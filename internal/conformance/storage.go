@@ -1,7 +1,7 @@
 // Package conformance holds the suites that every Storage and every Limiter must pass. Only tests import it.
 //
-// The test of an implementation is one call, such as Storage(t, open), where open returns an empty storage. If two
-// implementations are found to differ, the difference becomes a case of a suite.
+// The test of an implementation is one call, such as Storage(t, open), where open returns an empty storage. Whenever two
+// implementations turn out to differ, the difference becomes a case of a suite.
 package conformance
 
 import (
@@ -18,8 +18,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Storage checks that the storage of open keeps every promise of petstore.Storage, Upkeep and Loader. Each case opens a new, empty storage
-// of the production environment. The function open registers its own cleanup, which closes the storage.
+// Storage checks that the storage of open keeps every promise of petstore.Storage, Upkeep and Loader. For each case, open
+// returns a new, empty storage of the production environment, and registers a cleanup that closes it.
 func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 	groups := []struct {
 		name  string
@@ -30,28 +30,28 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"inventory", inventoryCases},
 		{"categories", categoryCases},
 		{"orders", orderCases},
-		{"ends of orders", expiryCases},
-		{"once", idempotencyCases},
-		{"many at once", manyCases},
+		{"expiry of orders", expiryCases},
+		{"idempotency", idempotencyCases},
+		{"many pets in one call", addPetsCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},
 		{"changes of keys", keyChangeCases},
 		{"bans", banCases},
-		{"life", lifeCases},
+		{"lifecycle", lifecycleCases},
 		{"history", historyCases},
 	}
 	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {
-				t.Run(c.behaviour, func(t *testing.T) { c.check(storageTest{t, open(t)}) })
+				t.Run(c.behavior, func(t *testing.T) { c.check(storageTest{t, open(t)}) })
 			}
 		})
 	}
 }
 
 type storageCase struct {
-	behaviour string
-	check     func(t storageTest)
+	behavior string
+	check    func(t storageTest)
 }
 
 // storageTest is a running case: the test, and the storage under test.
@@ -60,7 +60,7 @@ type storageTest struct {
 	petstore.Database
 }
 
-// epoch is when the cases begin. Every storage can keep this time exactly.
+// epoch is the time at which the cases begin. It has whole milliseconds, so that every storage can keep it exactly.
 var epoch = time.Date(2026, time.November, 15, 9, 30, 0, int(123*time.Millisecond), time.UTC)
 
 func (t storageTest) same(what string, got, want any) {
@@ -79,13 +79,13 @@ func (t storageTest) noError(err error) {
 
 func (t storageTest) refused(err error, code petstore.Code) {
 	t.Helper()
-	if problem := notRefused(err, code); problem != nil {
-		t.Fatal(problem)
+	if wrong := checkRefusal(err, code); wrong != nil {
+		t.Fatal(wrong)
 	}
 }
 
-// notRefused returns nil if err is a refusal with that code; otherwise it says what is wrong with err.
-func notRefused(err error, code petstore.Code) error {
+// checkRefusal returns nil if err is a refusal with that code. Otherwise it returns what is wrong with err.
+func checkRefusal(err error, code petstore.Code) error {
 	var refusal *petstore.Error
 	switch {
 	case !errors.As(err, &refusal):
@@ -98,7 +98,7 @@ func notRefused(err error, code petstore.Code) error {
 	return nil
 }
 
-// lacksFacts reports whether a refusal leaves out what its code promises, so that nobody can say what happened.
+// lacksFacts reports whether a refusal lacks the facts that its code promises, without which nobody can say what happened.
 func lacksFacts(refusal *petstore.Error) bool {
 	switch refusal.Code {
 	case petstore.NotFound:
@@ -117,8 +117,8 @@ func lacksFacts(refusal *petstore.Error) bool {
 	return false
 }
 
-// atOnce calls f(0) to f(n-1), all at the same time, and fails the test with the first error.
-func (t storageTest) atOnce(n int, f func(i int) error) {
+// concurrently calls f(0) to f(n-1), all at the same time, and fails the test with the first error.
+func (t storageTest) concurrently(n int, f func(i int) error) {
 	t.Helper()
 	start, failures := make(chan struct{}), make(chan error, n)
 	var all sync.WaitGroup
@@ -143,12 +143,12 @@ func (t storageTest) add(pet petstore.NewPet) petstore.Pet {
 	got, replayed, err := t.CreatePet(t.Context(), pet, nil)
 	t.noError(err)
 	if replayed {
-		t.Fatal("a create without a once was said to be a replay")
+		t.Fatal("a create without an idempotency was called a replay")
 	}
 	return got
 }
 
-// addMany adds n animals one after the other, with each status in turn, and returns them newest first.
+// addMany creates n animals one after the other, with each status in turn, and returns them newest first.
 func (t storageTest) addMany(n int) []petstore.Pet {
 	t.Helper()
 	pets := make([]petstore.Pet, n)
@@ -164,7 +164,7 @@ func (t storageTest) list(q petstore.PetQuery) []petstore.Pet {
 	pets, err := t.ListPets(t.Context(), q)
 	t.noError(err)
 	if len(pets) > q.Limit {
-		t.Fatalf("%d animals listed, more than the limit of %d", len(pets), q.Limit)
+		t.Fatalf("the list has %d animals, more than the limit of %d", len(pets), q.Limit)
 	}
 	return append([]petstore.Pet{}, pets...)
 }
@@ -175,14 +175,14 @@ func (t storageTest) all() []petstore.Pet {
 	return t.list(petstore.PetQuery{Limit: 10_000})
 }
 
-// sameKeys compares keys and ignores their order.
+// sameKeys compares keys in any order.
 func (t storageTest) sameKeys(what string, got, want []petstore.Key) {
 	t.Helper()
 	byID := func(a, b petstore.Key) int { return cmp.Compare(a.ID, b.ID) }
 	t.same(what, slices.SortedFunc(slices.Values(got), byID), slices.SortedFunc(slices.Values(want), byID))
 }
 
-func ended() context.Context {
+func canceledContext() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx

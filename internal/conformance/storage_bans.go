@@ -14,11 +14,11 @@ func (t storageTest) ban(owner string, now time.Time) petstore.Ban {
 }
 
 var banCases = []storageCase{
-	{"an owner is banned for a minute at first", func(t storageTest) {
+	{"the first ban lasts a minute", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		t.same("ban", t.ban(key.Owner, epoch), petstore.Ban{Start: epoch, Until: epoch.Add(time.Minute), Streak: 1})
 	}},
-	{"further bans double up to the longest, and start anew after a day", func(t storageTest) {
+	{"each further ban lasts twice as long, up to the longest, and after a day they start over", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		var want petstore.Ban
 		for _, pause := range []time.Duration{0, 0, time.Millisecond, time.Hour, 0, 0, 0, 0, 0, petstore.BanMemory, 0} {
@@ -31,7 +31,7 @@ var banCases = []storageCase{
 		}
 		t.same("the last streak", want.Streak, 2)
 	}},
-	{"a ban in force is not prolonged", func(t storageTest) {
+	{"a ban in force is not extended", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		ban := t.ban(key.Owner, epoch)
 		for _, passed := range []time.Duration{0, time.Second, time.Minute - time.Millisecond} {
@@ -39,7 +39,7 @@ var banCases = []storageCase{
 		}
 		t.same("the next ban's streak", t.ban(key.Owner, epoch.Add(time.Minute)).Streak, 2)
 	}},
-	{"a ban given by a clock that was ahead gives way to the next one", func(t storageTest) {
+	{"the next ban replaces a future-dated one, recorded while a clock was fast", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		ahead := t.ban(key.Owner, epoch.Add(time.Hour))
 		t.same("the ban a minute before its start", t.ban(key.Owner, ahead.Start.Add(-time.Minute)), ahead)
@@ -50,7 +50,7 @@ var banCases = []storageCase{
 	{"concurrent calls give one ban", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		bans := make([]petstore.Ban, 30)
-		t.atOnce(len(bans), func(i int) (err error) {
+		t.concurrently(len(bans), func(i int) (err error) {
 			bans[i], err = t.BanOwner(t.Context(), key.Owner, epoch)
 			return err
 		})
@@ -58,14 +58,14 @@ var banCases = []storageCase{
 			t.same("ban", ban, petstore.Ban{Start: epoch, Until: epoch.Add(time.Minute), Streak: 1})
 		}
 	}},
-	{"a ban is seen on every key of the owner, and on no other", func(t storageTest) {
+	{"every key of the owner shows the ban, and no other key does", func(t storageTest) {
 		first := t.addKey(newKey("first"))
 		other := t.addKey(newKey("other"))
 		early := t.rotate(first.ID, "early", epoch, time.Hour)
 		ban := t.ban(first.Owner, epoch)
 		late := t.rotate(early.ID, "late", epoch, time.Hour)
 
-		t.same("the key made during the ban", late.BannedUntil, ban.Until)
+		t.same("the key created during the ban", late.BannedUntil, ban.Until)
 		for _, secret := range []string{"first", "early", "late"} {
 			t.same("start of the ban of "+secret, t.find(secret).BannedFrom, ban.Start)
 			t.same("ban of "+secret, t.find(secret).BannedUntil, ban.Until)
@@ -81,7 +81,7 @@ var banCases = []storageCase{
 		again := t.ban(key.Owner, epoch.Add(time.Hour))
 		t.same("ban", t.find("a").BannedUntil, again.Until)
 	}},
-	{"owners are banned apart", func(t storageTest) {
+	{"each owner is banned separately", func(t storageTest) {
 		a, b := t.addKey(newKey("a")), t.addKey(newKey("b"))
 		t.ban(a.Owner, epoch)
 		t.ban(a.Owner, epoch.Add(time.Hour))
@@ -97,9 +97,9 @@ var banCases = []storageCase{
 		t.same("the other's ban", t.find("b").BannedUntil, ban.Until)
 		t.same("the next ban's streak", t.ban(key.Owner, epoch.Add(time.Minute)).Streak, 1)
 	}},
-	{"bans that are given and lifted at once do not fail each other", func(t storageTest) {
+	{"banning and unbanning an owner concurrently never fails", func(t storageTest) {
 		key := t.addKey(newKey("a"))
-		t.atOnce(40, func(i int) error {
+		t.concurrently(40, func(i int) error {
 			if i%2 == 0 {
 				return t.UnbanOwner(t.Context(), key.Owner)
 			}
@@ -107,7 +107,7 @@ var banCases = []storageCase{
 			return err
 		})
 	}},
-	{"lifting the ban of an owner who has none changes nothing", func(t storageTest) {
+	{"unbanning an owner without a ban changes nothing", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		t.noError(t.UnbanOwner(t.Context(), key.Owner))
 		t.same("key", t.find("a"), key)
@@ -118,7 +118,7 @@ var banCases = []storageCase{
 		t.refused(err, petstore.NotFound)
 		t.refused(t.UnbanOwner(t.Context(), "key_unknown"), petstore.NotFound)
 	}},
-	{"a ban outlives the revocation of a key and its return", func(t storageTest) {
+	{"a ban stays when a key is revoked and made usable again", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		ban := t.ban(key.Owner, epoch)
 		t.noError(t.RevokeKey(t.Context(), key.ID, epoch))

@@ -7,13 +7,13 @@ import (
 	"petstore/internal/petstore"
 )
 
-func renamed(name string) petstore.PetPatch { return petstore.PetPatch{Name: &name} }
+func withName(name string) petstore.PetPatch { return petstore.PetPatch{Name: &name} }
 
-func moved(category int64) petstore.PetPatch { return petstore.PetPatch{CategoryID: &category} }
+func withCategory(category int64) petstore.PetPatch { return petstore.PetPatch{CategoryID: &category} }
 
-func restated(status petstore.Status) petstore.PetPatch { return petstore.PetPatch{Status: &status} }
+func withStatus(status petstore.Status) petstore.PetPatch { return petstore.PetPatch{Status: &status} }
 
-// patch changes an animal and checks that the stored animal is as the answer said.
+// patch changes an animal and checks that the storage has what the answer says.
 func (t storageTest) patch(id int64, patch petstore.PetPatch) petstore.Pet {
 	t.Helper()
 	pet, err := t.UpdatePet(t.Context(), id, patch)
@@ -25,15 +25,15 @@ func (t storageTest) patch(id int64, patch petstore.PetPatch) petstore.Pet {
 }
 
 var changeCases = []storageCase{
-	{"a patch changes what it names and leaves the rest", func(t storageTest) {
+	{"a patch changes the fields it names and leaves the rest", func(t storageTest) {
 		pet := t.add(rex)
 		other := t.add(tom)
 		pet.Name = "Max"
-		t.same("renamed", t.patch(pet.ID, renamed("Max")), pet)
+		t.same("renamed", t.patch(pet.ID, withName("Max")), pet)
 		pet.CategoryID = math.MinInt64
-		t.same("moved", t.patch(pet.ID, moved(math.MinInt64)), pet)
+		t.same("moved", t.patch(pet.ID, withCategory(math.MinInt64)), pet)
 		pet.Status = petstore.Sold
-		t.same("sold", t.patch(pet.ID, restated(petstore.Sold)), pet)
+		t.same("sold", t.patch(pet.ID, withStatus(petstore.Sold)), pet)
 		t.same("listed", t.all(), []petstore.Pet{other, pet})
 		t.same("listed by status", t.list(petstore.PetQuery{Status: petstore.Sold, Limit: 9}), []petstore.Pet{other, pet})
 		t.same("no longer listed", len(t.list(petstore.PetQuery{Status: petstore.Available, Limit: 9})), 0)
@@ -42,25 +42,25 @@ var changeCases = []storageCase{
 		pet := t.add(rex)
 		t.same("patched", t.patch(pet.ID, petstore.PetPatch{}), pet)
 	}},
-	{"any status follows any other by hand", func(t storageTest) {
+	{"a patch can change any status to any other", func(t storageTest) {
 		pet := t.add(rex)
 		for _, from := range petstore.Statuses {
 			for _, to := range petstore.Statuses {
-				t.patch(pet.ID, restated(from))
-				t.same("status", t.patch(pet.ID, restated(to)).Status, to)
+				t.patch(pet.ID, withStatus(from))
+				t.same("status", t.patch(pet.ID, withStatus(to)).Status, to)
 			}
 		}
 	}},
-	{"a pet that is not there can be neither changed nor deleted", func(t storageTest) {
+	{"a pet that does not exist can be neither changed nor deleted", func(t storageTest) {
 		pet := t.add(rex)
 		for _, id := range []int64{0, -1, pet.ID + 1, math.MaxInt64} {
-			_, err := t.UpdatePet(t.Context(), id, renamed("Max"))
+			_, err := t.UpdatePet(t.Context(), id, withName("Max"))
 			t.refused(err, petstore.NotFound)
 			t.refused(t.DeletePet(t.Context(), id), petstore.NotFound)
 		}
 		t.same("listed", t.all(), []petstore.Pet{pet})
 	}},
-	{"a deleted pet is gone, and its id is never used again", func(t storageTest) {
+	{"a deleted pet is gone, and its id is never reused", func(t storageTest) {
 		pets := t.addMany(3)
 		t.noError(t.DeletePet(t.Context(), pets[0].ID))
 		_, err := t.GetPet(t.Context(), pets[0].ID)
@@ -75,7 +75,7 @@ var changeCases = []storageCase{
 		pet := t.add(rex)
 		order := t.place(pet.ID)
 		for _, status := range []petstore.Status{petstore.Available, petstore.Sold} {
-			_, err := t.UpdatePet(t.Context(), pet.ID, restated(status))
+			_, err := t.UpdatePet(t.Context(), pet.ID, withStatus(status))
 			t.refused(err, petstore.PetReserved)
 		}
 		t.refused(t.DeletePet(t.Context(), pet.ID), petstore.PetReserved)
@@ -83,53 +83,53 @@ var changeCases = []storageCase{
 		t.same("listed", t.all(), []petstore.Pet{pet})
 
 		pet.Name, pet.CategoryID = "Max", 8
-		t.patch(pet.ID, renamed("Max"))
-		t.patch(pet.ID, restated(petstore.Pending))
-		t.same("changed otherwise", t.patch(pet.ID, moved(8)), pet)
+		t.patch(pet.ID, withName("Max"))
+		t.patch(pet.ID, withStatus(petstore.Pending))
+		t.same("changed otherwise", t.patch(pet.ID, withCategory(8)), pet)
 		t.same("the order", t.order(order.ID), order)
 	}},
-	{"a pet that is pending by hand is nobody's", func(t storageTest) {
+	{"a pet that a patch made pending can be changed and deleted", func(t storageTest) {
 		pet := t.add(rex)
-		t.patch(pet.ID, restated(petstore.Pending))
-		t.patch(pet.ID, restated(petstore.Sold))
-		t.patch(pet.ID, restated(petstore.Pending))
+		t.patch(pet.ID, withStatus(petstore.Pending))
+		t.patch(pet.ID, withStatus(petstore.Sold))
+		t.patch(pet.ID, withStatus(petstore.Pending))
 		t.noError(t.DeletePet(t.Context(), pet.ID))
 	}},
-	{"of concurrent patches of several fields none is lost", func(t storageTest) {
+	{"no concurrent patch of another field is lost", func(t storageTest) {
 		pet := t.add(rex)
-		t.atOnce(60, func(i int) error {
-			patch := renamed("Max")
+		t.concurrently(60, func(i int) error {
+			patch := withName("Max")
 			switch i % 3 {
 			case 1:
-				patch = moved(8)
+				patch = withCategory(8)
 			case 2:
-				patch = restated(petstore.Sold)
+				patch = withStatus(petstore.Sold)
 			}
 			_, err := t.UpdatePet(t.Context(), pet.ID, patch)
 			return err
 		})
 		t.same("listed", t.all(), []petstore.Pet{{ID: pet.ID, NewPet: petstore.NewPet{Name: "Max", CategoryID: 8, Status: petstore.Sold}}})
 	}},
-	{"of concurrent deletes of one pet one does it", func(t storageTest) {
+	{"of concurrent deletes of one pet, one succeeds", func(t storageTest) {
 		pet := t.add(rex)
 		done := make(chan bool, 20)
-		t.atOnce(20, func(int) error {
+		t.concurrently(20, func(int) error {
 			err := t.DeletePet(t.Context(), pet.ID)
 			if err == nil {
 				done <- true
 				return nil
 			}
-			return notRefused(err, petstore.NotFound)
+			return checkRefusal(err, petstore.NotFound)
 		})
 		t.same("deletes", len(done), 1)
 		t.same("inventory", t.inventory(), petstore.Inventory{})
 	}},
-	{"nothing is changed for who has left before", func(t storageTest) {
+	{"a caller that has given up before changes nothing", func(t storageTest) {
 		pet := t.add(rex)
-		_, err := t.UpdatePet(ended(), pet.ID, renamed("Max"))
+		_, err := t.UpdatePet(canceledContext(), pet.ID, withName("Max"))
 		t.refused(err, petstore.Unavailable)
-		t.refused(t.DeletePet(ended(), pet.ID), petstore.Unavailable)
-		_, _, err = t.PlaceOrder(ended(), petstore.NewOrder{PetID: pet.ID, Hold: petstore.DefaultHold}, nil)
+		t.refused(t.DeletePet(canceledContext(), pet.ID), petstore.Unavailable)
+		_, _, err = t.PlaceOrder(canceledContext(), petstore.NewOrder{PetID: pet.ID, Hold: petstore.DefaultHold}, nil)
 		t.refused(err, petstore.Unavailable)
 		t.same("listed", t.all(), []petstore.Pet{pet})
 	}},
@@ -142,7 +142,7 @@ func (t storageTest) inventory() petstore.Inventory {
 	return inventory
 }
 
-// counted is the inventory according to the list of all animals.
+// counted returns the inventory according to the list of all animals.
 func (t storageTest) counted() (counted petstore.Inventory) {
 	t.Helper()
 	for _, pet := range t.all() {
@@ -152,40 +152,40 @@ func (t storageTest) counted() (counted petstore.Inventory) {
 }
 
 var inventoryCases = []storageCase{
-	{"an empty storage has an inventory of nothing", func(t storageTest) {
+	{"the inventory of an empty storage is zero", func(t storageTest) {
 		t.same("inventory", t.inventory(), petstore.Inventory{})
 	}},
-	{"every change counts at once", func(t storageTest) {
+	{"the inventory shows every change at once", func(t storageTest) {
 		pets := t.addMany(7)
 		t.same("after creates", t.inventory(), petstore.Inventory{Available: 3, Pending: 2, Sold: 2})
 		for i, pet := range pets {
-			t.patch(pet.ID, restated(petstore.Statuses[i%2]))
+			t.patch(pet.ID, withStatus(petstore.Statuses[i%2]))
 			t.same("after a patch", t.inventory(), t.counted())
 		}
-		t.patch(pets[1].ID, restated(petstore.Available))
+		t.patch(pets[1].ID, withStatus(petstore.Available))
 		order := t.place(pets[1].ID)
 		t.same("after an order", t.inventory(), t.counted())
-		t.finish(order.ID, petstore.Completed)
+		t.closeOrder(order.ID, petstore.Completed)
 		t.same("after it was completed", t.inventory(), petstore.Inventory{Available: 4, Pending: 2, Sold: 1})
 		t.noError(t.DeletePet(t.Context(), pets[0].ID))
 		t.same("after a delete", t.inventory(), t.counted())
 	}},
-	{"what is refused counts nothing", func(t storageTest) {
+	{"a refused change does not change the inventory", func(t storageTest) {
 		pet := t.add(rex)
 		t.place(pet.ID)
 		before := t.inventory()
-		_, err := t.UpdatePet(t.Context(), pet.ID, restated(petstore.Sold))
+		_, err := t.UpdatePet(t.Context(), pet.ID, withStatus(petstore.Sold))
 		t.refused(err, petstore.PetReserved)
 		t.refused(t.DeletePet(t.Context(), pet.ID), petstore.PetReserved)
 		_, _, err = t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: petstore.DefaultHold}, nil)
 		t.refused(err, petstore.PetUnavailable)
 		t.same("inventory", t.inventory(), before)
 	}},
-	{"it is exact after a storm of everything", func(t storageTest) {
+	{"the inventory is exact after concurrent changes of every kind", func(t storageTest) {
 		pets := t.addMany(12)
-		t.atOnce(16, func(i int) error {
+		t.concurrently(16, func(i int) error {
 			for n := range 25 {
-				if err := t.storm(i, n, pets); err != nil {
+				if err := t.makeAnyChange(i, n, pets); err != nil {
 					return err
 				}
 			}
@@ -202,16 +202,16 @@ var inventoryCases = []storageCase{
 	}},
 }
 
-// storm makes every kind of change to animals once. Some of them are refused.
-func (t storageTest) storm(i, n int, pets []petstore.Pet) (err error) {
+// makeAnyChange makes one change of an animal. The numbers i and n choose the kind. Some changes are refused.
+func (t storageTest) makeAnyChange(i, n int, pets []petstore.Pet) (err error) {
 	ctx, pet := t.Context(), pets[(i*7+n*3)%len(pets)]
 	switch (i + n) % 6 {
 	case 0:
 		_, _, err = t.CreatePet(ctx, petstore.NewPet{Name: fmt.Sprint(i, n), CategoryID: 1, Status: petstore.Statuses[n%3]}, nil)
 	case 1:
-		_, _, err = t.CreatePet(ctx, rex, once(fmt.Sprint(i, n/2), 1))
+		_, _, err = t.CreatePet(ctx, rex, idempotency(fmt.Sprint(i, n/2), 1))
 	case 2:
-		_, err = t.UpdatePet(ctx, pet.ID, restated(petstore.Statuses[n%3]))
+		_, err = t.UpdatePet(ctx, pet.ID, withStatus(petstore.Statuses[n%3]))
 	case 3, 4:
 		var order petstore.Order
 		order, _, err = t.PlaceOrder(ctx, petstore.NewOrder{PetID: pet.ID, Hold: petstore.DefaultHold}, nil)

@@ -7,11 +7,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// brief is the hold of an order that expires during the test.
-const brief = 30 * time.Millisecond
+// shortHold is the hold of an order that expires during the test.
+const shortHold = 30 * time.Millisecond
 
-// ended waits until the order is over. It does not read the order, because a read would store that it has expired.
-func (t storageTest) ended(order petstore.Order) {
+// awaitExpiry waits until the order has expired. It does not read the order, because a read would store it as expired.
+func (t storageTest) awaitExpiry(order petstore.Order) {
 	t.Helper()
 	for !time.Now().After(order.ExpiresAt) {
 		time.Sleep(time.Millisecond)
@@ -19,7 +19,7 @@ func (t storageTest) ended(order petstore.Order) {
 }
 
 var expiryCases = []storageCase{
-	{"an order counts as expired from its end on, whichever read is the first to see it", func(t storageTest) {
+	{"an order is shown as expired from its end on, whichever read comes first", func(t storageTest) {
 		for name, read := range map[string]func(petstore.Order) []petstore.Order{
 			"got":    func(o petstore.Order) []petstore.Order { return []petstore.Order{t.order(o.ID)} },
 			"listed": func(petstore.Order) []petstore.Order { return t.orders(petstore.OrderQuery{Limit: 1}) },
@@ -30,8 +30,8 @@ var expiryCases = []storageCase{
 				return t.orders(petstore.OrderQuery{Status: petstore.Expired, PetID: &o.PetID, Limit: 9})
 			},
 		} {
-			order := t.placeFor(t.add(rex).ID, brief)
-			t.ended(order)
+			order := t.placeFor(t.add(rex).ID, shortHold)
+			t.awaitExpiry(order)
 			t.same("listed as open", len(t.orders(petstore.OrderQuery{Status: petstore.Open, Limit: 9})), 0)
 			want := order
 			want.Status, want.ClosedAt = petstore.Expired, order.ExpiresAt
@@ -43,21 +43,21 @@ var expiryCases = []storageCase{
 			t.same("its animal", t.status(order.PetID), petstore.Available)
 		}
 	}},
-	{"a refusal to close an order because it has expired is stored", func(t storageTest) {
-		order := t.placeFor(t.add(rex).ID, brief)
-		t.ended(order)
+	{"a refusal to close an order that has expired stores it as expired", func(t storageTest) {
+		order := t.placeFor(t.add(rex).ID, shortHold)
+		t.awaitExpiry(order)
 		_, err := t.CloseOrder(t.Context(), order.ID, petstore.Completed)
 		t.refused(err, petstore.OrderClosed)
 		t.same("its animal", t.status(order.PetID), petstore.Available)
 	}},
-	{"the sweep closes what has ended and frees the pets, and nothing else", func(t storageTest) {
+	{"ExpireOrders closes orders that have expired and frees their pets, and changes nothing else", func(t storageTest) {
 		lasting := t.place(t.add(rex).ID)
 		var over []petstore.Order
 		for range 3 {
-			over = append(over, t.placeFor(t.add(rex).ID, brief))
+			over = append(over, t.placeFor(t.add(rex).ID, shortHold))
 		}
 		byHand := t.add(petstore.NewPet{Name: "Olive", Status: petstore.Pending})
-		t.ended(over[2])
+		t.awaitExpiry(over[2])
 		n, err := t.ExpireOrders(t.Context())
 		t.noError(err)
 		t.same("expired", n, int64(3))
@@ -67,15 +67,15 @@ var expiryCases = []storageCase{
 		}
 		t.same("the lasting order", t.order(lasting.ID), lasting)
 		t.same("its animal", t.status(lasting.PetID), petstore.Pending)
-		t.same("an animal that is pending by hand", t.status(byHand.ID), petstore.Pending)
+		t.same("an animal that is pending without an order", t.status(byHand.ID), petstore.Pending)
 		t.same("inventory", t.inventory(), petstore.Inventory{Available: 3, Pending: 2})
 		n, err = t.ExpireOrders(t.Context())
 		t.noError(err)
 		t.same("expired the second time", n, int64(0))
 	}},
-	{"the sweep ends however many there are, whoever else sweeps", func(t storageTest) {
+	{"ExpireOrders closes any number of orders, and several calls can run at once", func(t storageTest) {
 		const many = 1100
-		t.atOnce(20, func(i int) error {
+		t.concurrently(20, func(i int) error {
 			for range many / 20 {
 				pet, _, err := t.CreatePet(t.Context(), rex, nil)
 				if err != nil {
@@ -87,22 +87,22 @@ var expiryCases = []storageCase{
 			}
 			return nil
 		})
-		t.ended(petstore.Order{ExpiresAt: time.Now().Add(time.Millisecond)})
+		t.awaitExpiry(petstore.Order{ExpiresAt: time.Now().Add(time.Millisecond)})
 		var expired atomic.Int64
-		t.atOnce(4, func(int) error {
+		t.concurrently(4, func(int) error {
 			n, err := t.ExpireOrders(t.Context())
 			expired.Add(n)
 			return err
 		})
-		n, err := t.ExpireOrders(t.Context()) // each of the calls above may have left orders to the others
+		n, err := t.ExpireOrders(t.Context()) // each of the calls above may have left orders for the others
 		t.noError(err)
 		t.same("expired", expired.Load()+n, int64(many))
 		t.same("inventory", t.inventory(), petstore.Inventory{Available: many})
 	}},
-	{"a write to a pet first closes the order that has ended", func(t storageTest) {
+	{"a write to a pet first closes an order that has expired", func(t storageTest) {
 		for name, write := range map[string]func(id int64) error{
-			"a patch of its status": func(id int64) error { _, err := t.UpdatePet(t.Context(), id, restated(petstore.Sold)); return err },
-			"a patch of its name":   func(id int64) error { _, err := t.UpdatePet(t.Context(), id, renamed("Max")); return err },
+			"a patch of its status": func(id int64) error { _, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold)); return err },
+			"a patch of its name":   func(id int64) error { _, err := t.UpdatePet(t.Context(), id, withName("Max")); return err },
 			"a delete":              func(id int64) error { return t.DeletePet(t.Context(), id) },
 			"an order": func(id int64) error {
 				_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: time.Hour}, nil)
@@ -110,8 +110,8 @@ var expiryCases = []storageCase{
 			},
 		} {
 			pet := t.add(rex)
-			order := t.placeFor(pet.ID, brief)
-			t.ended(order)
+			order := t.placeFor(pet.ID, shortHold)
+			t.awaitExpiry(order)
 			if err := write(pet.ID); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -123,14 +123,14 @@ var expiryCases = []storageCase{
 		}
 		n, err := t.ExpireOrders(t.Context())
 		t.noError(err)
-		t.same("left to the sweep", n, int64(0))
+		t.same("left for ExpireOrders", n, int64(0))
 	}},
-	{"of completing, cancelling and the end one wins", func(t storageTest) {
+	{"of completing, cancelling and expiring, one wins", func(t storageTest) {
 		for range 10 {
 			pet := t.add(rex)
 			order := t.placeFor(pet.ID, 3*time.Millisecond)
 			var completed, cancelled atomic.Int64
-			t.atOnce(12, func(i int) error {
+			t.concurrently(12, func(i int) error {
 				switch i % 3 {
 				case 0:
 					_, err := t.ExpireOrders(t.Context())
@@ -140,7 +140,7 @@ var expiryCases = []storageCase{
 				}
 				return t.tryClose(order.ID, petstore.Cancelled, &cancelled)
 			})
-			t.ended(order)
+			t.awaitExpiry(order)
 			_, err := t.ExpireOrders(t.Context())
 			t.noError(err)
 			winner := t.order(order.ID).Status
@@ -149,24 +149,24 @@ var expiryCases = []storageCase{
 			t.same("the animal", t.status(pet.ID), winner.Leaves())
 		}
 	}},
-	{"a replay repeats what was answered, also when the order has ended", func(t storageTest) {
-		ask := petstore.NewOrder{PetID: t.add(rex).ID, Hold: brief}
-		order, _, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+	{"a replay repeats the answer even if the order has expired", func(t storageTest) {
+		ask := petstore.NewOrder{PetID: t.add(rex).ID, Hold: shortHold}
+		order, _, err := t.PlaceOrder(t.Context(), ask, idempotency("k", 1))
 		t.noError(err)
-		t.ended(order)
-		again, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.awaitExpiry(order)
+		again, replayed, err := t.PlaceOrder(t.Context(), ask, idempotency("k", 1))
 		t.noError(err)
 		t.same("replayed", replayed, true)
 		t.same("the answer", again, order)
 	}},
 }
 
-// tryClose tries to close an order, and counts it if that worked. A close that comes too late is refused.
+// tryClose tries to close an order and counts its success. A refusal because the order is closed is not an error.
 func (t storageTest) tryClose(id int64, to petstore.OrderStatus, done *atomic.Int64) error {
 	_, err := t.CloseOrder(t.Context(), id, to)
 	if err == nil {
 		done.Add(1)
 		return nil
 	}
-	return notRefused(err, petstore.OrderClosed)
+	return checkRefusal(err, petstore.OrderClosed)
 }

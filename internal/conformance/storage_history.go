@@ -10,19 +10,19 @@ import (
 )
 
 var historyCases = []storageCase{
-	{"a read never shows less than one that ended before it began", func(t storageTest) {
+	{"a read never shows less than a read that ended before it began", func(t storageTest) {
 		t.noError(History(t.Context(), t.Database))
 	}},
 }
 
-// Animals is the part of a storage that a history needs. A layer in front of a storage can implement it too.
+// Animals is the part of a storage that History uses. A layer in front of a storage can implement it too.
 type Animals interface {
 	ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error)
 	GetPet(ctx context.Context, id int64) (petstore.Pet, error)
-	CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Idempotency) (petstore.Pet, bool, error)
+	CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error)
 }
 
-// History creates and reads animals at the same time. It returns an error for a read that showed less than was shown or
+// History creates and reads animals at the same time. It returns an error if a read showed less than was shown or
 // acknowledged before the read began.
 func History(ctx context.Context, animals Animals) error {
 	const creators, readers, each = 4, 6, 40
@@ -86,12 +86,12 @@ func (h *history) keepReading(ctx context.Context, read func(context.Context) er
 
 func (h *history) list(ctx context.Context) error {
 	before := h.shown.Load()
-	pets, err := h.ListPets(ctx, petstore.PetQuery{Limit: 1 + rand.IntN(20)}) // vary the query, so that reads are not always shared
+	pets, err := h.ListPets(ctx, petstore.PetQuery{Limit: 1 + rand.IntN(20)}) // a random limit, so that not all reads are shared
 	if err != nil || before == 0 {
 		return err
 	}
 	if len(pets) == 0 || pets[0].ID < before {
-		return fmt.Errorf("a list begins with %v, after the animal %d was shown", pets[:min(1, len(pets))], before)
+		return fmt.Errorf("after the animal %d was shown, a list begins with %v", before, pets[:min(1, len(pets))])
 	}
 	h.show(pets[0].ID)
 	return nil
@@ -103,7 +103,7 @@ func (h *history) get(ctx context.Context) error {
 		return nil
 	}
 	if _, err := h.GetPet(ctx, before); err != nil {
-		return fmt.Errorf("the animal %d cannot be read, after it was shown: %w", before, err)
+		return fmt.Errorf("after the animal %d was shown, it cannot be read: %w", before, err)
 	}
 	return nil
 }

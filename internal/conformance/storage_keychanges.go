@@ -15,7 +15,7 @@ func (t storageTest) update(id string, change petstore.KeyChange, now time.Time)
 }
 
 var keyChangeCases = []storageCase{
-	{"a change of access, name and expiry is of the one key", func(t storageTest) {
+	{"a change of access, name and expiry applies to one key", func(t storageTest) {
 		old := t.addKey(newKey("old"))
 		want := t.rotate(old.ID, "new", epoch, time.Hour)
 		t.noError(t.UseKey(t.Context(), old.ID, epoch.Truncate(time.Hour)))
@@ -27,7 +27,7 @@ var keyChangeCases = []storageCase{
 		t.same("found", t.find("new"), want)
 		t.same("the owner's other key", t.find("old"), old)
 	}},
-	{"a change of plan is of all keys of the owner, and of nobody else", func(t storageTest) {
+	{"a change of plan applies to all keys of the owner, and to no other key", func(t storageTest) {
 		old, bystander := t.addKey(newKey("old")), t.addKey(newKey("bystander"))
 		next := t.rotate(old.ID, "new", epoch, time.Hour)
 		t.noError(t.RevokeKey(t.Context(), next.ID, epoch))
@@ -38,7 +38,7 @@ var keyChangeCases = []storageCase{
 		}
 		t.same("bystander", t.find("bystander"), bystander)
 	}},
-	{"keys of one owner with different plans get one by a change of plan, and by no other", func(t storageTest) {
+	{"if keys of one owner have different plans, only a change of plan makes them equal", func(t storageTest) {
 		a, b := newKey("a"), newKey("b")
 		b.Owner, b.Plan = a.Owner, petstore.Pro
 		t.addKey(a)
@@ -59,7 +59,7 @@ var keyChangeCases = []storageCase{
 		t.update(key.ID, petstore.KeyChange{Plan: new(petstore.Free)}, epoch)
 		t.same("limits", t.find("a").Limits, limits)
 	}},
-	{"limits that the plan cannot have are refused and change nothing", func(t storageTest) {
+	{"limits that the plan does not allow are refused and change nothing", func(t storageTest) {
 		free := t.addKey(newKey("free"))
 		wide := t.addKey(petstore.NewKey("wide", petstore.Enterprise, petstore.Limits{PerMinute: 500, PerDay: 7000}, epoch, petstore.Forever))
 		for _, c := range []struct {
@@ -81,22 +81,22 @@ var keyChangeCases = []storageCase{
 		t.same("free", t.find("free"), free)
 		t.same("wide", t.find("wide"), wide)
 	}},
-	{"an expiry can be moved and removed, of an expired key too", func(t storageTest) {
+	{"the expiry of a key can be moved and removed, even after it has passed", func(t storageTest) {
 		key := t.addKey(petstore.NewKey("a", petstore.Free, limits, epoch, time.Hour))
 		now := epoch.Add(2 * time.Hour)
 		t.refused(t.find("a").Usable(now), petstore.Unauthorized)
 		t.update(key.ID, petstore.KeyChange{Lifetime: new(time.Minute)}, now)
 		t.same("end", t.find("a").ExpiresAt, now.Add(time.Minute))
 		key.Lifetime, key.ExpiresAt = petstore.Forever, time.Time{}
-		t.same("for ever", t.update(key.ID, petstore.KeyChange{Lifetime: new(petstore.Forever)}, now), key)
+		t.same("forever", t.update(key.ID, petstore.KeyChange{Lifetime: new(petstore.Forever)}, now), key)
 		t.same("found", t.find("a"), key)
 	}},
-	{"a change that names nothing changes nothing", func(t storageTest) {
+	{"an empty change changes nothing", func(t storageTest) {
 		key := t.addKey(petstore.NewKey("a", petstore.Enterprise, petstore.Limits{PerMinute: 9}, epoch, time.Hour))
 		t.same("returned", t.update(key.ID, petstore.KeyChange{}, epoch), key)
 		t.same("found", t.find("a"), key)
 	}},
-	{"a change keeps the ban and when the key was used", func(t storageTest) {
+	{"a change keeps the ban and the time of the last use", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		ban := t.ban(key.Owner, epoch)
 		hour := epoch.Truncate(time.Hour)
@@ -116,7 +116,7 @@ var keyChangeCases = []storageCase{
 		t.refused(err, petstore.NotFound)
 		t.same("keys", t.keys(), before)
 	}},
-	{"the successor of a changed key is like it", func(t storageTest) {
+	{"the successor of a changed key has the changed properties", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		t.update(key.ID, petstore.KeyChange{Plan: new(petstore.Pro), Access: new(petstore.ReadOnly), Name: new("b"), Lifetime: new(time.Hour)}, epoch)
 		next := t.rotate(key.ID, "new", epoch.Add(time.Minute), 0)
@@ -125,11 +125,11 @@ var keyChangeCases = []storageCase{
 		t.same("name", next.Name, "b")
 		t.same("end", next.ExpiresAt, epoch.Add(time.Hour+time.Minute))
 	}},
-	{"of changes and a rotation at once the owner's keys end with one plan", func(t storageTest) {
+	{"after concurrent changes and a rotation, all keys of the owner have the same plan", func(t storageTest) {
 		for round := range 10 {
 			first := t.addKey(newKey(fmt.Sprint("first ", round)))
 			second := t.rotate(first.ID, fmt.Sprint("second ", round), epoch, time.Hour)
-			t.atOnce(3, func(i int) error {
+			t.concurrently(3, func(i int) error {
 				if i == 0 {
 					_, err := t.RotateKey(t.Context(), second.ID, petstore.HashSecret(fmt.Sprint("third ", round)), epoch, time.Hour)
 					return err
@@ -147,7 +147,7 @@ var keyChangeCases = []storageCase{
 			}
 		}
 	}},
-	{"a use is noted by its hour, which only rises", func(t storageTest) {
+	{"the hour of the last use never goes back", func(t storageTest) {
 		key, bystander := t.addKey(newKey("a")), t.addKey(newKey("b"))
 		noon := epoch.Truncate(24 * time.Hour).Add(12 * time.Hour)
 		for _, hour := range []time.Duration{0, 0, 1, -1, 3, 2} {
@@ -158,13 +158,13 @@ var keyChangeCases = []storageCase{
 		t.same("bystander", t.find("b"), bystander)
 		t.noError(t.UseKey(t.Context(), "key_unknown", noon))
 	}},
-	{"uses that are noted at once leave the latest", func(t storageTest) {
+	{"of concurrent uses, the latest is kept", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		hour := epoch.Truncate(time.Hour)
-		t.atOnce(20, func(i int) error { return t.UseKey(t.Context(), key.ID, hour.Add(time.Duration(i%10)*time.Hour)) })
+		t.concurrently(20, func(i int) error { return t.UseKey(t.Context(), key.ID, hour.Add(time.Duration(i%10)*time.Hour)) })
 		t.same("last used", t.find("a").LastUsedAt, hour.Add(9*time.Hour))
 	}},
-	{"a new key does not inherit when the old one was used", func(t storageTest) {
+	{"a successor does not inherit the last use", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		t.noError(t.UseKey(t.Context(), key.ID, epoch.Truncate(time.Hour)))
 		t.same("last used", t.rotate(key.ID, "new", epoch, 0).LastUsedAt.IsZero(), true)

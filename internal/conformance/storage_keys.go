@@ -20,7 +20,7 @@ func newKey(name string) petstore.Key {
 	return petstore.NewKey(name, petstore.Free, limits, epoch, petstore.Forever)
 }
 
-// addKey stores a key under the hash of its name.
+// addKey stores a key whose secret is its name.
 func (t storageTest) addKey(key petstore.Key) petstore.Key {
 	t.Helper()
 	t.noError(t.CreateKey(t.Context(), key, petstore.HashSecret(key.Name)))
@@ -57,7 +57,7 @@ var keyCases = []storageCase{
 			t.refused(err, petstore.NotFound)
 		}
 	}},
-	{"keys are listed oldest first, those of one time by id", func(t storageTest) {
+	{"keys are listed oldest first, and by id if they are equally old", func(t storageTest) {
 		var want []petstore.Key
 		for i, age := range []time.Duration{2, 0, 1, 1, 1, 3, 1} {
 			key := petstore.NewKey(fmt.Sprint("key ", i), petstore.Pro, limits, epoch.Add(-age*time.Millisecond), petstore.Forever)
@@ -74,7 +74,7 @@ var keyCases = []storageCase{
 		}
 		t.same("keys", len(t.keys()), 3)
 	}},
-	{"a hash that is there already is refused and changes nothing", func(t storageTest) {
+	{"a hash that another key has is refused and changes nothing", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		if err := t.CreateKey(t.Context(), newKey("b"), petstore.HashSecret("a")); err == nil {
 			t.Fatal("a second key with the same hash was stored")
@@ -93,10 +93,10 @@ var keyCases = []storageCase{
 
 		t.addKey(newKey("b"))
 		if forever := t.find("b"); !forever.ExpiresAt.IsZero() || forever.Lifetime != petstore.Forever {
-			t.Fatalf("a key for ever expires: %+v", forever)
+			t.Fatalf("a key without an expiry expires: %+v", forever)
 		}
 	}},
-	{"limits are kept up to the largest, and none a day stays none", func(t storageTest) {
+	{"the largest limits are kept exactly, and no daily limit stays none", func(t storageTest) {
 		for i, l := range []petstore.Limits{{PerMinute: petstore.MaxLimit, PerDay: petstore.MaxLimit}, {PerMinute: 1}, {PerMinute: 1, PerDay: math.MaxInt32 + 1}} {
 			key := newKey(fmt.Sprint(i))
 			key.Limits = l
@@ -104,15 +104,15 @@ var keyCases = []storageCase{
 			t.same("limits", t.find(key.Name).Limits, l)
 		}
 	}},
-	{"of concurrent creates of keys each is stored", func(t storageTest) {
+	{"concurrent creates of keys are all stored", func(t storageTest) {
 		keys := make([]petstore.Key, 40)
-		t.atOnce(len(keys), func(i int) error {
+		t.concurrently(len(keys), func(i int) error {
 			keys[i] = newKey(fmt.Sprint(i))
 			return t.CreateKey(t.Context(), keys[i], petstore.HashSecret(keys[i].Name))
 		})
 		t.sameKeys("listed", t.keys(), keys)
 	}},
-	{"the first key is stored only where there is none", func(t storageTest) {
+	{"the first key is stored only if there are no keys", func(t storageTest) {
 		first := newKey("first")
 		for _, key := range []petstore.Key{first, newKey("second"), newKey("third")} {
 			made, err := t.CreateFirstKey(t.Context(), key, petstore.HashSecret(key.Name))
@@ -121,16 +121,16 @@ var keyCases = []storageCase{
 		}
 		t.same("listed", t.keys(), []petstore.Key{first})
 	}},
-	{"a revoked key counts: there is no first key after it", func(t storageTest) {
+	{"a revoked key counts as a key, so no first key is stored after it", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		t.noError(t.RevokeKey(t.Context(), key.ID, epoch))
 		made, err := t.CreateFirstKey(t.Context(), newKey("b"), petstore.HashSecret("b"))
 		t.noError(err)
 		t.same("made", made, false)
 	}},
-	{"of concurrent first keys exactly one is made", func(t storageTest) {
+	{"of concurrent first keys, exactly one is stored", func(t storageTest) {
 		var winners atomic.Int64
-		t.atOnce(20, func(i int) error {
+		t.concurrently(20, func(i int) error {
 			made, err := t.CreateFirstKey(t.Context(), newKey("first"), petstore.HashSecret(fmt.Sprint(i)))
 			if made {
 				winners.Add(1)
@@ -145,7 +145,7 @@ var keyCases = []storageCase{
 		t.noError(t.EnsureKey(t.Context(), key, petstore.HashSecret("a")))
 		t.same("listed", t.keys(), []petstore.Key{key})
 	}},
-	{"ensuring a usable key changes nothing about it", func(t storageTest) {
+	{"ensuring a usable key changes nothing", func(t storageTest) {
 		key := petstore.NewKey("a", petstore.Free, limits, epoch, 2*time.Hour)
 		key.Access = petstore.ReadOnly
 		want := []petstore.Key{t.addKey(key)}
@@ -166,8 +166,8 @@ var keyCases = []storageCase{
 			t.same("plan", t.find(secret).Plan, petstore.Free)
 		}
 	}},
-	{"concurrent starts with the same key make one", func(t storageTest) {
-		t.atOnce(20, func(int) error {
+	{"ensuring a new key concurrently stores one key", func(t storageTest) {
+		t.concurrently(20, func(int) error {
 			return t.EnsureKey(t.Context(), newKey("a"), petstore.HashSecret("a"))
 		})
 		t.same("keys", len(t.keys()), 1)

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// place orders an animal for the usual time.
+// place places an order with the default hold.
 func (t storageTest) place(petID int64) petstore.Order {
 	t.Helper()
 	return t.placeFor(petID, petstore.DefaultHold)
@@ -31,7 +31,7 @@ func (t storageTest) order(id int64) petstore.Order {
 	return order
 }
 
-func (t storageTest) finish(id int64, to petstore.OrderStatus) petstore.Order {
+func (t storageTest) closeOrder(id int64, to petstore.OrderStatus) petstore.Order {
 	t.Helper()
 	order, err := t.CloseOrder(t.Context(), id, to)
 	t.noError(err)
@@ -53,7 +53,7 @@ func (t storageTest) status(petID int64) petstore.Status {
 }
 
 var orderCases = []storageCase{
-	{"an order holds its pet from now on", func(t storageTest) {
+	{"an order holds its pet from the time it is placed", func(t storageTest) {
 		pet := t.add(rex)
 		before := time.Now()
 		order, replayed, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Reference: "Ann's 🐕", Hold: time.Hour}, nil)
@@ -77,7 +77,7 @@ var orderCases = []storageCase{
 		}
 		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 9})), 0)
 	}},
-	{"a pet that is not there cannot be ordered", func(t storageTest) {
+	{"a pet that does not exist cannot be ordered", func(t storageTest) {
 		pet := t.add(rex)
 		t.noError(t.DeletePet(t.Context(), pet.ID))
 		for _, id := range []int64{pet.ID, pet.ID + 1, 0, -1, math.MaxInt64} {
@@ -89,7 +89,7 @@ var orderCases = []storageCase{
 		for to, leaves := range map[petstore.OrderStatus]petstore.Status{petstore.Completed: petstore.Sold, petstore.Cancelled: petstore.Available} {
 			pet := t.add(rex)
 			order := t.place(pet.ID)
-			closed := t.finish(order.ID, to)
+			closed := t.closeOrder(order.ID, to)
 			if closed.Status != to || closed.ClosedAt.Before(closed.CreatedAt) || closed.ClosedAt.After(closed.ExpiresAt) {
 				t.Fatalf("closed %+v", closed)
 			}
@@ -97,27 +97,27 @@ var orderCases = []storageCase{
 			t.same("the animal", t.status(pet.ID), leaves)
 		}
 	}},
-	{"to close an order again as it was closed changes nothing", func(t storageTest) {
+	{"closing an order again in the same way changes nothing", func(t storageTest) {
 		for _, to := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled} {
 			pet := t.add(rex)
 			order := t.place(pet.ID)
-			closed := t.finish(order.ID, to)
-			t.patch(pet.ID, restated(petstore.Pending))
-			t.same("again", t.finish(order.ID, to), closed)
+			closed := t.closeOrder(order.ID, to)
+			t.patch(pet.ID, withStatus(petstore.Pending))
+			t.same("again", t.closeOrder(order.ID, to), closed)
 			t.same("the animal", t.status(pet.ID), petstore.Pending)
 		}
 	}},
-	{"a closed order cannot be closed otherwise", func(t storageTest) {
+	{"a closed order cannot be closed in another way", func(t storageTest) {
 		completed, cancelled := t.place(t.add(rex).ID), t.place(t.add(rex).ID)
-		t.finish(completed.ID, petstore.Completed)
-		t.finish(cancelled.ID, petstore.Cancelled)
+		t.closeOrder(completed.ID, petstore.Completed)
+		t.closeOrder(cancelled.ID, petstore.Cancelled)
 		_, err := t.CloseOrder(t.Context(), completed.ID, petstore.Cancelled)
 		t.refused(err, petstore.OrderClosed)
 		_, err = t.CloseOrder(t.Context(), cancelled.ID, petstore.Completed)
 		t.refused(err, petstore.OrderClosed)
 		t.same("the sold animal", t.status(completed.PetID), petstore.Sold)
 	}},
-	{"an order that is not there is not found", func(t storageTest) {
+	{"an order that does not exist is not found", func(t storageTest) {
 		order := t.place(t.add(rex).ID)
 		for _, id := range []int64{0, -1, order.ID + 1, math.MaxInt64} {
 			_, err := t.GetOrder(t.Context(), id)
@@ -126,20 +126,20 @@ var orderCases = []storageCase{
 			t.refused(err, petstore.NotFound)
 		}
 	}},
-	{"a pet can be ordered again when it is free, and a closed order outlives its pet", func(t storageTest) {
+	{"a pet that is free again can be ordered again, and closed orders outlive their pet", func(t storageTest) {
 		pet := t.add(rex)
-		first := t.finish(t.place(pet.ID).ID, petstore.Cancelled)
-		second := t.finish(t.place(pet.ID).ID, petstore.Cancelled)
+		first := t.closeOrder(t.place(pet.ID).ID, petstore.Cancelled)
+		second := t.closeOrder(t.place(pet.ID).ID, petstore.Cancelled)
 		t.noError(t.DeletePet(t.Context(), pet.ID))
 		t.same("its orders", t.orders(petstore.OrderQuery{PetID: &pet.ID, Limit: 9}), []petstore.Order{second, first})
-		t.same("closed again", t.finish(first.ID, petstore.Cancelled), first)
+		t.same("closed again", t.closeOrder(first.ID, petstore.Cancelled), first)
 	}},
 	{"orders are listed newest first, by status and by pet, page by page", func(t storageTest) {
 		var all []petstore.Order
 		for i := range 12 {
 			order := t.place(t.add(rex).ID)
 			if i%3 > 0 {
-				order = t.finish(order.ID, petstore.OrderStatus(1+i%3))
+				order = t.closeOrder(order.ID, petstore.OrderStatus(1+i%3))
 			}
 			all = append(all, order)
 		}
@@ -166,25 +166,25 @@ var orderCases = []storageCase{
 		nobody := int64(-5)
 		t.same("of no animal", len(t.orders(petstore.OrderQuery{PetID: &nobody, Limit: 9})), 0)
 	}},
-	{"of fifty orders at once for one pet one is placed", func(t storageTest) {
+	{"of fifty concurrent orders for one pet, one is placed", func(t storageTest) {
 		pet := t.add(rex)
 		var placed atomic.Int64
-		t.atOnce(50, func(int) error {
+		t.concurrently(50, func(int) error {
 			_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
 			if err == nil {
 				placed.Add(1)
 				return nil
 			}
-			return notRefused(err, petstore.PetUnavailable)
+			return checkRefusal(err, petstore.PetUnavailable)
 		})
 		t.same("placed", placed.Load(), int64(1))
 		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 100})), 1)
 	}},
-	{"of completing and cancelling at once one wins", func(t storageTest) {
+	{"of completing and cancelling at once, one wins", func(t storageTest) {
 		for range 5 {
 			order := t.place(t.add(rex).ID)
 			var won [5]atomic.Int64
-			t.atOnce(20, func(i int) error {
+			t.concurrently(20, func(i int) error {
 				to := petstore.OrderStatus(2 + i%2)
 				got, err := t.CloseOrder(t.Context(), order.ID, to)
 				if err == nil {
@@ -194,43 +194,43 @@ var orderCases = []storageCase{
 					}
 					return nil
 				}
-				return notRefused(err, petstore.OrderClosed)
+				return checkRefusal(err, petstore.OrderClosed)
 			})
 			winner := t.order(order.ID).Status
 			t.same("answers of the winner", won[winner].Load(), int64(10))
 			t.same("the animal", t.status(order.PetID), winner.Leaves())
 		}
 	}},
-	{"an order that is sent again is placed once, and answered as it was", func(t storageTest) {
+	{"a repeated request places one order and gets the first answer", func(t storageTest) {
 		pet := t.add(rex)
 		ask := petstore.NewOrder{PetID: pet.ID, Reference: "r", Hold: time.Hour}
-		order, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		order, replayed, err := t.PlaceOrder(t.Context(), ask, idempotency("k", 1))
 		t.noError(err)
 		t.same("replayed", replayed, false)
-		t.finish(order.ID, petstore.Completed)
-		again, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.closeOrder(order.ID, petstore.Completed)
+		again, replayed, err := t.PlaceOrder(t.Context(), ask, idempotency("k", 1))
 		t.noError(err)
 		t.same("replayed", replayed, true)
 		t.same("the answer", again, order)
-		_, _, err = t.CreatePet(t.Context(), rex, once("k", 2))
+		_, _, err = t.CreatePet(t.Context(), rex, idempotency("k", 2))
 		t.refused(err, petstore.IdempotencyConflict)
 	}},
-	{"an order that was refused has not used its key", func(t storageTest) {
+	{"a refused order does not use up its key", func(t storageTest) {
 		pet := t.add(rex)
 		holder := t.place(pet.ID)
 		ask := petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}
-		_, _, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		_, _, err := t.PlaceOrder(t.Context(), ask, idempotency("k", 1))
 		t.refused(err, petstore.PetUnavailable)
-		t.finish(holder.ID, petstore.Cancelled)
-		_, replayed, err := t.PlaceOrder(t.Context(), ask, once("k", 1))
+		t.closeOrder(holder.ID, petstore.Cancelled)
+		_, replayed, err := t.PlaceOrder(t.Context(), ask, idempotency("k", 1))
 		t.noError(err)
 		t.same("replayed", replayed, false)
 	}},
-	{"concurrent duplicates of an order are one", func(t storageTest) {
+	{"concurrent duplicates place one order", func(t storageTest) {
 		pet := t.add(rex)
 		got := make([]petstore.Order, 30)
-		t.atOnce(len(got), func(i int) (err error) {
-			got[i], _, err = t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, once("k", 1))
+		t.concurrently(len(got), func(i int) (err error) {
+			got[i], _, err = t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, idempotency("k", 1))
 			return err
 		})
 		for _, order := range got {

@@ -21,14 +21,14 @@ var petCases = []storageCase{
 			}
 		}
 	}},
-	{"a created pet is what was asked for, with an id", func(t storageTest) {
+	{"a created pet is the requested pet, with an id", func(t storageTest) {
 		pet := t.add(rex)
 		if pet.ID < 1 {
 			t.Fatalf("id %d, want a positive one", pet.ID)
 		}
 		t.same("created", pet.NewPet, rex)
 	}},
-	{"a created pet can be got", func(t storageTest) {
+	{"a created pet can be read", func(t storageTest) {
 		for _, want := range t.addMany(5) {
 			got, err := t.GetPet(t.Context(), want.ID)
 			t.noError(err)
@@ -46,7 +46,7 @@ var petCases = []storageCase{
 		pets := t.addMany(9)
 		t.same("listed", t.all(), pets)
 	}},
-	{"a list has at most as many pets as its limit", func(t storageTest) {
+	{"a list has at most limit pets", func(t storageTest) {
 		pets := t.addMany(9)
 		for limit := 1; limit <= len(pets); limit++ {
 			t.same("listed", t.list(petstore.PetQuery{Limit: limit}), pets[:limit])
@@ -77,7 +77,7 @@ var petCases = []storageCase{
 		}
 		t.same("before the highest id", t.list(petstore.PetQuery{Before: math.MaxInt64, Limit: 100}), pets)
 	}},
-	{"a list before an id that no pet has works all the same", func(t storageTest) {
+	{"a list before an id that no pet has works too", func(t storageTest) {
 		pets := t.addMany(3)
 		t.same("listed", t.list(petstore.PetQuery{Before: pets[0].ID + 1000, Limit: 2}), pets[:2])
 		if got := t.list(petstore.PetQuery{Before: pets[2].ID, Limit: 2}); len(got) != 0 {
@@ -107,7 +107,7 @@ var petCases = []storageCase{
 			t.same("listed", t.list(petstore.PetQuery{Status: petstore.Sold, Limit: 1}), []petstore.Pet{pet})
 		}
 	}},
-	{"each id is above all that were given before", func(t storageTest) {
+	{"each id is higher than all earlier ids", func(t storageTest) {
 		pets := t.addMany(20)
 		for i := 1; i < len(pets); i++ {
 			if pets[i-1].ID <= pets[i].ID {
@@ -115,10 +115,10 @@ var petCases = []storageCase{
 			}
 		}
 	}},
-	{"of hundreds of concurrent creates each is stored once", func(t storageTest) {
+	{"each of hundreds of concurrent creates is stored once", func(t storageTest) {
 		const many = 400
 		created := make([]petstore.Pet, many)
-		t.atOnce(many, func(i int) error {
+		t.concurrently(many, func(i int) error {
 			want := petstore.NewPet{Name: fmt.Sprintf("Pet %d", i), CategoryID: int64(-i), Status: petstore.Statuses[i%3]}
 			var err error
 			if created[i], _, err = t.CreatePet(t.Context(), want, nil); err == nil && created[i].NewPet != want {
@@ -129,8 +129,8 @@ var petCases = []storageCase{
 		slices.SortFunc(created, func(a, b petstore.Pet) int { return int(b.ID - a.ID) })
 		t.same("listed", t.all(), created)
 	}},
-	{"an acknowledged pet is seen by every read that starts afterwards", func(t storageTest) {
-		t.atOnce(20, func(i int) error {
+	{"every read that starts after an acknowledgment shows the pet", func(t storageTest) {
+		t.concurrently(20, func(i int) error {
 			for range 5 {
 				pet, _, err := t.CreatePet(t.Context(), rex, nil)
 				if err != nil {
@@ -147,11 +147,11 @@ var petCases = []storageCase{
 			return nil
 		})
 	}},
-	{"a walk over the pages meets every pet once while others are added", func(t storageTest) {
+	{"a walk over the pages finds every pet once while others are added", func(t storageTest) {
 		before := t.addMany(60)
 		var walking atomic.Bool
 		walking.Store(true)
-		t.atOnce(6, func(i int) error {
+		t.concurrently(6, func(i int) error {
 			if i > 0 {
 				return addWhile(t.Context(), t.Database, &walking)
 			}
@@ -202,7 +202,7 @@ func addWhile(ctx context.Context, s petstore.Database, more *atomic.Bool) error
 	return nil
 }
 
-// walk pages through the animals of a status. It returns an error unless it meets each of them exactly once.
+// walk pages through the animals of a status. It returns an error unless it finds each of the pets exactly once.
 func walk(ctx context.Context, s petstore.Database, status petstore.Status, pets []petstore.Pet) error {
 	seen := make(map[int64]int)
 	for q := (petstore.PetQuery{Status: status, Limit: 7}); ; {
@@ -220,12 +220,12 @@ func walk(ctx context.Context, s petstore.Database, status petstore.Status, pets
 	}
 	for id, times := range seen {
 		if times != 1 {
-			return fmt.Errorf("pet %d was met %d times", id, times)
+			return fmt.Errorf("pet %d was found %d times", id, times)
 		}
 	}
 	for _, p := range pets {
 		if (status == 0 || p.Status == status) != (seen[p.ID] == 1) {
-			return fmt.Errorf("%s pet %d was met %d times in a walk over %q", p.Status, p.ID, seen[p.ID], status)
+			return fmt.Errorf("%s pet %d was found %d times in a walk over %q", p.Status, p.ID, seen[p.ID], status)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// rotate replaces a key by a new key with that secret.
+// rotate rotates a key. Its successor has that secret.
 func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Duration) petstore.Key {
 	t.Helper()
 	next, err := t.RotateKey(t.Context(), id, petstore.HashSecret(secret), now, overlap)
@@ -17,8 +17,8 @@ func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Durat
 	return next
 }
 
-// refusedFor fails unless a rotation of old is refused and the refusal names its successor.
-func (t storageTest) refusedFor(successor, old petstore.Key, now time.Time) {
+// wantSuccessor fails the test unless a rotation of old is refused and the refusal names its successor.
+func (t storageTest) wantSuccessor(successor, old petstore.Key, now time.Time) {
 	t.Helper()
 	_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("another"), now, time.Hour)
 	t.refused(err, petstore.KeyRevoked)
@@ -42,7 +42,7 @@ var rotationCases = []storageCase{
 		})
 		t.same("found", t.find("new"), next)
 	}},
-	{"the old key lives for the overlap", func(t storageTest) {
+	{"the old key stays usable for the overlap", func(t storageTest) {
 		old := t.addKey(newKey("old"))
 		now := epoch.Add(time.Hour)
 		next := t.rotate(old.ID, "new", now, 24*time.Hour)
@@ -50,14 +50,14 @@ var rotationCases = []storageCase{
 		t.same("old key", t.find("old"), old)
 		t.same("listed", t.keys(), []petstore.Key{old, next})
 	}},
-	{"without an overlap the old key ends at once", func(t storageTest) {
+	{"without an overlap, the old key expires at once", func(t storageTest) {
 		old := t.addKey(newKey("old"))
 		now := epoch.Add(time.Hour)
 		t.rotate(old.ID, "new", now, 0)
 		t.refused(t.find("old").Usable(now), petstore.Unauthorized)
 		t.noError(t.find("new").Usable(now))
 	}},
-	{"the new key gets as long a life as the old one was given", func(t storageTest) {
+	{"the new key gets the lifetime that the old key was given", func(t storageTest) {
 		const life = 90 * 24 * time.Hour
 		old := t.addKey(petstore.NewKey("old", petstore.Free, limits, epoch, life))
 		now := epoch.Add(80 * 24 * time.Hour)
@@ -68,7 +68,7 @@ var rotationCases = []storageCase{
 		t.same("expiry after a second rotation", last.ExpiresAt, now.Add(time.Hour+life))
 		t.same("owner after a second rotation", last.Owner, old.Owner)
 	}},
-	{"an overlap never prolongs a key", func(t storageTest) {
+	{"an overlap never extends the expiry of a key", func(t storageTest) {
 		old := t.addKey(petstore.NewKey("old", petstore.Free, limits, epoch, time.Hour))
 		old.RotatedAt = epoch.Add(30 * time.Minute)
 		t.rotate(old.ID, "new", old.RotatedAt, 24*time.Hour)
@@ -89,44 +89,44 @@ var rotationCases = []storageCase{
 		t.refused(err, petstore.NotFound)
 		t.same("keys", len(t.keys()), 0)
 	}},
-	{"a rotation to a hash that is there already changes nothing", func(t storageTest) {
+	{"a rotation to a hash that a key has already changes nothing", func(t storageTest) {
 		old := t.addKey(newKey("old"))
 		if _, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("old"), epoch, 0); err == nil {
 			t.Fatal("two keys share a hash")
 		}
 		t.same("listed", t.keys(), []petstore.Key{old})
 	}},
-	{"a key that was rotated already is refused by the name of its successor", func(t storageTest) {
+	{"rotating a rotated key is refused, and the refusal names the successor", func(t storageTest) {
 		old := t.addKey(newKey("old"))
 		next := t.rotate(old.ID, "new", epoch, time.Hour)
-		t.refusedFor(next, old, epoch)
+		t.wantSuccessor(next, old, epoch)
 		before := t.keys()
-		t.refusedFor(next, old, epoch.Add(2*time.Hour)) // it has expired, but naming its successor is the better answer
+		t.wantSuccessor(next, old, epoch.Add(2*time.Hour)) // the key has expired too, but the successor is the better answer
 		t.same("keys", t.keys(), before)
 
 		t.addKey(newKey("bystander"))
-		last := t.rotate(next.ID, "newer", epoch.Add(-time.Hour), time.Hour) // by a clock that runs behind
-		t.refusedFor(last, old, epoch)
-		t.refusedFor(last, next, epoch)
+		last := t.rotate(next.ID, "newer", epoch.Add(-time.Hour), time.Hour) // by a slow clock
+		t.wantSuccessor(last, old, epoch)
+		t.wantSuccessor(last, next, epoch)
 	}},
-	{"concurrent rotations make one new key, whatever the overlap", func(t storageTest) {
+	{"concurrent rotations create one new key, whatever the overlap", func(t storageTest) {
 		for _, overlap := range []time.Duration{0, time.Hour} {
 			var winners atomic.Int64
 			old := t.addKey(newKey("old " + overlap.String()))
 			before := len(t.keys())
-			t.atOnce(10, func(i int) error {
+			t.concurrently(10, func(i int) error {
 				_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret(fmt.Sprint(overlap, i)), epoch, overlap)
 				if err == nil {
 					winners.Add(1)
 					return nil
 				}
-				return notRefused(err, petstore.KeyRevoked)
+				return checkRefusal(err, petstore.KeyRevoked)
 			})
 			t.same("winners", winners.Load(), int64(1))
 			t.same("new keys", len(t.keys())-before, 1)
 		}
 	}},
-	{"a revoked key is not usable from then on", func(t storageTest) {
+	{"a revoked key is unusable from then on", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		bystander := t.addKey(newKey("b"))
 		now := epoch.Add(time.Hour)

@@ -10,16 +10,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-// VersionOne checks a store that the first version of the program made. Each case opens a migrated copy of it with open;
-// openEmpty opens a new store. The functions register their own cleanup.
+// VersionOne checks a store that the first version of the program wrote. For each case, open returns a migrated copy of it,
+// openEmpty returns a new store, and both register a cleanup.
 func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Database) {
 	for _, c := range versionOneCases {
-		t.Run(c.behaviour, func(t *testing.T) { c.check(copyTest{t, open(t), openEmpty(t)}) })
+		t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{t, open(t), openEmpty(t)}) })
 	}
 }
 
-// The first version kept these animals. Each was created with the Idempotency-Key first-1, first-2 and so on, within a
-// second of versionOneTime.
+// The store of the first version has these animals. They were created with the Idempotency-Keys first-1, first-2 and so on,
+// within a second of versionOneTime.
 var (
 	versionOnePets = []petstore.Pet{
 		{ID: 1, NewPet: petstore.NewPet{Name: "Biscuit, beagle mix", CategoryID: 1, Status: petstore.Available}},
@@ -32,7 +32,7 @@ var (
 )
 
 var versionOneCases = []copyCase{
-	{"its animals are there and are counted", func(t copyTest) {
+	{"its animals are there, and the inventory counts them", func(t copyTest) {
 		for _, want := range versionOnePets {
 			got, err := t.from.GetPet(t.Context(), want.ID)
 			t.noError(err)
@@ -44,7 +44,7 @@ var versionOneCases = []copyCase{
 		next := storageTest{t.T, t.from}.add(rex)
 		t.same("the next id", next.ID, int64(6))
 	}},
-	{"its keys may write, and only the one that was rotated says so", func(t copyTest) {
+	{"its keys may write, and only the rotated key has a time of rotation", func(t copyTest) {
 		keys := map[string][]petstore.StoredKey{}
 		all, err := t.from.StoredKeys(t.Context(), petstore.StoredKey{}, 100)
 		t.noError(err)
@@ -80,10 +80,10 @@ var versionOneCases = []copyCase{
 			}
 		}
 	}},
-	{"what was answered to an Idempotency-Key is answered again, whatever became of the animal", func(t copyTest) {
+	{"a repeated Idempotency-Key gets the first answer, whatever became of the animal", func(t copyTest) {
 		t.replayVersionOne()
 		s := storageTest{t.T, t.from}
-		s.patch(1, restated(petstore.Sold))
+		s.patch(1, withStatus(petstore.Sold))
 		name, category := "Another", int64(99)
 		_, err := t.from.UpdatePet(t.Context(), 3, petstore.PetPatch{Name: &name, CategoryID: &category})
 		t.noError(err)
@@ -91,40 +91,40 @@ var versionOneCases = []copyCase{
 		s.place(5)
 		t.replayVersionOne()
 	}},
-	{"a new category follows the highest number that animals carry, without those that no client reads exactly", func(t copyTest) {
-		t.same("category", storageTest{t.T, t.from}.category("Dogs"), petstore.Category{ID: 13, Name: "Dogs"})
+	{"a new category gets the number after the highest category number that clients read exactly", func(t copyTest) {
+		t.same("category", storageTest{t.T, t.from}.createCategory("Dogs"), petstore.Category{ID: 13, Name: "Dogs"})
 	}},
-	{"an animal of it is ordered and sold", func(t copyTest) {
+	{"one of its animals can be ordered and sold", func(t copyTest) {
 		s := storageTest{t.T, t.from}
-		s.finish(s.place(1).ID, petstore.Completed)
+		s.closeOrder(s.place(1).ID, petstore.Completed)
 		t.same("the animal", s.status(1), petstore.Sold)
 		inventory, err := t.from.Inventory(t.Context())
 		t.noError(err)
 		t.same("inventory", inventory, petstore.Inventory{Available: 2, Pending: 1, Sold: 2})
 	}},
 	{"it can be copied", func(t copyTest) {
-		t.copy()
-		t.equal()
-		t.same("again", t.copy(), untouched)
+		t.copyAll()
+		t.sameContent()
+		t.same("again", t.copyAll(), nothingDone)
 	}},
 }
 
-// replayVersionOne repeats the requests that were sent to the first version.
+// replayVersionOne repeats the requests that created the animals of the first version.
 func (t copyTest) replayVersionOne() {
 	t.Helper()
 	key, err := t.from.FindKey(t.Context(), petstore.HashSecret("pets-version-one-key"))
 	t.noError(err)
 	for _, want := range versionOnePets {
 		body := fmt.Sprintf(`{"name":%q,"categoryId":%d,"status":%q}`, want.Name, want.CategoryID, want.Status.String())
-		once := &petstore.Idempotency{Owner: key.Owner, Key: fmt.Sprint("first-", want.ID), Fingerprint: sha256.Sum256([]byte(body)), Now: versionOneTime.Add(time.Hour)}
-		got, replayed, err := t.from.CreatePet(t.Context(), petstore.NewPet{}, once)
+		repeated := &petstore.Idempotency{Owner: key.Owner, Key: fmt.Sprint("first-", want.ID), Fingerprint: sha256.Sum256([]byte(body)), Now: versionOneTime.Add(time.Hour)}
+		got, replayed, err := t.from.CreatePet(t.Context(), petstore.NewPet{}, repeated)
 		if err != nil || !replayed || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s answers %+v, %v, %v; want %+v", once.Key, got, replayed, err, want)
+			t.Errorf("%s answers %+v, %v, %v; want %+v", repeated.Key, got, replayed, err, want)
 		}
-		once.Fingerprint[0]++
-		_, _, err = t.from.CreatePet(t.Context(), want.NewPet, once)
+		repeated.Fingerprint[0]++
+		_, _, err = t.from.CreatePet(t.Context(), want.NewPet, repeated)
 		if !petstore.IsCode(err, petstore.IdempotencyConflict) {
-			t.Errorf("%s with another body: %v", once.Key, err)
+			t.Errorf("%s with another body: %v", repeated.Key, err)
 		}
 	}
 }

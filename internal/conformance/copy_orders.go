@@ -9,44 +9,44 @@ import (
 	"petstore/internal/petstore"
 )
 
-var copyLifeCases = []copyCase{
-	{"categories, orders and the inventory come over, and what became of them with the next copy", func(t copyTest) {
+var copyOrderCases = []copyCase{
+	{"categories, orders and the inventory are copied, and the next copy brings their changes", func(t copyTest) {
 		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
-		dogs, cats := from.category("Dogs"), from.category("Cats")
-		from.name(math.MinInt64, "The least", true)
-		from.name(math.MaxInt64, "The greatest", true)
+		dogs, cats := from.createCategory("Dogs"), from.createCategory("Cats")
+		from.nameCategory(math.MinInt64, "The least", true)
+		from.nameCategory(math.MaxInt64, "The greatest", true)
 		free, sold, gone := from.add(rex), from.add(rex), from.add(rex)
 		first, second := from.place(free.ID), from.place(sold.ID)
-		from.finish(from.place(gone.ID).ID, petstore.Cancelled)
-		t.copy()
-		t.equal()
+		from.closeOrder(from.place(gone.ID).ID, petstore.Cancelled)
+		t.copyAll()
+		t.sameContent()
 		to.refusedPatch(free.ID, petstore.PetReserved)
 
-		from.finish(first.ID, petstore.Cancelled)
-		from.finish(second.ID, petstore.Completed)
+		from.closeOrder(first.ID, petstore.Cancelled)
+		from.closeOrder(second.ID, petstore.Completed)
 		from.place(free.ID)
 		from.noError(t.from.DeletePet(t.Context(), gone.ID))
-		from.name(dogs.ID, "Hounds", false)
-		from.name(cats.ID, "Dogs", false)
+		from.nameCategory(dogs.ID, "Hounds", false)
+		from.nameCategory(cats.ID, "Dogs", false)
 		from.noError(t.from.DeleteCategory(t.Context(), math.MinInt64))
-		tallies := t.copy()
-		t.equal()
+		tallies := t.copyAll()
+		t.sameContent()
 		t.same("orders", tallies[3], petstore.Tally{Kind: "orders", Added: 1, Changed: 2})
 		t.same("animals", tallies[4], petstore.Tally{Kind: "animals", Changed: 1, Removed: 1})
-		t.same("again", t.copy(), untouched)
+		t.same("again", t.copyAll(), nothingDone)
 	}},
-	{"names that changed places come over", func(t copyTest) {
+	{"categories that swapped their names are copied", func(t copyTest) {
 		from := storageTest{t.T, t.from}
-		dogs, cats := from.category("Dogs"), from.category("Cats")
-		t.copy()
-		from.name(dogs.ID, "for a moment", false)
-		from.name(cats.ID, "Dogs", false)
-		from.name(dogs.ID, "Cats", false)
-		t.copy()
-		t.equal()
-		t.same("again", t.copy(), untouched)
+		dogs, cats := from.createCategory("Dogs"), from.createCategory("Cats")
+		t.copyAll()
+		from.nameCategory(dogs.ID, "for a moment", false)
+		from.nameCategory(cats.ID, "Dogs", false)
+		from.nameCategory(dogs.ID, "Cats", false)
+		t.copyAll()
+		t.sameContent()
+		t.same("again", t.copyAll(), nothingDone)
 	}},
-	{"a copy goes on when an animal that it saw held is held by another order, and the next copy has both", func(t copyTest) {
+	{"a copy goes on if another order takes over an animal meanwhile, and the next copy brings both orders", func(t copyTest) {
 		from := storageTest{t.T, t.from}
 		pet := from.add(rex)
 		first := from.place(pet.ID)
@@ -56,15 +56,15 @@ var copyLifeCases = []copyCase{
 		}
 		t.noError(t.from.ReplaceOrders(t.Context(), closed, nil))
 		change := sync.OnceFunc(func() {
-			from.finish(first.ID, petstore.Cancelled)
+			from.closeOrder(first.ID, petstore.Cancelled)
 			from.place(pet.ID)
 		})
-		_, err := petstore.Copy(t.Context(), changing{t.from, change}, t.to, func(int64, int64) {})
+		_, err := petstore.Copy(t.Context(), changingSource{t.from, change}, t.to, func(int64, int64) {})
 		t.noError(err)
-		t.copy()
-		t.equal()
+		t.copyAll()
+		t.sameContent()
 	}},
-	{"an order that came over without its animal can be closed, and expires", func(t copyTest) {
+	{"an order that was copied without its animal can be closed, or expires", func(t copyTest) {
 		to := storageTest{t.T, t.to}
 		held := petstore.Order{ID: 5, PetID: 77, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)}
 		over := petstore.Order{ID: 6, PetID: 78, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}
@@ -76,44 +76,44 @@ var copyLifeCases = []copyCase{
 		t.noError(err)
 		t.same("the other", to.order(over.ID).Status, petstore.Expired)
 	}},
-	{"no number of an order or a category that the source ever gave is given again", func(t copyTest) {
+	{"the target never reuses the number of an order or a category", func(t copyTest) {
 		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
-		category := from.category("Dogs")
+		category := from.createCategory("Dogs")
 		from.noError(t.from.DeleteCategory(t.Context(), category.ID))
 		order := from.place(from.add(rex).ID)
-		t.copy()
+		t.copyAll()
 		t.noError(t.to.ReplaceOrders(t.Context(), nil, []petstore.Order{order}))
-		if next := to.category("Cats"); next.ID <= category.ID {
+		if next := to.createCategory("Cats"); next.ID <= category.ID {
 			t.Errorf("a new category got the number %d, and %d was given before", next.ID, category.ID)
 		}
 		if next := to.place(to.add(rex).ID); next.ID <= order.ID {
 			t.Errorf("a new order got the id %d, and %d was given before", next.ID, order.ID)
 		}
 	}},
-	{"a key that may only read at one side may only read at the other", func(t copyTest) {
+	{"a key that may only read at the target stays so, whatever it may do at the source", func(t copyTest) {
 		reader := petstore.NewKey("reader", petstore.Free, limits, epoch, petstore.Forever)
 		reader.Access = petstore.ReadOnly
 		reader.LastUsedAt = epoch.Truncate(time.Hour)
 		t.noError(t.from.CreateKey(t.Context(), reader, petstore.HashSecret("reader")))
-		t.copy()
-		t.equal()
+		t.copyAll()
+		t.sameContent()
 		writer := reader
 		writer.Access = petstore.ReadWrite
 		t.noError(t.from.ReplaceKeys(t.Context(), []petstore.StoredKey{{Key: writer, Hash: petstore.HashSecret("reader")}}))
-		t.copy()
+		t.copyAll()
 		if keys := t.keys(t.to); len(keys) != 1 || keys[0].Access != petstore.ReadOnly {
 			t.Errorf("the target has the keys %+v", keys)
 		}
 	}},
 }
 
-// changing is a storage that changes after the copy has read the first orders.
-type changing struct {
+// changingSource is a storage that changes after the copy has read the first orders.
+type changingSource struct {
 	petstore.Database
 	change func()
 }
 
-func (s changing) StoredOrders(ctx context.Context, after petstore.Order, limit int) ([]petstore.Order, error) {
+func (s changingSource) StoredOrders(ctx context.Context, after petstore.Order, limit int) ([]petstore.Order, error) {
 	if after != (petstore.Order{}) {
 		s.change()
 	}
@@ -122,6 +122,6 @@ func (s changing) StoredOrders(ctx context.Context, after petstore.Order, limit 
 
 func (t storageTest) refusedPatch(id int64, code petstore.Code) {
 	t.Helper()
-	_, err := t.UpdatePet(t.Context(), id, restated(petstore.Sold))
+	_, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold))
 	t.refused(err, code)
 }

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// everyCall calls each method of a Storage once, with arguments that an open storage accepts.
+// everyCall has one call of each method of a Storage, with arguments that an open storage accepts.
 var everyCall = []struct {
 	name string
 	call func(ctx context.Context, s petstore.Database) error
@@ -24,12 +24,12 @@ var everyCall = []struct {
 		_, _, err := s.CreatePet(ctx, rex, nil)
 		return err
 	}},
-	{"CreatePet once", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.CreatePet(ctx, rex, once("k", 1))
+	{"CreatePet with an idempotency", func(ctx context.Context, s petstore.Database) error {
+		_, _, err := s.CreatePet(ctx, rex, idempotency("k", 1))
 		return err
 	}},
 	{"UpdatePet", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.UpdatePet(ctx, 1, restated(petstore.Sold))
+		_, err := s.UpdatePet(ctx, 1, withStatus(petstore.Sold))
 		return err
 	}},
 	{"DeletePet", func(ctx context.Context, s petstore.Database) error { return s.DeletePet(ctx, 1) }},
@@ -66,8 +66,8 @@ var everyCall = []struct {
 		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, nil)
 		return err
 	}},
-	{"PlaceOrder once", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, once("k", 1))
+	{"PlaceOrder with an idempotency", func(ctx context.Context, s petstore.Database) error {
+		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, idempotency("k", 1))
 		return err
 	}},
 	{"CloseOrder", func(ctx context.Context, s petstore.Database) error {
@@ -118,7 +118,7 @@ var everyCall = []struct {
 	{"Ping", func(ctx context.Context, s petstore.Database) error { return s.Ping(ctx) }},
 }
 
-var lifeCases = []storageCase{
+var lifecycleCases = []storageCase{
 	{"an open storage answers a ping", func(t storageTest) {
 		t.noError(t.Ping(t.Context()))
 	}},
@@ -128,22 +128,22 @@ var lifeCases = []storageCase{
 		t.addKey(key)
 		pet := t.add(rex)
 		for _, method := range everyCall {
-			if problem := notRefused(method.call(ended(), t.Database), petstore.Unavailable); problem != nil {
-				t.Errorf("%s: %v", method.name, problem)
+			if wrong := checkRefusal(method.call(canceledContext(), t.Database), petstore.Unavailable); wrong != nil {
+				t.Errorf("%s: %v", method.name, wrong)
 			}
 		}
 		t.same("pets", t.all(), []petstore.Pet{pet})
 		t.same("keys", t.keys(), []petstore.Key{key})
 		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 9})), 0)
-		t.same("categories", t.category("Dogs").Name, "Dogs")
-		t.addOnce(rex, once("k", 1), false)
+		t.same("categories", t.createCategory("Dogs").Name, "Dogs")
+		t.addOnce(rex, idempotency("k", 1), false)
 	}},
 	{"a closed storage refuses every call", func(t storageTest) {
 		t.add(rex)
 		t.noError(t.Close())
 		for _, method := range everyCall {
-			if problem := notRefused(method.call(t.Context(), t.Database), petstore.Unavailable); problem != nil {
-				t.Errorf("%s: %v", method.name, problem)
+			if wrong := checkRefusal(method.call(t.Context(), t.Database), petstore.Unavailable); wrong != nil {
+				t.Errorf("%s: %v", method.name, wrong)
 			}
 		}
 	}},
@@ -151,20 +151,20 @@ var lifeCases = []storageCase{
 		t.noError(t.Close())
 		t.noError(t.Close())
 	}},
-	{"what comes while the storage closes is done or refused", func(t storageTest) {
-		t.atOnce(60, func(i int) error {
+	{"a call during Close is done or refused", func(t storageTest) {
+		t.concurrently(60, func(i int) error {
 			if i == 30 {
 				return t.Close()
 			}
 			pet, _, err := t.CreatePet(t.Context(), rex, nil)
 			if err != nil {
-				return notRefused(err, petstore.Unavailable)
+				return checkRefusal(err, petstore.Unavailable)
 			}
 			if pet.NewPet != rex || pet.ID == 0 {
 				t.Errorf("created %+v", pet)
 			}
 			if _, err = t.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil {
-				return notRefused(err, petstore.Unavailable)
+				return checkRefusal(err, petstore.Unavailable)
 			}
 			return nil
 		})
