@@ -110,7 +110,7 @@ func TestErrorsAboutTheEnvironmentNameTheVariable(t *testing.T) {
 		{"PETSTORE_ENVIRONMENT", "test", "serve", `PETSTORE_ENVIRONMENT is "test"; it must be production or staging (see petstore serve --help)`},
 		{"PETSTORE_LISTEN", "8080", "serve", `PETSTORE_LISTEN is "8080"; it must be a port such as :8080 or an address such as 127.0.0.1:8080 (see petstore serve --help)`},
 		{"PETSTORE_DATABASE", "pets.db", "migrate", `PETSTORE_DATABASE begins with "pets.db"; it must be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (see petstore migrate --help)`},
-		{"PETSTORE_DATABASE", "sqlite:/nowhere/pets.db", "keys list", `there is no database /nowhere/pets.db; choose another PETSTORE_DATABASE, or let petstore serve make it`},
+		{"PETSTORE_DATABASE", "sqlite:/nowhere/pets.db", "keys list", `there is no database /nowhere/pets.db; choose another PETSTORE_DATABASE, or let petstore serve create it`},
 	} {
 		args := strings.Fields(c.command)
 		if c.variable != "PETSTORE_DATABASE" {

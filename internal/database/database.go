@@ -75,7 +75,7 @@ func (f Flags) Open(ctx context.Context, why Purpose, w Watch) (*Storage, error)
 func (f Flags) openSQLite(ctx context.Context, path string, why Purpose, w Watch) (*Storage, error) {
 	db, err := sqlite.Open(ctx, sqlite.Config{
 		Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone,
-		Batched: w.Batched, Watch: w.Watch, Lost: w.Lost,
+		Batched: w.Batched, Watch: w.Watch, FileLost: w.Lost,
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (petsto
 		}
 		var last petstore.Ban
 		err := query(w.conn, func(row *sqlite3.Stmt) {
-			last = petstore.Ban{Start: timeAt(row, 0), Until: timeAt(row, 1), Streak: row.ColumnInt(2)}
+			last = petstore.Ban{Start: columnTime(row, 0), Until: columnTime(row, 1), Streak: row.ColumnInt(2)}
 		}, selectBan, owner)
 		if err != nil {
 			return err
@@ -41,7 +41,7 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (petsto
 	return next, nil
 }
 
-// UnbanOwner lifts the owner's ban and forgets the earlier ones.
+// UnbanOwner lifts the owner's ban and forgets all earlier bans.
 func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 	return db.write(ctx, func(w *writer) error {
 		if err := checkOwner(w.conn, owner); err != nil {
@@ -58,7 +58,7 @@ func setBan(conn *sqlite3.Conn, owner string, ban petstore.Ban) error {
 	return run(conn, putBan, owner, ban.Start.UnixMilli(), ban.Until.UnixMilli(), ban.Streak)
 }
 
-// checkOwner refuses an owner that has no key. An owner has the id of its first key, so the refusal names that key.
+// checkOwner refuses an owner that has no key. The owner's id is the id of its first key, so the refusal names that key.
 func checkOwner(conn *sqlite3.Conn, owner string) error {
 	known := false
 	err := query(conn, func(*sqlite3.Stmt) { known = true }, selectOwner, owner)

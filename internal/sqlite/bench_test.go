@@ -13,7 +13,7 @@ import (
 const benchPets = 100_000
 
 func BenchmarkList(b *testing.B) {
-	db := openFull(b)
+	db := openFilled(b)
 	newest := func() int64 { return 0 }
 	random := func() int64 { return 21 + rand.Int64N(benchPets-20) }
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func BenchmarkList(b *testing.B) {
 }
 
 func BenchmarkGet(b *testing.B) {
-	db := openFull(b)
+	db := openFilled(b)
 	b.Run("random", func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
@@ -53,7 +53,7 @@ func BenchmarkGet(b *testing.B) {
 	})
 }
 
-// BenchmarkCreate reports how many creates shared a commit beside their cost.
+// BenchmarkCreate also reports how many creates shared a commit.
 func BenchmarkCreate(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(fmt.Sprintf("%d callers", callers), func(b *testing.B) {
@@ -67,14 +67,14 @@ func BenchmarkCreate(b *testing.B) {
 					}
 				}
 			})
-			b.ReportMetric(float64(b.N)/float64(db.newest.version.Load()), "creates/commit")
+			b.ReportMetric(float64(b.N)/float64(db.cache.version.Load()), "creates/commit")
 		})
 	}
 }
 
-// BenchmarkListWhileOthersCreate reports how often the version changed meanwhile.
+// BenchmarkListWhileOthersCreate also reports how often the version changed.
 func BenchmarkListWhileOthersCreate(b *testing.B) {
-	db := openFull(b)
+	db := openFilled(b)
 	ctx, stop := context.WithCancel(b.Context())
 	var creators sync.WaitGroup
 	for range 4 {
@@ -84,7 +84,7 @@ func BenchmarkListWhileOthersCreate(b *testing.B) {
 			}
 		})
 	}
-	before := db.newest.version.Load()
+	before := db.cache.version.Load()
 	b.SetParallelism(16)
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -95,20 +95,20 @@ func BenchmarkListWhileOthersCreate(b *testing.B) {
 			}
 		}
 	})
-	b.ReportMetric(float64(db.newest.version.Load()-before)/b.Elapsed().Seconds(), "commits/s")
+	b.ReportMetric(float64(db.cache.version.Load()-before)/b.Elapsed().Seconds(), "commits/s")
 	stop()
 	creators.Wait()
 }
 
-// openFull opens a database with benchPets animals in it.
-func openFull(b *testing.B) *DB {
+// openFilled opens a database with benchPets animals.
+func openFilled(b *testing.B) *DB {
 	db := openNew(b)
 	for done := 0; done < benchPets; done += maxBatch {
 		batch := make([]change, min(maxBatch, benchPets-done))
 		for i := range batch {
 			batch[i].pet = petstore.NewPet{Name: fmt.Sprintf("Pet number %d", done+i), Status: petstore.Statuses[i%3]}
 		}
-		if _, err := db.commit(batch); err != nil {
+		if _, err := db.commitBatch(batch); err != nil {
 			b.Fatal(err)
 		}
 	}

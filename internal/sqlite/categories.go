@@ -15,7 +15,7 @@ const (
 	putCategory          = "INSERT INTO categories (id, name) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET name = excluded.name"
 	deleteCategory       = "DELETE FROM categories WHERE id = ?1"
 	selectNextCategory   = "SELECT next FROM category_counter"
-	beginCounter         = "INSERT INTO category_counter SELECT max(coalesce(max(category_id), 0), 0) + 1 FROM pets WHERE category_id < ?1"
+	insertCounter        = "INSERT INTO category_counter SELECT max(coalesce(max(category_id), 0), 0) + 1 FROM pets WHERE category_id < ?1"
 	takeNumber           = `
 		UPDATE category_counter SET next = 1 + CASE
 			WHEN NOT EXISTS (SELECT 1 FROM categories WHERE id = next) THEN next
@@ -26,9 +26,9 @@ const (
 		RETURNING next - 1`
 )
 
-// ListCategories returns at most q.Limit categories in the order of their ids.
+// ListCategories returns at most q.Limit categories, ordered by id.
 func (db *DB) ListCategories(ctx context.Context, q petstore.CategoryQuery) (categories []petstore.Category, err error) {
-	err = db.readPets(ctx, func(r *reader) error {
+	err = db.readVersioned(ctx, func(r *reader) error {
 		return query(r.conn, func(row *sqlite3.Stmt) { categories = append(categories, scanCategory(row)) }, selectCategories, q.From, q.Limit)
 	})
 	return categories, err
@@ -36,7 +36,7 @@ func (db *DB) ListCategories(ctx context.Context, q petstore.CategoryQuery) (cat
 
 // GetCategory returns one category.
 func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Category, err error) {
-	err = db.readPets(ctx, func(r *reader) error {
+	err = db.readVersioned(ctx, func(r *reader) error {
 		found, err := findCategory(r.conn, selectCategory, id)
 		if err == nil && found == nil {
 			return petstore.NoSuchCategory()
@@ -49,7 +49,7 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 	return category, err
 }
 
-// CreateCategory gives a name to the next free number in the next commit.
+// CreateCategory names the next free number, in the next commit.
 func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
 	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Category, error) {
 		if other, err := findCategory(w.conn, selectCategoryByName, name); err != nil {
@@ -65,26 +65,26 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 	})
 }
 
-// nextCategory takes the next number of the counter that has no name. The very first call creates the counter.
+// nextCategory takes the counter's next number that has no name. The very first call creates the counter.
 func (w *writer) nextCategory() (id int64, err error) {
 	if id, err = w.takeNumber(); id != 0 || err != nil {
 		return id, err
 	}
-	if err := run(w.conn, beginCounter, petstore.CategoryBound); err != nil {
+	if err := run(w.conn, insertCounter, petstore.CategoryBound); err != nil {
 		return 0, err
 	}
 	return w.takeNumber()
 }
 
-// takeNumber moves the counter on and returns the number that it took, or 0 if there is no counter yet.
+// takeNumber advances the counter and returns the number that it took, or 0 if there is no counter yet.
 func (w *writer) takeNumber() (id int64, err error) {
 	err = query(w.conn, func(row *sqlite3.Stmt) { id = row.ColumnInt64(0) }, takeNumber)
 	return id, err
 }
 
-// NameCategory names a number in the next commit.
+// NameCategory names a number, in the next commit.
 func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isNew bool, err error) {
-	err = db.change(ctx, func(w *writer) error {
+	err = db.inNextCommit(ctx, func(w *writer) error {
 		other, err := findCategory(w.conn, selectCategoryByName, category.Name)
 		if err != nil {
 			return err
@@ -102,9 +102,9 @@ func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isN
 	return isNew && err == nil, err
 }
 
-// DeleteCategory takes the name from a number in the next commit.
+// DeleteCategory removes the name of a number, in the next commit.
 func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
-	return db.change(ctx, func(w *writer) error {
+	return db.inNextCommit(ctx, func(w *writer) error {
 		err := run(w.conn, deleteCategory, id)
 		if err == nil && w.conn.Changes() == 0 {
 			err = petstore.NoSuchCategory()

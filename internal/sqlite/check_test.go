@@ -9,16 +9,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
+func TestCheckReturnsTheSchemaAndChangesNothing(t *testing.T) {
 	known := knownSchema(t)
 	check := func(what, path string, want int) {
 		t.Helper()
-		before := contents(t, filepath.Dir(path))
+		before := describeFolder(t, filepath.Dir(path))
 		schema, needed, err := Check(t.Context(), production(path))
 		if err != nil || schema != want || needed != knownSchema(t) {
 			t.Errorf("%s: schema %d of %d, %v; want %d", what, schema, needed, err, want)
 		}
-		if after := contents(t, filepath.Dir(path)); after != before {
+		if after := describeFolder(t, filepath.Dir(path)); after != before {
 			t.Errorf("%s: the check changed the folder:\nbefore\n%safter\n%s", what, before, after)
 		}
 	}
@@ -42,8 +42,8 @@ func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
 	check("an older database", database, known)
 }
 
-func TestACheckRefusesWhatServingRefuses(t *testing.T) {
-	database, _ := backedUp(t, 5)
+func TestCheckRefusesWhatServeRefuses(t *testing.T) {
+	database, _ := newWithBackup(t, 5)
 	notes := filepath.Join(t.TempDir(), "notes.db")
 	noError(t, os.WriteFile(notes, []byte(strings.Repeat("Dear diary. ", 1000)), 0o600))
 	walOnly := filepath.Join(t.TempDir(), "pets.db")
@@ -56,17 +56,17 @@ func TestACheckRefusesWhatServingRefuses(t *testing.T) {
 		"is a folder":                                               production(t.TempDir()),
 	} {
 		if _, _, err := Check(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("said %v, want something that says %q", err, says)
+			t.Errorf("got %v, want an error that contains %q", err, says)
 		}
 	}
 }
 
-func TestACheckSeesWhatAKilledServerLeftInTheWAL(t *testing.T) {
+func TestCheckReadsTheWALOfAKilledServer(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "pets.db")
 	server := open(t, Config{Path: source, Create: true, Serve: true})
 	fillPets(t, server, 10)
 	killed := filepath.Join(t.TempDir(), "pets.db")
-	for _, suffix := range []string{"", "-wal"} { // the schema is still in the WAL only
+	for _, suffix := range []string{"", "-wal"} { // only the WAL has the schema so far
 		content, err := os.ReadFile(source + suffix)
 		noError(t, err)
 		noError(t, os.WriteFile(killed+suffix, content, 0o600))

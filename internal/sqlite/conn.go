@@ -9,12 +9,12 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// patience is how long to wait for another process to let go of the database.
-const patience = 10 * time.Second
+// busyTimeout is how long to wait while another process has the database locked.
+const busyTimeout = 10 * time.Second
 
-// beside opens one connection to a database that other processes may be using. The release of the DB that it returns
-// closes the connection.
-func beside(cfg Config) (*DB, *sqlite3.Conn, error) {
+// openConn opens one connection to a database that other processes may be using. The returned DB owns the connection: its
+// release closes it.
+func openConn(cfg Config) (*DB, *sqlite3.Conn, error) {
 	path, err := locate(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -27,15 +27,15 @@ func beside(cfg Config) (*DB, *sqlite3.Conn, error) {
 	return db, conn, nil
 }
 
-// connect opens one more connection, which release will close.
+// connect opens one more connection. Release closes it.
 func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 	flags := sqlite3.OpenReadWrite
 	if create {
-		file := followed(path)
-		if err := checkNew(file); err != nil {
+		file := followLinks(path)
+		if err := checkLeftovers(file); err != nil {
 			return nil, err
 		}
-		makePrivate(file)
+		createPrivate(file)
 		flags |= sqlite3.OpenCreate
 	}
 	conn, err := sqlite3.OpenConn(path, flags)
@@ -43,17 +43,17 @@ func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 		return nil, err
 	}
 	db.conns = append(db.conns, conn)
-	conn.SetBusyTimeout(patience)
+	conn.SetBusyTimeout(busyTimeout)
 	return conn, nil
 }
 
-// patiently repeats f while another process has the database locked. SQLite can wait by itself, but it then tries at
-// intervals that grow to a tenth of a second: beside a server that writes all the time, it may never hit the moment
+// retryWhileBusy repeats f while another process has the database locked. SQLite can wait by itself, but it retries at
+// intervals that grow to a tenth of a second. Beside a server that writes all the time, it might never hit the moment
 // between two transactions.
-func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
+func retryWhileBusy(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 	conn.SetBusyTimeout(0)
-	defer conn.SetBusyTimeout(patience)
-	for deadline := time.Now().Add(patience); ; {
+	defer conn.SetBusyTimeout(busyTimeout)
+	for deadline := time.Now().Add(busyTimeout); ; {
 		err := f()
 		if sqlite3.ErrCode(err).ToPrimary() != sqlite3.ResultBusy || time.Now().After(deadline) {
 			return err
@@ -67,52 +67,52 @@ func patiently(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 }
 
 // transaction does work in one transaction, during which nobody else writes. If it fails, none of the work is stored,
-// unless the error is of type uncommitted.
+// unless the error is a commitError.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
-	return transactionTo(ctx, conn, work, func() error { return run(conn, "COMMIT") })
+	return transactionWith(ctx, conn, work, func() error { return run(conn, "COMMIT") })
 }
 
-// transactionTo is like transaction, but calls commit to end the transaction.
-func transactionTo(ctx context.Context, conn *sqlite3.Conn, work, commit func() error) error {
-	if err := patiently(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
+// transactionWith is like transaction, but calls commit to end the transaction.
+func transactionWith(ctx context.Context, conn *sqlite3.Conn, work, commit func() error) error {
+	if err := retryWhileBusy(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
 	defer func() {
 		if !conn.AutocommitEnabled() {
-			run(conn, "ROLLBACK") // if it fails, so does the next BEGIN, which reports it
+			run(conn, "ROLLBACK") // if this fails, the next BEGIN fails too and reports it
 		}
 	}()
 	if err := work(); err != nil {
 		return err
 	}
 	if err := commit(); err != nil {
-		return uncommitted{err}
+		return commitError{err}
 	}
 	return nil
 }
 
 // run executes one statement and ignores its rows. The connection keeps the statement prepared.
-func run(conn *sqlite3.Conn, query string, args ...any) error {
-	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args})
+func run(conn *sqlite3.Conn, sql string, args ...any) error {
+	return sqlitex.Execute(conn, sql, &sqlitex.ExecOptions{Args: args})
 }
 
-// setting executes a PRAGMA and returns the value that is then in force.
-func setting(conn *sqlite3.Conn, pragma string) (value string, err error) {
+// pragmaValue executes a PRAGMA and returns the value that is then in force.
+func pragmaValue(conn *sqlite3.Conn, pragma string) (value string, err error) {
 	err = query(conn, func(row *sqlite3.Stmt) { value = row.ColumnText(0) }, pragma)
 	return value, err
 }
 
 // query executes one statement and calls row for each of its rows. The connection keeps the statement prepared.
-func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), query string, args ...any) error {
-	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{
+func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), sql string, args ...any) error {
+	return sqlitex.Execute(conn, sql, &sqlitex.ExecOptions{
 		Args:       args,
 		ResultFunc: func(stmt *sqlite3.Stmt) error { row(stmt); return nil },
 	})
 }
 
 func prepare(conn *sqlite3.Conn, stmts map[string]**sqlite3.Stmt) (err error) {
-	for query, stmt := range stmts {
-		if *stmt, err = conn.Prepare(query); err != nil {
+	for sql, stmt := range stmts {
+		if *stmt, err = conn.Prepare(sql); err != nil {
 			return err
 		}
 	}

@@ -18,8 +18,8 @@ const (
 		WHERE (created_at, owner, key) > (?1, ?2, ?3) ORDER BY created_at, owner, key LIMIT ?4`
 
 	copyPet = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)"
-	// If somebody revokes a key or bans its owner at the same moment, copyKey and copyBan keep that. The scalar min of a
-	// NULL is NULL, although NULL stands for never here: hence coalesce.
+	// copyKey and copyBan keep a revocation or a ban that is made at the same moment. NULL means never, but the scalar min of
+	// NULL and a time is NULL: hence coalesce.
 	copyKey = insertKey + `
 		ON CONFLICT (hash) DO UPDATE SET
 			id = excluded.id, name = excluded.name, owner = excluded.owner,
@@ -72,7 +72,7 @@ func (db *DB) StoredKeys(ctx context.Context, after petstore.StoredKey, limit in
 func (db *DB) StoredIdempotency(ctx context.Context, after petstore.StoredIdempotency, limit int) (records []petstore.StoredIdempotency, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		return query(conn, func(row *sqlite3.Stmt) {
-			r := petstore.StoredIdempotency{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: timeAt(row, 4)}
+			r := petstore.StoredIdempotency{Owner: row.ColumnText(0), Key: row.ColumnText(1), Answer: row.ColumnText(3), MadeAt: columnTime(row, 4)}
 			row.ColumnBytes(2, r.Fingerprint[:])
 			records = append(records, r)
 		}, selectStoredIdempotency, after.MadeAt.UnixMilli(), after.Owner, after.Key, limit)
@@ -88,7 +88,7 @@ func (db *DB) StoredOrders(ctx context.Context, after petstore.Order, limit int)
 	return orders, err
 }
 
-// Counters reads where AUTOINCREMENT and the counter of categories are.
+// Counters returns the highest ids that AUTOINCREMENT and the counter of categories have given.
 func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		for name, highest := range map[string]*int64{"pets": &counters.Pet, "orders": &counters.Order} {
@@ -101,19 +101,19 @@ func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err err
 	return counters, err
 }
 
-// ReplacePets stores and removes animals. AUTOINCREMENT continues after the highest id by itself.
+// ReplacePets stores and removes animals. AUTOINCREMENT by itself continues after the highest id.
 func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error {
-	return db.replace(ctx, func(w *writer) error {
+	return db.writeCopy(ctx, func(w *writer) error {
 		for _, pet := range remove {
-			if err := w.drop(pet.ID); err != nil {
+			if err := w.removePet(pet.ID); err != nil {
 				return err
 			}
 		}
 		for _, pet := range put {
-			if err := w.drop(pet.ID); err != nil {
+			if err := w.removePet(pet.ID); err != nil {
 				return err
 			}
-			w.stored(pet)
+			w.noteStored(pet)
 			if err := run(w.conn, copyPet, pet.ID, pet.Name, pet.CategoryID, int64(pet.Status)); err != nil {
 				return err
 			}
@@ -122,8 +122,8 @@ func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error
 	})
 }
 
-// drop removes an animal, if it is there.
-func (w *writer) drop(id int64) error {
+// removePet removes an animal if it exists.
+func (w *writer) removePet(id int64) error {
 	pet, err := getPet(w.get, id)
 	if err != nil {
 		if petstore.IsCode(err, petstore.NotFound) {
@@ -131,13 +131,13 @@ func (w *writer) drop(id int64) error {
 		}
 		return err
 	}
-	w.removed(pet)
+	w.noteRemoved(pet)
 	return run(w.conn, deletePet, id)
 }
 
 // ReplaceCategories stores and removes categories.
 func (db *DB) ReplaceCategories(ctx context.Context, put, remove []petstore.Category) error {
-	return db.replace(ctx, func(w *writer) error {
+	return db.writeCopy(ctx, func(w *writer) error {
 		for _, c := range remove {
 			if err := run(w.conn, deleteCategory, c.ID); err != nil {
 				return err
@@ -157,7 +157,7 @@ func (db *DB) ReplaceCategories(ctx context.Context, put, remove []petstore.Cate
 
 // ReplaceOrders stores and removes orders.
 func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) error {
-	return db.replace(ctx, func(w *writer) error {
+	return db.writeCopy(ctx, func(w *writer) error {
 		for _, o := range remove {
 			if err := run(w.conn, removeOrder, o.ID); err != nil {
 				return err
@@ -169,7 +169,7 @@ func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) e
 					return err
 				}
 			}
-			err := run(w.conn, copyOrder, o.ID, o.PetID, int64(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
+			err := run(w.conn, copyOrder, o.ID, o.PetID, int64(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), toMillis(o.ClosedAt))
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) e
 
 // ReplaceKeys stores keys with their hashes and bans.
 func (db *DB) ReplaceKeys(ctx context.Context, put []petstore.StoredKey) error {
-	return db.replace(ctx, func(w *writer) error {
+	return db.writeCopy(ctx, func(w *writer) error {
 		for _, k := range put {
 			if err := putKey(w.conn, copyKey, k.Key, k.Hash); err != nil {
 				return err
@@ -198,7 +198,7 @@ func (db *DB) ReplaceKeys(ctx context.Context, put []petstore.StoredKey) error {
 
 // ReplaceIdempotency stores and removes idempotency records.
 func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.StoredIdempotency) error {
-	return db.replace(ctx, func(w *writer) error {
+	return db.writeCopy(ctx, func(w *writer) error {
 		for _, r := range remove {
 			if err := run(w.conn, removeIdempotency, r.Owner, r.Key, r.MadeAt.UnixMilli()); err != nil {
 				return err
@@ -213,9 +213,9 @@ func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.Sto
 	})
 }
 
-// RaiseCounters moves AUTOINCREMENT and the counter of categories on.
+// RaiseCounters raises AUTOINCREMENT and the counter of categories to these ids. It never lowers them.
 func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
-	return db.replace(ctx, func(w *writer) error {
+	return db.writeCopy(ctx, func(w *writer) error {
 		for name, highest := range map[string]int64{"pets": to.Pet, "orders": to.Order} {
 			for _, statement := range []string{raiseSequence, startSequence} {
 				if err := run(w.conn, statement, name, highest); err != nil {
@@ -233,14 +233,14 @@ func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	})
 }
 
-// MarkServed notes in the settings that a server uses the store.
+// MarkServed records in the settings that a server uses the store.
 func (db *DB) MarkServed(ctx context.Context) error {
 	return db.write(ctx, func(w *writer) error { return run(w.conn, insertServed) })
 }
 
-// replace is writePets for a copy, which is refused for good once a server has started on the store.
-func (db *DB) replace(ctx context.Context, work func(*writer) error) error {
-	return db.writePets(ctx, func(w *writer) error {
+// writeCopy is writeVersioned for one step of a copy. Once a server has started on the store, every copy is refused.
+func (db *DB) writeCopy(ctx context.Context, work func(*writer) error) error {
+	return db.writeVersioned(ctx, func(w *writer) error {
 		served := false
 		if err := query(w.conn, func(*sqlite3.Stmt) { served = true }, selectServed); err != nil {
 			return err

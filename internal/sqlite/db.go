@@ -1,8 +1,8 @@
-// Package sqlite keeps the store in one SQLite file. One connection writes, in groups; a few others read.
+// Package sqlite keeps the store in one SQLite file. One connection writes, many changes in one commit; a few others read.
 //
-// [Open] returns a [DB], which is a petstore.Storage. Every write goes through writer.go, and every read through reader.go
-// or, for the newest animals, through the memory of newest.go. The SQL of each noun is in the file of that name;
-// migrations has the schema.
+// [Open] returns a [DB], which is a petstore.Storage. Every write goes through writer.go. Every read goes through
+// reader.go or, for the newest animals, through the cache of petcache.go. The SQL of each noun is in the file of that
+// name; the folder migrations has the schema.
 package sqlite
 
 import (
@@ -25,44 +25,43 @@ import (
 type Config struct {
 	Path        string
 	Environment petstore.Environment
-	// Create makes a missing file and fills an empty one. Without Create, Open refuses both.
+	// Create creates a missing database and fills an empty one. Without Create, Open refuses both.
 	Create bool
-	// Migrate brings the schema of an older version up to date. Without Migrate, Open refuses it.
+	// Migrate brings an older schema up to date. Without Migrate, Open refuses it.
 	Migrate bool
-	// Serve keeps every other server off the file until Close, or until somebody removes the lock file, which counts as a
-	// loss.
+	// Serve locks every other server out until Close. If somebody removes the lock file, FileLost is called.
 	Serve bool
 	// Batched, if not nil, is called after each commit with the number of its changes.
 	Batched func(changes int)
 	Watch   petstore.Watch
-	// Now is the clock by which orders and idempotency records expire; nil means the system's clock.
+	// Now is the clock by which orders and idempotency records expire. Nil means the system's clock.
 	Now func() time.Time
-	// Lost, if not nil, is called with the problem when a file of the database is no longer in its place, and with nil when
+	// FileLost, if not nil, is called with the problem when a file of the database is deleted or replaced, and with nil when
 	// the file is back.
-	Lost func(problem error)
+	FileLost func(problem error)
 }
 
 // DB is a petstore.Storage in a SQLite file.
 type DB struct {
-	changes   *batch.Writer[change, outcome]
-	batched   func(changes int)
-	watch     petstore.Watch
-	waits     atomic.Int64 // how often a call had to wait for a reader
-	now       func() time.Time
-	onLoss    func(problem error)
-	gate      sync.RWMutex // locked for writing during a commit and the change of the version
-	newest    newest
-	fetching  atomic.Bool   // a goroutine fetches older animals into newest
-	path      string        // without symbolic links
-	originals []original    // the files in use
-	lost      atomic.Bool   // the last check missed a file
-	alone     atomic.Bool   // no other process writes animals, so what is in memory and in held transactions is current
-	trimWALAt int64         // the size at which the WAL is trimmed
-	writer    pool[*writer] // has one member
-	readers   pool[*reader]
-	conns     []*sqlite3.Conn // all of them, the writer's first
-	lock      *serverLock     // the server's lock, nil if the database was not opened to serve
-	close     func() error
+	changes    *batch.Writer[change, changeResult]
+	batched    func(changes int)
+	watch      petstore.Watch
+	waits      atomic.Int64 // how often a call had to wait for a reader
+	now        func() time.Time
+	onFileLost func(problem error)
+	commitMu   sync.RWMutex // locked for writing while a commit changes the version
+	cache      petCache
+	filling    atomic.Bool    // a goroutine is reading older animals into the cache
+	path       string         // without symbolic links
+	files      []databaseFile // the files that are open
+	fileLost   atomic.Bool    // the last checkFiles found a file missing
+	soleWriter atomic.Bool    // no other process writes animals, so the cache and the transactions of readers are current
+	trimWALAt  int64          // the size at which trimWAL empties the WAL
+	writer     pool[*writer]  // has one member
+	readers    pool[*reader]
+	conns      []*sqlite3.Conn // all of them, the writer's first
+	lock       *serverLock     // nil unless the database was opened to serve
+	closeOnce  func() error
 }
 
 var (
@@ -70,14 +69,14 @@ var (
 	_ petstore.Versioned = (*DB)(nil)
 )
 
-// maxBatch bounds a commit, so that the first change in a long queue does not wait for the whole queue.
+// maxBatch bounds the changes of a commit, so that the first in a long queue does not wait for the whole queue.
 const maxBatch = 512
 
-// Open opens the database and makes sure that it has the schema of this program. If Open refuses the database, it
-// leaves the database as it was, and the error says what to do.
+// Open opens the database and makes sure that it has the schema of this program. If Open refuses the database, it changes
+// nothing, and the error says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := new(DB)
-	db.newest.init()
+	db.cache.init()
 	if err := db.open(ctx, cfg); err != nil {
 		db.release()
 		return nil, refusal(cfg.Path, err)
@@ -94,24 +93,24 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := db.noteOriginal(path); err != nil {
+	if err := db.watchFile(path); err != nil {
 		return err
 	}
-	if _, err := admit(conn, cfg); err != nil {
+	if _, err := checkSchemaFor(conn, cfg); err != nil {
 		return err
 	}
 	if db.path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
-	if err := db.displaced(); err != nil { // a restore that admit waited for has replaced the file
+	if err := db.findLostFile(); err != nil { // checkSchemaFor may have waited for a restore, which has replaced the file
 		return err
 	}
 	if cfg.Serve {
-		if db.lock, err = lock(db.path, cfg.Path); err != nil {
+		if db.lock, err = takeServerLock(db.path, cfg.Path); err != nil {
 			return err
 		}
-		db.originals = append(db.originals, db.lock.file)
-		if err := dropAsideLinks(db.path); err != nil {
+		db.files = append(db.files, db.lock.file)
+		if err := removeAsideLinks(db.path); err != nil {
 			return err
 		}
 	}
@@ -121,17 +120,17 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	if err := db.fillPools(ctx, conn); err != nil {
 		return err
 	}
-	db.alone.Store(cfg.Serve)
+	db.soleWriter.Store(cfg.Serve)
 	db.trimWALAt = walLimit
-	db.changes = batch.NewWriter(maxBatch, db.commit)
+	db.changes = batch.NewWriter(maxBatch, db.commitBatch)
 	db.batched = cfg.Batched
 	db.watch = cfg.Watch
 	db.now = cfg.Now
 	if db.now == nil {
 		db.now = time.Now
 	}
-	db.onLoss = cfg.Lost
-	db.close = sync.OnceValue(db.finish)
+	db.onFileLost = cfg.FileLost
+	db.closeOnce = sync.OnceValue(db.shutDown)
 	return nil
 }
 
@@ -154,40 +153,41 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 	}
 	db.readers = newPool(readers...)
 	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := db.noteOriginal(db.path + suffix); err != nil {
+		if err := db.watchFile(db.path + suffix); err != nil {
 			return err
 		}
 	}
-	return db.displaced()
+	return db.findLostFile()
 }
 
-// Version changes with every write of data that readPets shows, at the moment at which readers can see the write. Only a
+// Version changes with every write of data that readVersioned shows, at the moment when readers can see the write. Only a
 // database that was opened to serve has a version: otherwise another process may write animals.
 func (db *DB) Version() (version uint64, ok bool) {
-	ok = db.alone.Load() // first: what becomes current again gets a new version
-	return db.newest.version.Load(), ok
+	ok = db.soleWriter.Load() // read before the version, which changes before this becomes true again
+	return db.cache.version.Load(), ok
 }
 
 // Ping checks that the files of the database are in their places, and reads the database.
 func (db *DB) Ping(ctx context.Context) error {
-	if err := db.checkOriginals(); err != nil {
+	if err := db.checkFiles(); err != nil {
 		return failure(err)
 	}
 	return db.read(ctx, func(conn *sqlite3.Conn) error { return run(conn, "SELECT count(*) FROM settings") })
 }
 
 // Close finishes the accepted changes and releases the file. Closing again does nothing.
-func (db *DB) Close() error { return db.close() }
+func (db *DB) Close() error { return db.closeOnce() }
 
-func (db *DB) finish() error {
+func (db *DB) shutDown() error {
 	db.changes.Close()
 	db.writer.drain()
-	db.newest.forget() // so that from now on every read needs a reader, and is refused
+	db.cache.invalidate() // from now on every read needs a reader and is refused
 	db.readers.drain()
 	return db.release()
 }
 
-// release closes what is open, the writer last: SQLite moves the WAL into the database when the last connection is closed.
+// release closes every connection, the writer's last: when the last connection closes, SQLite moves the WAL into the
+// database.
 func (db *DB) release() error {
 	var first error
 	for _, conn := range slices.Backward(db.conns) {

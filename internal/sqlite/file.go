@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// locate returns the absolute path of the database, or says why no database can be there. SQLite sees no special
-// meaning in an absolute path.
+// locate returns the absolute path of the database, or explains why no database can be there. The path is absolute because
+// SQLite gives names such as ":memory:" a special meaning.
 func locate(cfg Config) (string, error) {
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
@@ -22,17 +22,17 @@ func locate(cfg Config) (string, error) {
 	case err == nil && info.IsDir():
 		return "", fmt.Errorf("%s is a folder; name a file in it, such as %s", cfg.Path, filepath.Join(cfg.Path, "petstore.db"))
 	case errors.Is(err, fs.ErrNotExist) && !cfg.Create:
-		return "", fmt.Errorf("there is no database %s; choose another --database, or let petstore serve make it", cfg.Path)
+		return "", fmt.Errorf("there is no database %s; choose another --database, or let petstore serve create it", cfg.Path)
 	case errors.Is(err, fs.ErrNotExist):
-		return path, checkFolder(filepath.Dir(followed(path)))
+		return path, checkFolder(filepath.Dir(followLinks(path)))
 	case errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("petstore may not look for the database %s; let the user that runs petstore read its folder", cfg.Path)
 	case err != nil:
 		return "", fmt.Errorf("there can be no database %s: %w; choose another --database", cfg.Path, err)
-	case !mayWrite(path): // SQLite would open it only for reading, and leave files beside it
-		return "", mayNotWrite(cfg.Path)
+	case !mayWrite(path): // SQLite would open the file read-only and leave other files beside it
+		return "", errNotWritable(cfg.Path)
 	}
-	return path, checkNames(path, cfg.Path, info)
+	return path, checkHardLinks(path, cfg.Path, info)
 }
 
 func checkFolder(folder string) error {
@@ -42,16 +42,16 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// checkNames refuses a file with several names. SQLite keeps a WAL for each name, and a server has a lock for each name:
-// a process that opens the file by another name would see neither of them. The name that a killed restore has left does
-// not count: nobody has opened the file by it.
-func checkNames(path, name string, info fs.FileInfo) error {
-	names := linksOf(info)
+// checkHardLinks refuses a file with several names. SQLite keeps one WAL per name, and a server takes one lock per name,
+// so a process that opens the file by another name would see neither. A name that a killed restore has left does not
+// count, because nobody has opened the file by that name.
+func checkHardLinks(path, name string, info fs.FileInfo) error {
+	names := hardLinks(info)
 	if names == 1 {
 		return nil
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		aside, _ := asideLinks(real, info)
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		aside, _ := asideLinks(resolved, info)
 		names -= min(names, uint64(len(aside)))
 	}
 	if names > 1 {
@@ -65,32 +65,32 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// companions are the endings of the files that SQLite keeps beside a database.
-var companions = []string{"-wal", "-shm", "-journal"}
+// companionSuffixes are the endings of the files that SQLite keeps beside a database.
+var companionSuffixes = []string{"-wal", "-shm", "-journal"}
 
-// checkNew refuses to make a database at path if an older one has left files there. SQLite would apply them to the new
-// database, or delete them with the animals that they hold. A path at which there is a database already is fine, also if
-// another process has just made it: hence the order of the two checks.
-func checkNew(path string) error {
-	for _, suffix := range companions {
+// checkLeftovers refuses to create a database at path if an older one has left files there. SQLite would apply them to the
+// new database, or delete them with the animals in them. If a database exists at path, the files belong to it. That check
+// comes last, because another process may create the database at any moment.
+func checkLeftovers(path string) error {
+	for _, suffix := range companionSuffixes {
 		if left := path + suffix; !isMissing(left) && isMissing(path) {
-			return fmt.Errorf("%s belongs to an older database %s, and SQLite would take it for a part of the new one; move it away, or choose another name", left, path)
+			return fmt.Errorf("%s belongs to an older database %s, and SQLite would take it for part of the new one; move it away, or choose another name", left, path)
 		}
 	}
 	return nil
 }
 
-// followed is the path that symbolic links lead to, even if there is no file, or else path itself.
-func followed(path string) string {
-	for range 40 { // as many as Linux follows
+// followLinks returns the path that symbolic links lead to, even if no file is there. A path without links stays as it is.
+func followLinks(path string) string {
+	for range 40 { // as many links as Linux follows
 		target, err := os.Readlink(path)
 		if err != nil {
 			break
 		}
 		if !filepath.IsAbs(target) {
 			folder := filepath.Dir(path)
-			if real, err := filepath.EvalSymlinks(folder); err == nil { // ".." leads up from where the folder really is
-				folder = real
+			if resolved, err := filepath.EvalSymlinks(folder); err == nil { // ".." leads up from where the folder really is
+				folder = resolved
 			}
 			target = filepath.Join(folder, target)
 		}
@@ -99,10 +99,10 @@ func followed(path string) string {
 	return path
 }
 
-// makePrivate makes an empty file for SQLite to fill, unless the file exists. Everybody could read a file that SQLite
-// makes itself. The files that SQLite makes beside a database get the mode of the database. If makePrivate cannot make
-// the file, SQLite says why.
-func makePrivate(path string) {
+// createPrivate creates an empty file that only its owner may read, for SQLite to fill, unless the file exists. A file that
+// SQLite creates itself is readable by everybody; the files beside it get the mode of the database. If createPrivate fails,
+// SQLite reports why.
+func createPrivate(path string) {
 	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		file.Close()
 	}

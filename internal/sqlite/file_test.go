@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Root may write to every file, so the test runs as another user.
+// Root may write to every file, so another user opens the database.
 func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 	cases := []struct {
 		name, role   string
@@ -25,7 +25,7 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 		{"a file that may not be read", "open", 0o000, 0o777,
 			"petstore may not write to the database PATH; let the user that runs petstore read and write it; from a read-only file system, copy it elsewhere first"},
 		{"a folder that may only be read", "open", 0o666, 0o555,
-			"petstore may not make files beside the database PATH; let the user that runs petstore write in its folder"},
+			"petstore may not create files beside the database PATH; let the user that runs petstore write in its folder"},
 		{"a folder that may not be entered", "open", 0o666, 0o000,
 			"petstore may not look for the database PATH; let the user that runs petstore read its folder"},
 		{"a new file in a folder that may only be read", "open new", 0, 0o555,
@@ -40,12 +40,12 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 				noError(t, openOrCreate(path))
 				noError(t, os.Chmod(path, c.file))
 			}
-			before := contents(t, folder)
+			before := describeFolder(t, folder)
 			noError(t, os.Chmod(folder, c.folder))
 			t.Cleanup(func() { os.Chmod(folder, 0o755) })
 
-			letIn(t, filepath.Dir(folder))
-			out, err := processOfNobody(t, c.role, path).CombinedOutput()
+			letEveryoneIn(t, filepath.Dir(folder))
+			out, err := unprivilegedProcess(t, c.role, path).CombinedOutput()
 			if err == nil {
 				t.Fatal("it was opened")
 			}
@@ -53,15 +53,15 @@ func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}
 			noError(t, os.Chmod(folder, 0o755))
-			if after := contents(t, folder); after != before {
+			if after := describeFolder(t, folder); after != before {
 				t.Errorf("it changed the folder:\nbefore\n%safter\n%s", before, after)
 			}
 		})
 	}
 }
 
-// processOfNobody is like otherProcess, but if this process is root's, the other one is not.
-func processOfNobody(t *testing.T, role, path string) *exec.Cmd {
+// unprivilegedProcess is like otherProcess, but never runs as root.
+func unprivilegedProcess(t *testing.T, role, path string) *exec.Cmd {
 	cmd := otherProcess(t, role, path)
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -69,50 +69,50 @@ func processOfNobody(t *testing.T, role, path string) *exec.Cmd {
 	return cmd
 }
 
-// As the manual says, root restores and then gives the database to the user of the server.
-func TestAServerCanServeWhatAnotherUserHasRestored(t *testing.T) {
-	_, backup := backedUp(t, 5)
+// Root restores and then gives the database to the user of the server, as the manual says.
+func TestAServerServesADatabaseThatAnotherUserRestored(t *testing.T) {
+	_, backup := newWithBackup(t, 5)
 	path := filepath.Join(t.TempDir(), "petstore.db")
-	_, err := Restore(t.Context(), production(path), backup, false, quiet)
+	_, err := Restore(t.Context(), production(path), backup, false, noProgress)
 	noError(t, err)
-	letIn(t, filepath.Dir(path))
+	letEveryoneIn(t, filepath.Dir(path))
 	noError(t, os.Chmod(filepath.Dir(path), 0o777))
 	noError(t, os.Chmod(path, 0o666))
-	if out, err := processOfNobody(t, "serve", path).CombinedOutput(); err != nil {
+	if out, err := unprivilegedProcess(t, "serve", path).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-func TestALockFileOfAnotherUserIsNamed(t *testing.T) {
+func TestARefusalNamesTheLockFileOfAnotherUser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	noError(t, openOrCreate(path))
 	noError(t, os.WriteFile(path+".lock", nil, 0))
-	letIn(t, filepath.Dir(path))
+	letEveryoneIn(t, filepath.Dir(path))
 	noError(t, os.Chmod(filepath.Dir(path), 0o777))
 	noError(t, os.Chmod(path, 0o666))
-	want := "petstore may not open " + path + ".lock, the lock of the database; give it to the user that runs petstore, or remove it while no petstore runs\n"
+	want := "petstore may not open " + path + ".lock, the lock file of the database; give it to the user that runs petstore, or remove it while no petstore runs\n"
 	for _, role := range []string{"serve", "check"} {
-		if out, err := processOfNobody(t, role, path).CombinedOutput(); err == nil || string(out) != want {
+		if out, err := unprivilegedProcess(t, role, path).CombinedOutput(); err == nil || string(out) != want {
 			t.Errorf("%s: got  %s\nwant %s", role, out, want)
 		}
 	}
 	noError(t, os.Remove(path+".lock"))
 	noError(t, os.WriteFile(path+"-shm", nil, 0))
-	if out, err := processOfNobody(t, "check", path).CombinedOutput(); err == nil || !strings.Contains(string(out), "may not write to the database "+path+"-shm") {
-		t.Errorf("a check beside another user's -shm says %s", out)
+	if out, err := unprivilegedProcess(t, "check", path).CombinedOutput(); err == nil || !strings.Contains(string(out), "may not write to the database "+path+"-shm") {
+		t.Errorf("beside another user's -shm, the check says %s", out)
 	}
 }
 
-// letIn lets every user into a temporary folder of this test.
-func letIn(t *testing.T, folder string) {
+// letEveryoneIn lets every user into a temporary folder of this test.
+func letEveryoneIn(t *testing.T, folder string) {
 	t.Helper()
 	for ; folder != filepath.Clean(os.TempDir()); folder = filepath.Dir(folder) {
 		noError(t, os.Chmod(folder, 0o755))
 	}
 }
 
-// uses are all the ways to use a database.
-var uses = map[string]func(t *testing.T, path, backup string) error{
+// waysToUse has every way to use a database.
+var waysToUse = map[string]func(t *testing.T, path, backup string) error{
 	"serve":  func(_ *testing.T, path, _ string) error { return serveOnce(path) },
 	"open":   func(_ *testing.T, path, _ string) error { return openOnce(path) },
 	"create": func(_ *testing.T, path, _ string) error { return openOrCreate(path) },
@@ -121,20 +121,20 @@ var uses = map[string]func(t *testing.T, path, backup string) error{
 		return err
 	},
 	"backup": func(t *testing.T, path, _ string) error {
-		return Backup(t.Context(), production(path), filepath.Join(t.TempDir(), "backup.db"), quiet)
+		return Backup(t.Context(), production(path), filepath.Join(t.TempDir(), "backup.db"), noProgress)
 	},
 	"note a backup": func(t *testing.T, path, _ string) error { return NoteBackup(t.Context(), production(path), time.Now()) },
 	"restore": func(t *testing.T, path, backup string) error {
-		_, err := Restore(t.Context(), production(path), backup, true, quiet)
+		_, err := Restore(t.Context(), production(path), backup, true, noProgress)
 		return err
 	},
 }
 
-func TestAFileWithSeveralNamesIsRefused(t *testing.T) {
-	path, backup := backedUp(t, 5)
+func TestADatabaseWithHardLinksIsRefused(t *testing.T) {
+	path, backup := newWithBackup(t, 5)
 	link := filepath.Join(t.TempDir(), "link.db")
 	noError(t, os.Symlink(path, link))
-	for name, use := range uses {
+	for name, use := range waysToUse {
 		noError(t, os.Link(path, path+".copy"))
 		for _, by := range []string{path, path + ".copy", link} {
 			want := "the database " + by + " has 2 names (hard links), and only one is safe; remove the others, or choose another --database"
@@ -147,11 +147,11 @@ func TestAFileWithSeveralNamesIsRefused(t *testing.T) {
 	}
 }
 
-// It has given the old database its second name and was killed before it put the backup in its place.
-func TestARestoreThatWasKilledHalfwayHindersNobody(t *testing.T) {
-	path, backup := backedUp(t, 5)
+// The restore was killed after it linked the old database to its new name and before it moved the backup into place.
+func TestAKilledRestoreBlocksNobody(t *testing.T) {
+	path, backup := newWithBackup(t, 5)
 	link := path + asideMark + "20261115T093000.000000000Z"
-	for name, use := range uses {
+	for name, use := range waysToUse {
 		noError(t, os.Link(path, link))
 		if err := use(t, path, backup); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -161,12 +161,12 @@ func TestARestoreThatWasKilledHalfwayHindersNobody(t *testing.T) {
 		}
 		noError(t, serveOnce(path))
 		if _, err := os.Stat(link); err == nil {
-			t.Errorf("%s: a server has left the second name", name)
+			t.Errorf("%s: a server has left the second name of the database", name)
 		}
 	}
 }
 
-func TestANewDatabaseBehindLinksIsForItsOwnerAlone(t *testing.T) {
+func TestOnlyItsOwnerMayReadANewDatabaseBehindLinks(t *testing.T) {
 	folder := t.TempDir()
 	database := filepath.Join(folder, "pets.db")
 	noError(t, os.Symlink("pets.db", filepath.Join(folder, "a")))
@@ -179,7 +179,7 @@ func TestANewDatabaseBehindLinksIsForItsOwnerAlone(t *testing.T) {
 		info, err := os.Stat(database)
 		noError(t, err)
 		if info.Mode().Perm() != 0o600 {
-			t.Errorf("made as %s it has the mode %v", name, info.Mode())
+			t.Errorf("created as %s, it has the mode %v", name, info.Mode())
 		}
 		noError(t, os.Remove(database))
 	}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mayWrite reports whether this process may write to the file. It does not open the file: closing it again would release
-// every lock that this process has on it.
+// mayWrite reports whether this process may write to the file. It does not open the file, because closing it would release
+// every lock that this process holds on it.
 func mayWrite(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
-// linksOf is how many names a file has.
-func linksOf(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }
+// hardLinks returns the number of names (hard links) of a file.
+func hardLinks(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }

@@ -5,51 +5,51 @@ import (
 	"os"
 )
 
-// original is a file of the database, as it was when the database was opened.
-type original struct {
+// databaseFile is a file of the database, as it was when the database was opened.
+type databaseFile struct {
 	path string
 	info os.FileInfo
 }
 
-// noteOriginal notes a file that must stay where it is.
-func (db *DB) noteOriginal(path string) error {
+// watchFile adds a file to those that must stay in their places.
+func (db *DB) watchFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	db.originals = append(db.originals, original{path, info})
+	db.files = append(db.files, databaseFile{path, info})
 	return nil
 }
 
-// checkOriginals returns an error if a file is no longer in its place, and calls onLoss once when that changes. Data
-// that is written to a deleted or replaced file is lost when the process ends. Without the lock file, another server may
-// write.
-func (db *DB) checkOriginals() error {
-	err := db.displaced()
+// checkFiles returns an error if a file of the database was deleted or replaced, and calls onFileLost when that changes.
+// Data that is written to such a file is lost when the process ends. Without the lock file, another server may write.
+func (db *DB) checkFiles() error {
+	err := db.findLostFile()
 	if err != nil {
-		db.alone.Store(false)
+		db.soleWriter.Store(false)
 	}
-	if lost := err != nil; db.lost.Swap(lost) != lost && db.onLoss != nil {
-		db.onLoss(err)
+	if lost := err != nil; db.fileLost.Swap(lost) != lost && db.onFileLost != nil {
+		db.onFileLost(err)
 	}
 	return err
 }
 
-func (o original) inPlace() bool {
-	now, err := os.Stat(o.path)
-	return err == nil && os.SameFile(now, o.info)
+func (f databaseFile) inPlace() bool {
+	now, err := os.Stat(f.path)
+	return err == nil && os.SameFile(now, f.info)
 }
 
-func (db *DB) displaced() error {
-	for _, o := range db.originals {
-		if o.inPlace() {
+// findLostFile returns an error that names the first file that is not in its place.
+func (db *DB) findLostFile() error {
+	for _, f := range db.files {
+		if f.inPlace() {
 			continue
 		}
 		otherwise := "restart petstore to use what is there now"
-		if isMissing(db.path) { // a start would refuse the files that are left
+		if isMissing(db.path) { // petstore would refuse to start on the files that are left
 			otherwise = "stop petstore and restore a backup"
 		}
-		return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or %s", o.path, otherwise)
+		return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or %s", f.path, otherwise)
 	}
 	return nil
 }

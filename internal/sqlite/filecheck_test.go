@@ -12,23 +12,23 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
+func TestCreatesAreRefusedWhileAFileIsLost(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
 		for name, displace := range map[string]func(t *testing.T, path string){
 			"deleted":  func(t *testing.T, path string) {},
 			"replaced": func(t *testing.T, path string) { noError(t, os.WriteFile(path, nil, 0o600)) },
 		} {
 			t.Run("petstore.db"+suffix+" "+name, func(t *testing.T) {
-				var told []error
+				var reported []error
 				db := open(t, Config{
 					Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true,
-					Lost: func(problem error) { told = append(told, problem) },
+					FileLost: func(problem error) { reported = append(reported, problem) },
 				})
 				file := db.path + suffix
 				noError(t, os.Rename(file, file+".away"))
 				displace(t, file)
-				if _, err := db.ExpireOrders(t.Context()); err != nil || len(told) != 1 {
-					t.Errorf("the sweep of every second told %v, %v", told, err)
+				if _, err := db.ExpireOrders(t.Context()); err != nil || len(reported) != 1 {
+					t.Errorf("the upkeep of every second reported %v, %v", reported, err)
 				}
 				for range 3 {
 					if pet, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
@@ -38,16 +38,16 @@ func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
 				if err := db.Ping(t.Context()); !petstore.IsCode(err, petstore.Unavailable) {
 					t.Errorf("a ping says %v, want Unavailable", err)
 				}
-				if len(told) != 1 || told[0] == nil || !strings.Contains(told[0].Error(), file) {
-					t.Fatalf("it told %v, want the loss of %s once", told, file)
+				if len(reported) != 1 || reported[0] == nil || !strings.Contains(reported[0].Error(), file) {
+					t.Fatalf("it reported %v, want the loss of %s once", reported, file)
 				}
 
 				noError(t, os.Rename(file+".away", file))
 				noError(t, db.Ping(t.Context()))
 				pet, _, err := db.CreatePet(t.Context(), rex, nil)
 				noError(t, err)
-				if len(told) != 2 || told[1] != nil {
-					t.Errorf("it told %v, want that the file is back", told[1:])
+				if len(reported) != 2 || reported[1] != nil {
+					t.Errorf("it reported %v, want nil because the file is back", reported[1:])
 				}
 				noError(t, db.Close())
 				again := open(t, Config{Path: db.path})
@@ -59,45 +59,45 @@ func TestCreatesAreRefusedWhileAFileIsNotInItsPlace(t *testing.T) {
 	}
 }
 
-// TestTheAdviceAfterALossHelps stops a server whose database was deleted. Its WAL is still there.
-func TestTheAdviceAfterALossHelps(t *testing.T) {
+// TestTheAdviceAboutALostFileWorks stops a server whose database was deleted while the WAL stayed.
+func TestTheAdviceAboutALostFileWorks(t *testing.T) {
 	db := openNew(t)
 	_, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	noError(t, Backup(t.Context(), production(db.path), backup, quiet))
+	noError(t, Backup(t.Context(), production(db.path), backup, noProgress))
 	noError(t, os.Remove(db.path))
 	if err := db.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "or stop petstore and restore a backup") {
 		t.Errorf("a ping says %v", err)
 	}
 	noError(t, db.Close())
 	if _, err := Open(t.Context(), Config{Path: db.path, Create: true, Serve: true}); err == nil {
-		t.Error("a new database is made beside the WAL of the old one")
+		t.Error("a new database was created beside the WAL of the old one")
 	}
-	_, err = Restore(t.Context(), production(db.path), backup, false, quiet)
+	_, err = Restore(t.Context(), production(db.path), backup, false, noProgress)
 	noError(t, err)
 	if inventory, err := open(t, Config{Path: db.path, Serve: true}).Inventory(t.Context()); err != nil || inventory.Available != 1 {
 		t.Errorf("got %+v, %v", inventory, err)
 	}
 }
 
-// Without the lock file of the first server, nothing keeps a second one off.
-func TestAServerThatHasLostItsLockShowsWhatAnotherServerStores(t *testing.T) {
+// Without its lock file, the first server cannot keep a second one off.
+func TestAServerThatLostItsLockShowsWhatAnotherServerStores(t *testing.T) {
 	first := openNew(t)
-	show := func(want int64, alone bool) {
+	shows := func(want int64, versioned bool) {
 		t.Helper()
-		if n := petsIn(t, first); n != want {
-			t.Errorf("%d animals are shown of %d", n, want)
+		if n := countPetsIn(t, first); n != want {
+			t.Errorf("it shows %d animals of %d", n, want)
 		}
 		if _, err := first.GetPet(t.Context(), want); err != nil {
 			t.Errorf("the newest animal: %v", err)
 		}
-		if _, ok := first.Version(); ok != alone {
-			t.Errorf("it has a version: %v, want %v", ok, alone)
+		if _, ok := first.Version(); ok != versioned {
+			t.Errorf("it has a version: %v, want %v", ok, versioned)
 		}
 	}
 	fillPets(t, first, 1)
-	show(1, true)
+	shows(1, true)
 	lock := first.path + ".lock"
 	noError(t, os.Rename(lock, lock+".away"))
 	second := open(t, Config{Path: first.path, Serve: true})
@@ -105,20 +105,20 @@ func TestAServerThatHasLostItsLockShowsWhatAnotherServerStores(t *testing.T) {
 	if err := first.Ping(t.Context()); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("a ping says %v, want Unavailable", err)
 	}
-	show(2, false)
+	shows(2, false)
 	fillPets(t, second, 1)
-	show(3, false)
+	shows(3, false)
 	noError(t, second.Close())
 
 	noError(t, os.Rename(lock+".away", lock))
 	noError(t, first.Ping(t.Context()))
-	show(3, false)
+	shows(3, false)
 	fillPets(t, first, 1)
-	show(4, true)
+	shows(4, true)
 }
 
-// An animal that was acknowledged before the file is moved is in the file, and no animal is acknowledged afterwards.
-func TestAFileThatGoesUnderLoadHasEveryAnimalThatWasAcknowledged(t *testing.T) {
+// Every animal acknowledged before the file is moved is in the file, and no animal is acknowledged afterwards.
+func TestAFileMovedUnderLoadHasEveryAcknowledgedAnimal(t *testing.T) {
 	for range 5 {
 		db := openNew(t)
 		var newest atomic.Int64
@@ -146,7 +146,7 @@ func TestAFileThatGoesUnderLoadHasEveryAnimalThatWasAcknowledged(t *testing.T) {
 		noError(t, os.Rename(db.path+"-wal", away+"-wal"))
 		for range creators {
 			if err := <-ended; !petstore.IsCode(err, petstore.Unavailable) && !petstore.IsCode(err, petstore.OutcomeUnknown) {
-				t.Errorf("got %v, want Unavailable, or of the last commit OutcomeUnknown", err)
+				t.Errorf("got %v, want Unavailable, or OutcomeUnknown for the last commit", err)
 			}
 		}
 		noError(t, db.Close())
@@ -157,10 +157,10 @@ func TestAFileThatGoesUnderLoadHasEveryAnimalThatWasAcknowledged(t *testing.T) {
 	}
 }
 
-func TestAWriteDuringWhichTheFileGoesIsNotAcknowledged(t *testing.T) {
+func TestAWriteIsNotAcknowledgedIfTheFileIsMovedMeanwhile(t *testing.T) {
 	db := openNew(t)
 	err := db.write(t.Context(), func(w *writer) error {
-		if _, err := w.add(rex); err != nil {
+		if _, err := w.addPets(rex); err != nil {
 			return err
 		}
 		return os.Rename(db.path, db.path+".away")
@@ -170,7 +170,7 @@ func TestAWriteDuringWhichTheFileGoesIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-func TestAWriterKeepsWhatItAcknowledges(t *testing.T) {
+func TestEveryCommitReachesTheDisk(t *testing.T) {
 	db := openNew(t)
 	w, err := db.writer.take(t.Context())
 	noError(t, err)
@@ -182,18 +182,18 @@ func TestAWriterKeepsWhatItAcknowledges(t *testing.T) {
 		"checkpoint_fullfsync": "1",
 		"journal_size_limit":   "8388608",
 	} {
-		if got, err := setting(w.conn, "PRAGMA "+pragma); err != nil || got != want {
+		if got, err := pragmaValue(w.conn, "PRAGMA "+pragma); err != nil || got != want {
 			t.Errorf("%s is %s, want %s, %v", pragma, got, want, err)
 		}
 	}
 }
 
-// A database in memory can have no WAL.
-func TestADatabaseThatCanKeepNoWALIsRefused(t *testing.T) {
+// A database in memory cannot have a WAL.
+func TestADatabaseThatCannotHaveAWALIsRefused(t *testing.T) {
 	conn, err := sqlite3.OpenConn(":memory:", sqlite3.OpenReadWrite)
 	noError(t, err)
 	defer conn.Close()
-	want := `the database can keep no write-ahead log where it is (SQLite stays with the journal mode "memory"); put it on a local disk`
+	want := `the database cannot have a write-ahead log where it is (SQLite keeps the journal mode "memory"); put it on a local disk`
 	if _, err := newWriter(t.Context(), conn); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %v", err, want)
 	}

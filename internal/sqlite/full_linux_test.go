@@ -17,7 +17,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestServerOutlivesAFullDisk(t *testing.T) {
+func TestAServerSurvivesAFullDisk(t *testing.T) {
 	disk := testservice.SmallDisk(t, 4<<20)
 	path := filepath.Join(disk.Folder, "petstore.db")
 	db := open(t, Config{Path: path, Create: true, Serve: true})
@@ -61,7 +61,7 @@ func TestServerOutlivesAFullDisk(t *testing.T) {
 	check()
 }
 
-// petsAfterCrash is how many animals would be found if the process crashed now.
+// petsAfterCrash returns how many animals a new process would find if this one crashed now.
 func petsAfterCrash(t *testing.T, path string) int {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "petstore.db")
@@ -76,9 +76,9 @@ func petsAfterCrash(t *testing.T, path string) int {
 	return len(pets)
 }
 
-// A commit that an I/O error breaks off may be complete in the WAL, and SQLite may find it there after a crash. Another
-// process plays this, because the limit on the size of files holds for everything that a process writes.
-func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
+// A commit that fails with an I/O error may be complete in the WAL, where SQLite may find it after a crash. Another process
+// plays this, because a limit on the size of files applies to everything that a process writes.
+func TestACommitThatFailsWithAnIOErrorMayHaveHappened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	if out, err := otherProcess(t, "meet the end of a file", path).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -88,8 +88,8 @@ func TestCommitThatAnIOErrorBreaksOffMayHaveHappened(t *testing.T) {
 
 func init() { roles["meet the end of a file"] = meetEndOfFile }
 
-// meetEndOfFile lets no file grow beyond the size of the WAL: a longer write fails, but not with the error of a full
-// disk.
+// meetEndOfFile lets no file grow beyond the current size of the WAL. A longer write fails, but not with the error of a
+// full disk.
 func meetEndOfFile(path string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, Config{Path: path, Environment: petstore.Production, Create: true, Serve: true})
@@ -109,7 +109,7 @@ func meetEndOfFile(path string) error {
 	}
 	_, _, created := db.CreatePet(ctx, rex, nil)
 	key := db.CreateKey(ctx, petstore.NewKey("ci", petstore.Free, limits, time.Now(), petstore.Forever), petstore.HashSecret("ci"))
-	_, batch := db.commit([]change{{pet: rex}, {pet: rex}})
+	_, batch := db.commitBatch([]change{{pet: rex}, {pet: rex}})
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func TestOpenRefusesAFullDisk(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		disk.Free(t)
-		noError(t, openOrCreate(path)) // and once it exists
+		noError(t, openOrCreate(path)) // in the second round, the database exists
 		disk.Fill(t)
 	}
 }

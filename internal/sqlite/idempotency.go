@@ -16,16 +16,16 @@ const (
 	purgeIdempotency  = "DELETE FROM idempotency WHERE (owner, key) IN (SELECT owner, key FROM idempotency WHERE created_at < ?1 LIMIT ?2)"
 )
 
-// purgeStep is how many records one transaction purges, so that creates need not wait for the whole purge.
-const purgeStep = 500
+// purgeBatchSize is how many records one transaction deletes, so that creates need not wait for the whole purge.
+const purgeBatchSize = 500
 
-// makeOnce makes something in the next commit. If it has met the idempotency before, it returns what was made then.
+// makeOnce calls build in the next commit. If the idempotency was used before, makeOnce returns what build made then.
 func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(*writer) (T, error)) (made T, replayed bool, err error) {
 	if idempotency != nil && idempotency.Now.IsZero() {
 		timed := *idempotency
 		timed.Now, idempotency = db.now(), &timed
 	}
-	err = db.change(ctx, func(w *writer) (err error) {
+	err = db.inNextCommit(ctx, func(w *writer) (err error) {
 		made, replayed, err = recallOrMake(w, idempotency, build)
 		return err
 	})
@@ -50,17 +50,17 @@ func recallOrMake[T any](w *writer, idempotency *petstore.Idempotency, build fun
 	return made, false, w.remember(idempotency, made)
 }
 
-// recall reads the answer to a request that was met before, and reports whether it was.
-func (w *writer) recall(idempotency *petstore.Idempotency, answer any) (met bool, err error) {
+// recall reads the answer that was given to the idempotency before, and reports whether there was one.
+func (w *writer) recall(idempotency *petstore.Idempotency, answer any) (found bool, err error) {
 	var fingerprint [32]byte
 	var text string
 	err = query(w.conn, func(row *sqlite3.Stmt) {
-		met = true
+		found = true
 		row.ColumnBytes(0, fingerprint[:])
 		text = row.ColumnText(1)
 	}, selectIdempotency, idempotency.Owner, idempotency.Key, idempotency.Now.Add(-petstore.IdempotencyKept).UnixMilli())
 	switch {
-	case err != nil || !met:
+	case err != nil || !found:
 		return false, err
 	case fingerprint != idempotency.Fingerprint:
 		return false, petstore.IdempotencyKeyReused()
@@ -76,7 +76,7 @@ func (w *writer) remember(idempotency *petstore.Idempotency, answer any) error {
 	return run(w.conn, insertIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], string(text), idempotency.Now.UnixMilli())
 }
 
-// PurgeIdempotency deletes old idempotency records, purgeStep at a time.
+// PurgeIdempotency deletes old idempotency records, purgeBatchSize at a time.
 func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
 	if before.IsZero() {
 		before = db.now().Add(-petstore.IdempotencyKept)
@@ -84,7 +84,7 @@ func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, er
 	for purged := int64(0); ; {
 		var some int
 		err := db.write(ctx, func(w *writer) error {
-			err := run(w.conn, purgeIdempotency, before.UnixMilli(), purgeStep)
+			err := run(w.conn, purgeIdempotency, before.UnixMilli(), purgeBatchSize)
 			some = w.conn.Changes()
 			return err
 		})
@@ -92,7 +92,7 @@ func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, er
 			return purged, err
 		}
 		purged += int64(some)
-		if some < purgeStep {
+		if some < purgeBatchSize {
 			return purged, nil
 		}
 	}

@@ -13,9 +13,9 @@ const (
 	addToInventory  = "UPDATE inventory SET animals = animals + ?2 WHERE status = ?1"
 )
 
-// Inventory reads the three counts that the writer keeps.
+// Inventory reads the three counts that the writer maintains.
 func (db *DB) Inventory(ctx context.Context) (all petstore.Inventory, err error) {
-	err = db.readPets(ctx, func(r *reader) error {
+	err = db.readVersioned(ctx, func(r *reader) error {
 		return query(r.conn, func(row *sqlite3.Stmt) {
 			all.Add(petstore.Status(row.ColumnInt64(0)), row.ColumnInt64(1))
 		}, selectInventory)
@@ -23,9 +23,9 @@ func (db *DB) Inventory(ctx context.Context) (all petstore.Inventory, err error)
 	return all, err
 }
 
-// storeInventory adds the counts of the running transaction to the stored ones.
+// storeInventory adds what the running transaction changed to the stored counts.
 func (w *writer) storeInventory() error {
-	for status, n := range w.counted {
+	for status, n := range w.inventoryDelta {
 		if n == 0 {
 			continue
 		}

@@ -35,7 +35,7 @@ func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 	return db.write(ctx, func(w *writer) error { return putKey(w.conn, insertKey, key, hash) })
 }
 
-// CreateFirstKey stores the key only if there is none at all.
+// CreateFirstKey stores the key only if there are no keys at all.
 func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
 	err = db.write(ctx, func(w *writer) error {
 		exists := false
@@ -74,7 +74,7 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	return keys, err
 }
 
-// RotateKey replaces a key by its successor.
+// RotateKey stores the successor of a key and retires the key.
 func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
 	err = db.write(ctx, func(w *writer) error {
 		old, err := keyByID(w.conn, id)
@@ -90,7 +90,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if err := putKey(w.conn, insertKey, next, hash); err != nil {
 			return err
 		}
-		return run(w.conn, retireKey, id, millis(old.RetiredAt(now, overlap)), millis(now))
+		return run(w.conn, retireKey, id, toMillis(old.RetiredAt(now, overlap)), toMillis(now))
 	})
 	if err != nil {
 		return petstore.Key{}, err
@@ -98,7 +98,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 	return next, nil
 }
 
-// UpdateKey changes a key. A change of plan or limits goes to every key of its owner.
+// UpdateKey changes a key. A change of plan or limits applies to every key of the owner.
 func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
 	err = db.write(ctx, func(w *writer) error {
 		old, err := keyByID(w.conn, id)
@@ -108,7 +108,7 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChang
 		if key, err = old.Change(change, now.UTC().Truncate(time.Millisecond)); err != nil {
 			return err
 		}
-		err = run(w.conn, updateKey, id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), millis(key.ExpiresAt))
+		err = run(w.conn, updateKey, id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), toMillis(key.ExpiresAt))
 		if err != nil || !change.OfOwner() {
 			return err
 		}
@@ -120,15 +120,15 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChang
 	return key, nil
 }
 
-// UseKey notes when a key was last used. It does not change the version, because no animal changes.
+// UseKey records when a key was last used. It does not change the version, because no animal changes.
 func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
-	return db.write(ctx, func(w *writer) error { return run(w.conn, useKey, id, millis(hour)) })
+	return db.write(ctx, func(w *writer) error { return run(w.conn, useKey, id, toMillis(hour)) })
 }
 
-// RevokeKey ends a key for good.
+// RevokeKey makes a key unusable for good.
 func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
 	return db.write(ctx, func(w *writer) error {
-		if err := run(w.conn, revokeKey, id, millis(now)); err != nil {
+		if err := run(w.conn, revokeKey, id, toMillis(now)); err != nil {
 			return err
 		}
 		if w.conn.Changes() == 0 {
@@ -147,7 +147,7 @@ func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
 	return key, err
 }
 
-// alreadyRotated refuses to rotate a key that was rotated before. It names the owner's key that is in use now.
+// alreadyRotated refuses to rotate a key that was rotated before. The refusal names the key that the owner uses now.
 func alreadyRotated(conn *sqlite3.Conn, key petstore.Key) error {
 	var successor string
 	if err := query(conn, func(row *sqlite3.Stmt) { successor = row.ColumnText(0) }, selectSuccessor, key.Owner); err != nil {
@@ -158,8 +158,8 @@ func alreadyRotated(conn *sqlite3.Conn, key petstore.Key) error {
 
 func putKey(conn *sqlite3.Conn, statement string, k petstore.Key, hash petstore.SecretHash) error {
 	return run(conn, statement, k.ID, hash[:], k.Name, k.Owner, string(k.Plan), k.Limits.PerMinute, k.Limits.PerDay,
-		k.CreatedAt.UnixMilli(), k.Lifetime.Milliseconds(), millis(k.ExpiresAt), millis(k.RevokedAt),
-		string(k.Access), millis(k.RotatedAt), millis(k.LastUsedAt))
+		k.CreatedAt.UnixMilli(), k.Lifetime.Milliseconds(), toMillis(k.ExpiresAt), toMillis(k.RevokedAt),
+		string(k.Access), toMillis(k.RotatedAt), toMillis(k.LastUsedAt))
 }
 
 func scanKey(row *sqlite3.Stmt) petstore.Key {
@@ -169,27 +169,27 @@ func scanKey(row *sqlite3.Stmt) petstore.Key {
 		Owner:       row.ColumnText(2),
 		Plan:        petstore.Plan(row.ColumnText(3)),
 		Limits:      petstore.Limits{PerMinute: row.ColumnInt64(4), PerDay: row.ColumnInt64(5)},
-		CreatedAt:   timeAt(row, 6),
+		CreatedAt:   columnTime(row, 6),
 		Lifetime:    time.Duration(row.ColumnInt64(7)) * time.Millisecond,
-		ExpiresAt:   timeAt(row, 8),
-		RevokedAt:   timeAt(row, 9),
+		ExpiresAt:   columnTime(row, 8),
+		RevokedAt:   columnTime(row, 9),
 		Access:      petstore.Access(row.ColumnText(10)),
-		RotatedAt:   timeAt(row, 11),
-		LastUsedAt:  timeAt(row, 12),
-		BannedFrom:  timeAt(row, 13),
-		BannedUntil: timeAt(row, 14),
+		RotatedAt:   columnTime(row, 11),
+		LastUsedAt:  columnTime(row, 12),
+		BannedFrom:  columnTime(row, 13),
+		BannedUntil: columnTime(row, 14),
 	}
 }
 
-// millis is a time as it is stored: NULL stands for never.
-func millis(t time.Time) any {
+// toMillis returns a time as it is stored: NULL means never.
+func toMillis(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
 	return t.UnixMilli()
 }
 
-func timeAt(row *sqlite3.Stmt, col int) time.Time {
+func columnTime(row *sqlite3.Stmt, col int) time.Time {
 	if row.ColumnIsNull(col) {
 		return time.Time{}
 	}

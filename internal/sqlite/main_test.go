@@ -11,10 +11,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// roleVariable makes the test binary play a role of its own: the second process of a test.
+// roleVariable is the environment variable that makes the test binary play a role: the second process of a test.
 const roleVariable = "PETSTORE_TEST_ROLE"
 
-// roles are what another process can be told to do with the database at path.
+// roles has what another process can do with the database at path.
 var roles = map[string]func(path string) error{
 	"open":       openOnce,
 	"open new":   openOrCreate,
@@ -22,7 +22,7 @@ var roles = map[string]func(path string) error{
 	"check":      checkOnce,
 	"use keys":   useKeys,
 	"keep busy":  keepCreating,
-	"restore":    restoreAgain,
+	"restore":    keepRestoring,
 	"write once": writeOnce,
 }
 
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// otherProcess is a process that will play a role. It runs the file of this process, even as a user who may not enter
-// its folder.
+// otherProcess returns a process that will play a role. It runs this process's own file, so that even a user who may not
+// enter the file's folder can start it.
 func otherProcess(t *testing.T, role, path string) *exec.Cmd {
 	t.Helper()
 	self := "/proc/self/exe"

@@ -9,13 +9,13 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
+func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 	now := time.Now()
-	told := map[petstore.OrderStatus]int{}
+	reported := map[petstore.OrderStatus]int{}
 	db, err := Open(t.Context(), Config{
 		Path: filepath.Join(t.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true,
 		Now:   func() time.Time { return now },
-		Watch: petstore.Watch{Ordered: func(status petstore.OrderStatus, n int) { told[status] += n }},
+		Watch: petstore.Watch{Ordered: func(status petstore.OrderStatus, n int) { reported[status] += n }},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -42,14 +42,14 @@ func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
 		t.Error("an animal is held twice")
 	}
 	now = now.Add(2 * time.Hour)
-	if err := db.DeletePet(t.Context(), pet.ID); err != nil { // which closes its order first
+	if err := db.DeletePet(t.Context(), pet.ID); err != nil { // DeletePet closes the overdue order first
 		t.Fatal(err)
 	}
 	if _, err := db.ExpireOrders(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want := map[petstore.OrderStatus]int{petstore.Open: 2, petstore.Expired: 2}; !maps.Equal(told, want) {
-		t.Errorf("told %v, want %v", told, want)
+	if want := map[petstore.OrderStatus]int{petstore.Open: 2, petstore.Expired: 2}; !maps.Equal(reported, want) {
+		t.Errorf("reported %v, want %v", reported, want)
 	}
 }
 

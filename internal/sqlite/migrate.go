@@ -15,25 +15,25 @@ import (
 //go:embed migrations/*.sql
 var embedded embed.FS
 
-// migrations are applied in the order of their names. The schema of a database is the number of migrations that it has
-// had. Tests add one.
+// migrations has the SQL files that make the schema, which run in the order of their names. The schema of a database is the
+// number of files that were run on it. Tests add a file.
 var migrations fs.FS = embedded
 
 // applicationID marks a SQLite file as ours: "PETS".
 const applicationID = 0x50455453
 
-// selectState is one statement, so that a database that another process is just making looks either empty or complete.
-const selectState = `
+// selectSchemaState is one statement, so that a database that another process is creating looks either empty or complete.
+const selectSchemaState = `
 	SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 	FROM pragma_application_id, pragma_user_version`
 
-// inspect returns the schema of a database, or 0 if it is empty. It refuses a database that this program cannot use. It
-// changes nothing.
-func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
+// checkSchema returns the schema of a database, or 0 if the database is empty. It refuses the database of another program
+// or of a newer petstore. It changes nothing.
+func checkSchema(conn *sqlite3.Conn, name string) (schema int, err error) {
 	var application, tables int
 	err = query(conn, func(row *sqlite3.Stmt) {
 		application, schema, tables = row.ColumnInt(0), row.ColumnInt(1), row.ColumnInt(2)
-	}, selectState)
+	}, selectSchemaState)
 	if err != nil {
 		return 0, err
 	}
@@ -51,10 +51,10 @@ func inspect(conn *sqlite3.Conn, name string) (schema int, err error) {
 	return schema, nil
 }
 
-// admit does what inspect does, and also refuses an empty database or an older schema, unless cfg allows it to be filled
-// or brought up to date.
-func admit(conn *sqlite3.Conn, cfg Config) (schema int, err error) {
-	schema, err = inspect(conn, cfg.Path)
+// checkSchemaFor is like checkSchema, but also refuses an empty database unless cfg.Create is set, and an older schema
+// unless cfg.Migrate is set.
+func checkSchemaFor(conn *sqlite3.Conn, cfg Config) (schema int, err error) {
+	schema, err = checkSchema(conn, cfg.Path)
 	if err != nil {
 		return 0, err
 	}
@@ -63,7 +63,7 @@ func admit(conn *sqlite3.Conn, cfg Config) (schema int, err error) {
 	case err != nil:
 		return 0, err
 	case schema == 0 && !cfg.Create:
-		return 0, empty(cfg.Path)
+		return 0, errEmpty(cfg.Path)
 	case schema > 0 && schema < known && !cfg.Migrate:
 		return 0, fmt.Errorf("the database %s has the schema of an older petstore (%d, this one needs %d); stop its server and run petstore migrate, or use the petstore that serves it",
 			cfg.Path, schema, known)
@@ -71,19 +71,19 @@ func admit(conn *sqlite3.Conn, cfg Config) (schema int, err error) {
 	return schema, nil
 }
 
-func empty(name string) error {
+func errEmpty(name string) error {
 	return fmt.Errorf("the database %s is empty; petstore serve fills it, or choose another --database", name)
 }
 
-// migrate brings the schema up to date, if cfg allows that, and checks the environment. It does so in one transaction:
-// if several processes start at once, each of them finds either nothing or everything done.
+// migrate brings the schema up to date, if cfg allows that, and checks the environment. It uses one transaction: if several
+// processes start at once, each finds the schema either complete or not begun.
 func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
 	return transaction(ctx, conn, func() error {
-		schema, err := admit(conn, cfg)
+		schema, err := checkSchemaFor(conn, cfg)
 		if err != nil {
 			return err
 		}
-		if err := apply(conn, schema); err != nil {
+		if err := runMigrations(conn, schema); err != nil {
 			return err
 		}
 		if schema == 0 {
@@ -93,8 +93,8 @@ func migrate(ctx context.Context, conn *sqlite3.Conn, cfg Config) error {
 	})
 }
 
-// apply runs the migrations that a database with that schema has not had.
-func apply(conn *sqlite3.Conn, schema int) error {
+// runMigrations runs the migrations that a database with this schema lacks.
+func runMigrations(conn *sqlite3.Conn, schema int) error {
 	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil || schema == len(files) {
 		return err

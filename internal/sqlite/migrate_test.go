@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// knownSchema is the schema that this program gives a database.
+// knownSchema returns the schema that this program needs.
 func knownSchema(t testing.TB) int {
 	t.Helper()
 	files, err := fs.ReadDir(migrations, "migrations")
@@ -20,7 +20,7 @@ func knownSchema(t testing.TB) int {
 	return len(files)
 }
 
-// addMigration makes the program one schema newer until the test ends.
+// addMigration raises the schema that this program needs by one, until the end of the test.
 func addMigration(t *testing.T) {
 	t.Helper()
 	files, err := fs.Glob(embedded, "migrations/*.sql")
@@ -35,25 +35,25 @@ func addMigration(t *testing.T) {
 	t.Cleanup(func() { migrations = embedded })
 }
 
-// schemaOf reads the schema that a file says it has.
+// schemaOf reads the schema of a file.
 func schemaOf(t *testing.T, path string) (schema int) {
 	t.Helper()
 	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadOnly)
 	noError(t, err)
 	defer conn.Close()
-	schema, err = inspect(conn, path)
+	schema, err = checkSchema(conn, path)
 	noError(t, err)
 	return schema
 }
 
 func TestAnOlderSchemaIsRefusedUnlessItMayBeMigrated(t *testing.T) {
-	database, _ := backedUp(t, 5)
+	database, _ := newWithBackup(t, 5)
 	older := knownSchema(t)
 	addMigration(t)
 	want := fmt.Sprintf("the database %s has the schema of an older petstore (%d, this one needs %d); stop its server and run petstore migrate, or use the petstore that serves it",
 		database, older, older+1)
 	for _, cfg := range []Config{{}, {Create: true}, {Create: true, Serve: true}} {
-		before := contents(t, filepath.Dir(database))
+		before := describeFolder(t, filepath.Dir(database))
 		cfg.Path, cfg.Environment = database, petstore.Production
 		if db, err := Open(t.Context(), cfg); err == nil {
 			db.Close()
@@ -61,12 +61,12 @@ func TestAnOlderSchemaIsRefusedUnlessItMayBeMigrated(t *testing.T) {
 		} else if err.Error() != want {
 			t.Errorf("%+v:\ngot  %v\nwant %v", cfg, err, want)
 		}
-		if after := contents(t, filepath.Dir(database)); after != before {
+		if after := describeFolder(t, filepath.Dir(database)); after != before {
 			t.Errorf("%+v changed the folder:\nbefore\n%safter\n%s", cfg, before, after)
 		}
 	}
 	migrated := open(t, Config{Path: database, Migrate: true})
-	if n := petsIn(t, migrated); n != 5 {
+	if n := countPetsIn(t, migrated); n != 5 {
 		t.Errorf("%d animals of 5", n)
 	}
 	if schema := schemaOf(t, database); schema != older+1 {
@@ -74,7 +74,7 @@ func TestAnOlderSchemaIsRefusedUnlessItMayBeMigrated(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDatabaseIsFilledWithTheWholeSchema(t *testing.T) {
+func TestAnEmptyDatabaseGetsTheWholeSchema(t *testing.T) {
 	addMigration(t)
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	open(t, Config{Path: path, Create: true})
@@ -84,14 +84,14 @@ func TestAnEmptyDatabaseIsFilledWithTheWholeSchema(t *testing.T) {
 }
 
 func TestABackupAndARestoreKeepAnOlderSchema(t *testing.T) {
-	database, _ := backedUp(t, 5)
+	database, _ := newWithBackup(t, 5)
 	older := knownSchema(t)
 	addMigration(t)
 	backup, restored := filepath.Join(t.TempDir(), "backup.db"), filepath.Join(t.TempDir(), "restored.db")
-	noError(t, Backup(t.Context(), production(database), backup, quiet))
-	_, err := Restore(t.Context(), production(restored), backup, false, quiet)
+	noError(t, Backup(t.Context(), production(database), backup, noProgress))
+	_, err := Restore(t.Context(), production(restored), backup, false, noProgress)
 	noError(t, err)
-	_, err = Restore(t.Context(), production(database), backup, true, quiet)
+	_, err = Restore(t.Context(), production(database), backup, true, noProgress)
 	noError(t, err)
 	for _, path := range []string{database, backup, restored} {
 		if schema := schemaOf(t, path); schema != older {
@@ -99,7 +99,7 @@ func TestABackupAndARestoreKeepAnOlderSchema(t *testing.T) {
 		}
 	}
 	served := open(t, Config{Path: restored, Create: true, Migrate: true, Serve: true})
-	if n := petsIn(t, served); n != 5 {
+	if n := countPetsIn(t, served); n != 5 {
 		t.Errorf("restored %d animals of 5", n)
 	}
 }

@@ -19,62 +19,62 @@ import (
 
 func TestOpenRefuses(t *testing.T) {
 	cases := []struct {
-		name string
-		make func(t *testing.T, path string)
-		cfg  Config
-		want string
+		name    string
+		prepare func(t *testing.T, path string)
+		cfg     Config
+		want    string
 	}{
 		{
-			name: "a missing file that it may not make",
-			make: func(*testing.T, string) {},
-			want: "there is no database PATH; choose another --database, or let petstore serve make it",
+			name:    "a missing file that it may not create",
+			prepare: func(*testing.T, string) {},
+			want:    "there is no database PATH; choose another --database, or let petstore serve create it",
 		}, {
-			name: "a file in a missing folder",
-			make: func(t *testing.T, path string) { noError(t, os.Remove(filepath.Dir(path))) },
-			cfg:  Config{Create: true},
-			want: "the folder DIR does not exist; create it, or choose another --database",
+			name:    "a file in a missing folder",
+			prepare: func(t *testing.T, path string) { noError(t, os.Remove(filepath.Dir(path))) },
+			cfg:     Config{Create: true},
+			want:    "the folder DIR does not exist; create it, or choose another --database",
 		}, {
-			name: "a folder",
-			make: func(t *testing.T, path string) { noError(t, os.Mkdir(path, 0o755)) },
-			cfg:  Config{Create: true},
-			want: "PATH is a folder; name a file in it, such as PATH/petstore.db",
+			name:    "a folder",
+			prepare: func(t *testing.T, path string) { noError(t, os.Mkdir(path, 0o755)) },
+			cfg:     Config{Create: true},
+			want:    "PATH is a folder; name a file in it, such as PATH/petstore.db",
 		}, {
-			name: "an empty file that it may not fill",
-			make: func(t *testing.T, path string) { noError(t, os.WriteFile(path, nil, 0o644)) },
-			want: "the database PATH is empty; petstore serve fills it, or choose another --database",
+			name:    "an empty file that it may not fill",
+			prepare: func(t *testing.T, path string) { noError(t, os.WriteFile(path, nil, 0o644)) },
+			want:    "the database PATH is empty; petstore serve fills it, or choose another --database",
 		}, {
-			name: "a file that is no database",
-			make: func(t *testing.T, path string) {
+			name: "a file that is not a database",
+			prepare: func(t *testing.T, path string) {
 				noError(t, os.WriteFile(path, []byte(strings.Repeat("Dear diary, ", 1000)), 0o644))
 			},
 			cfg:  Config{Create: true, Serve: true},
 			want: "PATH is not a SQLite database; choose another --database, or move this file away",
 		}, {
-			name: "the database of another program",
-			make: func(t *testing.T, path string) { script(t, path, "CREATE TABLE bookmarks (url TEXT)") },
-			cfg:  Config{Create: true, Serve: true},
-			want: "PATH is the database of another program; choose another --database",
+			name:    "the database of another program",
+			prepare: func(t *testing.T, path string) { executeScript(t, path, "CREATE TABLE bookmarks (url TEXT)") },
+			cfg:     Config{Create: true, Serve: true},
+			want:    "PATH is the database of another program; choose another --database",
 		}, {
-			name: "an empty database of another program",
-			make: func(t *testing.T, path string) { script(t, path, "PRAGMA application_id = 7") },
-			cfg:  Config{Create: true},
-			want: "PATH is the database of another program; choose another --database",
+			name:    "an empty database of another program",
+			prepare: func(t *testing.T, path string) { executeScript(t, path, "PRAGMA application_id = 7") },
+			cfg:     Config{Create: true},
+			want:    "PATH is the database of another program; choose another --database",
 		}, {
 			name: "the database of a newer petstore",
-			make: func(t *testing.T, path string) {
+			prepare: func(t *testing.T, path string) {
 				noError(t, openOrCreate(path))
-				script(t, path, "PRAGMA user_version = 999")
+				executeScript(t, path, "PRAGMA user_version = 999")
 			},
 			cfg:  Config{Create: true},
 			want: "PATH was written by a newer petstore (schema 999, this one knows KNOWN); upgrade petstore",
 		}, {
-			name: "the database of the other environment",
-			make: func(t *testing.T, path string) { noError(t, openOrCreate(path)) },
-			cfg:  Config{Environment: petstore.Staging},
-			want: "the database PATH belongs to the production environment and this is staging; choose another --database or --environment",
+			name:    "the database of the other environment",
+			prepare: func(t *testing.T, path string) { noError(t, openOrCreate(path)) },
+			cfg:     Config{Environment: petstore.Staging},
+			want:    "the database PATH belongs to the production environment and this is staging; choose another --database or --environment",
 		}, {
 			name: "a damaged database",
-			make: func(t *testing.T, path string) {
+			prepare: func(t *testing.T, path string) {
 				noError(t, openOrCreate(path))
 				file, err := os.OpenFile(path, os.O_WRONLY, 0)
 				noError(t, err)
@@ -84,26 +84,26 @@ func TestOpenRefuses(t *testing.T) {
 			},
 			want: "the database PATH is damaged; restore it from a backup with petstore restore",
 		}, {
-			name: "a missing file whose write-ahead log is there",
-			make: func(t *testing.T, path string) { noError(t, os.WriteFile(path+"-wal", []byte("animals"), 0o600)) },
-			cfg:  Config{Create: true},
-			want: "PATH-wal belongs to an older database PATH, and SQLite would take it for a part of the new one; move it away, or choose another name",
+			name:    "a missing file whose write-ahead log is there",
+			prepare: func(t *testing.T, path string) { noError(t, os.WriteFile(path+"-wal", []byte("animals"), 0o600)) },
+			cfg:     Config{Create: true},
+			want:    "PATH-wal belongs to an older database PATH, and SQLite would take it for part of the new one; move it away, or choose another name",
 		}, {
-			name: "a link to such a file",
-			make: func(t *testing.T, path string) {
+			name: "a link to a missing file whose write-ahead log is there",
+			prepare: func(t *testing.T, path string) {
 				noError(t, os.Symlink("other.db", path))
 				noError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "other.db-wal"), []byte("animals"), 0o600))
 			},
 			cfg:  Config{Create: true, Serve: true},
-			want: "DIR/other.db-wal belongs to an older database DIR/other.db, and SQLite would take it for a part of the new one; move it away, or choose another name",
+			want: "DIR/other.db-wal belongs to an older database DIR/other.db, and SQLite would take it for part of the new one; move it away, or choose another name",
 		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "data", "petstore.db")
 			noError(t, os.Mkdir(filepath.Dir(path), 0o755))
-			c.make(t, path)
-			before := contents(t, filepath.Dir(path))
+			c.prepare(t, path)
+			before := describeFolder(t, filepath.Dir(path))
 
 			c.cfg.Path = path
 			if c.cfg.Environment == "" {
@@ -118,14 +118,14 @@ func TestOpenRefuses(t *testing.T) {
 			if err.Error() != want {
 				t.Errorf("got  %q\nwant %q", err, want)
 			}
-			if after := contents(t, filepath.Dir(path)); after != before {
+			if after := describeFolder(t, filepath.Dir(path)); after != before {
 				t.Errorf("it changed the folder:\nbefore\n%safter\n%s", before, after)
 			}
 		})
 	}
 }
 
-func TestServersKeepEachOtherOff(t *testing.T) {
+func TestASecondServerIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	path, link := filepath.Join(folder, "petstore.db"), filepath.Join(t.TempDir(), "link.db")
 	noError(t, os.Symlink(path, link))
@@ -140,7 +140,7 @@ func TestServersKeepEachOtherOff(t *testing.T) {
 			t.Errorf("got  %v\nwant %v", err, want)
 		}
 	}
-	noError(t, openOnce(path)) // not a server
+	noError(t, openOnce(path)) // without Serve
 	noError(t, server.Ping(t.Context()))
 	noError(t, server.Close())
 
@@ -149,14 +149,14 @@ func TestServersKeepEachOtherOff(t *testing.T) {
 	noError(t, server.Close())
 }
 
-func TestOnlyOneHoldsTheLockAlthoughEachRemovesItsFile(t *testing.T) {
+func TestOnlyOneServerHoldsTheLockAlthoughEachRemovesItsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	var taken atomic.Int64
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 1000 {
-				held, err := lock(path, path)
+				held, err := takeServerLock(path, path)
 				if err != nil {
 					if !strings.Contains(err.Error(), "another petstore server") {
 						t.Error(err)
@@ -164,8 +164,8 @@ func TestOnlyOneHoldsTheLockAlthoughEachRemovesItsFile(t *testing.T) {
 					continue
 				}
 				taken.Add(1)
-				if second, err := lock(path, path); err == nil {
-					t.Error("two hold the lock")
+				if second, err := takeServerLock(path, path); err == nil {
+					t.Error("two servers hold the lock")
 					second.release()
 				}
 				if err := held.release(); err != nil {
@@ -176,11 +176,11 @@ func TestOnlyOneHoldsTheLockAlthoughEachRemovesItsFile(t *testing.T) {
 	}
 	all.Wait()
 	if _, err := os.Stat(path + ".lock"); taken.Load() == 0 || err == nil {
-		t.Errorf("%d took the lock, and the file is left: %v", taken.Load(), err == nil)
+		t.Errorf("the lock was taken %d times, and the file is left: %v", taken.Load(), err == nil)
 	}
 }
 
-func TestAServerThatHasLostItsLockLeavesThatOfAnotherServer(t *testing.T) {
+func TestAServerThatLostItsLockLeavesTheLockOfAnother(t *testing.T) {
 	first := openNew(t)
 	noError(t, os.Remove(first.path+".lock"))
 	serve := Config{Path: first.path, Environment: petstore.Production, Serve: true}
@@ -192,7 +192,7 @@ func TestAServerThatHasLostItsLockLeavesThatOfAnotherServer(t *testing.T) {
 	}
 }
 
-func TestProcessesThatStartAtOnceMakeOneDatabase(t *testing.T) {
+func TestProcessesThatStartAtOnceCreateOneDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	var all sync.WaitGroup
 	for range 8 {
@@ -229,8 +229,8 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-// script changes a database in ways that this package would not.
-func script(t *testing.T, path, statements string) {
+// executeScript changes a database in ways that this package never does.
+func executeScript(t *testing.T, path, statements string) {
 	t.Helper()
 	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite|sqlite3.OpenCreate)
 	noError(t, err)
@@ -238,8 +238,8 @@ func script(t *testing.T, path, statements string) {
 	noError(t, conn.Close())
 }
 
-// contents describes every file in a folder.
-func contents(t *testing.T, folder string) string {
+// describeFolder returns the name and the hash of every file in a folder.
+func describeFolder(t *testing.T, folder string) string {
 	t.Helper()
 	var list strings.Builder
 	entries, err := os.ReadDir(folder)

@@ -13,16 +13,18 @@ import (
 )
 
 const (
-	selectOrders = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at FROM orders"
-	selectOrder  = selectOrders + " WHERE id = ?1"
-	selectHolder = selectOrders + " WHERE pet_id = ?1 AND status = 1"
-	selectDue    = selectOrders + " INDEXED BY orders_by_end WHERE status = 1 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
-	insertOrder  = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)"
-	closeOrder   = "UPDATE orders SET status = ?2, closed_at = ?3 WHERE id = ?1"
+	selectOrders  = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at FROM orders"
+	selectOrder   = selectOrders + " WHERE id = ?1"
+	selectHolder  = selectOrders + " WHERE pet_id = ?1 AND status = 1"
+	selectOverdue = selectOrders + " INDEXED BY orders_by_end WHERE status = 1 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
+	insertOrder   = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)"
+	closeOrder    = "UPDATE orders SET status = ?2, closed_at = ?3 WHERE id = ?1"
 )
 
-// expireStep is how many orders one commit closes as expired, so that other changes need not wait for all of them.
-const expireStep = 500
+// An order is overdue if it has expired but is still stored as open.
+
+// expireBatchSize is how many overdue orders one commit closes, so that other changes need not wait for all of them.
+const expireBatchSize = 500
 
 // GetOrder returns one order.
 func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
@@ -36,35 +38,37 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	return orders[0], nil
 }
 
-// readOrders returns orders as they count at that time. The caller must read the clock before the call: otherwise an
-// order that is completed after the read might count as expired. readOrders stores that an order has expired before it
-// shows the order as expired, because a change that read the clock earlier may still complete the order. If it cannot
-// store that, no such change is under way any more either. The function query writes the query before and after that.
-func (db *DB) readOrders(ctx context.Context, now time.Time, query func(settled bool) (sql string, args []any)) (orders []petstore.Order, err error) {
+// readOrders returns orders as of now. The caller must read the clock before the call: otherwise an order that is completed
+// after the read might be shown as expired.
+//
+// A change that read the clock earlier may still complete an overdue order. So readOrders stores overdue orders as expired
+// and reads again before it shows them as expired. Even if storing them fails, no such change is running by then. The
+// function query returns the SQL: for the first read with overdue orders among the open ones, for the second without them.
+func (db *DB) readOrders(ctx context.Context, now time.Time, query func(again bool) (sql string, args []any)) (orders []petstore.Order, err error) {
 	sql, args := query(false)
-	late, err := db.tryOrders(ctx, now, &orders, sql, args)
-	if err == nil && len(late) > 0 {
-		db.change(ctx, func(w *writer) error { return w.expire(late, now) })
+	overdue, err := db.queryOrders(ctx, now, &orders, sql, args)
+	if err == nil && len(overdue) > 0 {
+		db.inNextCommit(ctx, func(w *writer) error { return w.expireOrders(overdue, now) })
 		sql, args = query(true)
-		_, err = db.tryOrders(ctx, now, &orders, sql, args)
+		_, err = db.queryOrders(ctx, now, &orders, sql, args)
 	}
 	return orders, err
 }
 
-// tryOrders reads orders, and returns the ids of those that have expired and are stored as open.
-func (db *DB) tryOrders(ctx context.Context, now time.Time, orders *[]petstore.Order, sql string, args []any) (late []int64, err error) {
+// queryOrders reads orders as of now, and returns the ids of those that are overdue.
+func (db *DB) queryOrders(ctx context.Context, now time.Time, orders *[]petstore.Order, sql string, args []any) (overdue []int64, err error) {
 	*orders = nil
-	err = db.readPets(ctx, func(r *reader) error {
+	err = db.readVersioned(ctx, func(r *reader) error {
 		return query(r.conn, func(row *sqlite3.Stmt) {
 			stored := scanOrder(row)
 			order := stored.At(now)
 			if order.Status != stored.Status {
-				late = append(late, order.ID)
+				overdue = append(overdue, order.ID)
 			}
 			*orders = append(*orders, order)
 		}, sql, args...)
 	})
-	return late, err
+	return overdue, err
 }
 
 func getOrder(conn *sqlite3.Conn, id int64) (order petstore.Order, err error) {
@@ -79,12 +83,12 @@ func getOrder(conn *sqlite3.Conn, id int64) (order petstore.Order, err error) {
 // ListOrders returns at most q.Limit orders, newest first.
 func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore.Order, error) {
 	now := db.now()
-	return db.readOrders(ctx, now, func(settled bool) (string, []any) { return ordersQuery(q, now, settled) })
+	return db.readOrders(ctx, now, func(again bool) (string, []any) { return ordersQuery(q, now, again) })
 }
 
-// ordersQuery writes the query of a page so that SQLite walks an index from where the page begins. A page of open orders
-// also has those that have expired and are still stored as open, unless these are settled.
-func ordersQuery(q petstore.OrderQuery, now time.Time, settled bool) (sql string, args []any) {
+// ordersQuery returns the query for a page. It makes SQLite walk an index from where the page begins. Overdue orders are
+// among the open ones, unless readOrders reads again.
+func ordersQuery(q petstore.OrderQuery, now time.Time, again bool) (sql string, args []any) {
 	bind := func(arg any) string {
 		args = append(args, arg)
 		return "?" + strconv.Itoa(len(args))
@@ -99,24 +103,24 @@ func ordersQuery(q petstore.OrderQuery, now time.Time, settled bool) (sql string
 	case petstore.AnyOrderStatus:
 		return from + page, args
 	case petstore.Open:
-		if settled {
+		if again {
 			from += " AND expires_at > " + bind(now.UnixMilli())
 		}
 		return from + " AND status = 1" + page, args
-	case petstore.Expired: // few orders have expired and are still stored as open
-		late := selectOrders + " INDEXED BY orders_by_end" + where + " AND status = 1 AND expires_at <= " + bind(now.UnixMilli())
-		return "SELECT * FROM (" + from + " AND status = 4" + page + ") UNION ALL " + late + page, args
+	case petstore.Expired: // few orders are overdue
+		overdue := selectOrders + " INDEXED BY orders_by_end" + where + " AND status = 1 AND expires_at <= " + bind(now.UnixMilli())
+		return "SELECT * FROM (" + from + " AND status = 4" + page + ") UNION ALL " + overdue + page, args
 	}
 	return from + " AND status = " + bind(int64(q.Status)) + page, args
 }
 
 // PlaceOrder holds an animal in the next commit.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) { return w.place(order, db.now()) })
+	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) { return w.placeOrder(order, db.now()) })
 }
 
-func (w *writer) place(order petstore.NewOrder, now time.Time) (petstore.Order, error) {
-	pet, _, err := w.settled(order.PetID, now)
+func (w *writer) placeOrder(order petstore.NewOrder, now time.Time) (petstore.Order, error) {
+	pet, _, err := w.petWithHolder(order.PetID, now)
 	if petstore.IsCode(err, petstore.NotFound) {
 		err = petstore.NoPetToOrder(order.PetID)
 	}
@@ -129,7 +133,7 @@ func (w *writer) place(order petstore.NewOrder, now time.Time) (petstore.Order, 
 	}
 	err = run(w.conn, insertOrder, placed.PetID, int64(placed.Status), placed.Reference, placed.CreatedAt.UnixMilli(), placed.ExpiresAt.UnixMilli())
 	placed.ID = w.conn.LastInsertRowID()
-	w.ordered[petstore.Open]++
+	w.orderCounts[petstore.Open]++
 	if err == nil {
 		err = w.setStatus(pet, petstore.Pending)
 	}
@@ -139,7 +143,7 @@ func (w *writer) place(order petstore.NewOrder, now time.Time) (petstore.Order, 
 // CloseOrder completes or cancels an order in the next commit.
 func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
 	var refusal error
-	err = db.change(ctx, func(w *writer) error {
+	err = db.inNextCommit(ctx, func(w *writer) error {
 		order, err := getOrder(w.conn, id)
 		if err != nil {
 			return err
@@ -147,12 +151,12 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		now := db.now()
 		closed, refusal = order.Close(to, now)
 		switch {
-		case order.Status != petstore.Open: // it cannot change
+		case order.Status != petstore.Open: // a closed order cannot change
 			return nil
-		case refusal != nil: // it has expired, which is stored before the caller learns it
-			return w.close(order.At(now))
+		case refusal != nil: // the order has expired; store that before the caller learns it
+			return w.storeClosedOrder(order.At(now))
 		}
-		return w.close(closed)
+		return w.storeClosedOrder(closed)
 	})
 	if err != nil {
 		return petstore.Order{}, err
@@ -160,20 +164,21 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	return closed, refusal
 }
 
-// ExpireOrders asks a reader first, so that it does not take the writer if no order has expired.
+// ExpireOrders closes overdue orders, expireBatchSize at a time. It first asks a reader, and takes the writer only if an
+// order is overdue.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
-	db.checkOriginals() // so that a server notices a loss within a second, even if nobody writes or asks whether it is ready
+	db.checkFiles() // upkeep runs every second, so a lost file is reported even if nobody writes or asks whether the server is ready
 	for {
-		now, due := db.now(), false
-		err := db.read(ctx, func(conn *sqlite3.Conn) error { // read holds no transaction, which would keep the WAL from being emptied
-			return query(conn, func(*sqlite3.Stmt) { due = true }, selectDue, now.UnixMilli(), 1)
+		now, overdue := db.now(), false
+		err := db.read(ctx, func(conn *sqlite3.Conn) error { // unlike readVersioned, read leaves no transaction open
+			return query(conn, func(*sqlite3.Stmt) { overdue = true }, selectOverdue, now.UnixMilli(), 1)
 		})
-		if err != nil || !due {
+		if err != nil || !overdue {
 			return expired, err
 		}
 		some := 0
-		err = db.change(ctx, func(w *writer) (err error) {
-			some, err = w.expireDue(now)
+		err = db.inNextCommit(ctx, func(w *writer) (err error) {
+			some, err = w.expireOverdue(now)
 			return err
 		})
 		if err != nil {
@@ -183,25 +188,25 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	}
 }
 
-// expireDue closes orders that have expired, at most expireStep.
-func (w *writer) expireDue(now time.Time) (n int, err error) {
-	var due []petstore.Order
-	err = query(w.conn, func(row *sqlite3.Stmt) { due = append(due, scanOrder(row).At(now)) }, selectDue, now.UnixMilli(), expireStep)
-	for i := 0; i < len(due) && err == nil; i++ {
-		err = w.close(due[i])
+// expireOverdue closes at most expireBatchSize overdue orders.
+func (w *writer) expireOverdue(now time.Time) (n int, err error) {
+	var overdue []petstore.Order
+	err = query(w.conn, func(row *sqlite3.Stmt) { overdue = append(overdue, scanOrder(row).At(now)) }, selectOverdue, now.UnixMilli(), expireBatchSize)
+	for i := 0; i < len(overdue) && err == nil; i++ {
+		err = w.storeClosedOrder(overdue[i])
 	}
-	return len(due), err
+	return len(overdue), err
 }
 
-// expire closes those of the orders that are still open and have expired.
-func (w *writer) expire(orders []int64, now time.Time) error {
+// expireOrders closes those of the orders that are overdue.
+func (w *writer) expireOrders(orders []int64, now time.Time) error {
 	for _, id := range orders {
 		stored, err := getOrder(w.conn, id)
 		if err != nil {
 			return err
 		}
 		if order := stored.At(now); order.Status != stored.Status {
-			if err := w.close(order); err != nil {
+			if err := w.storeClosedOrder(order); err != nil {
 				return err
 			}
 		}
@@ -209,9 +214,9 @@ func (w *writer) expire(orders []int64, now time.Time) error {
 	return nil
 }
 
-// settled returns an animal and the open order that holds it, or nil if none does. It first closes that order if it has
-// expired.
-func (w *writer) settled(petID int64, now time.Time) (pet petstore.Pet, holder *petstore.Order, err error) {
+// petWithHolder returns an animal and the open order that holds it, or nil if none does. If that order is overdue,
+// petWithHolder closes it first.
+func (w *writer) petWithHolder(petID int64, now time.Time) (pet petstore.Pet, holder *petstore.Order, err error) {
 	pet, err = getPet(w.get, petID)
 	if err != nil || pet.Status != petstore.Pending {
 		return pet, nil, err
@@ -223,20 +228,20 @@ func (w *writer) settled(petID int64, now time.Time) (pet petstore.Pet, holder *
 	if err != nil || holder == nil || holder.Status == petstore.Open {
 		return pet, holder, err
 	}
-	if err := w.close(*holder); err != nil {
+	if err := w.storeClosedOrder(*holder); err != nil {
 		return pet, nil, err
 	}
 	pet.Status = holder.Status.Leaves()
 	return pet, nil, nil
 }
 
-// close stores a closed order and gives its animal the status that the order leaves. The animal may be missing if a copy
-// has stored only the order so far.
-func (w *writer) close(order petstore.Order) error {
+// storeClosedOrder stores a closed order and gives its animal the status that the order leaves. The animal may be missing
+// if a copy has stored only the order so far.
+func (w *writer) storeClosedOrder(order petstore.Order) error {
 	if err := run(w.conn, closeOrder, order.ID, int64(order.Status), order.ClosedAt.UnixMilli()); err != nil {
 		return err
 	}
-	w.ordered[order.Status]++
+	w.orderCounts[order.Status]++
 	pet, err := getPet(w.get, order.PetID)
 	switch {
 	case petstore.IsCode(err, petstore.NotFound):
@@ -250,7 +255,7 @@ func (w *writer) close(order petstore.Order) error {
 func (w *writer) setStatus(pet petstore.Pet, status petstore.Status) error {
 	after := pet
 	after.Status = status
-	return w.replace(pet, after)
+	return w.savePet(pet, after)
 }
 
 func scanOrder(row *sqlite3.Stmt) petstore.Order {
@@ -259,8 +264,8 @@ func scanOrder(row *sqlite3.Stmt) petstore.Order {
 		PetID:     row.ColumnInt64(1),
 		Status:    petstore.OrderStatus(row.ColumnInt64(2)),
 		Reference: row.ColumnText(3),
-		CreatedAt: timeAt(row, 4),
-		ExpiresAt: timeAt(row, 5),
-		ClosedAt:  timeAt(row, 6),
+		CreatedAt: columnTime(row, 4),
+		ExpiresAt: columnTime(row, 5),
+		ClosedAt:  columnTime(row, 6),
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// openWithOrder opens a new database that goes by that clock, with an order that holds an animal for an hour.
+// openWithOrder opens a new database that uses that clock and has an order that holds an animal for an hour.
 func openWithOrder(t *testing.T, now func() time.Time) (*DB, petstore.Order) {
 	t.Helper()
 	db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: now})
@@ -24,18 +24,18 @@ func openWithOrder(t *testing.T, now func() time.Time) (*DB, petstore.Order) {
 	return db, order
 }
 
-func TestAnOrderThatIsCompletedInTimeNeverCountsAsExpired(t *testing.T) {
+func TestAnOrderCompletedInTimeNeverExpires(t *testing.T) {
 	now := time.Now()
-	onLook := func() {}
+	onClockRead := func() {}
 	db, order := openWithOrder(t, func() time.Time {
-		look, at := onLook, now
-		onLook = func() {}
-		look()
+		hook, at := onClockRead, now
+		onClockRead = func() {}
+		hook()
 		return at
 	})
 
 	now = now.Add(2 * time.Hour) // the time that the read gets from the clock
-	onLook = func() {            // somebody completes the order a moment before that time
+	onClockRead = func() {       // somebody completes the order in time, just before the read
 		late := now
 		now = order.ExpiresAt.Add(-time.Millisecond)
 		_, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
@@ -47,9 +47,9 @@ func TestAnOrderThatIsCompletedInTimeNeverCountsAsExpired(t *testing.T) {
 	}
 }
 
-// TestAnOrderThatWasShownAsExpiredStaysSo has somebody read the order after its end, while a request that was a moment
-// earlier completes it.
-func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
+// TestAnOrderShownAsExpiredStaysExpired reads an order after its end, while a request that read the clock a moment earlier
+// completes it.
+func TestAnOrderShownAsExpiredStaysExpired(t *testing.T) {
 	for name, read := range map[string]func(*DB) (petstore.Order, error){
 		"alone": func(db *DB) (petstore.Order, error) { return db.GetOrder(context.Background(), 1) },
 		"in a list": func(db *DB) (petstore.Order, error) {
@@ -60,12 +60,12 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
 			var late atomic.Bool
-			onLook := func() {}
+			onClockRead := func() {}
 			db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time {
 				if late.Load() {
 					return begin.Add(2 * time.Hour)
 				}
-				onLook()
+				onClockRead()
 				return begin
 			}})
 			pet, _, err := db.CreatePet(t.Context(), rex, nil)
@@ -74,7 +74,7 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 			noError(t, err)
 
 			shown := make(chan petstore.Order, 1)
-			onLook = func() { // the writer has the time, and has not stored anything
+			onClockRead = func() { // the writer has read the clock and has stored nothing yet
 				late.Store(true)
 				go func() {
 					order, err := read(db)
@@ -96,8 +96,7 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 	}
 }
 
-// Many orders may be open. The query must find those that have expired, but are still stored as open, without reading
-// all.
+// Many orders may be open. The query must find the overdue ones without reading them all.
 func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	db := openNew(t)
 	pet := int64(7)
@@ -113,8 +112,8 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 		{petstore.OrderQuery{PetID: &pet, Status: petstore.Completed}, []string{"orders_by_pet"}},
 		{petstore.OrderQuery{PetID: &pet, Status: petstore.Expired}, []string{"orders_by_pet", "orders_by_end"}},
 	} {
-		for _, settled := range []bool{false, true} {
-			sql, args := ordersQuery(read.query, time.Now(), settled)
+		for _, again := range []bool{false, true} {
+			sql, args := ordersQuery(read.query, time.Now(), again)
 			var searches []string
 			noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
 				return query(conn, func(row *sqlite3.Stmt) {
@@ -135,31 +134,31 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	}
 }
 
-func TestTheSweepReadsNoOrderThatHasNotExpired(t *testing.T) {
+func TestExpireOrdersReadsOnlyOverdueOrders(t *testing.T) {
 	db := openNew(t)
 	var plan []string
 	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
-		return query(conn, func(row *sqlite3.Stmt) { plan = append(plan, row.ColumnText(3)) }, "EXPLAIN QUERY PLAN "+selectDue, 1, 1)
+		return query(conn, func(row *sqlite3.Stmt) { plan = append(plan, row.ColumnText(3)) }, "EXPLAIN QUERY PLAN "+selectOverdue, 1, 1)
 	}))
 	if len(plan) != 1 || !strings.Contains(plan[0], "orders_by_end (expires_at<?)") {
 		t.Errorf("it is planned as %q", plan)
 	}
 }
 
-func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
+func TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain(t *testing.T) {
 	t.Parallel()
 	var clock atomic.Int64
 	clock.Store(time.Now().UnixMilli())
-	onLook := func() {} // what happens when the clock is read next
+	onClockRead := func() {}
 	db, order := openWithOrder(t, func() time.Time {
-		now, look := time.UnixMilli(clock.Load()), onLook
-		onLook = func() {}
-		look()
+		now, hook := time.UnixMilli(clock.Load()), onClockRead
+		onClockRead = func() {}
+		hook()
 		return now
 	})
 	clock.Store(order.ExpiresAt.UnixMilli() - 1)
 	listed := make(chan int, 1)
-	onLook = func() { // CloseOrder has read the clock in time, and now the order expires
+	onClockRead = func() { // CloseOrder has read the clock in time, and now the order expires
 		clock.Add(2)
 		go func() {
 			orders, err := db.ListOrders(t.Context(), petstore.OrderQuery{Status: petstore.Open, Limit: 9})

@@ -15,110 +15,110 @@ import (
 	"petstore/internal/petstore"
 )
 
-// keeper is a store whose memory is compared with its file.
-type keeper struct {
+// cacheTest compares the cache of a store with its file.
+type cacheTest struct {
 	*testing.T
 	*DB
 	random *rand.Rand
 	now    time.Time
 	orders []int64
-	other  *sqlite3.Conn // plays another program
+	other  *sqlite3.Conn // a connection of another program
 }
 
-func newKeeper(t *testing.T, seed uint64) *keeper {
-	k := &keeper{T: t, random: rand.New(rand.NewPCG(seed, 1)), now: time.Now()}
-	k.DB = open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time { return k.now }})
-	k.newest.most = 4 * blockSize * (petSize + 40)
-	// A foreign key that is checked at the end makes the COMMIT itself fail.
-	onWriter(t, k.DB, "PRAGMA foreign_keys = ON")
-	onWriter(t, k.DB, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
-	onWriter(t, k.DB, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
-	onWriter(t, k.DB, "CREATE TRIGGER fault AFTER INSERT ON pets WHEN NEW.name = 'faulty' BEGIN INSERT INTO faulty VALUES (7); END")
+func newCacheTest(t *testing.T, seed uint64) *cacheTest {
+	c := &cacheTest{T: t, random: rand.New(rand.NewPCG(seed, 1)), now: time.Now()}
+	c.DB = open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: func() time.Time { return c.now }})
+	c.cache.maxBytes = 4 * blockSize * (petSize + 40)
+	// A deferred foreign key makes the COMMIT itself fail.
+	execOnWriter(t, c.DB, "PRAGMA foreign_keys = ON")
+	execOnWriter(t, c.DB, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
+	execOnWriter(t, c.DB, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
+	execOnWriter(t, c.DB, "CREATE TRIGGER fault AFTER INSERT ON pets WHEN NEW.name = 'faulty' BEGIN INSERT INTO faulty VALUES (7); END")
 	var err error
-	k.other, err = sqlite3.OpenConn(k.path, sqlite3.OpenReadWrite)
+	c.other, err = sqlite3.OpenConn(c.path, sqlite3.OpenReadWrite)
 	noError(t, err)
-	t.Cleanup(func() { k.other.Close() })
-	return k
+	t.Cleanup(func() { c.other.Close() })
+	return c
 }
 
-// pet is some animal to store.
-func (k *keeper) pet() petstore.NewPet {
+// pet returns a random animal to store.
+func (c *cacheTest) pet() petstore.NewPet {
 	return petstore.NewPet{
-		Name:       strings.Repeat("x", 1+k.random.IntN(40)),
-		CategoryID: k.random.Int64N(9),
-		Status:     petstore.Statuses[k.random.IntN(3)],
+		Name:       strings.Repeat("x", 1+c.random.IntN(40)),
+		CategoryID: c.random.Int64N(9),
+		Status:     petstore.Statuses[c.random.IntN(3)],
 	}
 }
 
-// id is usually the id of an animal that was stored once. It does not ask the readers of the store, whose state is under
-// test.
-func (k *keeper) id() int64 {
+// id returns a random id, usually of an animal that was stored at some time. It does not use the readers of the store,
+// because their state is under test.
+func (c *cacheTest) id() int64 {
 	highest := int64(0)
-	noError(k, query(k.other, func(row *sqlite3.Stmt) { highest = row.ColumnInt64(0) }, selectSequence, "pets"))
-	return 1 + k.random.Int64N(highest+2)
+	noError(c, query(c.other, func(row *sqlite3.Stmt) { highest = row.ColumnInt64(0) }, selectSequence, "pets"))
+	return 1 + c.random.Int64N(highest+2)
 }
 
-// ways are all the ways in which animals change. A refusal is no failure of the test.
-var ways = map[string]func(k *keeper){
-	"create": func(k *keeper) { k.CreatePet(k.Context(), k.pet(), nil) },
-	"create many": func(k *keeper) {
-		pets := make([]petstore.NewPet, 1+k.random.IntN(400))
+// changesOfEveryKind has every way in which animals change. A refusal does not fail the test.
+var changesOfEveryKind = map[string]func(c *cacheTest){
+	"create": func(c *cacheTest) { c.CreatePet(c.Context(), c.pet(), nil) },
+	"create many": func(c *cacheTest) {
+		pets := make([]petstore.NewPet, 1+c.random.IntN(400))
 		for i := range pets {
-			pets[i] = k.pet()
+			pets[i] = c.pet()
 		}
-		k.AddPets(k.Context(), pets, nil)
+		c.AddPets(c.Context(), pets, nil)
 	},
-	"rename": func(k *keeper) {
-		name := k.pet().Name
-		k.UpdatePet(k.Context(), k.id(), petstore.PetPatch{Name: &name})
+	"rename": func(c *cacheTest) {
+		name := c.pet().Name
+		c.UpdatePet(c.Context(), c.id(), petstore.PetPatch{Name: &name})
 	},
-	"change status": func(k *keeper) {
-		status := k.pet().Status
-		k.UpdatePet(k.Context(), k.id(), petstore.PetPatch{Status: &status})
+	"change status": func(c *cacheTest) {
+		status := c.pet().Status
+		c.UpdatePet(c.Context(), c.id(), petstore.PetPatch{Status: &status})
 	},
-	"delete": func(k *keeper) { k.DeletePet(k.Context(), k.id()) },
-	"delete many": func(k *keeper) {
-		for id, n := k.id(), k.random.Int64N(400); n > 0; n-- {
-			k.DeletePet(k.Context(), id+n)
+	"delete": func(c *cacheTest) { c.DeletePet(c.Context(), c.id()) },
+	"delete many": func(c *cacheTest) {
+		for id, n := c.id(), c.random.Int64N(400); n > 0; n-- {
+			c.DeletePet(c.Context(), id+n)
 		}
 	},
-	"order": func(k *keeper) {
-		order, _, err := k.PlaceOrder(k.Context(), petstore.NewOrder{PetID: k.id(), Hold: time.Hour}, nil)
+	"order": func(c *cacheTest) {
+		order, _, err := c.PlaceOrder(c.Context(), petstore.NewOrder{PetID: c.id(), Hold: time.Hour}, nil)
 		if err == nil {
-			k.orders = append(k.orders, order.ID)
+			c.orders = append(c.orders, order.ID)
 		}
 	},
-	"close an order": func(k *keeper) {
-		if len(k.orders) > 0 {
-			to := []petstore.OrderStatus{petstore.Completed, petstore.Cancelled}[k.random.IntN(2)]
-			k.CloseOrder(k.Context(), k.orders[k.random.IntN(len(k.orders))], to)
+	"close an order": func(c *cacheTest) {
+		if len(c.orders) > 0 {
+			to := []petstore.OrderStatus{petstore.Completed, petstore.Cancelled}[c.random.IntN(2)]
+			c.CloseOrder(c.Context(), c.orders[c.random.IntN(len(c.orders))], to)
 		}
 	},
-	"expire": func(k *keeper) {
-		k.now = k.now.Add(30 * time.Minute)
-		_, err := k.ExpireOrders(k.Context())
-		noError(k, err)
+	"expire": func(c *cacheTest) {
+		c.now = c.now.Add(30 * time.Minute)
+		_, err := c.ExpireOrders(c.Context())
+		noError(c, err)
 	},
-	"name a category": func(k *keeper) {
-		k.NameCategory(k.Context(), petstore.Category{ID: k.random.Int64N(9), Name: k.pet().Name})
+	"name a category": func(c *cacheTest) {
+		c.NameCategory(c.Context(), petstore.Category{ID: c.random.Int64N(9), Name: c.pet().Name})
 	},
-	"copy": func(k *keeper) {
-		noError(k, k.ReplacePets(k.Context(), []petstore.Pet{{ID: k.id(), NewPet: k.pet()}}, nil))
+	"copy": func(c *cacheTest) {
+		noError(c, c.ReplacePets(c.Context(), []petstore.Pet{{ID: c.id(), NewPet: c.pet()}}, nil))
 	},
-	"copy a removal": func(k *keeper) { noError(k, k.ReplacePets(k.Context(), nil, []petstore.Pet{{ID: k.id()}})) },
-	"fail to commit": func(k *keeper) {
-		if _, err := k.commit([]change{{pet: k.pet()}, {pet: petstore.NewPet{Name: "faulty", Status: petstore.Sold}}}); err == nil {
-			k.Error("a faulty animal was stored")
+	"copy a removal": func(c *cacheTest) { noError(c, c.ReplacePets(c.Context(), nil, []petstore.Pet{{ID: c.id()}})) },
+	"fail to commit": func(c *cacheTest) {
+		if _, err := c.commitBatch([]change{{pet: c.pet()}, {pet: petstore.NewPet{Name: "faulty", Status: petstore.Sold}}}); err == nil {
+			c.Error("a faulty animal was stored")
 		}
 	},
-	"change the file beside it": func(k *keeper) {
-		noError(k, run(k.other, "UPDATE pets SET category_id = 99 WHERE id = ?1", k.id()))
-		k.CreatePet(k.Context(), k.pet(), nil)
+	"change the file from another program": func(c *cacheTest) {
+		noError(c, run(c.other, "UPDATE pets SET category_id = 99 WHERE id = ?1", c.id()))
+		c.CreatePet(c.Context(), c.pet(), nil)
 	},
-	"read": func(k *keeper) { k.fetch() },
+	"read": func(c *cacheTest) { c.fillCache() },
 }
 
-// shown is an answer that is compared with the file later.
+// shown is an answer to compare with the file later.
 type shown struct {
 	q    petstore.PetQuery
 	pets []petstore.Pet
@@ -127,93 +127,93 @@ type shown struct {
 	err  error
 }
 
-// check compares what the store shows with what is in the file, and checks the memory. It reads the file last, because
-// that makes every reader begin a new transaction.
-func (k *keeper) check() {
-	k.Helper()
+// check compares what the store shows with the file, and checks the cache. It reads the file last, because that makes every
+// reader begin a new transaction.
+func (c *cacheTest) check() {
+	c.Helper()
 	reads := make([]shown, 8)
 	for i := range reads {
 		r := &reads[i]
-		r.q = petstore.PetQuery{Limit: 1 + k.random.IntN(600), Before: k.random.Int64N(2) * k.id(), Status: petstore.Status(k.random.IntN(4))}
-		r.id = k.id()
+		r.q = petstore.PetQuery{Limit: 1 + c.random.IntN(600), Before: c.random.Int64N(2) * c.id(), Status: petstore.Status(c.random.IntN(4))}
+		r.id = c.id()
 		var err error
-		r.pets, err = k.ListPets(k.Context(), r.q)
-		noError(k, err)
-		r.pet, r.err = k.GetPet(k.Context(), r.id)
+		r.pets, err = c.ListPets(c.Context(), r.q)
+		noError(c, err)
+		r.pet, r.err = c.GetPet(c.Context(), r.id)
 	}
-	all, err := readFile(k.DB, petstore.PetQuery{Limit: math.MaxInt32})
-	noError(k, err)
-	k.checkMemory(all)
+	all, err := readFile(c.DB, petstore.PetQuery{Limit: math.MaxInt32})
+	noError(c, err)
+	c.checkCache(all)
 	for _, r := range reads {
-		want, err := readFile(k.DB, r.q)
-		if noError(k, err); !slices.Equal(r.pets, want) {
-			k.Fatalf("%+v shows %d animals, the file has %d", r.q, len(r.pets), len(want))
+		want, err := readFile(c.DB, r.q)
+		if noError(c, err); !slices.Equal(r.pets, want) {
+			c.Fatalf("%+v shows %d animals, the file has %d", r.q, len(r.pets), len(want))
 		}
 		i, found := slices.BinarySearchFunc(all, r.id, func(p petstore.Pet, id int64) int { return int(id - p.ID) })
 		if found != (r.err == nil) || (found && r.pet != all[i]) {
-			k.Fatalf("the animal %d is %+v, %v", r.id, r.pet, r.err)
+			c.Fatalf("the animal %d is %+v, %v", r.id, r.pet, r.err)
 		}
 	}
 }
 
-// checkMemory compares every animal in memory, and how they are counted, with the animals of the file, newest first.
-func (k *keeper) checkMemory(all []petstore.Pet) {
-	k.Helper()
-	n := &k.newest
-	n.mu.RLock()
-	defer n.mu.RUnlock()
+// checkCache compares every animal in the cache, and the counts, with the animals of the file, which come newest first.
+func (c *cacheTest) checkCache(all []petstore.Pet) {
+	c.Helper()
+	cache := &c.cache
+	cache.mu.RLock()
+	defer cache.mu.RUnlock()
 	var held []petstore.Pet
 	bytes := 0
-	for _, b := range n.blocks {
+	for _, b := range cache.blocks {
 		var of [petstore.Sold + 1]uint16
 		for _, pet := range b.pets {
 			of[pet.Status]++
 			bytes += sizeOf(pet)
 		}
-		if of != b.of || len(b.pets) == 0 || b.first > b.pets[0].ID || len(b.pets) > blockSize {
-			k.Fatalf("a block of %d animals counts %v, there are %v", len(b.pets), b.of, of)
+		if of != b.byStatus || len(b.pets) == 0 || b.first > b.pets[0].ID || len(b.pets) > blockSize {
+			c.Fatalf("a block of %d animals counts %v, there are %v", len(b.pets), b.byStatus, of)
 		}
 		held = append(held, b.pets...)
 	}
 	slices.Reverse(held)
-	i := slices.IndexFunc(all, func(p petstore.Pet) bool { return p.ID < n.from })
+	i := slices.IndexFunc(all, func(p petstore.Pet) bool { return p.ID < cache.from })
 	if i < 0 {
 		i = len(all)
 	}
-	if !slices.Equal(held, all[:i]) || bytes != n.bytes || bytes > n.most {
-		k.Fatalf("%d animals are in memory from %d on, %d are in the file; %d bytes are counted, there are %d of %d", len(held), n.from, i, n.bytes, bytes, n.most)
+	if !slices.Equal(held, all[:i]) || bytes != cache.bytes || bytes > cache.maxBytes {
+		c.Fatalf("%d animals are in the cache from %d on, %d are in the file; the cache counts %d bytes, and there are %d of at most %d", len(held), cache.from, i, cache.bytes, bytes, cache.maxBytes)
 	}
 }
 
-// held is how many blocks are in memory. A read may go on to add some after it has answered.
-func (k *keeper) held() int {
-	k.newest.mu.RLock()
-	defer k.newest.mu.RUnlock()
-	return len(k.newest.blocks)
+// blocksHeld returns how many blocks are in the cache. A read may add more after it has answered.
+func (c *cacheTest) blocksHeld() int {
+	c.cache.mu.RLock()
+	defer c.cache.mu.RUnlock()
+	return len(c.cache.blocks)
 }
 
-func TestWhatIsInMemoryIsWhatIsInTheFile(t *testing.T) {
-	names := make([]string, 0, len(ways))
-	for name := range ways {
+func TestTheCacheShowsWhatTheFileShows(t *testing.T) {
+	names := make([]string, 0, len(changesOfEveryKind))
+	for name := range changesOfEveryKind {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	held := 0
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			k := newKeeper(t, seed)
+			c := newCacheTest(t, seed)
 			for range 80 {
-				name := names[k.random.IntN(len(names))]
-				ways[name](k)
-				k.check()
+				name := names[c.random.IntN(len(names))]
+				changesOfEveryKind[name](c)
+				c.check()
 				if t.Failed() {
 					t.Fatal("after: ", name)
 				}
-				held += k.held()
+				held += c.blocksHeld()
 			}
 		})
 	}
 	if held == 0 {
-		t.Error("nothing was ever in memory")
+		t.Error("the cache was always empty")
 	}
 }

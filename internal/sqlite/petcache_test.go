@@ -18,8 +18,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// twins are two animals that get ever higher numbers, first the one and then the other. So at no moment is the second
-// ahead, and no number ever goes back.
+// twins tests with pairs of animals. Each pair gets ever higher category numbers, the first animal before the second. So
+// the second is never ahead of the first, and no number ever falls.
 type twins struct {
 	*DB
 	pairs [][2]int64
@@ -81,11 +81,11 @@ func (w *twins) get(id int64) error {
 	return nil
 }
 
-// The memory is small and new animals come in, so that reads find their animals in the memory, behind it, and across its
-// end.
-func TestReadsOfMemoryAndFileAreOfOneMoment(t *testing.T) {
+// The cache is small, and new animals arrive. So some reads find their animals in the cache, some in the file, and some in
+// both.
+func TestReadsOfCacheAndFileShowOneMoment(t *testing.T) {
 	w := &twins{DB: openNew(t), pairs: [][2]int64{{600, 1400}, {1390, 610}, {900, 905}, {1300, 1310}}}
-	w.newest.most = 4 * blockSize * sizeOf(petstore.Pet{NewPet: rex})
+	w.cache.maxBytes = 4 * blockSize * sizeOf(petstore.Pet{NewPet: rex})
 	_, err := w.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{{Name: "Rex", Status: petstore.Sold}}, 1500), nil)
 	noError(t, err)
 	var writing atomic.Int32
@@ -122,9 +122,9 @@ func TestReadsOfMemoryAndFileAreOfOneMoment(t *testing.T) {
 	all.Wait()
 }
 
-func TestAnimalsInMemoryAreBounded(t *testing.T) {
+func TestTheCacheIsBounded(t *testing.T) {
 	db := openNew(t)
-	db.fetch()
+	db.fillCache()
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -136,12 +136,12 @@ func TestAnimalsInMemoryAreBounded(t *testing.T) {
 		_, err := db.AddPets(t.Context(), pets, nil)
 		noError(t, err)
 	}
-	if n := db.newest.bytes; n > maxNewest || n < maxNewest-blockSize*5000 {
-		t.Errorf("%d bytes are held of 48 MiB", n)
+	if n := db.cache.bytes; n > maxCacheBytes || n < maxCacheBytes-blockSize*5000 {
+		t.Errorf("the cache holds %d bytes of at most %d", n, maxCacheBytes)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > maxNewest*5/4 {
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > maxCacheBytes*5/4 {
 		t.Errorf("the heap has grown by %d bytes", grown)
 	}
 	if size := unsafe.Sizeof(petstore.Pet{}); size > petSize {
@@ -149,13 +149,13 @@ func TestAnimalsInMemoryAreBounded(t *testing.T) {
 	}
 }
 
-func TestAnimalsThatAreDeletedLeaveLittleMemoryBehind(t *testing.T) {
+func TestDeletedAnimalsLeaveLittleMemoryInUse(t *testing.T) {
 	const lots = 64 * blockSize
-	var n newest
+	var n petCache
 	n.init()
-	n.extend(nil)
+	n.addOlder(nil)
 	for id := range int64(lots) {
-		n.follow([]alteration{{pet: petstore.Pet{ID: id + 1, NewPet: petstore.NewPet{Status: petstore.Available}}}})
+		n.advance([]petChange{{pet: petstore.Pet{ID: id + 1, NewPet: petstore.NewPet{Status: petstore.Available}}}})
 	}
 	room := func() (room, held int) {
 		for _, b := range n.blocks {
@@ -163,14 +163,14 @@ func TestAnimalsThatAreDeletedLeaveLittleMemoryBehind(t *testing.T) {
 		}
 		return room, held
 	}
-	for _, each := range []int64{2, 8, blockSize} { // keeps one of so many
+	for _, each := range []int64{2, 8, blockSize} { // keep one animal in 2, in 8, in blockSize
 		for id := range int64(lots) {
 			if id%each != 0 {
-				n.follow([]alteration{{pet: petstore.Pet{ID: id + 1}, gone: true}})
+				n.advance([]petChange{{pet: petstore.Pet{ID: id + 1}, deleted: true}})
 			}
 		}
 		if room, held := room(); held != int(lots/each) || room > 2*held+2*blockSize {
-			t.Errorf("with one animal of %d left, there is room for %d, and %d are held", each, room, held)
+			t.Errorf("with one animal in %d left, the cache has room for %d and holds %d", each, room, held)
 		}
 		for id := int64(0); id < lots; id += each {
 			if _, found, _, _ := n.get(id + 1); !found {
@@ -180,11 +180,11 @@ func TestAnimalsThatAreDeletedLeaveLittleMemoryBehind(t *testing.T) {
 	}
 }
 
-func TestAReadOfMemoryIsRefusedOnceItsCallerHasGivenUp(t *testing.T) {
+func TestAReadFromTheCacheIsRefusedIfItsCallerHasGivenUp(t *testing.T) {
 	db := openNew(t)
 	pet, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	db.fetch()
+	db.fillCache()
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := db.GetPet(ended, pet.ID); !petstore.IsCode(err, petstore.Unavailable) {
@@ -195,11 +195,11 @@ func TestAReadOfMemoryIsRefusedOnceItsCallerHasGivenUp(t *testing.T) {
 	}
 }
 
-func TestAReadOfMemoryIsRefusedOnceTheDatabaseIsClosed(t *testing.T) {
+func TestAReadFromTheCacheIsRefusedIfTheDatabaseIsClosed(t *testing.T) {
 	db := openNew(t)
 	pet, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	db.fetch()
+	db.fillCache()
 	noError(t, db.Close())
 	if _, err := db.GetPet(t.Context(), pet.ID); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("GetPet returns %v", err)
@@ -210,26 +210,26 @@ func TestAReadOfMemoryIsRefusedOnceTheDatabaseIsClosed(t *testing.T) {
 }
 
 func TestAnimalsWithIdsBelowZeroAreListed(t *testing.T) {
-	var n newest
+	var n petCache
 	n.init()
-	n.extend([]petstore.Pet{{ID: -7, NewPet: petstore.NewPet{Status: petstore.Available}}})
+	n.addOlder([]petstore.Pet{{ID: -7, NewPet: petstore.NewPet{Status: petstore.Available}}})
 	if pets, whole, _ := n.list(petstore.PetQuery{Limit: 9}); len(pets) != 1 || !whole {
 		t.Errorf("listed are %v", pets)
 	}
 }
 
-func TestAStartReadsNoAnimals(t *testing.T) {
+func TestOpenReadsNoAnimals(t *testing.T) {
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
 	noError(t, err)
 	noError(t, db.Close())
 	again := open(t, Config{Path: db.path, Serve: true})
-	if len(again.newest.blocks) != 0 || again.newest.from != math.MaxInt64 {
-		t.Errorf("%d blocks are held from %d on", len(again.newest.blocks), again.newest.from)
+	if len(again.cache.blocks) != 0 || again.cache.from != math.MaxInt64 {
+		t.Errorf("the cache holds %d blocks from %d on", len(again.cache.blocks), again.cache.from)
 	}
 }
 
-func TestAnimalsComeIntoMemoryAsTheyAreAskedFor(t *testing.T) {
+func TestReadsFillTheCache(t *testing.T) {
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
 	noError(t, err)
@@ -237,14 +237,14 @@ func TestAnimalsComeIntoMemoryAsTheyAreAskedFor(t *testing.T) {
 	for {
 		_, err := db.GetPet(t.Context(), 1)
 		noError(t, err)
-		if _, more := db.newest.room(); !more {
+		if _, more := db.cache.room(); !more {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the oldest animal is not in memory")
+			t.Fatal("the oldest animal is not in the cache")
 		}
 	}
-	db.readers.pause(func([]*reader) { // no reader is needed
+	db.readers.pause(func([]*reader) { // the cache needs no reader
 		pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2000})
 		if err != nil || len(pets) != 1000 {
 			t.Errorf("%d animals, %v", len(pets), err)
@@ -252,31 +252,31 @@ func TestAnimalsComeIntoMemoryAsTheyAreAskedFor(t *testing.T) {
 	})
 }
 
-// The server itself trims the WAL and notes the use of keys. It must not take that for the work of another process.
-func TestAServerDoesNotForgetByItself(t *testing.T) {
+// The server itself trims the WAL and writes keys. It must not take that for the work of another process.
+func TestAServersOwnWritesDoNotEmptyTheCache(t *testing.T) {
 	db := openNew(t)
-	db.fetch()
+	db.fillCache()
 	batch := slices.Repeat([]change{{pet: big}}, 250)
-	for range 6 { // of 2 MiB each
-		_, err := db.commit(batch)
+	for range 6 { // six commits of 2 MiB each
+		_, err := db.commitBatch(batch)
 		noError(t, err)
 	}
 	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), petstore.Forever)
 	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
 	_, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	if db.newest.from != math.MinInt64 {
-		t.Errorf("the memory begins at %d, want all animals", db.newest.from)
+	if db.cache.from != math.MinInt64 {
+		t.Errorf("the cache begins at %d, want all animals", db.cache.from)
 	}
 }
 
-// A reader of animals that are not in memory need not begin a new transaction for every animal that comes in.
-func TestAReaderBehindTheMemoryKeepsItsTransaction(t *testing.T) {
+// A reader of animals that are not in the cache need not begin a new transaction for every new animal.
+func TestAReaderOfOldAnimalsKeepsItsTransaction(t *testing.T) {
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
 	noError(t, err)
-	db.fetch()
-	db.newest.most = db.newest.bytes + 9*petSize
+	db.fillCache()
+	db.cache.maxBytes = db.cache.bytes + 9*petSize
 	get := func() (pet petstore.Pet) {
 		pet, err = db.GetPet(t.Context(), 5)
 		noError(t, err)
@@ -301,41 +301,40 @@ func TestAReaderBehindTheMemoryKeepsItsTransaction(t *testing.T) {
 		get()
 	}
 	if after := held(); !slices.Equal(after, before) {
-		t.Errorf("readers have %v, before the create %v", after, before)
+		t.Errorf("after the create the readers show the versions %v, before it %v", after, before)
 	}
 	name := "Rex the Old"
 	_, err = db.UpdatePet(t.Context(), 5, petstore.PetPatch{Name: &name})
 	noError(t, err)
 	for range cap(db.readers) {
 		if pet := get(); pet.Name != name {
-			t.Errorf("%v is shown, whose name is %s", pet, name)
+			t.Errorf("the store shows %v, want the name %s", pet, name)
 		}
 	}
 }
 
-// Every reader holds a transaction that began before the animal changed. That does no harm until the animal leaves the
-// memory.
-func TestAReaderShowsWhatChangedBeforeTheMemoryDroppedIt(t *testing.T) {
-	const blocks = 8 // without one of them, the memory is too full to fetch it again
+// Every reader has a transaction that began before the animal changed. That does no harm until the cache evicts the animal.
+func TestAReaderShowsAChangeMadeBeforeTheCacheEvictedTheAnimal(t *testing.T) {
+	const blocks = 8 // after one is evicted, the cache is still too full to read it again
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, blocks*blockSize), nil)
 	noError(t, err)
 	for range blocks + 1 {
-		db.fetch()
+		db.fillCache()
 	}
-	db.newest.most = db.newest.bytes
-	hold(t, db)
-	name := "Max" // as long as the name before, so that the memory still has room for it
+	db.cache.maxBytes = db.cache.bytes
+	holdTransactions(t, db)
+	name := "Max" // as long as the old name, so that the cache still has room for it
 	_, err = db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name})
 	noError(t, err)
 	_, _, err = db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	if db.newest.from != blockSize+1 {
-		t.Fatalf("the memory begins at %d, want %d", db.newest.from, blockSize+1)
+	if db.cache.from != blockSize+1 {
+		t.Fatalf("the cache begins at %d, want %d", db.cache.from, blockSize+1)
 	}
 	for range cap(db.readers) {
 		if pet, err := db.GetPet(t.Context(), 1); err != nil || pet.Name != name {
-			t.Errorf("%v is shown, whose name is %s, %v", pet, name, err)
+			t.Errorf("the store shows %v, want the name %s (%v)", pet, name, err)
 		}
 	}
 }

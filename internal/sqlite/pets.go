@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -14,23 +15,30 @@ const (
 	selectPets         = "SELECT id, category_id, status, name FROM pets WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
 	selectPetsOfStatus = "SELECT id, category_id, status, name FROM pets WHERE id < ?1 AND status = ?3 ORDER BY id DESC LIMIT ?2"
 	selectPet          = "SELECT id, category_id, status, name FROM pets WHERE id = ?1"
+	insertPets         = "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)" // one more (?, ?, ?) for each further row
+	updatePet          = "UPDATE pets SET name = ?2, category_id = ?3, status = ?4 WHERE id = ?1"
+	deletePet          = "DELETE FROM pets WHERE id = ?1"
 )
 
 // maxPage is more than the number of animals on any page. A list allocates room for at most this many in advance.
 const maxPage = 128
+
+// maxInsertRows bounds the animals that one statement stores. A statement itself costs only as much as half a row, so more
+// rows would save little.
+const maxInsertRows = 16
 
 // ListPets returns at most q.Limit animals, newest first.
 func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstore.Pet, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, petstore.NotDone(err)
 	}
-	alone := db.alone.Load() // before the look at memory
-	pets, whole, since := db.newest.list(q)
-	if whole && alone {
+	sole := db.soleWriter.Load() // before the cache is read
+	pets, complete, since := db.cache.list(q)
+	if complete && sole {
 		return pets, nil
 	}
-	db.fetchMore()
-	err = db.readSince(ctx, since, alone, func(r *reader) (err error) {
+	db.startFillingCache()
+	err = db.readSince(ctx, since, sole, func(r *reader) (err error) {
 		pets, err = r.listPets(q)
 		return err
 	})
@@ -69,17 +77,17 @@ func (db *DB) GetPet(ctx context.Context, id int64) (pet petstore.Pet, err error
 	if err := ctx.Err(); err != nil {
 		return pet, petstore.NotDone(err)
 	}
-	alone := db.alone.Load() // before the look at memory
-	pet, found, known, since := db.newest.get(id)
+	sole := db.soleWriter.Load() // before the cache is read
+	pet, found, known, since := db.cache.get(id)
 	switch {
-	case !alone:
+	case !sole:
 	case found:
 		return pet, nil
 	case known:
 		return pet, petstore.NoSuchPet()
 	}
-	db.fetchMore()
-	err = db.readSince(ctx, since, alone, func(r *reader) (err error) {
+	db.startFillingCache()
+	err = db.readSince(ctx, since, sole, func(r *reader) (err error) {
 		pet, err = getPet(r.get, id)
 		return err
 	})
@@ -110,28 +118,113 @@ func scanPet(stmt *sqlite3.Stmt) petstore.Pet {
 	}
 }
 
-// fetchMore starts to fetch one more block of animals into memory, in the background, if there is room.
-func (db *DB) fetchMore() {
-	if _, ok := db.newest.room(); ok && db.alone.Load() && db.fetching.CompareAndSwap(false, true) {
-		go func() {
-			defer db.fetching.Store(false)
-			db.fetch()
-		}()
+// CreatePet stores an animal in the next commit, together with the animals that others create at the same time.
+func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	if idempotency != nil {
+		return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Pet, error) { return w.addPet(pet) })
 	}
+	id, err := db.submit(ctx, change{pet: pet})
+	if err != nil {
+		return petstore.Pet{}, false, err
+	}
+	return petstore.Pet{ID: id, NewPet: pet}, false, nil
 }
 
-// fetch reads one more block of animals. It holds the writer, so that no animal changes until the block is in memory.
-func (db *DB) fetch() {
-	w, err := db.writer.take(context.Background())
+// AddPets stores animals in the next commit.
+func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *petstore.Idempotency) (bool, error) {
+	_, replayed, err := makeOnce(ctx, db, idempotency, func(w *writer) (int, error) {
+		for some := range slices.Chunk(pets, maxInsertRows) {
+			if _, err := w.addPets(some...); err != nil {
+				return 0, err
+			}
+		}
+		return len(pets), nil
+	})
+	return replayed, err
+}
+
+// addBatch stores the animals at these positions of the batch.
+func (w *writer) addBatch(batch []change, positions []int, results []changeResult) error {
+	pets := make([]petstore.NewPet, 0, maxInsertRows)
+	for some := range slices.Chunk(positions, maxInsertRows) {
+		pets = pets[:0]
+		for _, i := range some {
+			pets = append(pets, batch[i].pet)
+		}
+		id, err := w.addPets(pets...)
+		if err != nil {
+			return err
+		}
+		for n, i := range some {
+			results[i].id = id + int64(n)
+		}
+	}
+	return nil
+}
+
+// addPets stores at most maxInsertRows animals and returns the id of the first. The others get the ids that follow.
+func (w *writer) addPets(pets ...petstore.NewPet) (first int64, err error) {
+	insert := w.inserts[len(pets)-1]
+	for i, pet := range pets {
+		insert.BindText(3*i+1, pet.Name)
+		insert.BindInt64(3*i+2, pet.CategoryID)
+		insert.BindInt64(3*i+3, int64(pet.Status))
+	}
+	defer insert.Reset()
+	if _, err := insert.Step(); err != nil {
+		return 0, err
+	}
+	first = w.conn.LastInsertRowID() - int64(len(pets)-1)
+	for i, pet := range pets {
+		w.noteStored(petstore.Pet{ID: first + int64(i), NewPet: pet})
+	}
+	return first, nil
+}
+
+func (w *writer) addPet(pet petstore.NewPet) (petstore.Pet, error) {
+	id, err := w.addPets(pet)
+	return petstore.Pet{ID: id, NewPet: pet}, err
+}
+
+// UpdatePet changes an animal in the next commit.
+func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
+	err = db.inNextCommit(ctx, func(w *writer) error {
+		before, holder, err := w.petWithHolder(id, db.now())
+		if err != nil {
+			return err
+		}
+		if pet, err = before.Patch(patch, holder); err != nil {
+			return err
+		}
+		return w.savePet(before, pet)
+	})
 	if err != nil {
-		return // closed
+		return petstore.Pet{}, err
 	}
-	defer db.writer.give(w)
-	from, ok := db.newest.room()
-	if !ok {
-		return
+	return pet, nil
+}
+
+// DeletePet removes an animal in the next commit. AUTOINCREMENT never reuses its id.
+func (db *DB) DeletePet(ctx context.Context, id int64) error {
+	return db.inNextCommit(ctx, func(w *writer) error {
+		pet, holder, err := w.petWithHolder(id, db.now())
+		if err != nil {
+			return err
+		}
+		if holder != nil {
+			return petstore.PetReservedBy(*holder)
+		}
+		w.noteRemoved(pet)
+		return run(w.conn, deletePet, id)
+	})
+}
+
+// savePet stores an animal that may have changed.
+func (w *writer) savePet(before, after petstore.Pet) error {
+	if after == before {
+		return nil
 	}
-	if pets, err := listPets(w.list, petstore.PetQuery{Before: from, Limit: blockSize}); err == nil {
-		db.newest.extend(pets)
-	}
+	w.inventoryDelta[before.Status]--
+	w.noteStored(after)
+	return run(w.conn, updatePet, after.ID, after.Name, after.CategoryID, int64(after.Status))
 }

@@ -18,7 +18,7 @@ import (
 
 var (
 	rex = petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}
-	// big takes a page in the table and one in the index.
+	// big takes a page of the table and a page of the index.
 	big = petstore.NewPet{Name: strings.Repeat("🐘", petstore.MaxNameLength), Status: petstore.Sold}
 )
 
@@ -26,7 +26,7 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	synctest.Test(t, func(t *testing.T) {
 		db := open(t, Config{Path: path, Create: true})
-		before := db.newest.version.Load()
+		before := db.cache.version.Load()
 		w, err := db.writer.take(t.Context())
 		noError(t, err)
 		const many = 400
@@ -38,10 +38,10 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait() // all creates have begun, and the first commit waits for the writer
+		synctest.Wait() // now all creates have begun, and the first commit waits for the writer
 		db.writer.give(w)
 		all.Wait()
-		if commits := db.newest.version.Load() - before; commits > 2 {
+		if commits := db.cache.version.Load() - before; commits > 2 {
 			t.Errorf("%d creates took %d commits, want 2", many, commits)
 		}
 		if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2 * many}); err != nil || len(pets) != many {
@@ -50,37 +50,38 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 	})
 }
 
-// created is what became of a create in a batch.
+// created is the answer to a create in a batch.
 type created struct {
 	pet      petstore.Pet
 	replayed bool
 	refusal  error
 }
 
-// creating is the change that stores an animal, only once if idempotency is given, and notes what became of it.
-func creating(pet petstore.NewPet, idempotency *petstore.Idempotency, told *created) change {
+// createChange returns the change that stores an animal. With an idempotency, the change also stores what it
+// answered in answer.
+func createChange(pet petstore.NewPet, idempotency *petstore.Idempotency, answer *created) change {
 	if idempotency == nil {
 		return change{pet: pet}
 	}
 	return change{work: func(w *writer) (err error) {
-		told.pet, told.replayed, err = recallOrMake(w, idempotency, func(w *writer) (petstore.Pet, error) { return w.addOne(pet) })
-		told.refusal = err
+		answer.pet, answer.replayed, err = recallOrMake(w, idempotency, func(w *writer) (petstore.Pet, error) { return w.addPet(pet) })
+		answer.refusal = err
 		return err
 	}}
 }
 
-func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
+func TestEachCreateOfABatchGetsItsOwnAnswer(t *testing.T) {
 	db := openNew(t)
 	named := func(key string, body byte) *petstore.Idempotency {
 		return &petstore.Idempotency{Owner: "ann", Key: key, Fingerprint: [32]byte{body}, Now: time.Now()}
 	}
 	var got [5]created
-	outcomes, err := db.commit([]change{
-		creating(rex, named("a", 1), &got[0]), creating(rex, nil, &got[1]), creating(rex, named("a", 1), &got[2]),
-		creating(big, named("a", 2), &got[3]), creating(big, named("b", 1), &got[4]),
+	results, err := db.commitBatch([]change{
+		createChange(rex, named("a", 1), &got[0]), createChange(rex, nil, &got[1]), createChange(rex, named("a", 1), &got[2]),
+		createChange(big, named("a", 2), &got[3]), createChange(big, named("b", 1), &got[4]),
 	})
 	noError(t, err)
-	got[1].pet = petstore.Pet{ID: outcomes[1].id, NewPet: rex}
+	got[1].pet = petstore.Pet{ID: results[1].id, NewPet: rex}
 	want := [5]created{
 		{pet: petstore.Pet{ID: 1, NewPet: rex}},
 		{pet: petstore.Pet{ID: 3, NewPet: rex}},
@@ -89,15 +90,15 @@ func TestOneBatchAnswersEachCreateByItself(t *testing.T) {
 		{pet: petstore.Pet{ID: 2, NewPet: big}},
 	}
 	for i := range want {
-		if got[i].pet != want[i].pet || got[i].replayed != want[i].replayed || fmt.Sprint(outcomes[i].refusal) != fmt.Sprint(want[i].refusal) {
+		if got[i].pet != want[i].pet || got[i].replayed != want[i].replayed || fmt.Sprint(results[i].refusal) != fmt.Sprint(want[i].refusal) {
 			t.Errorf("answer %d is %+v, want %+v", i, got[i], want[i])
 		}
 	}
 }
 
-func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
+func TestBatchesOfAnySizeAreStoredAsAnswered(t *testing.T) {
 	db := openNew(t)
-	for size := 1; size <= 3*maxRows+1; size++ {
+	for size := 1; size <= 3*maxInsertRows+1; size++ {
 		batch, pets, got := make([]change, size), make([]petstore.NewPet, size), make([]created, size)
 		for i := range batch {
 			pets[i] = petstore.NewPet{Name: fmt.Sprintf("%d of %d", i, size), CategoryID: int64(i), Status: petstore.Statuses[i%3]}
@@ -105,12 +106,12 @@ func TestCreatesOfABatchOfAnySizeAreStoredAsAnswered(t *testing.T) {
 			if i%5 == 4 {
 				idempotency = &petstore.Idempotency{Owner: "ann", Key: pets[i].Name, Now: time.Now()}
 			}
-			batch[i] = creating(pets[i], idempotency, &got[i])
+			batch[i] = createChange(pets[i], idempotency, &got[i])
 		}
-		outcomes, err := db.commit(batch)
+		results, err := db.commitBatch(batch)
 		noError(t, err)
 		for i, pet := range pets {
-			answered := max(outcomes[i].id, got[i].pet.ID)
+			answered := max(results[i].id, got[i].pet.ID)
 			stored, err := db.GetPet(t.Context(), answered)
 			if err != nil || stored.NewPet != pet {
 				t.Fatalf("create %d of %d was answered %v, stored is %v, %v", i, size, answered, stored, err)
@@ -131,23 +132,23 @@ func TestOnlyADatabaseThatIsServedHasAVersion(t *testing.T) {
 func TestVersionChangesWithEveryCommit(t *testing.T) {
 	db := openNew(t)
 	for range 3 {
-		before := db.newest.version.Load()
+		before := db.cache.version.Load()
 		_, _, err := db.CreatePet(t.Context(), rex, nil)
 		noError(t, err)
-		if db.newest.version.Load() == before {
+		if db.cache.version.Load() == before {
 			t.Fatal("the version is the same after a create")
 		}
 	}
-	before := db.newest.version.Load()
-	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || db.newest.version.Load() != before {
+	before := db.cache.version.Load()
+	if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil || db.cache.version.Load() != before {
 		t.Errorf("the version changed with a read: %v", err)
 	}
 }
 
-// A database that may not grow stands for a full disk: it can be had on every machine.
-func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
+// A database that may not grow stands in for a full disk, which not every machine can provide.
+func TestAFailedCommitFailsAllItsCreatesAndStoresNothing(t *testing.T) {
 	db := openNew(t)
-	onWriter(t, db, "PRAGMA max_page_count = 40")
+	execOnWriter(t, db, "PRAGMA max_page_count = 40")
 	var stored []petstore.Pet
 	var err error
 	for err == nil {
@@ -160,7 +161,7 @@ func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 		t.Fatalf("got %v, want Unavailable because the database is full", err)
 	}
 
-	if _, err := db.commit([]change{{pet: rex}, {pet: big}, {pet: rex}}); !petstore.IsCode(err, petstore.Unavailable) {
+	if _, err := db.commitBatch([]change{{pet: rex}, {pet: big}, {pet: rex}}); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Fatalf("got %v, want Unavailable", err)
 	}
 	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 100})
@@ -169,7 +170,7 @@ func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 		t.Fatalf("%d animals, %d were acknowledged", len(pets), len(stored))
 	}
 
-	onWriter(t, db, "PRAGMA max_page_count = 4000")
+	execOnWriter(t, db, "PRAGMA max_page_count = 4000")
 	pet, _, err := db.CreatePet(t.Context(), big, nil)
 	noError(t, err)
 	if pet.ID <= stored[len(stored)-1].ID {
@@ -178,25 +179,25 @@ func TestFailedCommitFailsAllAndLeavesNothing(t *testing.T) {
 	checkIntegrity(t, db)
 }
 
-// A foreign key that is checked at the end makes the COMMIT itself fail.
+// A deferred foreign key makes the COMMIT itself fail.
 func TestVersionChangesWithACommitThatFails(t *testing.T) {
 	db := openNew(t)
-	onWriter(t, db, "PRAGMA foreign_keys = ON")
-	onWriter(t, db, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
-	onWriter(t, db, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
-	onWriter(t, db, "CREATE TRIGGER fault AFTER INSERT ON pets BEGIN INSERT INTO faulty VALUES (7); END")
-	before := db.newest.version.Load()
+	execOnWriter(t, db, "PRAGMA foreign_keys = ON")
+	execOnWriter(t, db, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
+	execOnWriter(t, db, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
+	execOnWriter(t, db, "CREATE TRIGGER fault AFTER INSERT ON pets BEGIN INSERT INTO faulty VALUES (7); END")
+	before := db.cache.version.Load()
 	if pet, _, err := db.CreatePet(t.Context(), rex, nil); err == nil {
 		t.Fatalf("%v was stored", pet)
 	}
-	if db.newest.version.Load() == before {
+	if db.cache.version.Load() == before {
 		t.Error("the version is the same after a failed commit")
 	}
-	onWriter(t, db, "DROP TRIGGER fault")
+	execOnWriter(t, db, "DROP TRIGGER fault")
 	pet, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
 	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); err != nil || !slices.Equal(pets, []petstore.Pet{pet}) {
-		t.Errorf("%v is shown of %v, %v", pets, pet, err)
+		t.Errorf("the store shows %v, want %v (%v)", pets, pet, err)
 	}
 }
 
@@ -204,7 +205,7 @@ func TestIDsAreNotReused(t *testing.T) {
 	db := openNew(t)
 	first, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	onWriter(t, db, "DELETE FROM pets")
+	execOnWriter(t, db, "DELETE FROM pets")
 	second, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
 	if second.ID <= first.ID {
@@ -217,7 +218,7 @@ func TestIDsStayBelowWhatJavaScriptReadsExactly(t *testing.T) {
 	const last = 1<<53 - 1
 	_, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	onWriter(t, db, fmt.Sprintf("UPDATE sqlite_sequence SET seq = %d WHERE name = 'pets'", last-1))
+	execOnWriter(t, db, fmt.Sprintf("UPDATE sqlite_sequence SET seq = %d WHERE name = 'pets'", last-1))
 	pet, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
 	if pet.ID != last {
@@ -228,41 +229,6 @@ func TestIDsStayBelowWhatJavaScriptReadsExactly(t *testing.T) {
 	}
 	if pet, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("got %v, %v, want Unavailable", pet, err)
-	}
-}
-
-func TestTheWALStaysSmallHoweverMuchIsRead(t *testing.T) {
-	db := openNew(t)
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	for range cap(db.readers) {
-		all.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	batch := make([]change, 250)
-	for i := range batch {
-		batch[i].pet = big
-	}
-	var largest int64
-	for range 6 { // of 2 MiB each
-		_, err := db.commit(batch)
-		noError(t, err)
-		largest = max(largest, db.WALSize())
-	}
-	close(stop)
-	all.Wait()
-	if largest > walLimit {
-		t.Errorf("the WAL grew to %d bytes", largest)
 	}
 }
 
@@ -295,8 +261,8 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 	}
 }
 
-// onWriter runs a statement on the connection that writes.
-func onWriter(t *testing.T, db *DB, statement string) {
+// execOnWriter executes a statement on the writer's connection.
+func execOnWriter(t *testing.T, db *DB, statement string) {
 	t.Helper()
 	w, err := db.writer.take(t.Context())
 	noError(t, err)
@@ -304,13 +270,13 @@ func onWriter(t *testing.T, db *DB, statement string) {
 	noError(t, run(w.conn, statement))
 }
 
-func TestNotesOfKeysLeaveTheVersionAsItIs(t *testing.T) {
+func TestUseOfAKeyDoesNotChangeTheVersion(t *testing.T) {
 	db := openNew(t)
 	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), petstore.Forever)
 	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
-	before := db.newest.version.Load()
+	before := db.cache.version.Load()
 	noError(t, db.UseKey(t.Context(), key.ID, time.Now().Truncate(time.Hour)))
-	if db.newest.version.Load() != before {
-		t.Error("noting the use of a key makes kept answers stale")
+	if db.cache.version.Load() != before {
+		t.Error("recording the use of a key makes cached answers stale")
 	}
 }

@@ -9,8 +9,7 @@ import (
 
 var errClosed = errors.New("the database is closed")
 
-// pool lends members that only one goroutine may use at a time. Goroutines that wait get one in the order in which they
-// came.
+// pool lends each member to one goroutine at a time. Waiting goroutines are served in the order of their arrival.
 type pool[T any] chan T
 
 func newPool[T any](members ...T) pool[T] {
@@ -27,7 +26,7 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 	}
 	var open bool
 	select {
-	case member, open = <-p: // usually a member is idle, and a select of one channel is cheaper
+	case member, open = <-p: // usually a member is idle, and a select on one channel is cheaper
 	default:
 		select {
 		case member, open = <-p:
@@ -43,7 +42,7 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 
 func (p pool[T]) give(member T) { p <- member }
 
-// pause waits for all members and does work while none of them is lent.
+// pause waits until all members are idle, and does work before any is lent again.
 func (p pool[T]) pause(work func(members []T)) {
 	members := make([]T, 0, cap(p))
 	for range cap(p) {
@@ -54,7 +53,7 @@ func (p pool[T]) pause(work func(members []T)) {
 	work(members)
 }
 
-// drain waits for all members. Every take after that is refused.
+// drain waits until all members are idle. After that, take refuses every call.
 func (p pool[T]) drain() {
 	for range cap(p) {
 		<-p

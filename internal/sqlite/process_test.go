@@ -20,11 +20,10 @@ import (
 
 var limits = petstore.Limits{PerMinute: 60, PerDay: 1000}
 
-// keyRounds is how many keys the other process makes, rotates and revokes.
+// keyRounds is how many keys the other process creates, rotates and revokes.
 const keyRounds = 12
 
-// useKeys does again and again what the commands for keys do. It opens the database anew each time, as each command
-// does.
+// useKeys does again and again what the commands for keys do. Like each command, it opens the database anew each time.
 func useKeys(path string) error {
 	ctx, now := context.Background(), time.Now()
 	for i := range keyRounds {
@@ -90,7 +89,7 @@ func TestKeysCanBeManagedBesideABusyServer(t *testing.T) {
 	checkIntegrity(t, server)
 }
 
-// createAndRead adds an animal large enough that the WAL is soon moved into the database.
+// createAndRead creates an animal that is so large that SQLite soon moves the WAL into the database.
 func createAndRead(ctx context.Context, db *DB) error {
 	pet, _, err := db.CreatePet(ctx, petstore.NewPet{Name: strings.Repeat("🐈", 500), Status: petstore.Sold}, nil)
 	if err != nil {
@@ -145,7 +144,8 @@ func TestAcknowledgedPetsSurviveAKill(t *testing.T) {
 	}
 }
 
-// createUntilKilled kills the creating process after it has printed that many animals, and notes all that it printed.
+// createUntilKilled lets a process create animals and kills it after it has printed that many lines. It adds every printed
+// animal to acknowledged.
 func createUntilKilled(t *testing.T, path string, lines int, acknowledged map[int64]string) {
 	t.Helper()
 	cmd := otherProcess(t, "keep busy", path)

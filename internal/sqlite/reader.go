@@ -15,13 +15,13 @@ type reader struct {
 	listOfStatus *sqlite3.Stmt
 	get          *sqlite3.Stmt
 
-	version uint64 // its transaction shows this version or a later one
+	version uint64 // the reader's transaction shows this version or a later one
 }
 
 func newReader(conn *sqlite3.Conn) (*reader, error) {
 	for _, setting := range []string{
 		"PRAGMA query_only = ON",
-		// In kilobytes. The system keeps the pages of the file too, and a larger cache makes reads of 10 million animals slower.
+		// 250 kB: the system caches the file too, and with 10 million animals a larger cache makes reads slower.
 		"PRAGMA cache_size = -250",
 	} {
 		if err := run(conn, setting); err != nil {
@@ -36,26 +36,26 @@ func newReader(conn *sqlite3.Conn) (*reader, error) {
 	})
 }
 
-// readPets lends a reader that shows every animal, category and order stored so far, and nothing that other readers of
-// the same version do not show.
-func (db *DB) readPets(ctx context.Context, work func(*reader) error) error {
-	version, alone := db.Version()
-	return db.readSince(ctx, version, alone, work)
+// readVersioned lends a reader that shows every animal, category and order stored so far. All readers of one version show
+// the same.
+func (db *DB) readVersioned(ctx context.Context, work func(*reader) error) error {
+	version, sole := db.Version()
+	return db.readSince(ctx, version, sole, work)
 }
 
-// readSince lends a reader that shows this version or a later one. If this process was not alone when the version was
-// read, the reader shows all that is stored now.
-func (db *DB) readSince(ctx context.Context, version uint64, alone bool, work func(*reader) error) (err error) {
+// readSince lends a reader that shows this version or a later one. If this process was not the sole writer when the version
+// was read, the reader shows what is stored now.
+func (db *DB) readSince(ctx context.Context, version uint64, sole bool, work func(*reader) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
-	r, err := db.lend(ctx)
+	r, err := db.takeReader(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.readers.give(r)
-	if alone {
+	if sole {
 		err = db.refresh(r, version)
 	} else {
-		err = r.letGo() // another process writes animals, and a held transaction would hide them
+		err = r.endTransaction() // the transaction would hide the animals that another process writes
 	}
 	if err != nil {
 		return failure(err)
@@ -63,51 +63,59 @@ func (db *DB) readSince(ctx context.Context, version uint64, alone bool, work fu
 	return failure(work(r))
 }
 
-// refresh makes the reader show this version or a later one. A reader keeps its transaction open as long as it can:
-// beginning and ending one costs nearly as much as finding an animal, and empties SQLite's cache of the file. That is
-// right only because this process is the only writer of animals.
+// refresh makes the reader show this version or a later one. A reader keeps its transaction open for as long as it can:
+// beginning and ending a transaction costs nearly as much as finding an animal, and empties SQLite's cache of the file. The
+// open transaction is current only because no other process writes animals.
 func (db *DB) refresh(r *reader, version uint64) error {
-	if r.holds() && r.version >= version {
+	if r.inTransaction() && r.version >= version {
 		return nil
 	}
-	if err := r.letGo(); err != nil {
+	if err := r.endTransaction(); err != nil {
 		return err
 	}
-	db.gate.RLock()
-	defer db.gate.RUnlock()
+	db.commitMu.RLock()
+	defer db.commitMu.RUnlock()
 	if err := run(r.conn, "BEGIN"); err != nil {
 		return err
 	}
-	if err := run(r.conn, "PRAGMA user_version"); err != nil { // the first read fixes what the transaction shows
-		return cmp.Or(r.letGo(), err)
+	if err := run(r.conn, "PRAGMA user_version"); err != nil { // the first read decides what the transaction shows
+		return cmp.Or(r.endTransaction(), err)
 	}
-	r.version = db.newest.version.Load()
+	r.version = db.cache.version.Load()
 	return nil
 }
 
-func (r *reader) holds() bool { return !r.conn.AutocommitEnabled() }
+func (r *reader) inTransaction() bool { return !r.conn.AutocommitEnabled() }
 
-// letGo ends the transaction that the reader holds, if any. Such a transaction hides what others write, and keeps the WAL
-// from being emptied.
-func (r *reader) letGo() error {
-	r.version = 0 // so that nothing relies on the transaction, even if it does not end
-	if !r.holds() {
+// endTransaction ends the reader's transaction, if there is one. An open transaction hides what others write and keeps the
+// WAL from being emptied.
+func (r *reader) endTransaction() error {
+	r.version = 0 // nothing may rely on the transaction, even if it does not end
+	if !r.inTransaction() {
 		return nil
 	}
 	return run(r.conn, "ROLLBACK")
 }
 
 // read lends a reading connection that also shows what other processes have written. It may show a write earlier than
-// readPets does, so it must not be used for an answer about animals, categories or orders.
+// readVersioned does, so no answer about animals, categories or orders may use it.
 func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
-	r, err := db.lend(ctx)
+	r, err := db.takeReader(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.readers.give(r)
-	if err := r.letGo(); err != nil {
+	if err := r.endTransaction(); err != nil {
 		return failure(err)
 	}
 	return failure(work(r.conn))
+}
+
+// takeReader takes a reader from the pool. It counts how often none is idle.
+func (db *DB) takeReader(ctx context.Context) (*reader, error) {
+	if len(db.readers) == 0 {
+		db.waits.Add(1)
+	}
+	return db.readers.take(ctx)
 }

@@ -15,35 +15,121 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// asideMark stands before the time in the name of a database that a restore has put aside.
+// Restore copies a backup to the database at cfg.Path. It replaces an existing database only if replace is true. It then
+// keeps the old database in the same folder and returns its new name. If the backup is damaged, or if a server uses the
+// database, Restore changes nothing.
+func Restore(ctx context.Context, cfg Config, backup string, replace bool, progress Progress) (aside string, err error) {
+	if err := checkBackup(ctx, cfg, backup); err != nil {
+		return "", err
+	}
+	cfg.Create = true
+	path, err := locate(cfg)
+	if err != nil {
+		return "", err
+	}
+	exists := false
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path, exists = resolved, true
+	} else {
+		path = followLinks(path)
+	}
+	lock, err := takeServerLock(path, cfg.Path)
+	if err != nil {
+		return "", err
+	}
+	defer lock.release()
+	if exists && !replace {
+		return "", fmt.Errorf("the database %s already exists; --replace puts the backup in its place and keeps the old database beside it", cfg.Path)
+	}
+
+	conn, err := sqlite3.OpenConn(backup, sqlite3.OpenReadOnly)
+	if err != nil {
+		return "", refusal(backup, err)
+	}
+	defer conn.Close()
+	fresh, err := copyToPartFile(ctx, conn, backup, path, progress)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(fresh)
+	defer flush(filepath.Dir(path))
+	if exists {
+		return replaceDatabase(ctx, fresh, path, cfg.Path)
+	}
+	if err := moveWALAside(path, asideName(path)); err != nil {
+		return "", err
+	}
+	return "", os.Rename(fresh, path)
+}
+
+// checkBackup refuses a file unless it is an undamaged database of this environment, with a schema that this program knows.
+func checkBackup(ctx context.Context, cfg Config, backup string) error {
+	if _, err := os.Stat(backup); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no backup %s", backup)
+	} else if err != nil {
+		return fmt.Errorf("the backup cannot be read: %w", err)
+	}
+	conn, err := sqlite3.OpenConn(backup, sqlite3.OpenReadOnly)
+	if err != nil {
+		return refusal(backup, err)
+	}
+	defer conn.Close()
+	conn.SetInterrupt(ctx.Done())
+	schema, err := checkSchema(conn, backup)
+	switch code := sqlite3.ErrCode(err).ToPrimary(); {
+	case code == sqlite3.ResultNotADB:
+		return fmt.Errorf("%s is not a SQLite database and was not restored; use another file", backup)
+	case code == sqlite3.ResultCorrupt:
+		return errDamaged(backup, err)
+	case err != nil:
+		return refusal(backup, err)
+	case schema == 0:
+		return fmt.Errorf("%s is an empty database, not a backup", backup)
+	}
+	verdict := ""
+	err = query(conn, func(row *sqlite3.Stmt) { verdict = row.ColumnText(0) }, "PRAGMA integrity_check(1)")
+	if err == nil && verdict != "ok" {
+		err = errors.New(verdict)
+	}
+	if err != nil {
+		return errDamaged(backup, err)
+	}
+	return checkEnvironment(conn, Config{Path: backup, Environment: cfg.Environment})
+}
+
+func errDamaged(backup string, err error) error {
+	return fmt.Errorf("%s is damaged and was not restored (%w); use another backup", backup, err)
+}
+
+// asideMark precedes the time in the name of a database that a restore has put aside.
 const asideMark = ".before-restore-"
 
 func asideName(path string) string {
 	return path + asideMark + time.Now().UTC().Format("20060102T150405.000000000Z")
 }
 
-// replaceBy puts a fresh database in the place of the one at path, and keeps the old one under the name that it returns. At
-// every moment a whole database is at path, the old one or the fresh one. The old one's WAL is never beside the fresh one.
-func replaceBy(ctx context.Context, fresh, path, name string) (aside string, err error) {
-	if err := dropAsideLinks(path); err != nil {
+// replaceDatabase moves the database fresh to path. It keeps the old database and returns its new name. At every moment
+// there is a whole database at path, the old or the fresh one. The WAL of the old one is never beside the fresh one.
+func replaceDatabase(ctx context.Context, fresh, path, name string) (aside string, err error) {
+	if err := removeAsideLinks(path); err != nil {
 		return "", err
 	}
 	aside = asideName(path)
-	alone, err := settle(ctx, path)
+	locked, err := lockForRestore(ctx, path)
 	if err != nil {
 		return "", refusal(name, err)
 	}
 	var copied *os.File
 	defer func() {
-		alone.Close()
-		copied.Close() // only now: see copyAs
+		locked.Close()
+		copied.Close() // only now: see copyKeepingOpen
 	}()
-	if err := moveWAL(path, aside); err != nil {
+	if err := moveWALAside(path, aside); err != nil {
 		return "", err
 	}
 	err = os.Link(path, aside)
 	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system has no hard links
-		copied, err = copyAs(path, aside)
+		copied, err = copyKeepingOpen(path, aside)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the old database could not be put aside: %w", err)
@@ -52,14 +138,14 @@ func replaceBy(ctx context.Context, fresh, path, name string) (aside string, err
 	return aside, os.Rename(fresh, path)
 }
 
-// settle moves the WAL of a database into its file. It keeps every other process off the database until the Closer that it
-// returns is closed. It leaves a file that is too damaged to be a database as it is.
-func settle(ctx context.Context, path string) (io.Closer, error) {
+// lockForRestore moves the WAL of a database into its file, and locks out every other process until the caller closes the
+// returned Closer. If the file is too damaged to be a database, lockForRestore leaves it as it is.
+func lockForRestore(ctx context.Context, path string) (io.Closer, error) {
 	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
 	if err != nil {
 		return nil, err
 	}
-	err = patiently(ctx, conn, func() error { return takeAlone(conn) })
+	err = retryWhileBusy(ctx, conn, func() error { return lockExclusively(conn) })
 	switch sqlite3.ErrCode(err).ToPrimary() {
 	case sqlite3.ResultOK, sqlite3.ResultNotADB, sqlite3.ResultCorrupt:
 		return conn, nil
@@ -68,26 +154,26 @@ func settle(ctx context.Context, path string) (io.Closer, error) {
 	return nil, err
 }
 
-// takeAlone ends the use of a WAL and locks the database. It fails while another process uses the database.
-func takeAlone(conn *sqlite3.Conn) error {
+// lockExclusively ends the use of a WAL and locks the database. It fails while another process uses the database.
+func lockExclusively(conn *sqlite3.Conn) error {
 	if err := run(conn, "PRAGMA journal_mode = DELETE"); err != nil {
 		return err
 	}
 	if err := run(conn, "BEGIN EXCLUSIVE"); err != nil {
 		return err
 	}
-	mode, err := setting(conn, "PRAGMA journal_mode")
-	if err == nil && mode != "delete" { // another process began a WAL in between
+	mode, err := pragmaValue(conn, "PRAGMA journal_mode")
+	if err == nil && mode != "delete" { // meanwhile another process has begun a WAL
 		run(conn, "ROLLBACK")
 		err = sqlite3.ResultBusy.ToError()
 	}
 	return err
 }
 
-// moveWAL moves away the WAL and the journal that a damaged or deleted database has left. SQLite would take them for those
-// of the next file at path.
-func moveWAL(path, aside string) error {
-	for _, suffix := range companions {
+// moveWALAside moves the WAL and the journal that a damaged or deleted database has left. Otherwise SQLite would apply them
+// to the next database at path.
+func moveWALAside(path, aside string) error {
+	for _, suffix := range companionSuffixes {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the write-ahead log of the old database could not be put aside: %w", err)
 		}
@@ -95,9 +181,9 @@ func moveWAL(path, aside string) error {
 	return nil
 }
 
-// copyAs copies a database to a new file and returns the database, still open. When a process closes a file, POSIX releases
-// every lock that the process has on it. So the caller closes the database after it has let go of its own lock.
-func copyAs(path, aside string) (source *os.File, err error) {
+// copyKeepingOpen copies a database to a new file and returns the database, still open. When a process closes a file, POSIX
+// releases every lock that the process holds on it, so the caller must close the file after it has released its own lock.
+func copyKeepingOpen(path, aside string) (source *os.File, err error) {
 	if source, err = os.Open(path); err != nil {
 		return nil, err
 	}
@@ -112,8 +198,8 @@ func copyAs(path, aside string) (source *os.File, err error) {
 	return source, err
 }
 
-// dropAsideLinks removes the second names of the database. The caller holds the server's lock.
-func dropAsideLinks(path string) error {
+// removeAsideLinks removes the links that asideLinks finds. The caller holds the server's lock.
+func removeAsideLinks(path string) error {
 	database, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -125,8 +211,8 @@ func dropAsideLinks(path string) error {
 	return err
 }
 
-// asideLinks returns the second names of the database. A restore leaves one if it is killed before the fresh database is
-// in its place.
+// asideLinks returns further names (hard links) of the database. A restore that is killed before it replaces the database
+// leaves one.
 func asideLinks(path string, database fs.FileInfo) (links []string, err error) {
 	folder := filepath.Dir(path)
 	entries, err := os.ReadDir(folder)

@@ -12,8 +12,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// versionOne copies the store that the first version made.
-func versionOne(t testing.TB) (path string) {
+// copyVersionOne copies a store that the first version of the program wrote, and returns the path of the copy.
+func copyVersionOne(t testing.TB) (path string) {
 	t.Helper()
 	content, err := os.ReadFile("testdata/version1.db")
 	noError(t, err)
@@ -24,19 +24,19 @@ func versionOne(t testing.TB) (path string) {
 
 func TestAStoreOfTheFirstVersionIsMigrated(t *testing.T) {
 	migrated := func(t *testing.T) petstore.Database {
-		return open(t, Config{Path: versionOne(t), Migrate: true, Serve: true})
+		return open(t, Config{Path: copyVersionOne(t), Migrate: true, Serve: true})
 	}
 	conformance.VersionOne(t, migrated, func(t *testing.T) petstore.Database { return openNew(t) })
 }
 
 func TestAStoreOfTheFirstVersionThatWasBackedUpIsMigratedToo(t *testing.T) {
 	backup, database := filepath.Join(t.TempDir(), "backup.db"), filepath.Join(t.TempDir(), "petstore.db")
-	noError(t, Backup(t.Context(), production(versionOne(t)), backup, quiet))
-	_, err := Restore(t.Context(), production(database), backup, false, quiet)
+	noError(t, Backup(t.Context(), production(copyVersionOne(t)), backup, noProgress))
+	_, err := Restore(t.Context(), production(database), backup, false, noProgress)
 	noError(t, err)
 	db := open(t, Config{Path: database, Migrate: true, Serve: true})
 	again := filepath.Join(t.TempDir(), "again.db")
-	noError(t, Backup(t.Context(), production(database), again, quiet))
+	noError(t, Backup(t.Context(), production(database), again, noProgress))
 	for _, got := range []*DB{db, open(t, Config{Path: again})} {
 		inventory, err := got.Inventory(t.Context())
 		noError(t, err)
@@ -47,9 +47,9 @@ func TestAStoreOfTheFirstVersionThatWasBackedUpIsMigratedToo(t *testing.T) {
 	checkIntegrity(t, db)
 }
 
-// BenchmarkMigration brings a million animals of the first version to this one: go test -bench Migration -benchtime 1x.
+// BenchmarkMigration migrates a store of the first version with a million animals. Run it with -benchtime 1x.
 func BenchmarkMigration(b *testing.B) {
-	filled := versionOne(b)
+	filled := copyVersionOne(b)
 	conn, err := sqlite3.OpenConn(filled, sqlite3.OpenReadWrite)
 	noError(b, err)
 	noError(b, sqlitex.ExecuteScript(conn, `

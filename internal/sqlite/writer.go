@@ -12,87 +12,88 @@ import (
 	"petstore/internal/petstore"
 )
 
-// selectChanged returns a different number after another connection has written to the file.
-const selectChanged = "PRAGMA data_version"
+// selectDataVersion returns a different number after another connection has written to the file.
+const selectDataVersion = "PRAGMA data_version"
 
-// writer is the one connection that writes, with the statements that every create needs.
+// writer is the only connection that writes, with the statements that every create needs.
 type writer struct {
-	conn    *sqlite3.Conn
-	inserts [maxRows]*sqlite3.Stmt // for one row, for two rows, and so on
-	get     *sqlite3.Stmt
-	list    *sqlite3.Stmt
-	changed *sqlite3.Stmt
-	seen    int64                     // the number that changed returned last
-	altered []alteration              // what the running transaction has done to animals
-	counted [petstore.Sold + 1]int64  // how many animals the transaction has added, by status
-	ordered [petstore.Expired + 1]int // how many orders the transaction has brought to each state
+	conn            *sqlite3.Conn
+	inserts         [maxInsertRows]*sqlite3.Stmt // for one row, for two rows, and so on
+	get             *sqlite3.Stmt
+	list            *sqlite3.Stmt
+	dataVersion     *sqlite3.Stmt
+	lastDataVersion int64                     // what dataVersion returned last
+	petChanges      []petChange               // by the running transaction
+	inventoryDelta  [petstore.Sold + 1]int64  // how many animals of each status the running transaction has added
+	orderCounts     [petstore.Expired + 1]int // how many orders the running transaction has given each status
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
-	if err := patiently(ctx, conn, func() error { return beginWAL(conn) }); err != nil {
+	if err := retryWhileBusy(ctx, conn, func() error { return beginWAL(conn) }); err != nil {
 		return nil, err
 	}
 	settings := []string{
 		"PRAGMA synchronous = FULL",
-		"PRAGMA fullfsync = ON", // macOS: an ordinary fsync there does not reach the disk
+		"PRAGMA fullfsync = ON", // for macOS, where an ordinary fsync does not reach the disk
 		"PRAGMA checkpoint_fullfsync = ON",
 		fmt.Sprintf("PRAGMA journal_size_limit = %d", walLimit),
 	}
 	for _, setting := range settings {
-		if err := patiently(ctx, conn, func() error { return run(conn, setting) }); err != nil {
+		if err := retryWhileBusy(ctx, conn, func() error { return run(conn, setting) }); err != nil {
 			return nil, err
 		}
 	}
 	w := &writer{conn: conn}
-	statements := map[string]**sqlite3.Stmt{selectPet: &w.get, selectPets: &w.list, selectChanged: &w.changed}
+	statements := map[string]**sqlite3.Stmt{selectPet: &w.get, selectPets: &w.list, selectDataVersion: &w.dataVersion}
 	for more := range w.inserts {
 		statements[insertPets+strings.Repeat(", (?, ?, ?)", more)] = &w.inserts[more]
 	}
 	if err := prepare(conn, statements); err != nil {
 		return nil, err
 	}
-	_, err := w.disturbed()
+	_, err := w.changedByOthers()
 	return w, err
 }
 
-// beginWAL asks SQLite to keep a write-ahead log. SQLite reports no error if it stays with another journal mode.
+// beginWAL makes SQLite keep a write-ahead log. SQLite itself reports no error if it keeps another journal mode.
 func beginWAL(conn *sqlite3.Conn) error {
-	mode, err := setting(conn, "PRAGMA journal_mode = WAL")
+	mode, err := pragmaValue(conn, "PRAGMA journal_mode = WAL")
 	if err == nil && mode != "wal" {
-		err = fmt.Errorf("the database can keep no write-ahead log where it is (SQLite stays with the journal mode %q); put it on a local disk", mode)
+		err = fmt.Errorf("the database cannot have a write-ahead log where it is (SQLite keeps the journal mode %q); put it on a local disk", mode)
 	}
 	return err
 }
 
-// write lends the writer, in a transaction, for work on data that readPets does not show.
+// write does work with the writer in a transaction. The work must not change data that readVersioned shows.
 func (db *DB) write(ctx context.Context, work func(*writer) error) error {
-	return db.writeTo(ctx, work, func(w *writer) error { return run(w.conn, "COMMIT") })
+	return db.writeWith(ctx, work, func(w *writer) error { return run(w.conn, "COMMIT") })
 }
 
-// writePets lends the writer, in a transaction, for work on data that readPets shows.
-func (db *DB) writePets(ctx context.Context, work func(*writer) error) error {
-	return db.writeTo(ctx, work, db.publish)
+// writeVersioned does work with the writer in a transaction that changes the version, because the work changes data that
+// readVersioned shows.
+func (db *DB) writeVersioned(ctx context.Context, work func(*writer) error) error {
+	return db.writeWith(ctx, work, db.commitVersioned)
 }
 
-// writeTo lends the writer, in a transaction that commit ends, and keeps the WAL small. It acknowledges nothing that was
-// written to a lost file.
-func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (err error) {
+// writeWith does work with the writer in a transaction that commit ends, and then keeps the WAL small. It acknowledges
+// nothing that was written to a lost file.
+func (db *DB) writeWith(ctx context.Context, work, commit func(*writer) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	w, err := db.writer.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.writer.give(w)
-	if err := db.checkOriginals(); err != nil {
+	if err := db.checkFiles(); err != nil {
 		return failure(err)
 	}
 	defer db.trimWAL(w)
-	w.altered = w.altered[:0]
-	clear(w.counted[:])
-	clear(w.ordered[:])
-	defer db.tellOrders(w, &err)
-	err = transactionTo(ctx, w.conn, func() error {
-		if err := db.notice(w); err != nil {
+	w.petChanges = w.petChanges[:0]
+	clear(w.inventoryDelta[:])
+	clear(w.orderCounts[:])
+	defer db.reportOrders(w, &err)
+	err = transactionWith(ctx, w.conn, func() error {
+		if err := db.dropStaleCache(w); err != nil {
 			return err
 		}
 		if err := work(w); err != nil {
@@ -101,95 +102,96 @@ func (db *DB) writeTo(ctx context.Context, work, commit func(*writer) error) (er
 		return w.storeInventory()
 	}, func() error { return commit(w) })
 	if err == nil {
-		if lost := db.checkOriginals(); lost != nil {
-			return petstore.MaybeDone(lost)
+		if fileLost := db.checkFiles(); fileLost != nil {
+			return petstore.MaybeDone(fileLost)
 		}
 	}
 	return failure(err)
 }
 
-// publish commits and changes the version. For readers both happen at the same moment: until then, a reader that holds a
-// transaction shows the version before, and a reader that holds none waits.
-func (db *DB) publish(w *writer) error {
-	db.gate.Lock()
-	defer db.gate.Unlock()
+// commitVersioned commits and changes the version. For readers both happen at the same moment: until then, a reader with an
+// open transaction shows the old version, and a reader without one waits.
+func (db *DB) commitVersioned(w *writer) error {
+	db.commitMu.Lock()
+	defer db.commitMu.Unlock()
 	committed := false
 	defer func() {
 		if committed {
-			db.newest.follow(w.altered)
+			db.cache.advance(w.petChanges)
 		} else {
-			db.newest.forget() // nobody knows what reached the disk
+			db.cache.invalidate() // it is unknown what reached the disk
 		}
-		clear(w.altered) // keeps no long names in memory
+		clear(w.petChanges) // so that no long names stay in memory
 	}()
 	err := run(w.conn, "COMMIT")
 	committed = err == nil
 	return err
 }
 
-// notice forgets the animals in memory if another process has written. No other petstore process changes animals beside
-// a server that has its lock, but an operator's tools may.
-func (db *DB) notice(w *writer) error {
-	disturbed, err := w.disturbed()
-	if disturbed {
-		db.gate.Lock()
-		defer db.gate.Unlock()
-		db.newest.forget()
+// dropStaleCache empties the cache if another process has written to the file. While a server holds its lock, no other
+// petstore process changes animals, but an operator's tools may.
+func (db *DB) dropStaleCache(w *writer) error {
+	changed, err := w.changedByOthers()
+	if changed {
+		db.commitMu.Lock()
+		defer db.commitMu.Unlock()
+		db.cache.invalidate()
 	}
 	if err == nil {
-		db.alone.Store(db.lock != nil)
+		db.soleWriter.Store(db.lock != nil)
 	}
 	return err
 }
 
-// disturbed reports whether another process has written since the last call.
-func (w *writer) disturbed() (bool, error) {
-	defer w.changed.Reset()
-	if _, err := w.changed.Step(); err != nil {
+// changedByOthers reports whether another process has written to the file since the last call.
+func (w *writer) changedByOthers() (bool, error) {
+	defer w.dataVersion.Reset()
+	if _, err := w.dataVersion.Step(); err != nil {
 		return false, err
 	}
-	before := w.seen
-	w.seen = w.changed.ColumnInt64(0)
-	return w.seen != before, nil
+	before := w.lastDataVersion
+	w.lastDataVersion = w.dataVersion.ColumnInt64(0)
+	return w.lastDataVersion != before, nil
 }
 
-// stored notes that the running transaction has stored an animal.
-func (w *writer) stored(pet petstore.Pet) {
-	w.counted[pet.Status]++
-	w.altered = append(w.altered, alteration{pet: pet})
+// noteStored records that the running transaction has stored an animal.
+func (w *writer) noteStored(pet petstore.Pet) {
+	w.inventoryDelta[pet.Status]++
+	w.petChanges = append(w.petChanges, petChange{pet: pet})
 }
 
-// removed notes that the running transaction has removed an animal.
-func (w *writer) removed(pet petstore.Pet) {
-	w.counted[pet.Status]--
-	w.altered = append(w.altered, alteration{pet: pet, gone: true})
+// noteRemoved records that the running transaction has removed an animal.
+func (w *writer) noteRemoved(pet petstore.Pet) {
+	w.inventoryDelta[pet.Status]--
+	w.petChanges = append(w.petChanges, petChange{pet: pet, deleted: true})
 }
 
-// change is one caller's part of a commit: an animal to store, or other work. Work that returns a refusal has changed
-// nothing, so the changes of the other callers are still committed.
+// change is one caller's part of a commit: an animal to store, or other work. Work that returns a refusal must have changed
+// nothing, because the changes of the other callers are still committed.
 type change struct {
 	pet  petstore.NewPet
 	work func(*writer) error // nil to store the animal
 }
 
-// outcome is what became of a change.
-type outcome struct {
-	id      int64 // the id of the animal that was stored
+// changeResult is what one caller learns about its change.
+type changeResult struct {
+	id      int64 // of the animal that was stored
 	refusal error
 }
 
-// change does work in the next commit, together with the changes of others.
-func (db *DB) change(ctx context.Context, work func(*writer) error) error {
-	_, err := db.do(ctx, change{work: work})
+// inNextCommit does work in the next commit, together with the changes of other callers.
+func (db *DB) inNextCommit(ctx context.Context, work func(*writer) error) error {
+	_, err := db.submit(ctx, change{work: work})
 	return err
 }
 
-func (db *DB) do(ctx context.Context, c change) (id int64, err error) {
+// submit adds a change to the next commit and waits for that commit.
+func (db *DB) submit(ctx context.Context, c change) (id int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, petstore.NotDone(err)
 	}
-	// A caller whose change was accepted waits for the outcome, even if ctx ends, because NotDone would promise that nothing
-	// was stored.
+	// Once its change is accepted, a caller waits for the result even if ctx ends: NotDone would promise that nothing was
+	// stored.
 	done, err := db.changes.Do(context.Background(), c)
 	if err != nil {
 		return 0, failure(err)
@@ -197,29 +199,29 @@ func (db *DB) do(ctx context.Context, c change) (id int64, err error) {
 	return done.id, done.refusal
 }
 
-// commit makes a batch of changes in one transaction.
-func (db *DB) commit(batch []change) ([]outcome, error) {
-	outcomes := make([]outcome, len(batch))
-	err := db.writePets(context.Background(), func(w *writer) error { return w.apply(batch, outcomes) })
+// commitBatch makes a batch of changes in one transaction.
+func (db *DB) commitBatch(batch []change) ([]changeResult, error) {
+	results := make([]changeResult, len(batch))
+	err := db.writeVersioned(context.Background(), func(w *writer) error { return w.makeChanges(batch, results) })
 	if db.batched != nil {
 		db.batched(len(batch))
 	}
-	return outcomes, err
+	return results, err
 }
 
-// apply stores animals several at a time and does the other work one by one.
-func (w *writer) apply(batch []change, outcomes []outcome) error {
-	plain := make([]int, 0, len(batch)) // the places of the animals in the batch
+// makeChanges does the work of each change, and then stores the animals, several in one statement.
+func (w *writer) makeChanges(batch []change, results []changeResult) error {
+	pets := make([]int, 0, len(batch)) // the positions of the changes that only store an animal
 	for i, c := range batch {
 		if c.work == nil {
-			plain = append(plain, i)
+			pets = append(pets, i)
 			continue
 		}
 		err := c.work(w)
 		if refused := (*petstore.Error)(nil); err != nil && !errors.As(err, &refused) {
 			return err
 		}
-		outcomes[i].refusal = err
+		results[i].refusal = err
 	}
-	return w.addAll(batch, plain, outcomes)
+	return w.addBatch(batch, pets, results)
 }

@@ -3,7 +3,7 @@ CREATE TABLE settings (
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- AUTOINCREMENT: an id is never given twice. Below 2^53 every JavaScript client reads it exactly.
+-- With AUTOINCREMENT, no id is ever reused. Below 2^53, JavaScript clients read an id exactly.
 CREATE TABLE pets (
     id          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id < 9007199254740992),
     name        TEXT    NOT NULL,
@@ -11,10 +11,10 @@ CREATE TABLE pets (
     status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 3) -- available, pending, sold
 ) STRICT;
 
--- Holds all that a list by status shows, so that such a list never looks into the table.
+-- Has every column that a list by status shows, so that such a list never reads the table.
 CREATE INDEX pets_by_status ON pets (status, id, name, category_id);
 
--- Times are milliseconds since 1970, NULL for never.
+-- Times are milliseconds since 1970; NULL means never.
 CREATE TABLE keys (
     id         TEXT    PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -24,7 +24,7 @@ CREATE TABLE keys (
     per_minute INTEGER NOT NULL,
     per_day    INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    lifetime   INTEGER NOT NULL, -- milliseconds, 0 for ever
+    lifetime   INTEGER NOT NULL, -- in milliseconds; 0 means forever
     expires_at INTEGER,
     revoked_at INTEGER
 ) STRICT;

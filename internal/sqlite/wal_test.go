@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+func TestTheWALStaysSmallHoweverMuchIsRead(t *testing.T) {
+	db := openNew(t)
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for range cap(db.readers) {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	batch := make([]change, 250)
+	for i := range batch {
+		batch[i].pet = big
+	}
+	var largest int64
+	for range 6 { // six commits of 2 MiB each
+		_, err := db.commitBatch(batch)
+		noError(t, err)
+		largest = max(largest, db.WALSize())
+	}
+	close(stop)
+	all.Wait()
+	if largest > walLimit {
+		t.Errorf("the WAL grew to %d bytes", largest)
+	}
+}
+
+func TestTheWALIsEmptiedAlthoughReadersHaveTransactions(t *testing.T) {
+	db := openNew(t)
+	batch := make([]change, 250)
+	for i := range batch {
+		batch[i].pet = big
+	}
+	for range 6 { // six commits of 2 MiB each
+		holdTransactions(t, db)
+		_, err := db.commitBatch(batch)
+		noError(t, err)
+		if size := db.WALSize(); size > walLimit {
+			t.Fatalf("the WAL grew to %d bytes", size)
+		}
+	}
+}
+
+func TestNotEveryCommitTriesToEmptyAWALThatAnotherProcessReads(t *testing.T) {
+	db := openNew(t)
+	other := open(t, Config{Path: db.path})
+	noError(t, other.read(t.Context(), func(conn *sqlite3.Conn) error {
+		if err := run(conn, "BEGIN"); err != nil {
+			return err
+		}
+		defer run(conn, "ROLLBACK")
+		if err := run(conn, "SELECT count(*) FROM pets"); err != nil {
+			return err
+		}
+		batch := make([]change, 250)
+		for i := range batch {
+			batch[i].pet = big
+		}
+		for range 6 { // six commits of 2 MiB each
+			if _, err := db.commitBatch(batch); err != nil {
+				return err
+			}
+		}
+		if size := db.WALSize(); size < walLimit || db.trimWALAt <= size {
+			t.Errorf("the WAL has %d bytes, and the next try is at %d", size, db.trimWALAt)
+		}
+		return nil
+	}))
+}
+
+func TestTheWALIsEmptiedAfterAPurgeToo(t *testing.T) {
+	db := openNew(t)
+	batch := make([]change, maxBatch)
+	for n := range 24 {
+		for i := range batch {
+			batch[i] = createChange(rex, &petstore.Idempotency{Owner: "ann", Key: fmt.Sprintf("%0200d", n*maxBatch+i), Now: time.Now()}, new(created))
+		}
+		_, err := db.commitBatch(batch)
+		noError(t, err)
+	}
+	holdTransactions(t, db)
+	purged, err := db.PurgeIdempotency(t.Context(), time.Now().Add(time.Hour))
+	noError(t, err)
+	if size := db.WALSize(); size > walLimit || purged != 24*maxBatch {
+		t.Errorf("%d records were purged, and the WAL has %d bytes", purged, size)
+	}
+}
+
+// Upkeep runs every second, even on an idle server. An open transaction would keep other processes from emptying the WAL.
+func TestExpireOrdersEndsTheTransactionsOfReaders(t *testing.T) {
+	db := openNew(t)
+	holdTransactions(t, db)
+	for range 2 * cap(db.readers) {
+		_, err := db.ExpireOrders(t.Context())
+		noError(t, err)
+	}
+	db.readers.pause(func(readers []*reader) {
+		for _, r := range readers {
+			if r.inTransaction() {
+				t.Error("on an idle server, a reader has a transaction")
+			}
+		}
+	})
+}
