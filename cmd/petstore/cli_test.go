@@ -70,7 +70,7 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"keys rotate":                                 `<id> is missing: The key's id, as keys list shows it (see petstore keys rotate --help)`,
 		"copy":                                        `--from is missing: The database to copy from, which a server may be using: sqlite:FILE or postgres://user:password@host/name; --to is missing: The database to copy into, in the same form. No server may have served from it yet (see petstore copy --help)`,
 		"copy --from x --to y":                        `--from begins with "x"; it must be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name (see petstore copy --help)`,
-		"migrate --database postgres://u:secret%@h/n": `--database: the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded (see petstore migrate --help)`,
+		"migrate --database postgres://u:secret%@h/n": `--database: the database URL cannot be read; write it as postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded (see petstore migrate --help)`,
 		"completion tcsh":                             `<shell> is "tcsh"; it must be bash, zsh or fish (see petstore completion --help)`,
 		"backup":                                      `<file> is missing: The new file to write, or - for standard output (see petstore backup --help)`,
 		"serve --lissten :1":                          `unknown flag --lissten, did you mean "--listen"? (see petstore serve --help)`,

@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// The statement updates an existing record in order to lock it, so that the second of two concurrent bans sees the
-	// first.
+	// The statement updates an existing record only to lock it, so that the second of two concurrent bans sees the first.
 	lockBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, 0, 0, 0)
 		ON CONFLICT (owner) DO UPDATE SET streak = bans.streak
@@ -20,7 +19,7 @@ const (
 	deleteBan = "DELETE FROM bans WHERE owner = $1"
 )
 
-// BanOwner locks the owner's record, which it creates if needed, and writes the next ban into it.
+// BanOwner locks the owner's record, or creates one, and writes the next ban into it.
 func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next petstore.Ban, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {
@@ -32,7 +31,7 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next p
 		if err != nil {
 			return err
 		}
-		last.Start, last.Until = moment(&start), moment(&until)
+		last.Start, last.Until = fromMillis(&start), fromMillis(&until)
 		next = last.Next(now.UTC().Truncate(time.Millisecond))
 		_, err = tx.Exec(ctx, "UPDATE bans SET started_at = $2, ends_at = $3, streak = $4 WHERE owner = $1",
 			owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
@@ -55,7 +54,7 @@ func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 	})
 }
 
-// checkOwner refuses an owner that has no key. An owner has the id of its first key, so the refusal names that key.
+// checkOwner refuses an owner that has no key. The owner's id is the id of its first key, so the refusal names that key.
 func checkOwner(ctx context.Context, tx pgx.Tx, owner string) error {
 	var known bool
 	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM keys WHERE owner = $1)", owner).Scan(&known)

@@ -10,8 +10,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Benchmark calls the store from as many goroutines as 64 connections keep busy. It holds 100,000 animals, and nothing
-// of them is lost when the power goes.
+// Benchmark calls the store from as many goroutines as 64 connections keep busy. The store has 100,000 animals, and the
+// server writes every commit to the disk.
 func Benchmark(b *testing.B) {
 	server := testservice.StartPostgres(b)
 	db := open(b, server.URL)

@@ -10,8 +10,8 @@ import (
 )
 
 // read does work that changes nothing. If the connection breaks, as idle connections do when the server restarts, read
-// does the work once more on a new connection. Once the work has begun, it goes on even if the caller gives up, because
-// stopping it would break the connection.
+// does the work once more on a new connection. If the caller gives up, the work goes on, because stopping it would break
+// the connection.
 func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
@@ -24,19 +24,19 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
 	err = db.try(ctx, work)
-	if lost(err) {
+	if connectionLost(err) {
 		err = db.try(ctx, work)
 	}
 	return failure(err)
 }
 
-// begun is the context of the next step of a call that has begun. The call goes on even if its caller gives up: a client
-// that only closes its side of the connection looks the same, and waits for the answer.
-func begun(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+// detached returns the context for the next step of a call that has begun. Such a call goes on even if its caller seems to
+// have given up: a client that closes only its side of the connection looks the same, and still waits for the answer.
+func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
-// write does work that is a transaction by itself, such as one statement, on a connection of its own. Once it has
-// begun, it goes on even if the caller gives up, as read does. It is never repeated, because it may have taken effect
-// even though its connection broke.
+// write does work that is a transaction by itself, such as one statement. It takes a connection for that work. Like read,
+// it goes on if the caller gives up. Unlike read, it never does the work twice: even if the connection broke, the work may
+// have taken effect.
 func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
@@ -44,7 +44,7 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.timeouts.call)
 	defer cancel()
-	return outcome(db.try(ctx, func(ctx context.Context) error {
+	return writeFailure(db.try(ctx, func(ctx context.Context) error {
 		conn, err := db.pool.Acquire(ctx)
 		if err != nil {
 			return failure(err)
@@ -54,24 +54,24 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 	}))
 }
 
-// confirm waits, as a commit does, until everything that this server shows is on its disk and on the standby that commits
-// wait for, if there is one. To say that a change is made already needs it: the call that made the change may have been
-// cut off while it waited, and a failover would undo the change.
-func (db *DB) confirm(ctx context.Context) error {
-	return db.write(begun(ctx), func(ctx context.Context, conn *pgxpool.Conn) error {
+// confirmDurable waits, as a commit does, until everything that the server shows is on its disk and on the standby that
+// commits wait for, if there is one. Every answer that a change was already made needs this: the call that made the change
+// may have been cut off while it waited, and then a failover would undo the change.
+func (db *DB) confirmDurable(ctx context.Context) error {
+	return db.write(detached(ctx), func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'petstore', '')") // something to commit
 		return err
 	})
 }
 
-// transaction is write for work of several statements. None of them takes effect before the commit.
+// transaction is write for several statements. None of them takes effect before the commit.
 func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx pgx.Tx) error) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		tx, err := conn.Begin(ctx)
 		if err != nil {
 			return failure(err)
 		}
-		defer tx.Rollback(ctx) // does nothing after Commit; if it fails, the connection closes, which undoes the work too
+		defer tx.Rollback(ctx) // does nothing after Commit; if it fails, the connection closes, which also undoes the work
 		if err := work(ctx, tx); err != nil {
 			return failure(err)
 		}
@@ -79,11 +79,10 @@ func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx
 	})
 }
 
-// try does work, and resets all connections if its error shows that the server is gone, hangs or is no longer the
-// primary.
+// try does work. If its error shows that the server is gone, hangs or is no longer the primary, try resets all connections.
 func (db *DB) try(ctx context.Context, work func(ctx context.Context) error) error {
 	err := work(ctx)
-	if lost(err) || pgconn.Timeout(err) || sqlState(err) == readOnlyTransaction {
+	if connectionLost(err) || pgconn.Timeout(err) || sqlState(err) == readOnlyTransaction {
 		db.pool.Reset()
 	}
 	return err

@@ -17,12 +17,12 @@ func TestAReaderThatGivesUpBreaksNoConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holder := hold(t, url, "LOCK TABLE orders")
+	holder := holdLocks(t, url, "LOCK TABLE orders")
 	before := db.pool.Stat().TotalConns()
-	impatient, giveUp := context.WithCancel(t.Context())
+	caller, giveUp := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := db.GetOrder(impatient, order.ID)
+		_, err := db.GetOrder(caller, order.ID)
 		ended <- err
 	}()
 	awaitLockWaits(t, url, 1)
@@ -31,10 +31,10 @@ func TestAReaderThatGivesUpBreaksNoConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("the read that went on: %v", err)
+		t.Errorf("the read did not finish: %v", err)
 	}
 	if after := db.pool.Stat(); after.TotalConns() < before || after.CanceledAcquireCount() > 0 {
-		t.Errorf("of %d connections %d are left", before, after.TotalConns())
+		t.Errorf("%d of %d connections are left", after.TotalConns(), before)
 	}
 }
 
@@ -43,25 +43,25 @@ func TestTheDatabasesIsolationDoesNotMatter(t *testing.T) {
 	execute(t, url, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$")
 	var isolation string
 	if err := open(t, url).pool.QueryRow(t.Context(), "SHOW transaction_isolation").Scan(&isolation); err != nil || isolation != "read committed" {
-		t.Errorf("a transaction has the isolation %q, %v", isolation, err)
+		t.Errorf("a transaction has the isolation level %q, %v", isolation, err)
 	}
 }
 
-// leaving is the context of a caller that is there when a call begins, and gone afterwards. A client that closes its side
-// of the connection behind its request looks like that, and waits for the answer.
-type leaving struct {
-	context.Context // has ended
-	asked           atomic.Int64
+// leavingCaller is the context of a caller that gives up as soon as its call has begun. A client that closes its side of
+// the connection after its request looks like this, and still waits for the answer.
+type leavingCaller struct {
+	context.Context              // has ended
+	calls           atomic.Int64 // how often Err was called
 }
 
-func (l *leaving) Err() error {
-	if l.asked.Add(1) == 1 {
+func (l *leavingCaller) Err() error {
+	if l.calls.Add(1) == 1 {
 		return nil
 	}
 	return context.Canceled
 }
 
-func TestACallThatHasBegunEndsWhateverItsCallerDoes(t *testing.T) {
+func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -74,7 +74,7 @@ func TestACallThatHasBegunEndsWhateverItsCallerDoes(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		do   func(ctx context.Context) error
-		want petstore.Code // of the refusal, if there is one
+		want petstore.Code // of the refusal; empty if there is none
 	}{
 		{"an order of a held animal", func(ctx context.Context) error { _, _, err := db.PlaceOrder(ctx, order, nil); return err }, petstore.PetUnavailable},
 		{"an update of a held animal", func(ctx context.Context) error {
@@ -91,10 +91,10 @@ func TestACallThatHasBegunEndsWhateverItsCallerDoes(t *testing.T) {
 			return err
 		}, ""},
 		{"a delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, ""},
-		{"a delete of a category without a name", func(ctx context.Context) error { return db.DeleteCategory(ctx, 7) }, petstore.NotFound},
+		{"a delete of a category that does not exist", func(ctx context.Context) error { return db.DeleteCategory(ctx, 7) }, petstore.NotFound},
 		{"a second delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, petstore.NotFound},
 	} {
-		err := c.do(&leaving{Context: ended})
+		err := c.do(&leavingCaller{Context: ended})
 		if ok := err == nil && c.want == "" || petstore.IsCode(err, c.want); !ok {
 			t.Errorf("%s ended with %v, want %q", c.what, err, c.want)
 		}

@@ -20,11 +20,11 @@ const (
 	renameCategory       = "UPDATE categories SET name = $2 WHERE id = $1"
 	deleteCategory       = "DELETE FROM categories WHERE id = $1"
 	hasCounter           = "SELECT EXISTS (SELECT FROM category_counter)"
-	beginCounter         = `
+	insertCounter        = `
 		INSERT INTO category_counter (next) SELECT greatest(max(category_id), 0) + 1 FROM pets WHERE category_id < $1
 		ON CONFLICT DO NOTHING`
-	// The query numbers the categories from the counter on. The first category whose id is higher than its number has a
-	// free id before it.
+	// The query numbers the categories from the counter on, without gaps. The first category whose id is higher than its
+	// number leaves that number free.
 	takeNumber = `
 		UPDATE category_counter SET next = 1 + coalesce(
 			(SELECT next + n FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM categories WHERE id >= next) AS named
@@ -32,11 +32,11 @@ const (
 			(SELECT next + count(*) FROM categories WHERE id >= next))
 		RETURNING next - 1`
 
-	// Names are few and rarely change, so a writer of names first locks out all other writers and then reads.
+	// There are few names, and they rarely change. So a writer of names locks out all other writers before it reads.
 	lockCategories = "LOCK TABLE categories IN SHARE ROW EXCLUSIVE MODE"
 )
 
-// ListCategories reads a page.
+// ListCategories returns at most q.Limit categories, ordered by id.
 func (db *DB) ListCategories(ctx context.Context, q petstore.CategoryQuery) (categories []petstore.Category, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectCategories, q.From, q.Limit)
@@ -46,7 +46,7 @@ func (db *DB) ListCategories(ctx context.Context, q petstore.CategoryQuery) (cat
 	return categories, err
 }
 
-// GetCategory reads one category.
+// GetCategory returns one category.
 func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Category, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		found, err := findCategory(ctx, db.pool, selectCategory, id)
@@ -61,56 +61,56 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 	return category, err
 }
 
-// errNoCounter is why no number can be taken in a store that never had one taken.
+// errNoCounter means that no category was ever created, so there is no counter to take a number from.
 var errNoCounter = petstore.NotDone(errors.New("there is no counter of categories"))
 
-// CreateCategory gives a name to the next free number. Only a name that is not refused begins the counter.
+// CreateCategory names the next free number. If the name is refused, the counter is not created.
 func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
-	made, replayed, err := db.createCategory(ctx, name, idempotency)
+	created, replayed, err := db.createCategory(ctx, name, idempotency)
 	if !errors.Is(err, errNoCounter) {
-		return made, replayed, err
+		return created, replayed, err
 	}
-	if _, _, err := db.counting.Begin(struct{}{}).Wait(ctx); err != nil {
+	if _, _, err := db.counterMaker.Begin(struct{}{}).Wait(ctx); err != nil {
 		return petstore.Category{}, false, failure(err)
 	}
-	return db.createCategory(begun(ctx), name, idempotency)
+	return db.createCategory(detached(ctx), name, idempotency)
 }
 
 func (db *DB) createCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
 	return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Category, error) {
-		other, err := lockName(ctx, tx, name)
+		other, err := lockCategoryName(ctx, tx, name)
 		if err == nil && other != nil {
 			err = petstore.CategoryNameTaken(*other)
 		}
 		if err != nil {
 			return petstore.Category{}, err
 		}
-		made := petstore.Category{Name: name}
-		err = tx.QueryRow(ctx, takeNumber).Scan(&made.ID)
+		created := petstore.Category{Name: name}
+		err = tx.QueryRow(ctx, takeNumber).Scan(&created.ID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = errNoCounter
 		}
 		if err != nil {
 			return petstore.Category{}, err
 		}
-		_, err = tx.Exec(ctx, insertCategory, made.ID, name)
-		return made, err
+		_, err = tx.Exec(ctx, insertCategory, created.ID, name)
+		return created, err
 	})
 }
 
-// makeCounter reads every animal, which may take longer than any other call. So it is done for all who wait at once, on
-// one connection, and goes on when they give up: only ctx bounds it.
-func (db *DB) makeCounter(ctx context.Context) error {
-	var there bool
-	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&there) })
-	if there || err != nil {
+// createCounter creates the counter of categories. It reads every animal, which may take longer than any other call, so
+// only ctx bounds it. All callers that need the counter share one call, which goes on even if they give up.
+func (db *DB) createCounter(ctx context.Context) error {
+	var exists bool
+	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&exists) })
+	if exists || err != nil {
 		return err
 	}
 	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, beginCounter, int64(petstore.CategoryBound))
+		_, err := tx.Exec(ctx, insertCounter, int64(petstore.CategoryBound))
 		return err
 	})
 }
@@ -118,7 +118,7 @@ func (db *DB) makeCounter(ctx context.Context) error {
 // NameCategory names a number.
 func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isNew bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		other, err := lockName(ctx, tx, category.Name)
+		other, err := lockCategoryName(ctx, tx, category.Name)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isN
 	return isNew && err == nil, err
 }
 
-// DeleteCategory takes the name from a number.
+// DeleteCategory removes the name of a number.
 func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
 	var deleted pgconn.CommandTag
 	err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) (err error) {
@@ -143,13 +143,13 @@ func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
 		return err
 	})
 	if err == nil && deleted.RowsAffected() == 0 {
-		return cmp.Or(db.confirm(ctx), error(petstore.NoSuchCategory()))
+		return cmp.Or(db.confirmDurable(ctx), error(petstore.NoSuchCategory()))
 	}
 	return err
 }
 
-// lockName locks out other writers of names and returns the category that has the name, or nil if none has.
-func lockName(ctx context.Context, tx pgx.Tx, name string) (*petstore.Category, error) {
+// lockCategoryName locks out other writers of names and returns the category with this name, or nil if there is none.
+func lockCategoryName(ctx context.Context, tx pgx.Tx, name string) (*petstore.Category, error) {
 	if _, err := tx.Exec(ctx, lockCategories); err != nil {
 		return nil, err
 	}

@@ -22,13 +22,13 @@ func TestANewCategorySkipsAnyNumberOfNames(t *testing.T) {
 	}
 }
 
-// TestTheFirstCategoriesShareOneConnection has another replica that makes the counter and does not commit.
+// In TestTheFirstCategoriesShareOneConnection, another replica creates the counter and is slow to commit.
 func TestTheFirstCategoriesShareOneConnection(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	pet := mustCreate(t, db)
-	slow := hold(t, url, "INSERT INTO category_counter (next) VALUES (1)")
+	slow := holdLocks(t, url, "INSERT INTO category_counter (next) VALUES (1)")
 	var all sync.WaitGroup
 	for i := range 2 * maxConns {
 		all.Go(func() {
@@ -37,19 +37,19 @@ func TestTheFirstCategoriesShareOneConnection(t *testing.T) {
 			}
 		})
 	}
-	impatient, end := context.WithCancel(t.Context())
+	caller, giveUp := context.WithCancel(t.Context())
 	all.Go(func() {
-		if _, _, err := db.CreateCategory(impatient, "never", nil); !petstore.IsCode(err, petstore.Unavailable) {
-			t.Errorf("who gives up gets %v", err)
+		if _, _, err := db.CreateCategory(caller, "never", nil); !petstore.IsCode(err, petstore.Unavailable) {
+			t.Errorf("a caller that gives up gets %v", err)
 		}
 	})
 	awaitLockWaits(t, url, 1)
-	end()
+	giveUp()
 	if _, err := db.GetPet(t.Context(), pet.ID); err != nil {
 		t.Errorf("meanwhile an animal cannot be read: %v", err)
 	}
-	for patient := time.Now().Add(10 * time.Second); db.Connections().Busy > 1; time.Sleep(time.Millisecond) {
-		if time.Now().After(patient) {
+	for deadline := time.Now().Add(time.Minute); db.Connections().Busy > 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
 			t.Fatalf("they use %d connections", db.Connections().Busy)
 		}
 	}
@@ -66,7 +66,7 @@ func TestTheFirstCategoryDoesNotKeepTheStoreFromClosing(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	hold(t, url, "INSERT INTO category_counter (next) VALUES (1)")
+	holdLocks(t, url, "INSERT INTO category_counter (next) VALUES (1)")
 	ended := make(chan error)
 	go func() { _, _, err := db.CreateCategory(t.Context(), "dogs", nil); ended <- err }()
 	awaitLockWaits(t, url, 1)

@@ -13,14 +13,14 @@ import (
 )
 
 // A change of one animal is one statement if no order is in its way and nobody else has locked the animal. The statement
-// skips a locked animal, so it never waits: any number of changes can go together in one transaction, in any order,
-// without delaying each other. A change that this statement could not make gets a transaction of its own.
+// skips a locked animal, so it never waits. So any number of changes can share a transaction, in any order, without
+// delaying each other. A change that its statement could not make gets a transaction of its own.
 const (
-	// An order is in the way of a patch if it may hold the animal and the patch names a status, or if it has expired.
-	updateFree = `
+	// An order is in the way of a patch if it is overdue, or if it may hold the animal and the patch sets the status.
+	updateIfFree = `
 		WITH free AS (
 			SELECT id FROM pets WHERE id = $1 AND (status <> 2 OR $4::smallint IS NULL AND NOT EXISTS (
-				SELECT FROM orders WHERE pet_id = $1 AND orders.status = 1 AND expires_at <= ` + theTime + `))
+				SELECT FROM orders WHERE pet_id = $1 AND orders.status = 1 AND expires_at <= ` + nowMillis + `))
 			FOR UPDATE SKIP LOCKED
 		)
 		UPDATE pets SET name = coalesce($2, name), category_id = coalesce($3, category_id), status = coalesce($4, status)
@@ -28,28 +28,28 @@ const (
 			AND (name, category_id, status) <> (coalesce($2, name), coalesce($3, category_id), coalesce($4, status))
 		RETURNING pets.id, name, category_id, status`
 
-	deleteFree = `
+	deleteIfFree = `
 		WITH free AS (SELECT id FROM pets WHERE id = $1 AND status <> 2 FOR UPDATE SKIP LOCKED)
 		DELETE FROM pets USING free WHERE pets.id = free.id
 		RETURNING pets.id`
 
-	placeFree = `
+	placeIfFree = `
 		WITH free AS (
 			SELECT id FROM pets WHERE id = $1 AND status = 1 FOR UPDATE SKIP LOCKED
 		), held AS (
 			UPDATE pets SET status = 2 FROM free WHERE pets.id = free.id RETURNING pets.id
 		)
 		INSERT INTO orders (pet_id, status, reference, created_at, expires_at)
-		SELECT id, 1, $2, ` + theTime + `, ` + theTime + ` + $3 FROM held
+		SELECT id, 1, $2, ` + nowMillis + `, ` + nowMillis + ` + $3 FROM held
 		RETURNING id, created_at`
 
-	closeHolding = `
+	closeIfFree = `
 		WITH held AS (
 			SELECT pets.id FROM orders JOIN pets ON pets.id = pet_id
 			WHERE orders.id = $1 AND orders.status = 1 FOR UPDATE OF pets SKIP LOCKED
 		), closed AS (
-			UPDATE orders SET status = $2, closed_at = ` + theTime + ` FROM held
-			WHERE orders.id = $1 AND status = 1 AND expires_at > ` + theTime + `
+			UPDATE orders SET status = $2, closed_at = ` + nowMillis + ` FROM held
+			WHERE orders.id = $1 AND status = 1 AND expires_at > ` + nowMillis + `
 			RETURNING orders.*
 		), left_as AS (
 			UPDATE pets SET status = $3 FROM closed WHERE pets.id = pet_id
@@ -57,28 +57,28 @@ const (
 		` + orderColumns + ` FROM closed`
 )
 
-// change is a statement that returns a row if it has changed something.
+// change is a statement that returns a row if it changed something.
 type change struct {
 	sql  string
 	args []any
 	scan func(pgx.Row) error
 }
 
-// tryChange makes a change together with all changes that come at the same time, and reports whether it did.
+// tryChange makes a change, together with all changes that arrive at the same time. It reports whether it made the change.
 func (db *DB) tryChange(ctx context.Context, c change) (done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, failure(err)
 	}
-	// A caller whose change was accepted waits for the outcome, even if ctx ends.
+	// Once its change is accepted, a caller waits for the result even if ctx ends.
 	done, err = db.changes.Do(context.Background(), c)
-	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
-		return false, nil // one of the changes is at fault, so each gets a transaction of its own
+	if state := sqlState(err); state != "" && slices.Contains(programFaults, state[:2]) {
+		return false, nil // one of the changes is faulty, so each gets a transaction of its own
 	}
-	return done, outcome(err)
+	return done, writeFailure(err)
 }
 
-// apply makes changes in one transaction and one round trip.
-func (db *DB) apply(changes []change) ([]bool, error) {
+// changeBatch makes changes in one transaction and one round trip.
+func (db *DB) changeBatch(changes []change) ([]bool, error) {
 	done := make([]bool, len(changes))
 	batch := &pgx.Batch{}
 	for _, c := range changes {
@@ -100,19 +100,19 @@ func (db *DB) apply(changes []change) ([]bool, error) {
 
 func (db *DB) tryUpdate(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, done bool, err error) {
 	done, err = db.tryChange(ctx, change{
-		updateFree, []any{id, patch.Name, patch.CategoryID, patch.Status},
+		updateIfFree, []any{id, patch.Name, patch.CategoryID, patch.Status},
 		func(row pgx.Row) (err error) { pet, err = scanPet(row); return err },
 	})
 	return pet, done, err
 }
 
 func (db *DB) tryDelete(ctx context.Context, id int64) (done bool, err error) {
-	return db.tryChange(ctx, change{deleteFree, []any{id}, func(row pgx.Row) error { return row.Scan(&id) }})
+	return db.tryChange(ctx, change{deleteIfFree, []any{id}, func(row pgx.Row) error { return row.Scan(&id) }})
 }
 
 func (db *DB) tryPlace(ctx context.Context, order petstore.NewOrder) (placed petstore.Order, done bool, err error) {
 	done, err = db.tryChange(ctx, change{
-		placeFree, []any{order.PetID, order.Reference, order.Hold.Milliseconds()},
+		placeIfFree, []any{order.PetID, order.Reference, order.Hold.Milliseconds()},
 		func(row pgx.Row) (err error) {
 			var id, at int64
 			if err := row.Scan(&id, &at); err != nil {
@@ -127,7 +127,7 @@ func (db *DB) tryPlace(ctx context.Context, order petstore.NewOrder) (placed pet
 
 func (db *DB) tryClose(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, done bool, err error) {
 	done, err = db.tryChange(ctx, change{
-		closeHolding, []any{id, int16(to), int16(to.Leaves())},
+		closeIfFree, []any{id, int16(to), int16(to.Leaves())},
 		func(row pgx.Row) (err error) { closed, err = scanOrder(row); return err },
 	})
 	return closed, done, err

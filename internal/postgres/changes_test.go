@@ -11,11 +11,11 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestAChangeThatWaitsKeepsNoOtherUp(t *testing.T) {
+func TestAChangeThatWaitsDelaysNoOther(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	locked := mustCreate(t, db)
-	holder := hold(t, url, "SELECT FROM pets FOR UPDATE")
+	holder := holdLocks(t, url, "SELECT FROM pets FOR UPDATE")
 	sold := petstore.PetPatch{Status: new(petstore.Sold)}
 	waited := make(chan error, 1)
 	go func() {
@@ -36,7 +36,7 @@ func TestAChangeThatWaitsKeepsNoOtherUp(t *testing.T) {
 		err = db.DeletePet(t.Context(), free.ID)
 	}
 	if err != nil {
-		t.Errorf("while one change waits, another fails: %v", err)
+		t.Errorf("while one change waits, another one fails: %v", err)
 	}
 	if _, err := holder.Exec(t.Context(), "COMMIT"); err != nil {
 		t.Fatal(err)
@@ -49,25 +49,24 @@ func TestAChangeThatWaitsKeepsNoOtherUp(t *testing.T) {
 	}
 }
 
-func TestChangesThatComeTogetherAreOneTransaction(t *testing.T) {
+func TestChangesThatArriveTogetherShareATransaction(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	first, second := mustCreate(t, db), mustCreate(t, db)
 	update := func(id int64) change {
-		return change{updateFree, []any{id, "Max", nil, nil}, func(row pgx.Row) error { _, err := scanPet(row); return err }}
+		return change{updateIfFree, []any{id, "Max", nil, nil}, func(row pgx.Row) error { _, err := scanPet(row); return err }}
 	}
-	done, err := db.apply([]change{update(first.ID), update(-1), update(second.ID), update(second.ID)})
+	done, err := db.changeBatch([]change{update(first.ID), update(-1), update(second.ID), update(second.ID)})
 	if err != nil || !done[0] || done[1] || !done[2] || done[3] {
-		t.Fatalf("of an animal, none, another one and the same again are changed: %v, %v", done, err)
+		t.Fatalf("the changes of an animal, a missing one, another one and the same again: made %v, %v", done, err)
 	}
 	var transactions int
 	if err := db.pool.QueryRow(t.Context(), "SELECT count(DISTINCT xmin::text) FROM pets").Scan(&transactions); err != nil || transactions != 1 {
-		t.Errorf("they are %d transactions, %v", transactions, err)
+		t.Errorf("they took %d transactions, %v", transactions, err)
 	}
 }
 
-// TestAFaultInOneChangeIsNoOneElses has an animal that somebody has tampered with: it is available although an order
-// holds it.
-func TestAFaultInOneChangeIsNoOneElses(t *testing.T) {
+// In TestAFaultyChangeFailsNoOther, somebody has tampered with an animal: it is available although an order holds it.
+func TestAFaultyChangeFailsNoOther(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	broken := mustCreate(t, db)

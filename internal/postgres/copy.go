@@ -16,8 +16,8 @@ const (
 		FROM keys LEFT JOIN bans USING (owner)
 		WHERE hash > $1 ORDER BY hash LIMIT $2`
 
-	// The query walks the index on the age. Records of the same age come in the order of their bytes, whatever the
-	// collation of the database is.
+	// The query walks the index on the age. Records of the same age are ordered by bytes, whatever the collation of the
+	// database is.
 	selectStoredIdempotency = `
 		SELECT owner, key, fingerprint, answer, created_at FROM idempotency
 		WHERE (created_at, owner COLLATE "C", key COLLATE "C") > ($1, $2, $3)
@@ -28,8 +28,8 @@ const (
 		SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::smallint[])
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, category_id = excluded.category_id, status = excluded.status`
 
-	// If somebody revokes a key or bans its owner at the same moment, copyKey and copyBan keep that. NULL stands for never,
-	// and least and greatest ignore it.
+	// copyKey and copyBan keep a revocation or a ban that is made at the same moment. NULL means never, and least and greatest
+	// ignore it.
 	copyKey = insertKey + ` ON CONFLICT (hash) DO UPDATE SET
 		id = excluded.id, name = excluded.name, owner = excluded.owner,
 		plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
@@ -50,10 +50,10 @@ const (
 	removePets        = "DELETE FROM pets WHERE id = ANY ($1)"
 	removeIdempotency = "DELETE FROM idempotency WHERE owner = $1 AND key = $2 AND created_at = $3"
 
-	removeOrders   = "DELETE FROM orders WHERE id = ANY ($1)"
-	removeHolder   = "DELETE FROM orders WHERE pet_id = $1 AND status = 1 AND id <> $2"
-	removeNames    = "DELETE FROM categories WHERE id = ANY ($1)"
-	removeNamesake = "DELETE FROM categories WHERE id = $1 OR name = $2"
+	removeOrders     = "DELETE FROM orders WHERE id = ANY ($1)"
+	removeHolder     = "DELETE FROM orders WHERE pet_id = $1 AND status = 1 AND id <> $2"
+	removeCategories = "DELETE FROM categories WHERE id = ANY ($1)"
+	removeNamesake   = "DELETE FROM categories WHERE id = $1 OR name = $2"
 
 	copyOrder = `
 		INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at, closed_at) OVERRIDING SYSTEM VALUE
@@ -62,12 +62,12 @@ const (
 			created_at = excluded.created_at, expires_at = excluded.expires_at, closed_at = excluded.closed_at`
 	selectOrdersAfter = orderColumns + " FROM orders WHERE id > $1 ORDER BY id LIMIT $2"
 
-	// The next number of a sequence that was never called is last_value itself.
+	// If a sequence was never called, its next number is last_value itself.
 	selectCounters = `
 		SELECT p.last_value - (NOT p.is_called)::integer, o.last_value - (NOT o.is_called)::integer,
 			coalesce((SELECT next - 1 FROM category_counter), 0)
 		FROM pets_id p, orders_id o`
-	// If a sequence is high enough already, it is not set, because a new record may take the next id at this very moment.
+	// A sequence that is already high enough is not set, because a new record may be taking its next id at this moment.
 	raisePets     = "SELECT setval('pets_id', $1) FROM pets_id WHERE last_value - (NOT is_called)::integer < $1"
 	raiseOrders   = "SELECT setval('orders_id', $1) FROM orders_id WHERE last_value - (NOT is_called)::integer < $1"
 	raiseCategory = `
@@ -78,8 +78,9 @@ const (
 	insertServed = "INSERT INTO settings (name, value) VALUES ('served', 'yes') ON CONFLICT (name) DO NOTHING"
 )
 
-// serving is the lock under which a copy writes and a server starts to serve, one at a time: "petserve" in ASCII.
-const serving = 0x7065747365727665
+// servingLock is the advisory lock under which a copy writes and a server starts to serve, one at a time: "petserve" in
+// ASCII.
+const servingLock = 0x7065747365727665
 
 // StoredKeys returns keys as they are stored.
 func (db *DB) StoredKeys(ctx context.Context, after petstore.StoredKey, limit int) (keys []petstore.StoredKey, err error) {
@@ -131,15 +132,15 @@ func (db *DB) StoredOrders(ctx context.Context, after petstore.Order, limit int)
 	return orders, err
 }
 
-// Counters reads where the sequences and the counter of categories are.
+// Counters returns the highest ids that the sequences and the counter of categories have given.
 func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		return db.pool.QueryRow(ctx, selectCounters).Scan(&counters.Pet, &counters.Order, &counters.Category)
 	})
-	return counters, ungranted(err)
+	return counters, explainMissingGrant(err)
 }
 
-// ReplacePets stores and removes animals, and moves the sequence past the stored ones.
+// ReplacePets stores and removes animals, and raises the sequence to their highest id.
 func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error {
 	numbers, names := make([]int64, len(put)), make([]string, len(put))
 	categories, statuses := make([]int64, len(put)), make([]int16, len(put))
@@ -152,10 +153,10 @@ func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error
 	batch.Queue(removePets, ids(remove, func(pet petstore.Pet) int64 { return pet.ID }))
 	batch.Queue(copyPets, numbers, names, categories, statuses)
 	batch.Queue(raisePets, highest)
-	return db.replace(ctx, batch)
+	return db.writeCopy(ctx, batch)
 }
 
-// ids lists the ids of records.
+// ids returns the ids of records.
 func ids[T any](records []T, id func(T) int64) []int64 {
 	all := make([]int64, len(records))
 	for i, record := range records {
@@ -167,15 +168,15 @@ func ids[T any](records []T, id func(T) int64) []int64 {
 // ReplaceCategories stores and removes categories.
 func (db *DB) ReplaceCategories(ctx context.Context, put, remove []petstore.Category) error {
 	batch := &pgx.Batch{}
-	batch.Queue(removeNames, ids(remove, func(c petstore.Category) int64 { return c.ID }))
+	batch.Queue(removeCategories, ids(remove, func(c petstore.Category) int64 { return c.ID }))
 	for _, c := range put {
 		batch.Queue(removeNamesake, c.ID, c.Name)
 		batch.Queue(insertCategory, c.ID, c.Name)
 	}
-	return db.replace(ctx, batch)
+	return db.writeCopy(ctx, batch)
 }
 
-// ReplaceOrders stores and removes orders, and moves the sequence past the stored ones.
+// ReplaceOrders stores and removes orders, and raises the sequence to their highest id.
 func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) error {
 	batch := &pgx.Batch{}
 	batch.Queue(removeOrders, ids(remove, func(o petstore.Order) int64 { return o.ID }))
@@ -184,11 +185,11 @@ func (db *DB) ReplaceOrders(ctx context.Context, put, remove []petstore.Order) e
 		if o.Status == petstore.Open {
 			batch.Queue(removeHolder, o.PetID, o.ID)
 		}
-		batch.Queue(copyOrder, o.ID, o.PetID, int16(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), millis(o.ClosedAt))
+		batch.Queue(copyOrder, o.ID, o.PetID, int16(o.Status), o.Reference, o.CreatedAt.UnixMilli(), o.ExpiresAt.UnixMilli(), toMillis(o.ClosedAt))
 		highest = max(highest, o.ID)
 	}
 	batch.Queue(raiseOrders, highest)
-	return db.replace(ctx, batch)
+	return db.writeCopy(ctx, batch)
 }
 
 // ReplaceKeys stores keys with their hashes and bans.
@@ -200,7 +201,7 @@ func (db *DB) ReplaceKeys(ctx context.Context, put []petstore.StoredKey) error {
 			batch.Queue(copyBan, k.Owner, k.Ban.Start.UnixMilli(), k.Ban.Until.UnixMilli(), k.Ban.Streak)
 		}
 	}
-	return db.replace(ctx, batch)
+	return db.writeCopy(ctx, batch)
 }
 
 // ReplaceIdempotency stores and removes idempotency records.
@@ -212,22 +213,22 @@ func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.Sto
 	for _, r := range put {
 		batch.Queue(copyIdempotency, r.Owner, r.Key, r.Fingerprint[:], r.Answer, r.MadeAt.UnixMilli())
 	}
-	return db.replace(ctx, batch)
+	return db.writeCopy(ctx, batch)
 }
 
-// RaiseCounters moves the sequences and the counter of categories forward.
+// RaiseCounters raises the sequences and the counter of categories to these ids. It never lowers them.
 func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	batch := &pgx.Batch{}
 	batch.Queue(raisePets, to.Pet)
 	batch.Queue(raiseOrders, to.Order)
 	batch.Queue(raiseCategory, to.Category)
-	return db.replace(ctx, batch)
+	return db.writeCopy(ctx, batch)
 }
 
-// MarkServed notes in the settings that a server uses the store. It first waits for the step that a copy may be doing.
+// MarkServed records in the settings that a server uses the store. If a step of a copy is running, it waits for that step.
 func (db *DB) MarkServed(ctx context.Context) error {
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(servingLock)); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, insertServed)
@@ -235,11 +236,11 @@ func (db *DB) MarkServed(ctx context.Context) error {
 	})
 }
 
-// replace sends the statements of a copy, which is refused for good once a server has started on the store. They go in
-// one round trip: one round trip for each could exceed the time limit of a call if the server is far away.
-func (db *DB) replace(ctx context.Context, batch *pgx.Batch) error {
-	return ungranted(db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(serving)); err != nil {
+// writeCopy runs the statements of one step of a copy. Once a server has started on the store, every copy is refused. All
+// statements share one round trip: with a round trip each, a call to a distant server could exceed its timeout.
+func (db *DB) writeCopy(ctx context.Context, batch *pgx.Batch) error {
+	return explainMissingGrant(db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(servingLock)); err != nil {
 			return err
 		}
 		var served bool
@@ -253,10 +254,10 @@ func (db *DB) replace(ctx context.Context, batch *pgx.Batch) error {
 	}))
 }
 
-// ungranted names the rights that imports and copies need and servers do not, if one of them is missing.
-func ungranted(err error) error {
+// explainMissingGrant names the rights that imports and copies need and servers do not, if err says that one is missing.
+func explainMissingGrant(err error) error {
 	if sqlState(err) == insufficientPrivilege {
-		return fmt.Errorf("the database does not let this user read and set the highest ids; grant it SELECT, UPDATE and USAGE on all sequences (%w)", err)
+		return fmt.Errorf("the database does not let this user read and set the highest ids; grant this user SELECT, UPDATE and USAGE on all sequences (%w)", err)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The store goes from SQLite to PostgreSQL, and back.
+// The copies go from SQLite to PostgreSQL and back, and from one PostgreSQL database to another.
 func TestCopyConforms(t *testing.T) {
 	emptied := func(url string) func(t *testing.T) petstore.Database {
 		return func(t *testing.T) petstore.Database { return openEmptied(t, url) }
@@ -31,7 +31,7 @@ func TestCopyConforms(t *testing.T) {
 	t.Run("from PostgreSQL to PostgreSQL", func(t *testing.T) { conformance.Copy(t, here, there) })
 }
 
-func TestLoadingWhatIsThereDoesNotDisturbCreates(t *testing.T) {
+func TestReplacingAnExistingAnimalFailsNoCreate(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	first, _, err := db.CreatePet(t.Context(), rex, nil)
 	if err != nil {
@@ -57,10 +57,10 @@ func TestLoadingWhatIsThereDoesNotDisturbCreates(t *testing.T) {
 	all.Wait()
 }
 
-func TestAServerThatStartsWaitsForTheStepOfACopy(t *testing.T) {
+func TestAStartingServerWaitsForAStepOfACopy(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	step := hold(t, url, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", int64(serving)))
+	step := holdLocks(t, url, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", int64(servingLock)))
 	marked := make(chan error, 1)
 	go func() { marked <- db.MarkServed(t.Context()) }()
 	awaitLockWaits(t, url, 1)
@@ -68,6 +68,6 @@ func TestAServerThatStartsWaitsForTheStepOfACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-marked; err != nil {
-		t.Errorf("after the step, the server is refused: %v", err)
+		t.Errorf("after the step, MarkServed fails: %v", err)
 	}
 }

@@ -1,7 +1,8 @@
 // Package postgres keeps the store in a PostgreSQL database, which any number of replicas share.
 //
-// [Open] returns a [DB], which is a petstore.Storage. calls.go says how a call uses a connection, and errors.go what its
-// error promises. The SQL of each noun is in the file of that name; migrations has the schema.
+// [Open] returns a [DB], which is a petstore.Storage. The file calls.go says how a call uses a connection, timeouts.go how
+// long it may take, and errors.go what its error promises. The SQL of each noun is in the file of that name; the folder
+// migrations has the schema.
 package postgres
 
 import (
@@ -23,55 +24,55 @@ import (
 // Config says which database to open, and for what.
 type Config struct {
 	// URL has the form postgres://user:password@host:port/name. It may name several hosts, as host:port,host:port. They
-	// are tried in that order, and the primary is used, so a failover needs no restart. The URL may set all that pgx
-	// reads from it, such as sslmode, pool_max_conns and statement_timeout.
+	// are tried in that order, and the primary is used, so a failover needs no restart. The URL may set everything that
+	// pgx reads from it, such as sslmode, pool_max_conns and statement_timeout.
 	URL         string
 	Environment petstore.Environment
 	// Create fills an empty database. Without Create, Open refuses it.
 	Create bool
-	// Migrate brings the schema of an older version up to date. Without Migrate, Open refuses it.
+	// Migrate brings an older schema up to date. Without Migrate, Open refuses it.
 	Migrate bool
-	// Batched, if not nil, is called after each statement with the number of its creates.
+	// Batched, if not nil, is called after each statement that creates animals, with their number.
 	Batched func(creates int)
 	Watch   petstore.Watch
-	// timeout bounds every call. Zero means callTimeout; only tests set another.
+	// timeout bounds every call. Zero means callTimeout. Only tests set it.
 	timeout time.Duration
 }
 
-// DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that every replica sees at once
-// what another one has acknowledged.
+// DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that every replica sees at once what
+// another replica has acknowledged.
 type DB struct {
-	pool     *pgxpool.Pool
-	timeouts timeouts
-	batched  func(creates int)
-	watch    petstore.Watch
-	creates  *batch.Writer[petstore.NewPet, petstore.Pet]
-	changes  *batch.Writer[change, bool]
-	gets     *batch.Writer[int64, petstore.Pet]
-	pages    *batch.Shared[petstore.PetQuery, []petstore.Pet]
-	lanes    [lanes]*batch.Writer[petstore.PetQuery, []petstore.Pet]
-	turn     atomic.Uint32
-	counts   *batch.Shared[struct{}, petstore.Inventory]
-	// expiries gets the animals of orders that have expired.
+	pool        *pgxpool.Pool
+	timeouts    timeouts
+	batched     func(creates int)
+	watch       petstore.Watch
+	creates     *batch.Writer[petstore.NewPet, petstore.Pet]
+	changes     *batch.Writer[change, bool]
+	gets        *batch.Writer[int64, petstore.Pet]
+	pages       *batch.Shared[petstore.PetQuery, []petstore.Pet]
+	lanes       [laneCount]*batch.Writer[petstore.PetQuery, []petstore.Pet]
+	nextLane    atomic.Uint32
+	inventories *batch.Shared[struct{}, petstore.Inventory]
+	// expiries takes the animals of overdue orders.
 	expiries *batch.Writer[[]int64, struct{}]
-	// counting makes the counter of categories, unless stop ends it.
-	counting *batch.Grouped[struct{}, struct{}]
-	stop     context.CancelFunc
+	// counterMaker creates the counter of categories, unless stop ends it.
+	counterMaker *batch.Grouped[struct{}, struct{}]
+	stop         context.CancelFunc
 }
 
 var _ petstore.Database = (*DB)(nil)
 
 const (
-	// maxConns is the size of a replica's pool, unless pool_max_conns in the URL sets another. Grouped calls need one
-	// connection for a whole group, and twelve replicas fit into the 100 connections that PostgreSQL allows by default.
+	// maxConns is the size of a replica's pool, unless pool_max_conns in the URL sets another. Eight are enough, because a
+	// whole group of calls needs one connection, and twelve replicas fit into PostgreSQL's default limit of 100 connections.
 	maxConns = 8
-	// maxBatch bounds a statement. It is more than the number of calls that ever wait at once. So if the database hangs,
-	// nobody waits for longer than the running group and the next one.
+	// maxBatch bounds the calls that share a statement. Fewer calls than that wait at any time. So if the database hangs, no
+	// call waits for more than the running group and the next one.
 	maxBatch = 4096
-	// maxChanges bounds the changes of one transaction. Each is a statement of its own, and all of them must end in time.
+	// maxChanges bounds the changes of one transaction. Each change is a statement, and all must end before the timeout.
 	maxChanges = 1024
-	// lanes is how many groups of pages are read at once, so that the database can use several processors.
-	lanes = 4
+	// laneCount is how many groups of pages are read at once, so that the database can use several processors.
+	laneCount = 4
 )
 
 // session returns the settings of every connection, unless the URL sets others.
@@ -79,12 +80,12 @@ func session(t timeouts) map[string]string {
 	return map[string]string{
 		"application_name":  "petstore",
 		"statement_timeout": fmt.Sprintf("%dms", t.statement.Milliseconds()),
-		// If this process vanishes in the middle of a transaction, the server releases its locks.
+		// If this process vanishes in the middle of a transaction, the server releases the locks.
 		"idle_in_transaction_session_timeout": "10s",
-		// A group of changes sees what others have committed in the meantime.
+		// Each statement of a group of changes sees what others have committed meanwhile.
 		"default_transaction_isolation": "read committed",
-		// Every query walks an index to a few rows. It is planned only once, so that stale or missing statistics cannot lead
-		// to a bad plan.
+		// Every query walks an index to a few rows. It is planned once, without arguments, so that stale or missing statistics
+		// cannot lead to a bad plan.
 		"plan_cache_mode": "force_generic_plan",
 		"enable_seqscan":  "off",
 		"enable_sort":     "off",
@@ -93,7 +94,7 @@ func session(t timeouts) map[string]string {
 }
 
 // Open connects to the database and makes sure that it has the schema of this program. If Open refuses the database, it
-// leaves the database as it was, and the error says what to do.
+// changes nothing, and the error says what to do.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	config, err := poolConfig(cfg)
 	if err != nil {
@@ -108,22 +109,22 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, refusal(config.ConnConfig, err)
 	}
 	db := &DB{pool: pool, timeouts: cfg.timeouts(), batched: cfg.Batched, watch: cfg.Watch}
-	db.creates = batch.NewWriter(maxBatch, db.insert)
-	db.changes = batch.NewWriter(maxChanges, db.apply)
-	db.gets = batch.NewWriter(maxBatch, db.fetch)
-	db.pages = batch.NewShared(db.page)
+	db.creates = batch.NewWriter(maxBatch, db.createBatch)
+	db.changes = batch.NewWriter(maxChanges, db.changeBatch)
+	db.gets = batch.NewWriter(maxBatch, db.getBatch)
+	db.pages = batch.NewShared(db.listPage)
 	for i := range db.lanes {
-		db.lanes[i] = batch.NewWriter(maxBatch, db.list)
+		db.lanes[i] = batch.NewWriter(maxBatch, db.listBatch)
 	}
-	db.counts = batch.NewShared(db.count)
-	db.expiries = batch.NewWriter(maxChanges, db.expire)
+	db.inventories = batch.NewShared(db.sumInventory)
+	db.expiries = batch.NewWriter(maxChanges, db.expireBatch)
 	running, stop := context.WithCancel(context.Background())
-	db.counting = batch.NewGrouped(func(struct{}, int) (none struct{}, err error) { return none, db.makeCounter(running) })
+	db.counterMaker = batch.NewGrouped(func(struct{}, int) (none struct{}, err error) { return none, db.createCounter(running) })
 	db.stop = stop
 	return db, nil
 }
 
-// CheckURL says what is wrong with a URL, without connecting to it.
+// CheckURL says what is wrong with a URL. It does not connect to it.
 func CheckURL(url string) error {
 	_, err := poolConfig(Config{URL: url})
 	return err
@@ -132,15 +133,15 @@ func CheckURL(url string) error {
 func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
-		// The cause would show parts of the URL, and so of the password.
-		return nil, errors.New("the database URL cannot be read: it is written postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded")
+		// The cause would show parts of the URL, and perhaps of the password.
+		return nil, errors.New("the database URL cannot be read; write it as postgres://user:password@host:port/name?sslmode=require, with special characters in the password percent-encoded")
 	}
 	conn, t := config.ConnConfig, cfg.timeouts()
 	if !strings.Contains(cfg.URL, "pool_max_conns=") {
 		config.MaxConns = maxConns
 	}
 	conn.ConnectTimeout = cmp.Or(conn.ConnectTimeout, t.connect)
-	// Whatever the URL says, only a primary will do, because petstore writes, and reads what was just written.
+	// Whatever the URL says, petstore needs the primary, because it writes, and reads what was just written.
 	conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	for name, value := range session(t) {
 		if _, given := conn.RuntimeParams[name]; !given {
@@ -152,32 +153,32 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// SharedReads is how many lists and inventories have needed no query of their own so far.
-func (db *DB) SharedReads() int64 { return db.pages.Joined() + db.counts.Joined() }
+// SharedReads returns how many lists and inventories have shared the query of another call so far.
+func (db *DB) SharedReads() int64 { return db.pages.Joined() + db.inventories.Joined() }
 
-// selectSchema finds the schema in which the search path finds the tables.
+// selectSchema returns the PostgreSQL schema in which the search path finds the tables.
 const selectSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'pets'::regclass"
 
-// Place says where the store is, such as host:5432/name, without the user and the password. It is the same whether the
-// URL, its query or variables such as PGHOST say so.
+// Place returns where the store is, such as host:5432/name, without user and password. The result is the same whether the
+// URL, its query or variables such as PGHOST name the place.
 func (db *DB) Place(ctx context.Context) (string, error) {
 	var schema string
 	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, selectSchema).Scan(&schema) })
 	config := db.pool.Config().ConnConfig
-	place := strings.Join(hosts(config), ",") + "/" + cmp.Or(config.Database, config.User) // PostgreSQL's default is the name of the user
+	place := strings.Join(hosts(config), ",") + "/" + cmp.Or(config.Database, config.User) // by default PostgreSQL uses the user's name
 	if schema != "public" {
 		place += "?schema=" + schema
 	}
 	return place, err
 }
 
-// Ping asks the primary.
+// Ping checks that the primary answers.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.read(ctx, func(ctx context.Context) error { return db.pool.Ping(ctx) })
 }
 
-// Close finishes the accepted changes and releases the connections. It leaves the connections to a server that hangs:
-// the driver would wait for it for 15 s. Closing again does nothing.
+// Close finishes the accepted changes and closes the connections. If the server hangs, Close does not wait for the
+// connections to close, which would take the driver 15 s. Closing again does nothing.
 func (db *DB) Close() error {
 	db.stop()
 	db.creates.Close()

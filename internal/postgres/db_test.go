@@ -16,18 +16,18 @@ import (
 
 var rex = petstore.NewPet{Name: "Rex", CategoryID: 7, Status: petstore.Available}
 
-// longTimeout is for every test that is not about timeouts: no call takes so long, however busy the machine is.
+// longTimeout is for every test that is not about timeouts. However busy the machine is, no call takes that long.
 const longTimeout = time.Minute
 
 func open(t testing.TB, url string) *DB { return openConfig(t, Config{URL: url, Create: true}) }
 
-// openAsShipped opens a database with the timeouts of the product, for tests of outages. If the machine is busy, a call that
-// should succeed may be refused.
+// openAsShipped opens a database with the product's timeouts, for tests of outages. On a busy machine, it may refuse a call
+// that should succeed.
 func openAsShipped(t testing.TB, url string) *DB {
 	return openConfig(t, Config{URL: url, Create: true, timeout: callTimeout})
 }
 
-// openConfig opens a production database that is closed with the test, with longTimeout unless cfg has another timeout.
+// openConfig opens a production database, which is closed at the end of the test. Without cfg.timeout, it uses longTimeout.
 func openConfig(t testing.TB, cfg Config) *DB {
 	t.Helper()
 	cfg.Environment, cfg.timeout = petstore.Production, cmp.Or(cfg.timeout, longTimeout)
@@ -39,7 +39,7 @@ func openConfig(t testing.TB, cfg Config) *DB {
 	return db
 }
 
-// execute runs a statement that the package itself never runs.
+// execute executes a statement that the package itself never executes, on a connection of its own.
 func execute(t testing.TB, url, sql string) {
 	t.Helper()
 	ctx := context.Background()
@@ -53,8 +53,9 @@ func execute(t testing.TB, url, sql string) {
 	}
 }
 
-// hold begins a transaction on a connection of its own, with the locks that sql takes, and ends it with the test.
-func hold(t testing.TB, url, sql string) *pgx.Conn {
+// holdLocks begins a transaction that takes the locks of sql, on a connection of its own. The transaction ends with the
+// test, unless the caller ends it on the returned connection.
+func holdLocks(t testing.TB, url, sql string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err == nil {
@@ -67,15 +68,15 @@ func hold(t testing.TB, url, sql string) *pgx.Conn {
 	return conn
 }
 
-// filled has the URLs of databases in which openEmptied has made the tables.
-var filled sync.Map
+// prepared has the URLs of databases in which openEmptied has created the tables.
+var prepared sync.Map
 
-// openEmptied opens a database as if it were new. It makes the tables only once, because that takes longer than most tests:
-// it keeps the settings of the new database in a schema beside, and later goes back to them.
+// openEmptied opens a database as if it were new. It creates the tables only once, because that takes longer than most
+// tests. For this it saves the settings of the new database in another schema, and restores them each time.
 func openEmptied(t testing.TB, url string) *DB {
 	t.Helper()
-	if _, again := filled.LoadOrStore(url, true); again {
-		execute(t, url, empty)
+	if _, again := prepared.LoadOrStore(url, true); again {
+		execute(t, url, deleteEverything)
 		return open(t, url)
 	}
 	db := open(t, url)
@@ -83,8 +84,8 @@ func openEmptied(t testing.TB, url string) *DB {
 	return db
 }
 
-// empty deletes everything, without triggers that count it.
-const empty = `DO $$
+// deleteEverything empties all tables. It disables the triggers that count the animals.
+const deleteEverything = `DO $$
 	DECLARE
 		name text;
 	BEGIN

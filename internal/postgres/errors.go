@@ -17,7 +17,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The SQLSTATEs that this package treats in a special way.
+// The SQLSTATEs that this package treats specially.
 const (
 	readOnlyTransaction   = "25006"
 	insufficientPrivilege = "42501"
@@ -34,52 +34,51 @@ func sqlState(err error) string {
 	return ""
 }
 
-// faults are the classes of SQLSTATEs that only a fault of this program causes: missing features, wrong data, broken
-// constraints, wrong SQL, exceeded limits.
-var faults = []string{"0A", "22", "23", "42", "54"}
+// programFaults are the classes of SQLSTATEs that only a fault in this program causes: features that are not supported,
+// wrong data, violated constraints, wrong SQL, exceeded limits.
+var programFaults = []string{"0A", "22", "23", "42", "54"}
 
-// failure turns an error of the driver into one that callers of a Storage know. Unless it is a fault of this program,
-// the new error says that nothing was changed.
+// failure turns an error of the driver into one that callers of a Storage know: NotDone, unless this program is at fault.
 func failure(err error) error {
 	if _, refused := errors.AsType[*petstore.Error](err); refused || err == nil {
 		return err
 	}
-	if state := sqlState(err); state != "" && slices.Contains(faults, state[:2]) {
+	if state := sqlState(err); state != "" && slices.Contains(programFaults, state[:2]) {
 		return err
 	}
 	return petstore.NotDone(err)
 }
 
-// outcome is failure for a write that may have reached the server. It is certain that such a write has not happened
-// only if the server says that it has undone the write, or if nothing was sent.
-func outcome(err error) error {
+// writeFailure is failure for a write that may have reached the server. The error is NotDone only if the server says that
+// it has rolled the write back, or if nothing was sent. Otherwise it is MaybeDone.
+func writeFailure(err error) error {
 	_, refused := errors.AsType[*petstore.Error](err)
 	switch {
-	case err == nil, refused, undone(err):
+	case err == nil, refused, rolledBack(err):
 		return failure(err)
-	case unsent(err), errors.Is(err, batch.ErrClosed):
+	case neverSent(err), errors.Is(err, batch.ErrClosed):
 		return petstore.NotDone(err)
 	}
 	return petstore.MaybeDone(err)
 }
 
-// unsent reports whether nothing reached the server. The driver also says so for a closed connection, but that
+// neverSent reports whether nothing reached the server. The driver also claims this for a closed connection, but such a
 // connection may have broken after a COMMIT was sent.
-func unsent(err error) bool {
+func neverSent(err error) bool {
 	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }
 
-// undone reports whether the server says that it has undone the transaction. The server never answers ERROR or FATAL to
-// a transaction that it has committed; if its wait for a standby is cut off, it answers with neither. A PANIC may come
-// in the middle of a commit, and class 08 means that a pooler has lost the server.
-func undone(err error) bool {
+// rolledBack reports whether the server says that it has rolled back the transaction. The server never answers ERROR or
+// FATAL to a transaction that it has committed; if its wait for a standby is cut off, it answers with neither. A PANIC may
+// come in the middle of a commit, and class 08 means that a pooler has lost the server.
+func rolledBack(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.SeverityUnlocalized != "PANIC" && !strings.HasPrefix(pg.Code, "08")
 }
 
-// lost reports whether a connection broke while it was used. That happens to idle connections after their server has
-// gone.
-func lost(err error) bool {
+// connectionLost reports whether a connection broke while it was used. This happens on the first use of an idle connection
+// whose server has gone.
+func connectionLost(err error) bool {
 	var unconnected *pgconn.ConnectError
 	if errors.As(err, &unconnected) {
 		return false
@@ -92,16 +91,16 @@ func lost(err error) bool {
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pgconn.ErrConnClosed)
 }
 
-// refusal says in one sentence why a database cannot be opened and what to do. It does not show the password.
+// refusal explains in one sentence why a database cannot be opened, and what to do. It does not show the password.
 func refusal(config *pgx.ConnConfig, err error) error {
 	name := fmt.Sprintf("the PostgreSQL database %s at %s", config.Database, strings.Join(hosts(config), ", "))
 	var unconnected *pgconn.ConnectError
 	var why unusable
 	switch {
 	case errors.As(err, &unconnected):
-		return fmt.Errorf("%s cannot be reached: %s", name, sentence(unconnected.Unwrap()))
+		return fmt.Errorf("%s cannot be reached: %s", name, oneLine(unconnected.Unwrap()))
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s does not answer; check that it runs", name)
+		return fmt.Errorf("%s does not answer; check that it is running", name)
 	case errors.As(err, &why):
 		return fmt.Errorf("%s %w", name, why)
 	}
@@ -109,7 +108,7 @@ func refusal(config *pgx.ConnConfig, err error) error {
 	case duplicateTable, undefinedColumn:
 		return fmt.Errorf("%s is the database of another program; choose another --database", name)
 	case insufficientPrivilege:
-		return fmt.Errorf("the user %s lacks a right in %s; grant it CREATE on its schema, and SELECT, INSERT, UPDATE and DELETE on the tables and SELECT, UPDATE and USAGE on the sequences there (%w)", config.User, name, err)
+		return fmt.Errorf("the user %s lacks a right in %s; grant this user CREATE on its schema, SELECT, INSERT, UPDATE and DELETE on its tables, and SELECT, UPDATE and USAGE on its sequences (%w)", config.User, name, err)
 	}
 	return fmt.Errorf("%s cannot be used (%w)", name, err)
 }
@@ -119,10 +118,10 @@ func hosts(config *pgx.ConnConfig) []string {
 	for _, other := range config.Fallbacks {
 		all = append(all, net.JoinHostPort(other.Host, strconv.Itoa(int(other.Port))))
 	}
-	return slices.Compact(all) // a host is listed twice if TLS is optional
+	return slices.Compact(all) // the driver lists a host twice if TLS is optional
 }
 
-// sentence puts an error of several hosts, which has a line for each, on one line.
-func sentence(err error) string {
+// oneLine joins the lines of an error, which has one for each host.
+func oneLine(err error) string {
 	return strings.Join(slices.Compact(strings.Split(err.Error(), "\n")), "; ")
 }

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// The statement also writes a record that still counts, unchanged. So concurrent duplicates wait for the first of them,
-	// and a replay is not acknowledged before the original is durable, even on a synchronous standby. The answer of a new
-	// record is empty until it is known.
+	// The statement also writes to a record that is still valid, without changing it. So concurrent duplicates wait for the
+	// first one, and no replay is acknowledged before the original is durable, even on a synchronous standby. The answer of
+	// a new record is empty until it is known.
 	claimIdempotency = `
-		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', coalesce($4, ` + theTime + `))
+		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', coalesce($4, ` + nowMillis + `))
 		ON CONFLICT (owner, key) DO UPDATE SET
 			fingerprint = CASE WHEN held.created_at > excluded.created_at - $5 THEN held.fingerprint ELSE excluded.fingerprint END,
 			answer      = CASE WHEN held.created_at > excluded.created_at - $5 THEN held.answer      ELSE excluded.answer      END,
@@ -26,18 +26,18 @@ const (
 
 	rememberIdempotency = "UPDATE idempotency SET answer = $3 WHERE owner = $1 AND key = $2"
 
-	// Old records are deleted in small transactions. Each skips the records that another replica is deleting.
+	// Each transaction deletes a few records and skips those that another replica is deleting.
 	purgeIdempotency = `
 		DELETE FROM idempotency WHERE (owner, key) IN (
-			SELECT owner, key FROM idempotency WHERE created_at < coalesce($1, ` + theTime + ` - $3) LIMIT $2 FOR UPDATE SKIP LOCKED
+			SELECT owner, key FROM idempotency WHERE created_at < coalesce($1, ` + nowMillis + ` - $3) LIMIT $2 FOR UPDATE SKIP LOCKED
 		)`
 )
 
-// purgeStep is how many records one transaction purges. It must end before the statement timeout.
-const purgeStep = 1000
+// purgeBatchSize is how many records one statement deletes. The statement must end before its timeout.
+const purgeBatchSize = 1000
 
-// makeOnce makes something in a transaction of its own. If it has met the idempotency before, it returns what was made
-// then. It does not group such calls: replicas that meet the same keys in opposite orders would block each other.
+// makeOnce calls build in a transaction of its own. If the idempotency was used before, makeOnce returns what build made
+// then. Such calls are not grouped: replicas with the same keys in opposite orders would deadlock.
 func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(context.Context, pgx.Tx) (T, error)) (made T, replayed bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if idempotency != nil {
@@ -62,11 +62,11 @@ func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempote
 	return made, replayed, nil
 }
 
-// recall creates the record of a request, or reads the answer if the request was met before.
-func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, made any) (met bool, err error) {
+// recall creates the record of a request. If there is a valid record already, recall reads its answer and reports true.
+func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, made any) (found bool, err error) {
 	var fingerprint []byte
 	var answer string
-	err = tx.QueryRow(ctx, claimIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], millis(idempotency.Now), petstore.IdempotencyKept.Milliseconds()).
+	err = tx.QueryRow(ctx, claimIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], toMillis(idempotency.Now), petstore.IdempotencyKept.Milliseconds()).
 		Scan(&fingerprint, &answer)
 	switch {
 	case err != nil:
@@ -79,12 +79,12 @@ func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, m
 	return true, json.Unmarshal([]byte(answer), made)
 }
 
-// PurgeIdempotency deletes old idempotency records, purgeStep at a time.
+// PurgeIdempotency deletes old idempotency records, purgeBatchSize at a time.
 func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int64
 		err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-			tag, err := conn.Exec(ctx, purgeIdempotency, millis(before), purgeStep, petstore.IdempotencyKept.Milliseconds())
+			tag, err := conn.Exec(ctx, purgeIdempotency, toMillis(before), purgeBatchSize, petstore.IdempotencyKept.Milliseconds())
 			some = tag.RowsAffected()
 			return err
 		})
@@ -92,7 +92,7 @@ func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, er
 			return purged, err
 		}
 		purged += some
-		if some < purgeStep {
+		if some < purgeBatchSize {
 			return purged, nil
 		}
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	selectInventory = "SELECT status, sum(delta)::bigint FROM inventory GROUP BY status"
 
-	// Only one replica folds a delta: each skips the deltas that another one is folding.
+	// The statement replaces deltas by their sums. It skips the deltas that another replica is folding.
 	foldInventory = `
 		WITH folded AS (
 			DELETE FROM inventory WHERE ctid = ANY (ARRAY(SELECT ctid FROM inventory LIMIT $1 FOR UPDATE SKIP LOCKED))
@@ -26,24 +26,24 @@ const (
 )
 
 const (
-	// fewDeltas is the number of deltas up to which folding is not worthwhile.
+	// fewDeltas is the number of deltas up to which folding is not worth it.
 	fewDeltas = 100
-	// foldStep is how many deltas one statement folds. It must end before the statement timeout.
-	foldStep = 10_000
+	// foldBatchSize is how many deltas one statement folds. The statement must end before its timeout.
+	foldBatchSize = 10_000
 )
 
-// Inventory shares one query among all callers that ask at the same time.
+// Inventory shares one query among all callers that arrive at the same time.
 func (db *DB) Inventory(ctx context.Context) (petstore.Inventory, error) {
 	if err := ctx.Err(); err != nil {
 		return petstore.Inventory{}, failure(err)
 	}
-	all, err := db.counts.Do(ctx, struct{}{})
+	all, err := db.inventories.Do(ctx, struct{}{})
 	return all, failure(err)
 }
 
-// count adds up the deltas that the changes of animals have left. It is exact, because one statement sees one moment,
-// and folding does not change the sums.
-func (db *DB) count(struct{}) (all petstore.Inventory, err error) {
+// sumInventory adds up the deltas that changes of animals have left. The sums are exact, because a statement sees the
+// database at one moment, and folding does not change the sums.
+func (db *DB) sumInventory(struct{}) (all petstore.Inventory, err error) {
 	err = db.read(context.Background(), func(ctx context.Context) error {
 		all = petstore.Inventory{}
 		rows, _ := db.pool.Query(ctx, selectInventory)
@@ -58,10 +58,10 @@ func (db *DB) count(struct{}) (all petstore.Inventory, err error) {
 	return all, err
 }
 
-// foldInventory keeps the number of deltas small, so that counting costs the same however many animals there are. It
-// leaves the deltas that come meanwhile, and those that another replica is folding, for the next time.
+// foldInventory replaces deltas by their sums, so that an inventory costs the same however many animals there are. It
+// leaves new deltas, and those that another replica is folding, for the next time.
 func (db *DB) foldInventory(ctx context.Context) error {
-	for folded := foldStep; folded == foldStep; {
+	for folded := foldBatchSize; folded == foldBatchSize; {
 		var deltas int
 		err := db.read(ctx, func(ctx context.Context) error {
 			return db.pool.QueryRow(ctx, countDeltas, fewDeltas+1).Scan(&deltas)
@@ -70,7 +70,7 @@ func (db *DB) foldInventory(ctx context.Context) error {
 			return err
 		}
 		err = db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-			return conn.QueryRow(ctx, foldInventory, foldStep).Scan(&folded)
+			return conn.QueryRow(ctx, foldInventory, foldBatchSize).Scan(&folded)
 		})
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTheSweepEndsWhileAnotherReplicaFoldsTheInventory(t *testing.T) {
+func TestExpireOrdersEndsWhileAnotherReplicaFoldsTheInventory(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	execute(t, url, "INSERT INTO inventory SELECT 1, 0 FROM generate_series(1, 1000)")
@@ -21,18 +21,18 @@ func TestTheSweepEndsWhileAnotherReplicaFoldsTheInventory(t *testing.T) {
 	if _, err := other.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT FROM inventory FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
-	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID}, nil) // over as soon as it is placed
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID}, nil) // a hold of zero: the order is overdue at once
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
 	if n, err := db.ExpireOrders(ctx); n != 1 || err != nil {
-		t.Errorf("of order %d the sweep says %d, %v", order.ID, n, err)
+		t.Errorf("ExpireOrders closed %d orders, want order %d (%v)", n, order.ID, err)
 	}
 }
 
-func TestTheSweepFoldsTheInventory(t *testing.T) {
+func TestExpireOrdersFoldsTheInventory(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	execute(t, url, "INSERT INTO inventory SELECT n % 2 + 1, 1 FROM generate_series(1, 25000) n")

@@ -17,22 +17,22 @@ FROM keys LEFT JOIN bans USING (owner)`
 
 func scanKey(row pgx.CollectableRow) (petstore.Key, error) { return scanKeyAnd(row) }
 
-// scanKeyAnd scans a key and what follows it in the row.
+// scanKeyAnd scans a key, and the columns after it into the values of more.
 func scanKeyAnd(row pgx.CollectableRow, more ...any) (petstore.Key, error) {
 	var key petstore.Key
 	var created, lifetime int64
 	var expires, revoked, rotated, used, banned, unbanned *int64
 	err := row.Scan(append([]any{&key.ID, &key.Name, &key.Owner, &key.Plan, &key.Limits.PerMinute, &key.Limits.PerDay,
 		&created, &lifetime, &expires, &revoked, &key.Access, &rotated, &used, &banned, &unbanned}, more...)...)
-	key.CreatedAt, key.Lifetime = moment(&created), time.Duration(lifetime)*time.Millisecond
-	key.ExpiresAt, key.RevokedAt = moment(expires), moment(revoked)
-	key.RotatedAt, key.LastUsedAt = moment(rotated), moment(used)
-	key.BannedFrom, key.BannedUntil = moment(banned), moment(unbanned)
+	key.CreatedAt, key.Lifetime = fromMillis(&created), time.Duration(lifetime)*time.Millisecond
+	key.ExpiresAt, key.RevokedAt = fromMillis(expires), fromMillis(revoked)
+	key.RotatedAt, key.LastUsedAt = fromMillis(rotated), fromMillis(used)
+	key.BannedFrom, key.BannedUntil = fromMillis(banned), fromMillis(unbanned)
 	return key, err
 }
 
-// millis and moment convert a time to and from its stored form: NULL stands for never.
-func millis(t time.Time) *int64 {
+// toMillis and fromMillis convert a time to and from its stored form, in which NULL means never.
+func toMillis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
 	}
@@ -40,7 +40,7 @@ func millis(t time.Time) *int64 {
 	return &ms
 }
 
-func moment(ms *int64) time.Time {
+func fromMillis(ms *int64) time.Time {
 	if ms == nil {
 		return time.Time{}
 	}
@@ -54,12 +54,12 @@ SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14`
 func keyArgs(key petstore.Key, hash petstore.SecretHash) []any {
 	return []any{
 		key.ID, hash[:], key.Name, key.Owner, string(key.Plan), key.Limits.PerMinute, key.Limits.PerDay,
-		key.CreatedAt.UnixMilli(), key.Lifetime.Milliseconds(), millis(key.ExpiresAt), millis(key.RevokedAt),
-		string(key.Access), millis(key.RotatedAt), millis(key.LastUsedAt),
+		key.CreatedAt.UnixMilli(), key.Lifetime.Milliseconds(), toMillis(key.ExpiresAt), toMillis(key.RevokedAt),
+		string(key.Access), toMillis(key.RotatedAt), toMillis(key.LastUsedAt),
 	}
 }
 
-// CreateKey adds a row.
+// CreateKey stores a new key.
 func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, insertKey, keyArgs(key, hash)...)
@@ -67,7 +67,7 @@ func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 	})
 }
 
-// CreateFirstKey locks out every other writer of keys while it looks for a key.
+// CreateFirstKey stores the key only if there are no keys at all. It locks out all other writers of keys before it looks.
 func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "LOCK TABLE keys IN SHARE ROW EXCLUSIVE MODE"); err != nil {
@@ -80,7 +80,7 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 	return made && err == nil, err
 }
 
-// EnsureKey leaves an existing key as it is, unless it is revoked or has expired.
+// EnsureKey stores the key, or makes the key with that hash usable again.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
@@ -90,7 +90,7 @@ func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 	})
 }
 
-// FindKey reads one key with the ban of its owner.
+// FindKey returns the key with that hash, and the ban of its owner.
 func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petstore.Key, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectKeys+" WHERE hash = $1", hash[:])
@@ -103,7 +103,7 @@ func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petsto
 	return key, err
 }
 
-// Keys reads all keys. Keys with the same time of creation come in the order of their ids.
+// Keys returns every key, oldest first. Keys that were created at the same time are ordered by id.
 func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectKeys+` ORDER BY created_at, id COLLATE "C"`)
@@ -114,8 +114,8 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 }
 
 // lockKey locks out other rotations and changes of the owner's keys until the transaction ends. So the second of two
-// concurrent changes sees the result of the first, including new keys. It locks only the key after which the owner is
-// named: a lock on all keys would miss those made meanwhile, and two transactions could block each other.
+// concurrent changes sees the result of the first, including new keys. It locks only the owner's first key, whose id is the
+// owner's. Locks on all keys would miss keys that are created meanwhile, and two transactions could deadlock.
 func lockKey(ctx context.Context, tx pgx.Tx, id string) (petstore.Key, error) {
 	if _, err := tx.Exec(ctx, "SELECT FROM keys WHERE id = (SELECT owner FROM keys WHERE id = $1) FOR UPDATE", id); err != nil {
 		return petstore.Key{}, err
@@ -128,7 +128,7 @@ func lockKey(ctx context.Context, tx pgx.Tx, id string) (petstore.Key, error) {
 	return key, err
 }
 
-// RotateKey adds the new key and retires the old one.
+// RotateKey stores the successor of a key and retires the key.
 func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := lockKey(ctx, tx, id)
@@ -144,7 +144,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 		if _, err := tx.Exec(ctx, insertKey, keyArgs(next, hash)...); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "UPDATE keys SET expires_at = $2, rotated_at = $3 WHERE id = $1", id, millis(old.RetiredAt(now, overlap)), millis(now))
+		_, err = tx.Exec(ctx, "UPDATE keys SET expires_at = $2, rotated_at = $3 WHERE id = $1", id, toMillis(old.RetiredAt(now, overlap)), toMillis(now))
 		return err
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 	return next, nil
 }
 
-// alreadyRotated refuses to rotate a key that was rotated before. It names the owner's key that is in use now.
+// alreadyRotated refuses to rotate a key that was rotated before. The refusal names the key that the owner uses now.
 func alreadyRotated(ctx context.Context, tx pgx.Tx, key petstore.Key) error {
 	var successor string
 	err := tx.QueryRow(ctx, "SELECT id FROM keys WHERE owner = $1 ORDER BY rotated_at IS NOT NULL, created_at DESC LIMIT 1", key.Owner).Scan(&successor)
@@ -163,7 +163,7 @@ func alreadyRotated(ctx context.Context, tx pgx.Tx, key petstore.Key) error {
 	return petstore.AlreadyRotated(key, successor)
 }
 
-// UpdateKey changes the key. A change of plan or limits goes to all keys of its owner.
+// UpdateKey changes a key. A change of plan or limits applies to every key of the owner.
 func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := lockKey(ctx, tx, id)
@@ -174,7 +174,7 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChang
 			return err
 		}
 		_, err = tx.Exec(ctx, "UPDATE keys SET access = $2, name = $3, lifetime = $4, expires_at = $5 WHERE id = $1",
-			id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), millis(key.ExpiresAt))
+			id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), toMillis(key.ExpiresAt))
 		if err != nil || !change.OfOwner() {
 			return err
 		}
@@ -188,7 +188,7 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChang
 	return key, nil
 }
 
-// UseKey is one statement that writes at most once an hour, however many replicas note the use.
+// UseKey records when a key was last used. It writes at most once an hour, however many replicas report the use.
 func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)", id, hour.UnixMilli())
@@ -196,7 +196,7 @@ func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
 	})
 }
 
-// RevokeKey keeps the time of the first revocation.
+// RevokeKey makes a key unusable for good. A second call keeps the time of the first.
 func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		tag, err := conn.Exec(ctx, "UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now.UnixMilli())

@@ -8,16 +8,16 @@ import (
 	"petstore/internal/testservice"
 )
 
-// TestTwoChangesOfAnOwnerDoNotBlockEachOther lets a key appear between two changes that wait. Only the second change
-// sees the key when it begins, and the key's id comes first.
-func TestTwoChangesOfAnOwnerDoNotBlockEachOther(t *testing.T) {
+// In TestConcurrentChangesOfAnOwnersKeysDoNotDeadlock, a key appears between two changes that wait. Only the second change
+// sees the key when it begins, and the key's id sorts first.
+func TestConcurrentChangesOfAnOwnersKeysDoNotDeadlock(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	first := petstore.NewKey("first", petstore.Free, petstore.Limits{}, time.Now(), petstore.Forever)
 	if err := db.CreateKey(t.Context(), first, petstore.HashSecret("first")); err != nil {
 		t.Fatal(err)
 	}
-	holder := hold(t, url, "SELECT FROM keys FOR UPDATE")
+	holder := holdLocks(t, url, "SELECT FROM keys FOR UPDATE")
 	changed := make(chan error, 2)
 	change := func(plan petstore.Plan) {
 		_, err := db.UpdateKey(t.Context(), first.ID, petstore.KeyChange{Plan: &plan}, time.Now())
@@ -46,10 +46,10 @@ func TestTwoChangesOfAnOwnerDoNotBlockEachOther(t *testing.T) {
 	}
 }
 
-func TestNoFirstKeyIsMadeBesideAKeyThatIsBeingMade(t *testing.T) {
+func TestNoFirstKeyIsCreatedWhileAnotherKeyIsBeingCreated(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	other := hold(t, url, "SELECT")
+	other := holdLocks(t, url, "SELECT")
 	if _, err := other.Exec(t.Context(), insertKey, keyArgs(keyNamed("other"), petstore.HashSecret("other"))...); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +67,6 @@ func TestNoFirstKeyIsMadeBesideAKeyThatIsBeingMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := <-results; got.made || got.err != nil {
-		t.Errorf("a first key was made beside another: %v, %v", got.made, got.err)
+		t.Errorf("a first key was created beside another: %v, %v", got.made, got.err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 const countOpenOrders = "SELECT count(*) FROM orders WHERE status = 1"
 
-// Connections tells how the pool is used. Waits includes the calls that gave up waiting.
+// Connections reports how the pool is used. Waits includes the calls that gave up waiting.
 func (db *DB) Connections() petstore.Connections {
 	stat := db.pool.Stat()
 	return petstore.Connections{
@@ -19,7 +19,7 @@ func (db *DB) Connections() petstore.Connections {
 	}
 }
 
-// OpenOrders counts the open orders, in an index that holds no others.
+// OpenOrders counts the open orders. It reads an index that contains no other orders.
 func (db *DB) OpenOrders(ctx context.Context) (n int64, err error) {
 	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, countOpenOrders).Scan(&n) })
 	return n, err

@@ -10,16 +10,16 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
+func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	told := map[petstore.OrderStatus]int{}
+	reported := map[petstore.OrderStatus]int{}
 	db := openConfig(t, Config{
 		URL: testservice.Postgres(t), Create: true,
 		Watch: petstore.Watch{Ordered: func(status petstore.OrderStatus, n int) {
 			mu.Lock()
 			defer mu.Unlock()
-			told[status] += n
+			reported[status] += n
 		}},
 	})
 	place := func(hold time.Duration) petstore.Pet {
@@ -33,7 +33,7 @@ func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
 		}
 		return pet
 	}
-	held, over := place(time.Hour), place(0)
+	held, overdue := place(time.Hour), place(0)
 	place(0)
 	if n, err := db.OpenOrders(t.Context()); n != 3 || err != nil {
 		t.Errorf("%d orders are open: %v", n, err)
@@ -41,7 +41,7 @@ func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
 	if _, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: held.ID, Hold: time.Hour}, nil); err == nil {
 		t.Error("an animal is held twice")
 	}
-	if err := db.DeletePet(t.Context(), over.ID); err != nil { // which closes its order first
+	if err := db.DeletePet(t.Context(), overdue.ID); err != nil { // DeletePet closes the overdue order first
 		t.Fatal(err)
 	}
 	if _, err := db.ExpireOrders(t.Context()); err != nil {
@@ -49,7 +49,7 @@ func TestOrdersAreToldOnceTheyAreStored(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if want := map[petstore.OrderStatus]int{petstore.Open: 3, petstore.Expired: 2}; !maps.Equal(told, want) {
-		t.Errorf("told %v, want %v", told, want)
+	if want := map[petstore.OrderStatus]int{petstore.Open: 3, petstore.Expired: 2}; !maps.Equal(reported, want) {
+		t.Errorf("reported %v, want %v", reported, want)
 	}
 }

@@ -17,8 +17,8 @@ import (
 //go:embed migrations/*.sql
 var embedded embed.FS
 
-// migrations are applied in the order of their names. The schema of a database is the number of migrations that it has
-// had. Tests add one.
+// migrations has the SQL files that make the schema, which run in the order of their names. The schema of a database is the
+// number of files that were run on it. Tests add a file.
 var migrations fs.FS = embedded
 
 // unusable says why a database cannot be used. It is the end of a sentence that begins with the name of the database.
@@ -26,11 +26,11 @@ type unusable string
 
 func (u unusable) Error() string { return string(u) }
 
-// migrating is the lock under which one replica at a time changes the schema: "petstore" in ASCII.
-const migrating = 0x70657473746f7265
+// migrationLock is the advisory lock under which one replica at a time changes the schema: "petstore" in ASCII.
+const migrationLock = 0x70657473746f7265
 
-// migrate brings the schema up to date, if cfg allows that, completely or not at all. Other replicas that start
-// meanwhile wait. It may take longer than any other call, so only ctx bounds it.
+// migrate brings the schema up to date, if cfg allows that, completely or not at all. Other replicas that start meanwhile
+// wait. A migration may take longer than any other call, so only ctx bounds it.
 func migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	conn, err := connect(ctx, pool, cfg)
 	if err != nil {
@@ -41,7 +41,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrating)); err != nil {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
 			return err
 		}
 		return upgrade(ctx, tx, cfg)
@@ -54,8 +54,8 @@ func connect(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*pgxpool.Conn
 	return pool.Acquire(ctx)
 }
 
-// Check returns the schema of a database, or 0 if the database is empty, and the schema that this program would give
-// it. It refuses a database that Open would refuse even with Create and Migrate. It changes nothing.
+// Check returns the schema of a database, or 0 if the database is empty, and the schema that this program needs. It
+// refuses a database that Open would refuse even with Create and Migrate. It changes nothing.
 func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	config, err := poolConfig(cfg)
 	if err != nil {
@@ -70,7 +70,7 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	defer conn.Close(context.WithoutCancel(ctx))
 	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		var files []fs.DirEntry
-		schema, files, err = admit(ctx, tx, cfg.Environment)
+		schema, files, err = checkSchema(ctx, tx, cfg.Environment)
 		known = len(files)
 		if err == nil {
 			err = checkRights(ctx, tx, schema < known)
@@ -83,15 +83,16 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	return schema, known, nil
 }
 
-// What the migrations make.
+// The tables and sequences that the migrations create.
 var (
 	tables    = []string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory"}
 	sequences = []string{"pets_id", "orders_id"}
 )
 
-// checkRights refuses a database whose tables the user may not read and write, or in which it may not make new ones.
-func checkRights(ctx context.Context, tx pgx.Tx, makes bool) error {
-	var mayMake, mayCount bool
+// checkRights refuses a database whose tables the user may not read and write, and, if the schema is not up to date, one in
+// which the user may not create tables.
+func checkRights(ctx context.Context, tx pgx.Tx, createsTables bool) error {
+	var mayCreate, mayCount bool
 	var locked string
 	err := tx.QueryRow(ctx, `
 		SELECT
@@ -100,40 +101,42 @@ func checkRights(ctx context.Context, tx pgx.Tx, makes bool) error {
 			coalesce(string_agg(name, ', '), '')
 		FROM unnest($1::text[]) AS name
 		WHERE to_regclass(name) IS NOT NULL AND NOT (SELECT bool_and(has_table_privilege(name, may)) FROM unnest($2::text[]) AS may)`,
-		tables, []string{"SELECT", "INSERT", "UPDATE", "DELETE"}, sequences).Scan(&mayMake, &mayCount, &locked)
+		tables, []string{"SELECT", "INSERT", "UPDATE", "DELETE"}, sequences).Scan(&mayCreate, &mayCount, &locked)
 	switch {
 	case err != nil:
 		return err
-	case makes && !mayMake:
-		return unusable("does not let this user make tables; grant it CREATE on its schema")
+	case createsTables && !mayCreate:
+		return unusable("does not let this user create tables; grant this user CREATE on its schema")
 	case locked != "":
-		return unusable("does not let this user read and write " + locked + "; grant it SELECT, INSERT, UPDATE and DELETE on all tables, and SELECT, UPDATE and USAGE on all sequences")
+		return unusable("does not let this user read and write " + locked + "; grant this user SELECT, INSERT, UPDATE and DELETE on all tables, and SELECT, UPDATE and USAGE on all sequences")
 	case !mayCount:
-		return unusable("does not let this user give out ids; grant it SELECT, UPDATE and USAGE on all sequences")
+		return unusable("does not let this user give out ids; grant this user SELECT, UPDATE and USAGE on all sequences")
 	}
 	return nil
 }
 
-// admit returns the schema of a database that this program can use, and all migrations.
-func admit(ctx context.Context, tx pgx.Tx, env petstore.Environment) (schema int, files []fs.DirEntry, err error) {
+// checkSchema returns the schema of a database, or 0 if the database is empty, and all migrations. It refuses the database
+// of a newer petstore or of another environment.
+func checkSchema(ctx context.Context, tx pgx.Tx, env petstore.Environment) (schema int, files []fs.DirEntry, err error) {
 	files, err = fs.ReadDir(migrations, "migrations")
 	if err != nil {
 		return 0, nil, err
 	}
-	made, schema, err := inspect(ctx, tx)
+	stored, schema, err := readSchema(ctx, tx)
 	switch {
 	case err != nil:
 		return 0, nil, err
 	case schema > len(files):
 		return 0, nil, unusable(fmt.Sprintf("was written by a newer petstore (schema %d, this one knows %d); upgrade petstore", schema, len(files)))
-	case schema > 0 && made != env:
-		return 0, nil, unusable(fmt.Sprintf("belongs to the %s environment and this is %s; choose another --database or --environment", made, env))
+	case schema > 0 && stored != env:
+		return 0, nil, unusable(fmt.Sprintf("belongs to the %s environment and this is %s; choose another --database or --environment", stored, env))
 	}
 	return schema, files, nil
 }
 
+// upgrade checks the schema and runs the migrations that it lacks, if cfg allows that.
 func upgrade(ctx context.Context, tx pgx.Tx, cfg Config) error {
-	schema, files, err := admit(ctx, tx, cfg.Environment)
+	schema, files, err := checkSchema(ctx, tx, cfg.Environment)
 	switch {
 	case err != nil:
 		return err
@@ -159,10 +162,10 @@ func upgrade(ctx context.Context, tx pgx.Tx, cfg Config) error {
 	return err
 }
 
-// inspect returns the environment and the schema of the database. The schema is 0 if the database is empty.
-func inspect(ctx context.Context, tx pgx.Tx) (env petstore.Environment, schema int, err error) {
-	var ours bool
-	if err := tx.QueryRow(ctx, "SELECT to_regclass('settings') IS NOT NULL").Scan(&ours); err != nil || !ours {
+// readSchema returns the environment and the schema of the database. The schema is 0 if the database is empty.
+func readSchema(ctx context.Context, tx pgx.Tx) (env petstore.Environment, schema int, err error) {
+	var exists bool
+	if err := tx.QueryRow(ctx, "SELECT to_regclass('settings') IS NOT NULL").Scan(&exists); err != nil || !exists {
 		return "", 0, err
 	}
 	err = tx.QueryRow(ctx, `

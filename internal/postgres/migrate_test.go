@@ -15,7 +15,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// knownSchema is the schema that this program gives a database.
+// knownSchema returns the schema that this program needs.
 func knownSchema(t testing.TB) int {
 	t.Helper()
 	files, err := fs.ReadDir(migrations, "migrations")
@@ -25,7 +25,7 @@ func knownSchema(t testing.TB) int {
 	return len(files)
 }
 
-// addMigration makes the program one schema newer until the test ends.
+// addMigration raises the schema that this program needs by one, until the end of the test.
 func addMigration(t *testing.T) {
 	t.Helper()
 	files, err := fs.Glob(embedded, "migrations/*.sql")
@@ -44,7 +44,7 @@ func addMigration(t *testing.T) {
 	t.Cleanup(func() { migrations = embedded })
 }
 
-func TestADatabaseIsFilledAndMigratedOnlyWhereThatIsMeant(t *testing.T) {
+func TestADatabaseIsFilledAndMigratedOnlyOnRequest(t *testing.T) {
 	database := testservice.Postgres(t)
 	refused := func(says string, cfg Config) {
 		t.Helper()
@@ -54,7 +54,7 @@ func TestADatabaseIsFilledAndMigratedOnlyWhereThatIsMeant(t *testing.T) {
 			db.Close()
 		}
 		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("got %v, want something that says %q", err, says)
+			t.Errorf("got %v, want an error that contains %q", err, says)
 		}
 	}
 	accepted := func(cfg Config) *DB {
@@ -72,13 +72,13 @@ func TestADatabaseIsFilledAndMigratedOnlyWhereThatIsMeant(t *testing.T) {
 	refused(says, Config{})
 	refused(says, Config{Create: true})
 	if _, _, err := older.CreatePet(t.Context(), rex, nil); err != nil {
-		t.Errorf("the program that was there before: %v", err)
+		t.Errorf("the program with the older schema: %v", err)
 	}
 	accepted(Config{Create: true, Migrate: true})
 	accepted(Config{})
 }
 
-func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
+func TestCheckReturnsTheSchemaAndChangesNothing(t *testing.T) {
 	database := testservice.Postgres(t)
 	check := func(what string, env petstore.Environment, want int, says string) {
 		t.Helper()
@@ -87,7 +87,7 @@ func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
 		case says == "" && (err != nil || schema != want || known != knownSchema(t)):
 			t.Errorf("%s: schema %d of %d, %v; want %d", what, schema, known, err, want)
 		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
-			t.Errorf("%s: got %v, want something that says %q", what, err, says)
+			t.Errorf("%s: got %v, want an error that contains %q", what, err, says)
 		}
 	}
 	check("an empty database", petstore.Production, 0, "")
@@ -103,7 +103,7 @@ func TestACheckTellsTheSchemaAndChangesNothing(t *testing.T) {
 	check("a newer database", petstore.Production, 0, "was written by a newer petstore")
 }
 
-func TestACheckRefusesAUserWithoutItsRights(t *testing.T) {
+func TestCheckRefusesAUserWithoutTheNeededRights(t *testing.T) {
 	database := testservice.Postgres(t)
 	weak, err := url.Parse(database)
 	if err != nil {
@@ -117,42 +117,42 @@ func TestACheckRefusesAUserWithoutItsRights(t *testing.T) {
 		t.Helper()
 		_, _, err := Check(t.Context(), Config{URL: weak.String(), Environment: petstore.Production, timeout: longTimeout})
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
-			t.Errorf("got %v, want something that says %q", err, says)
+			t.Errorf("got %v, want an error that contains %q", err, says)
 		}
 	}
-	check("does not let this user make tables; grant it CREATE on its schema")
+	check("does not let this user create tables; grant this user CREATE on its schema")
 	open(t, database)
 	check("lacks a right in")
 	execute(t, database, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+name)
 	check("does not let this user read and write " + strings.Join(tables, ", ") + ";")
 	execute(t, database, "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+name)
-	check("does not let this user give out ids; grant it SELECT, UPDATE and USAGE on all sequences")
+	check("does not let this user give out ids; grant this user SELECT, UPDATE and USAGE on all sequences")
 	execute(t, database, "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+name)
 	check("")
 	db := open(t, weak.String())
 	mustCreate(t, db)
-	copied := func() error {
+	copyCounters := func() error {
 		_, err := db.Counters(t.Context())
 		return cmp.Or(err, db.RaiseCounters(t.Context(), petstore.Counters{Pet: 7}))
 	}
-	if err := copied(); err == nil || !strings.Contains(err.Error(), "grant it SELECT, UPDATE and USAGE on all sequences") {
+	if err := copyCounters(); err == nil || !strings.Contains(err.Error(), "grant this user SELECT, UPDATE and USAGE on all sequences") {
 		t.Errorf("without these rights: %v", err)
 	}
 	execute(t, database, "GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO "+name)
-	if err := copied(); err != nil {
+	if err := copyCounters(); err != nil {
 		t.Errorf("with these rights: %v", err)
 	}
 	execute(t, database, "REVOKE INSERT ON pets FROM "+name)
 	check("does not let this user read and write pets;")
 }
 
-func TestTheRightsOnEverythingThatMigrationsMakeAreChecked(t *testing.T) {
+func TestCheckCoversEveryTableAndSequence(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	for kind, listed := range map[string][]string{"r": tables, "S": sequences} {
 		var made []string
 		err := db.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relkind = $1::char AND relnamespace = 'public'::regnamespace", kind).Scan(&made)
 		if want := slices.Sorted(slices.Values(listed)); err != nil || !slices.Equal(made, want) {
-			t.Errorf("the migrations make %q, and %q is checked (%v)", made, want, err)
+			t.Errorf("the migrations create %q, and Check covers %q (%v)", made, want, err)
 		}
 	}
 }

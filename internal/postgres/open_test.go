@@ -30,14 +30,14 @@ func TestTenReplicasStartOnAnEmptyDatabaseAtOnce(t *testing.T) {
 	all.Wait()
 	pets, err := open(t, database).ListPets(t.Context(), petstore.PetQuery{Limit: 100})
 	if err != nil || len(pets) != 10 {
-		t.Errorf("%d animals, %v; want one of each replica", len(pets), err)
+		t.Errorf("%d animals, %v; want one from each replica", len(pets), err)
 	}
 }
 
 func TestOpenRefuses(t *testing.T) {
 	cases := []struct {
 		name string
-		sql  string // what was done to the database before
+		sql  string // executed before Open
 		env  petstore.Environment
 		want string
 	}{
@@ -90,7 +90,7 @@ func TestADatabaseOutOfReachIsNamedWithoutItsPassword(t *testing.T) {
 		}, {
 			"the URL cannot be read",
 			"postgres://ann:s3cret/x@127.0.0.1:1/pets",
-			"the database URL cannot be read: ",
+			"the database URL cannot be read; ",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestADatabaseOutOfReachIsNamedWithoutItsPassword(t *testing.T) {
 	}
 }
 
-func TestAPlaceIsWhereTheStoreIsHoweverTheURLNamesIt(t *testing.T) {
+func TestPlaceIsTheSameHoweverTheURLNamesIt(t *testing.T) {
 	database := testservice.Postgres(t)
 	u, err := url.Parse(database)
 	if err != nil {
@@ -123,11 +123,11 @@ func TestAPlaceIsWhereTheStoreIsHoweverTheURLNamesIt(t *testing.T) {
 	t.Setenv("PGPORT", u.Port())
 	t.Setenv("PGDATABASE", name)
 	for _, c := range []struct{ what, url, want string }{
-		{"the common form", database, host + "/" + name},
+		{"the usual form", database, host + "/" + name},
 		{"the query", with(func(u *url.URL) {
 			u.Host, u.Path, u.RawQuery = "", "/", "host="+u.Hostname()+"&port="+u.Port()+"&dbname="+name
 		}), host + "/" + name},
-		{"variables", with(func(u *url.URL) { u.Host, u.Path = "", "" }), host + "/" + name},
+		{"environment variables", with(func(u *url.URL) { u.Host, u.Path = "", "" }), host + "/" + name},
 		{"several hosts, and TLS if possible", with(func(u *url.URL) { u.Host, u.RawQuery = host+",127.0.0.1:1", "sslmode=prefer" }), host + ",127.0.0.1:1/" + name},
 		{"another schema", with(func(u *url.URL) { u.RawQuery = "search_path=second" }), host + "/" + name + "?schema=second"},
 	} {

@@ -14,41 +14,43 @@ import (
 	"petstore/internal/petstore"
 )
 
-// A transaction that changes an order holds the lock on its animal. The clock of the database decides whether an order
-// has expired. A statement that begins after the lock was taken reads that clock, so it sees everything that was
-// decided before. The time stands still within a statement, so that an index can be searched for it.
+// A transaction that changes an order holds the lock on its animal. The clock of the database decides whether an order has
+// expired. A statement that begins after the lock was taken reads that clock, so the transaction sees everything that was
+// decided before. Within a statement the time stands still, so that an index can be searched for it.
+//
+// An order is overdue if it has expired but is still stored as open.
 const (
-	theTime      = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
+	nowMillis    = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 	orderColumns = "SELECT id, pet_id, status, reference, created_at, expires_at, closed_at"
-	selectOrder  = orderColumns + ", coalesce($2::bigint, " + theTime + ") FROM orders WHERE id = $1"
+	selectOrder  = orderColumns + ", coalesce($2::bigint, " + nowMillis + ") FROM orders WHERE id = $1"
 	selectHolder = orderColumns + " FROM orders WHERE pet_id = $1 AND status = 1"
-	selectTime   = "SELECT " + theTime
+	selectNow    = "SELECT " + nowMillis
 	lockOnePet   = "SELECT id, name, category_id, status FROM pets WHERE id = $1 FOR UPDATE"
 	lockPets     = "SELECT FROM pets WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
 	insertOrder  = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id"
 	closeOrder   = "UPDATE orders SET status = $2, closed_at = $3 WHERE id = $1"
 	setStatus    = "UPDATE pets SET status = $2 WHERE id = $1"
 
-	// A replica skips the animals that another transaction has locked, because that one closes their expired orders itself.
-	selectDue = `
+	// A replica skips an animal that another transaction has locked, because that transaction closes the overdue order itself.
+	selectOverdue = `
 		SELECT orders.pet_id FROM orders JOIN pets ON pets.id = orders.pet_id
-		WHERE orders.status = 1 AND expires_at <= ` + theTime + `
+		WHERE orders.status = 1 AND expires_at <= ` + nowMillis + `
 		ORDER BY expires_at LIMIT $1 FOR UPDATE OF pets SKIP LOCKED`
-	// Only the index on the end of open orders has this order.
-	anyDue = "SELECT count(*) > 0 FROM (SELECT FROM orders WHERE status = 1 AND expires_at <= " + theTime + " ORDER BY expires_at LIMIT 1) AS due"
+	// ORDER BY makes the planner use the index on the end of open orders, because only that index is in this order.
+	anyOverdue = "SELECT count(*) > 0 FROM (SELECT FROM orders WHERE status = 1 AND expires_at <= " + nowMillis + " ORDER BY expires_at LIMIT 1) AS due"
 
 	expireOrders = `
 		WITH expired AS (
 			UPDATE orders SET status = 4, closed_at = expires_at
-			WHERE status = 1 AND pet_id = ANY ($1) AND expires_at <= ` + theTime + ` RETURNING pet_id
+			WHERE status = 1 AND pet_id = ANY ($1) AND expires_at <= ` + nowMillis + ` RETURNING pet_id
 		)
 		UPDATE pets SET status = 1 FROM expired WHERE id = pet_id`
 )
 
-// expireStep is how many orders one transaction closes as expired. It must end before the statement timeout.
-const expireStep = 500
+// expireBatchSize is how many overdue orders one statement closes. The statement must end before its timeout.
+const expireBatchSize = 500
 
-// GetOrder reads one order.
+// GetOrder returns one order.
 func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	orders, err := db.readOrders(ctx, selectOrder, id)
 	if err == nil && len(orders) == 0 {
@@ -60,40 +62,41 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	return orders[0], nil
 }
 
-// readOrders returns orders as they count at the time of the database. If the last parameter of sql is not NULL, it
-// replaces that time. readOrders stores that an order has expired before it shows the order as expired, because a
-// transaction that read the clock earlier may still complete the order.
+// readOrders returns orders as of the database's time. The last parameter of sql replaces that time, unless it is NULL.
+//
+// A transaction that read the clock earlier may still complete an overdue order. So readOrders stores overdue orders as
+// expired and reads again, as of the same time, before it shows them as expired.
 func (db *DB) readOrders(ctx context.Context, sql string, args ...any) ([]petstore.Order, error) {
-	orders, late, at, err := db.queryOrders(ctx, sql, append(args, nil)...)
-	if err != nil || len(late) == 0 {
+	orders, overdue, at, err := db.queryOrders(ctx, sql, append(args, nil)...)
+	if err != nil || len(overdue) == 0 {
 		return orders, err
 	}
-	if _, err := db.expiries.Do(ctx, late); err != nil {
+	if _, err := db.expiries.Do(ctx, overdue); err != nil {
 		return nil, petstore.NotDone(err)
 	}
 	orders, _, _, err = db.queryOrders(ctx, sql, append(args, at)...)
 	return orders, err
 }
 
-// queryOrders returns orders as they count, the animals of those that have expired and are stored as open, and the time.
-func (db *DB) queryOrders(ctx context.Context, sql string, args ...any) (orders []petstore.Order, late []int64, at int64, err error) {
+// queryOrders returns orders as of a time, that time, and the animals of the orders that are overdue.
+func (db *DB) queryOrders(ctx context.Context, sql string, args ...any) (orders []petstore.Order, overdue []int64, at int64, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
-		late = nil
+		overdue = nil
 		rows, _ := db.pool.Query(ctx, sql, args...)
 		orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) {
 			stored, err := scanOrder(row, &at)
 			order := stored.At(time.UnixMilli(at))
 			if order.Status != stored.Status {
-				late = append(late, order.PetID)
+				overdue = append(overdue, order.PetID)
 			}
 			return order, err
 		})
 		return err
 	})
-	return orders, late, at, err
+	return orders, overdue, at, err
 }
 
-// getOrder returns an order as it is stored, and the time of the database.
+// getOrder returns an order as it is stored, and the database's time.
 func getOrder(ctx context.Context, tx pgx.Tx, id int64) (order petstore.Order, now time.Time, err error) {
 	var at int64
 	rows, _ := tx.Query(ctx, selectOrder, id, nil)
@@ -110,18 +113,18 @@ func scanOrder(row pgx.Row, more ...any) (order petstore.Order, err error) {
 	var closed *int64
 	err = row.Scan(append([]any{&order.ID, &order.PetID, &status, &order.Reference, &created, &expires, &closed}, more...)...)
 	order.Status = petstore.OrderStatus(status)
-	order.CreatedAt, order.ExpiresAt, order.ClosedAt = moment(&created), moment(&expires), moment(closed)
+	order.CreatedAt, order.ExpiresAt, order.ClosedAt = fromMillis(&created), fromMillis(&expires), fromMillis(closed)
 	return order, err
 }
 
-// ListOrders reads a page.
+// ListOrders returns at most q.Limit orders, newest first.
 func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore.Order, error) {
 	sql, args := ordersQuery(q)
 	return db.readOrders(ctx, sql, args...)
 }
 
-// ordersQuery writes the query of a page so that PostgreSQL walks an index from where the page begins. The arguments lack
-// the last one, which is for readOrders.
+// ordersQuery returns the query for a page. It makes PostgreSQL walk an index from where the page begins. The arguments
+// lack the last one, which readOrders adds.
 func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	args = []any{cmp.Or(q.Before, math.MaxInt64), q.Limit}
 	where := " FROM orders WHERE id < $1"
@@ -130,38 +133,38 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 		args = append(args, *q.PetID)
 	}
 	last := fmt.Sprintf("$%d::bigint", len(args)+1)
-	now := fmt.Sprintf("coalesce(%s, %s)", last, theTime)
+	now := fmt.Sprintf("coalesce(%s, %s)", last, nowMillis)
 	from := orderColumns + ", " + now + where
 	page := " ORDER BY id DESC LIMIT $2"
 	stored := func(status petstore.OrderStatus, and string) string {
-		if q.PetID != nil { // an animal has few orders
+		if q.PetID != nil { // an animal has few orders, so any index will do
 			return fmt.Sprintf("%s AND status = %d%s%s", from, status, and, page)
 		}
-		// The status is compared as a row, as in the query of animals, so that the planner uses the index on it.
+		// The status is compared as a row, as in selectPetsOfStatus, so that the planner uses the index on it.
 		return fmt.Sprintf("%s AND (status, id) < (%d, $1) AND status >= %[2]d%s ORDER BY status DESC, id DESC LIMIT $2", from, status, and)
 	}
 	switch q.Status {
 	case petstore.AnyOrderStatus:
 		return from + page, args
-	case petstore.Open: // first also those that have expired and are still stored as open, so that readOrders notices them
+	case petstore.Open: // the first read includes overdue orders, so that readOrders notices them
 		return stored(petstore.Open, fmt.Sprintf(" AND (%s IS NULL OR expires_at > %[1]s)", last)), args
-	case petstore.Expired: // few orders have expired and are still stored as open
-		late := from + " AND status = 1 AND expires_at <= " + now + " ORDER BY expires_at" // which only the index on the end has
-		return "SELECT * FROM ((" + stored(petstore.Expired, "") + ") UNION ALL (" + late + ")) AS expired" + page, args
+	case petstore.Expired: // few orders are overdue
+		overdue := from + " AND status = 1 AND expires_at <= " + now + " ORDER BY expires_at" // as in anyOverdue
+		return "SELECT * FROM ((" + stored(petstore.Expired, "") + ") UNION ALL (" + overdue + ")) AS expired" + page, args
 	}
 	return stored(q.Status, ""), args
 }
 
-// PlaceOrder holds an animal. It uses a transaction of its own if the order has an idempotency, or if the animal is
-// locked or not available.
+// PlaceOrder holds an animal. An order with an idempotency, or for an animal that is locked or not available, gets a
+// transaction of its own.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (placed petstore.Order, replayed bool, err error) {
 	done := false
 	if idempotency == nil {
 		placed, done, err = db.tryPlace(ctx, order)
-		ctx = begun(ctx)
+		ctx = detached(ctx)
 	}
 	if !done && err == nil {
-		placed, replayed, err = makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.place(ctx, tx, order) })
+		placed, replayed, err = makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.placeOrder(ctx, tx, order) })
 	}
 	if err == nil && !replayed {
 		db.watch.Order(petstore.Open, 1)
@@ -169,8 +172,8 @@ func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempoten
 	return placed, replayed, err
 }
 
-func (db *DB) place(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Order, error) {
-	pet, _, now, err := db.lockPet(ctx, tx, order.PetID)
+func (db *DB) placeOrder(ctx context.Context, tx pgx.Tx, order petstore.NewOrder) (petstore.Order, error) {
+	pet, _, now, err := db.lockPetWithHolder(ctx, tx, order.PetID)
 	if petstore.IsCode(err, petstore.NotFound) {
 		err = petstore.NoPetToOrder(order.PetID)
 	}
@@ -200,7 +203,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	}
 	var refusal error
 	changed := 0
-	err = db.transaction(begun(ctx), func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
 		order, now, err := getOrder(ctx, tx, id)
 		if err != nil {
 			return err
@@ -220,15 +223,15 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		changed = 1
 		if refusal != nil { // the order has expired; store that before the caller learns it
 			to = petstore.Expired
-			return closeNow(ctx, tx, order.At(now))
+			return storeClosedOrder(ctx, tx, order.At(now))
 		}
-		return closeNow(ctx, tx, closed)
+		return storeClosedOrder(ctx, tx, closed)
 	})
 	if err != nil {
 		return petstore.Order{}, err
 	}
 	if changed == 0 {
-		if err := db.confirm(ctx); err != nil {
+		if err := db.confirmDurable(ctx); err != nil {
 			return petstore.Order{}, err
 		}
 	}
@@ -236,9 +239,9 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 	return closed, refusal
 }
 
-// lockPet locks an animal. It returns the animal, the open order that holds it, or nil if none does, and the time. It
-// first closes that order if it has expired.
-func (db *DB) lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder *petstore.Order, now time.Time, err error) {
+// lockPetWithHolder locks an animal. It returns the animal, the open order that holds it, or nil if none does, and the
+// time. If that order is overdue, lockPetWithHolder closes it first.
+func (db *DB) lockPetWithHolder(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder *petstore.Order, now time.Time, err error) {
 	pet, err = scanPet(tx.QueryRow(ctx, lockOnePet, id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = petstore.NoSuchPet()
@@ -247,7 +250,7 @@ func (db *DB) lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pe
 		return pet, nil, now, err
 	}
 	var at int64
-	if err := tx.QueryRow(ctx, selectTime).Scan(&at); err != nil || pet.Status != petstore.Pending {
+	if err := tx.QueryRow(ctx, selectNow).Scan(&at); err != nil || pet.Status != petstore.Pending {
 		return pet, nil, time.UnixMilli(at), err
 	}
 	now = time.UnixMilli(at)
@@ -261,29 +264,29 @@ func (db *DB) lockPet(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pe
 		return pet, &order, now, nil
 	}
 	pet.Status = order.Status.Leaves()
-	if err := closeNow(ctx, tx, order); err != nil {
+	if err := storeClosedOrder(ctx, tx, order); err != nil {
 		return pet, nil, now, err
 	}
-	db.watch.Order(petstore.Expired, 1) // if the transaction is undone, the metric counts this order twice
+	db.watch.Order(petstore.Expired, 1) // if the transaction is rolled back, the metric counts this order twice
 	return pet, nil, now, nil
 }
 
-// closeNow stores a closed order, and gives its animal the status that the order leaves.
-func closeNow(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
+// storeClosedOrder stores a closed order and gives its animal the status that the order leaves.
+func storeClosedOrder(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
 	batch := &pgx.Batch{}
 	batch.Queue(closeOrder, order.ID, int16(order.Status), order.ClosedAt.UnixMilli())
 	batch.Queue(setStatus, order.PetID, int16(order.Status.Leaves()))
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// ExpireOrders closes the orders that have expired, expireStep at a time, and then folds the inventory.
+// ExpireOrders closes overdue orders, expireBatchSize at a time, and then folds the inventory.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	for {
-		some, err := db.expireSome(ctx)
+		some, err := db.expireOverdue(ctx)
 		if err != nil {
 			return expired, err
 		}
-		if some == 0 { // no order is due, or other replicas are closing those that are
+		if some == 0 { // no order is overdue, or other replicas are closing those that are
 			return expired, db.foldInventory(ctx)
 		}
 		db.watch.Order(petstore.Expired, int(some))
@@ -291,15 +294,16 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	}
 }
 
-// expireSome first looks for expired orders, so that it locks nothing if there are none.
-func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
-	var due bool
-	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyDue).Scan(&due) })
-	if err != nil || !due {
+// expireOverdue closes at most expireBatchSize overdue orders. It first looks for one, so that it locks nothing if there is
+// none.
+func (db *DB) expireOverdue(ctx context.Context) (n int64, err error) {
+	var overdue bool
+	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyOverdue).Scan(&overdue) })
+	if err != nil || !overdue {
 		return 0, err
 	}
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, selectDue, expireStep)
+		rows, _ := tx.Query(ctx, selectOverdue, expireBatchSize)
 		pets, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 		if err != nil || len(pets) == 0 {
 			return err
@@ -311,9 +315,9 @@ func (db *DB) expireSome(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// expire closes the expired orders of those animals. It first waits for all changes to the animals that are under way.
-// Only one call waits at a time, on one connection.
-func (db *DB) expire(lists [][]int64) ([]struct{}, error) {
+// expireBatch closes the overdue orders of these animals. It first waits for all running changes of the animals. Only one
+// call waits at a time, on one connection.
+func (db *DB) expireBatch(lists [][]int64) ([]struct{}, error) {
 	pets, expired := slices.Concat(lists...), 0
 	err := db.transaction(context.Background(), func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockPets, pets); err != nil {

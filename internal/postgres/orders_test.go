@@ -10,8 +10,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// In TestEveryReadOfOrdersWalksAnIndex most orders are completed, and the open ones have not expired. No read may have
-// to step over all of these.
+// In TestEveryReadOfOrdersWalksAnIndex, most orders are completed, and the open ones have not expired. No read may step
+// over all of them.
 func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
@@ -25,10 +25,10 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	pet := int64(7)
 	for _, state := range []struct{ name, sql string }{
 		{"an empty table", "SELECT"},
-		{"a large table of which few are open", completed + ";" + fmt.Sprintf(notDue, 1, 10)},
-		{"a large table of which few are open, with statistics", "VACUUM ANALYZE orders"},
-		{"a large table that was such a one", fmt.Sprintf(notDue, 11, 3000)},
-		{"a large table", "ANALYZE orders"},
+		{"many orders, few of them open", completed + ";" + fmt.Sprintf(notDue, 1, 10)},
+		{"many orders, few of them open, with statistics", "VACUUM ANALYZE orders"},
+		{"many open orders, with the statistics of few", fmt.Sprintf(notDue, 11, 3000)},
+		{"many open orders, with statistics", "ANALYZE orders"},
 	} {
 		t.Run(state.name, func(t *testing.T) {
 			execute(t, url, state.sql)
@@ -51,8 +51,8 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 				}
 			}
 			for _, due := range []struct{ types, sql, args string }{
-				{"(bigint)", selectDue, "(500)"},
-				{"", anyDue, ""},
+				{"(bigint)", selectOverdue, "(500)"},
+				{"", anyOverdue, ""},
 			} {
 				plan := explain(t, db, due.types, due.sql, due.args)
 				if !strings.Contains(plan, "orders_by_end") || !strings.Contains(plan, "Index Cond: (expires_at <= ") {
@@ -63,9 +63,9 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	}
 }
 
-// TestAnOrderThatWasShownAsExpiredStaysSo has somebody read the order after its end, while a transaction that was a
-// moment earlier completes it.
-func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
+// TestAnOrderShownAsExpiredStaysExpired reads an order after its end, while a transaction that read the clock a moment
+// earlier completes it.
+func TestAnOrderShownAsExpiredStaysExpired(t *testing.T) {
 	for name, read := range map[string]func(*DB) (petstore.Order, error){
 		"alone": func(db *DB) (petstore.Order, error) { return db.GetOrder(t.Context(), 1) },
 		"in a list": func(db *DB) (petstore.Order, error) {
@@ -76,8 +76,8 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := testservice.Postgres(t)
 			db := open(t, url)
-			order := placeExpired(t, db, url)
-			slow := hold(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at")
+			order := placeOverdue(t, db, url)
+			slow := holdLocks(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at")
 			shown := make(chan petstore.Order, 1)
 			go func() {
 				got, err := read(db)
@@ -97,11 +97,11 @@ func TestAnOrderThatWasShownAsExpiredStaysSo(t *testing.T) {
 	}
 }
 
-func TestReadsOfAnExpiredOrderThatSomebodyHoldsTakeOneConnection(t *testing.T) {
+func TestReadsOfALockedOverdueOrderShareOneConnection(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	order := placeExpired(t, db, url)
-	holder := hold(t, url, "SELECT FROM pets FOR UPDATE")
+	order := placeOverdue(t, db, url)
+	holder := holdLocks(t, url, "SELECT FROM pets FOR UPDATE")
 	read := make(chan error)
 	for range 2 * maxConns {
 		go func() {
@@ -129,20 +129,20 @@ func TestReadsOfAnExpiredOrderThatSomebodyHoldsTakeOneConnection(t *testing.T) {
 	}
 }
 
-// If nobody can say whether the order was completed in time, a read says so.
+// While a transaction may still be completing the order, nobody can say how the order ends, so a read must be refused.
 func TestAReadThatCannotStoreThatAnOrderHasExpiredIsRefused(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	order := placeExpired(t, db, url)
-	hold(t, url, "SELECT FROM pets FOR UPDATE")
+	order := placeOverdue(t, db, url)
+	holdLocks(t, url, "SELECT FROM pets FOR UPDATE")
 	if got, err := openAsShipped(t, url).GetOrder(t.Context(), order.ID); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
-// placeExpired places an order that has expired and is stored as open.
-func placeExpired(t *testing.T, db *DB, url string) petstore.Order {
+// placeOverdue places an order that is overdue: it has expired and is stored as open.
+func placeOverdue(t *testing.T, db *DB, url string) petstore.Order {
 	t.Helper()
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
 	if err != nil {
@@ -152,14 +152,14 @@ func placeExpired(t *testing.T, db *DB, url string) petstore.Order {
 	return order
 }
 
-// TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain has a transaction that completes an order in time and commits a
-// moment later.
-func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
+// In TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain, a transaction completes an order in time and commits a moment
+// later.
+func TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)
 	db := open(t, url)
-	order := placeExpired(t, db, url)
-	slow := hold(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at; UPDATE pets SET status = 3")
+	order := placeOverdue(t, db, url)
+	slow := holdLocks(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 2, closed_at = created_at; UPDATE pets SET status = 3")
 	listed := make(chan int, 1)
 	go func() {
 		orders, err := db.ListOrders(t.Context(), petstore.OrderQuery{Status: petstore.Open, Limit: 9})
@@ -185,8 +185,8 @@ func TestAnOrderLeavesTheOpenOnesOnlyWhenItsEndIsCertain(t *testing.T) {
 	}
 }
 
-// TestAnOrderThatWasCancelledMeanwhileIsNotCompleted has a transaction that cancels an order while another one waits to
-// complete it.
+// In TestAnOrderThatWasCancelledMeanwhileIsNotCompleted, a transaction cancels an order while another one waits to complete
+// it.
 func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
@@ -194,7 +194,7 @@ func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow := hold(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 3, closed_at = created_at; UPDATE pets SET status = 1")
+	slow := holdLocks(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 3, closed_at = created_at; UPDATE pets SET status = 1")
 	completed := make(chan error, 1)
 	go func() {
 		_, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
@@ -208,6 +208,6 @@ func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
 		t.Errorf("got %v, want a refusal with the code %s", err, petstore.OrderClosed)
 	}
 	if got, err := db.GetOrder(t.Context(), order.ID); err != nil || got.Status != petstore.Cancelled {
-		t.Errorf("stored is %+v, %v", got, err)
+		t.Errorf("the order is %+v, %v", got, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// calls has one call of each kind: grouped, shared, alone, in a transaction.
+// calls has calls of each kind: grouped, shared, single, and in a transaction.
 var calls = map[string]func(ctx context.Context, db *DB) error{
 	"list": func(ctx context.Context, db *DB) error {
 		_, err := db.ListPets(ctx, petstore.PetQuery{Limit: 20})
@@ -62,12 +62,12 @@ func openUsed(t *testing.T, url string, timeout time.Duration) *DB {
 	mustCreate(t, setup)
 	setup.Close()
 	db := openConfig(t, Config{URL: url, timeout: timeout})
-	works(t, db)
-	callAll(t, db, 10) // on a busy machine some of them may be refused
+	awaitSuccess(t, db)
+	callAll(t, db, 10) // on a busy machine, the database may refuse some of them
 	return db
 }
 
-// callAll makes each call several times at once, and returns how the calls ended.
+// callAll makes each call several times, all at once, and returns their errors.
 func callAll(t *testing.T, db *DB, times int) map[string][]error {
 	var mu sync.Mutex
 	results := make(map[string][]error)
@@ -86,8 +86,9 @@ func callAll(t *testing.T, db *DB, times int) map[string][]error {
 	return results
 }
 
-// refused fails the test unless every call was refused: a read with Unavailable, a write perhaps with OutcomeUnknown.
-func refused(t *testing.T, results map[string][]error) {
+// wantRefused fails the test unless every call was refused: a read with Unavailable, a write with Unavailable or
+// OutcomeUnknown.
+func wantRefused(t *testing.T, results map[string][]error) {
 	t.Helper()
 	writes := []string{"create", "create once", "update", "ban"}
 	for name, errs := range results {
@@ -100,8 +101,8 @@ func refused(t *testing.T, results map[string][]error) {
 	}
 }
 
-// works returns when every call succeeds again.
-func works(t *testing.T, db *DB) {
+// awaitSuccess repeats every call until it succeeds.
+func awaitSuccess(t *testing.T, db *DB) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for name, call := range calls {
@@ -114,7 +115,7 @@ func works(t *testing.T, db *DB) {
 	}
 }
 
-func TestReadsDoNotNoticeThatTheirConnectionsWereCut(t *testing.T) {
+func TestReadsSurviveBrokenConnections(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := openUsed(t, url, longTimeout)
 	for _, name := range []string{"list", "get", "keys", "ping"} {
@@ -124,21 +125,21 @@ func TestReadsDoNotNoticeThatTheirConnectionsWereCut(t *testing.T) {
 		if err := calls[name](t.Context(), db); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		callAll(t, db, 10) // fills the pool again
+		callAll(t, db, 10) // fill the pool again
 	}
 }
 
-func TestAServerThatStopsMakesRefusalsUntilItIsBack(t *testing.T) {
+func TestCallsAreRefusedWhileTheServerIsStopped(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
 	db := openUsed(t, server.URL, callTimeout)
 	server.Stop(t)
-	refused(t, callAll(t, db, 3))
+	wantRefused(t, callAll(t, db, 3))
 	server.Start(t)
-	works(t, db)
+	awaitSuccess(t, db)
 }
 
-func TestAServerThatHangsMakesRefusalsUntilItAnswers(t *testing.T) {
+func TestCallsAreRefusedWhileTheServerHangs(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
 	db := openUsed(t, server.URL, callTimeout)
@@ -147,7 +148,7 @@ func TestAServerThatHangsMakesRefusalsUntilItAnswers(t *testing.T) {
 	go func() { results <- callAll(t, db, 10) }()
 	select {
 	case all := <-results:
-		refused(t, all)
+		wantRefused(t, all)
 	case <-time.After(10 * callTimeout):
 		t.Fatal("a call hangs")
 	}
@@ -155,7 +156,7 @@ func TestAServerThatHangsMakesRefusalsUntilItAnswers(t *testing.T) {
 		t.Error("a database that hangs was opened")
 	}
 	server.Resume(t)
-	works(t, db)
+	awaitSuccess(t, db)
 }
 
 func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
@@ -167,7 +168,7 @@ func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	acknowledged := make(chan petstore.Pet)
-	unavailable := make([][]string, 8) // the names of what was refused so
+	unavailable := make([][]string, 8) // by writer, the names of the animals that were refused as Unavailable
 	var writers sync.WaitGroup
 	for i := range unavailable {
 		writers.Go(func() { unavailable[i] = createUntil(ctx, t, db, i, acknowledged) })
@@ -196,7 +197,7 @@ func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
 	seen := make(map[int64]bool)
 	for _, pet := range pets {
 		if byID[pet.ID] != pet {
-			t.Errorf("%v was acknowledged and is now %v", pet, byID[pet.ID])
+			t.Errorf("%v was acknowledged, and %v is stored", pet, byID[pet.ID])
 		}
 		if seen[pet.ID] {
 			t.Errorf("the id %d was given twice", pet.ID)
@@ -208,13 +209,14 @@ func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
 	}
 	for _, name := range slices.Concat(unavailable...) {
 		if byName[name] != 0 {
-			t.Errorf("%s was refused as %s and is stored", name, petstore.Unavailable)
+			t.Errorf("%s was refused as %s, and is stored", name, petstore.Unavailable)
 		}
 	}
 }
 
-// TestWhatIsSaidToBeDoneAlreadyIsOnTheStandby repeats changes whose first call was cut off while it waited for a standby.
-func TestWhatIsSaidToBeDoneAlreadyIsOnTheStandby(t *testing.T) {
+// TestAnAnswerThatAChangeWasMadeWaitsForTheStandby repeats changes whose first call was cut off while it waited for the
+// standby.
+func TestAnAnswerThatAChangeWasMadeWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
 	primary := testservice.StartPostgres(t)
 	standby := primary.Standby(t)
@@ -239,11 +241,11 @@ func TestWhatIsSaidToBeDoneAlreadyIsOnTheStandby(t *testing.T) {
 		"DeletePet":      func(replica *DB) error { return replica.DeletePet(ctx, unwanted.ID) },
 		"DeleteCategory": func(replica *DB) error { return replica.DeleteCategory(ctx, category.ID) },
 	} {
-		replica := openAsShipped(t, primary.URL) // so that no change waits for another
+		replica := openAsShipped(t, primary.URL) // one replica each, so that no change waits for another
 		all.Go(func() {
 			for range 2 {
 				if err := change(replica); !petstore.IsCode(err, petstore.OutcomeUnknown) {
-					t.Errorf("%s says %v while no standby has the change", name, err)
+					t.Errorf("while no standby has the change, %s says %v", name, err)
 				}
 			}
 		})
@@ -251,16 +253,16 @@ func TestWhatIsSaidToBeDoneAlreadyIsOnTheStandby(t *testing.T) {
 	all.Wait()
 	standby.Start(t)
 	if order, err := db.CloseOrder(ctx, order.ID, petstore.Completed); err != nil || order.Status != petstore.Completed {
-		t.Errorf("CloseOrder says %v when the standby is back", err)
+		t.Errorf("once the standby is back, CloseOrder says %v", err)
 	}
 	for name, err := range map[string]error{"DeletePet": db.DeletePet(ctx, unwanted.ID), "DeleteCategory": db.DeleteCategory(ctx, category.ID)} {
 		if !petstore.IsCode(err, petstore.NotFound) {
-			t.Errorf("%s says %v when the standby is back", name, err)
+			t.Errorf("once the standby is back, %s says %v", name, err)
 		}
 	}
 }
 
-func TestAPrimaryThatBecomesReadOnlyIsLeft(t *testing.T) {
+func TestCallsLeaveAPrimaryThatBecomesReadOnly(t *testing.T) {
 	t.Parallel()
 	primary := testservice.StartPostgres(t)
 	standby := primary.Standby(t)
@@ -268,11 +270,11 @@ func TestAPrimaryThatBecomesReadOnlyIsLeft(t *testing.T) {
 	execute(t, primary.URL, "ALTER SYSTEM SET default_transaction_read_only = on")
 	execute(t, primary.URL, "SELECT pg_reload_conf()")
 	standby.Promote(t)
-	works(t, db)
+	awaitSuccess(t, db)
 }
 
 // createUntil creates animals with unique names until ctx ends. Every second create has an idempotency and is repeated
-// until it is acknowledged. createUntil returns the names of the other animals that were refused as Unavailable.
+// until it is acknowledged. Of the others, createUntil returns the names of those that were refused as Unavailable.
 func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowledged chan<- petstore.Pet) (unavailable []string) {
 	for n := 0; ctx.Err() == nil; n++ {
 		pet := petstore.NewPet{Name: fmt.Sprintf("Pet %d of %d", n, writer), Status: petstore.Available}
@@ -300,9 +302,9 @@ func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowle
 	return unavailable
 }
 
-// TestNoWorkBeginsWithoutTimeToEnd frees connections when the calls that wait for them have too little time left. Work that
-// is cut off breaks its connection, so under overload hardly any work would end.
-func TestNoWorkBeginsWithoutTimeToEnd(t *testing.T) {
+// TestNoWorkBeginsWithoutTimeToFinish frees connections when the calls that wait for them have too little time left. Work
+// that is cut off breaks its connection, so under overload hardly any work would finish.
+func TestNoWorkBeginsWithoutTimeToFinish(t *testing.T) {
 	db := openUsed(t, testservice.Postgres(t), longTimeout)
 	var held []*pgxpool.Conn
 	for range maxConns {
@@ -339,13 +341,13 @@ func TestNoWorkBeginsWithoutTimeToEnd(t *testing.T) {
 	}
 	all.Wait()
 	db.timeouts.call = longTimeout
-	works(t, db)
+	awaitSuccess(t, db)
 	if after := db.pool.Stat().NewConnsCount(); after != before {
 		t.Errorf("%d connections were made instead of %d", after, before)
 	}
 }
 
-func TestCloseLeavesAServerThatHangs(t *testing.T) {
+func TestCloseDoesNotWaitForAServerThatHangs(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
 	db := openUsed(t, server.URL, callTimeout)
@@ -359,7 +361,7 @@ func TestCloseLeavesAServerThatHangs(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second): // sooner than the driver gives up
-		t.Error("after 10 s it still waits for the server")
+	case <-time.After(10 * time.Second): // before the driver gives up
+		t.Error("after 10 s, Close still waits for the server")
 	}
 }

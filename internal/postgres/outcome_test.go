@@ -11,8 +11,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// uncertain are writes of each kind, whose statements carry the name in them, and how to see that they happened.
-var uncertain = []struct {
+// uncertainWrites has writes of each kind. Their statements contain the name, and done reports whether they happened.
+var uncertainWrites = []struct {
 	name  string
 	write func(ctx context.Context, db *DB, name string) error
 	done  func(ctx context.Context, db *DB, name string) (bool, error)
@@ -71,7 +71,7 @@ func TestAWriteWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
 		{"the connection breaks", open(t, url), proxy.Break},
 		{"the deadline ends", openAsShipped(t, url), proxy.Silence},
 	} {
-		for _, c := range uncertain {
+		for _, c := range uncertainWrites {
 			t.Run(c.name+", "+way.name, func(t *testing.T) {
 				answered := way.lose(t.Name())
 				err := c.write(t.Context(), way.db, t.Name())
@@ -80,7 +80,7 @@ func TestAWriteWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
 				}
 				<-answered
 				if done, err := c.done(t.Context(), direct, t.Name()); err != nil || !done {
-					t.Errorf("what the server has done is there: %v, %v", done, err)
+					t.Errorf("the server has done the write: %v, %v", done, err)
 				}
 			})
 		}
@@ -114,12 +114,12 @@ func TestACommitWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
 			t.Errorf("without the answer to %s: got %v, want a refusal with the code %s", c.lost, err, c.code)
 		}
 		if done, err := hasKey(t.Context(), db, c.lost); err != nil || done != c.done {
-			t.Errorf("without the answer to %s: done is %v, %v", c.lost, done, err)
+			t.Errorf("without the answer to %s: done is %v, want %v (%v)", c.lost, done, c.done, err)
 		}
 	}
 }
 
-func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
+func TestACreateWithAnIdempotencyWhoseAnswerWasLostIsReplayed(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
 	proxy := testservice.StartProxy(t, server.Address)
@@ -131,11 +131,11 @@ func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
 	}
 	pet, replayed, err := db.CreatePet(t.Context(), rex, idempotency)
 	if err != nil || !replayed || pet.NewPet != rex {
-		t.Errorf("the same again gives %v, a replay: %v, %v", pet, replayed, err)
+		t.Errorf("the repeated create returns %v, a replay: %v, %v", pet, replayed, err)
 	}
 	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 10})
 	if err != nil || len(pets) != 1 || pets[0] != pet {
-		t.Errorf("stored are %v, %v", pets, err)
+		t.Errorf("the store has %v, %v", pets, err)
 	}
 }
 
@@ -143,8 +143,8 @@ func TestACreateOnceWhoseAnswerWasLostIsReplayed(t *testing.T) {
 func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)
-	patient, db := open(t, server.URL), openAsShipped(t, server.URL)
-	mustCreate(t, patient)
+	setup, db := open(t, server.URL), openAsShipped(t, server.URL)
+	mustCreate(t, setup)
 	refuse := map[string]func(){
 		"its statement takes too long": func() {
 			execute(t, server.URL, `
@@ -168,28 +168,28 @@ func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 		}
 	}
 	server.Start(t)
-	if pets, err := patient.ListPets(t.Context(), petstore.PetQuery{Limit: 10}); err != nil || len(pets) != 1 {
-		t.Errorf("stored are %v, %v", pets, err)
+	if pets, err := setup.ListPets(t.Context(), petstore.PetQuery{Limit: 10}); err != nil || len(pets) != 1 {
+		t.Errorf("the store has %v, %v", pets, err)
 	}
 	execute(t, server.URL, "DROP TRIGGER leave ON pets")
-	if _, replayed, err := patient.CreatePet(t.Context(), rex, &petstore.Idempotency{Owner: "ann", Key: "k"}); err != nil || replayed {
-		t.Errorf("an Idempotency-Key that was refused has been used: %v, %v", replayed, err)
+	if _, replayed, err := setup.CreatePet(t.Context(), rex, &petstore.Idempotency{Owner: "ann", Key: "k"}); err != nil || replayed {
+		t.Errorf("a refused create has used its idempotency: %v, %v", replayed, err)
 	}
 }
 
-func TestAWriteHasNotHappenedOnlyIfTheServerSaysThatItWasUndone(t *testing.T) {
+func TestAFailedWriteIsNotDoneOnlyIfTheServerRolledItBack(t *testing.T) {
 	for _, c := range []struct {
 		answer string
 		err    pgconn.PgError
 		code   petstore.Code
 	}{
 		{"a deadlock", pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "40P01"}, petstore.Unavailable},
-		{"the end of the server", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: adminShutdown}, petstore.Unavailable},
-		{"a panic, maybe during the commit", pgconn.PgError{SeverityUnlocalized: "PANIC", Code: "XX000"}, petstore.OutcomeUnknown},
+		{"a shutdown of the server", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: adminShutdown}, petstore.Unavailable},
+		{"a panic, perhaps during the commit", pgconn.PgError{SeverityUnlocalized: "PANIC", Code: "XX000"}, petstore.OutcomeUnknown},
 		{"a pooler that has lost the server", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "08P01"}, petstore.OutcomeUnknown},
 	} {
 		t.Run(c.answer, func(t *testing.T) {
-			if err := outcome(&c.err); !petstore.IsCode(err, c.code) {
+			if err := writeFailure(&c.err); !petstore.IsCode(err, c.code) {
 				t.Errorf("got %v, want a refusal with the code %s", err, c.code)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -14,17 +15,32 @@ import (
 const (
 	selectPets = "SELECT id, name, category_id, status FROM pets WHERE id < $1 ORDER BY id DESC LIMIT $2"
 
-	// The status is compared as a row, so that the planner does not take it for a constant: then only the index on the
-	// status gives this order. Otherwise the planner may walk the primary key through the whole table to find a rare
-	// status.
+	// The status is compared as a row, so that the planner does not treat it as a constant, and only the index on the status
+	// is in the order of the page. With a constant, the planner may walk the primary key through the whole table to find a
+	// rare status.
 	selectPetsOfStatus = `
 		SELECT id, name, category_id, status FROM pets
 		WHERE (status, id) < ($3, $1) AND status >= $3 ORDER BY status DESC, id DESC LIMIT $2`
 
 	selectPetsByID = "SELECT id, name, category_id, status FROM pets WHERE id = ANY ($1)"
+
+	// SQL does not define the order of the rows of RETURNING, so the ids are assigned to the positions before anything is
+	// stored.
+	insertPets = `
+		WITH fresh AS MATERIALIZED (
+			SELECT nextval('pets_id') AS id, pet.*
+			FROM unnest($1::text[], $2::bigint[], $3::smallint[]) WITH ORDINALITY AS pet (name, category_id, status, position)
+		), stored AS (
+			INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
+			SELECT id, name, category_id, status FROM fresh
+		)
+		SELECT id FROM fresh ORDER BY position`
+
+	updatePet = "UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1"
+	deletePet = "DELETE FROM pets WHERE id = $1"
 )
 
-// ListPets shares one query among all callers that ask for the same page at the same time.
+// ListPets returns at most q.Limit animals, newest first. Callers that want the same page at the same time share one query.
 func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, failure(err)
@@ -33,13 +49,13 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet
 	return pets, failure(err)
 }
 
-// page reads a page together with other pages that are asked for at the same time.
-func (db *DB) page(q petstore.PetQuery) ([]petstore.Pet, error) {
-	return db.lanes[db.turn.Add(1)%lanes].Do(context.Background(), q)
+// listPage reads a page, in one round trip with other pages that are wanted at the same time.
+func (db *DB) listPage(q petstore.PetQuery) ([]petstore.Pet, error) {
+	return db.lanes[db.nextLane.Add(1)%laneCount].Do(context.Background(), q)
 }
 
-// list reads pages in one round trip.
-func (db *DB) list(queries []petstore.PetQuery) ([][]petstore.Pet, error) {
+// listBatch reads pages in one round trip.
+func (db *DB) listBatch(queries []petstore.PetQuery) ([][]petstore.Pet, error) {
 	pages := make([][]petstore.Pet, len(queries))
 	err := db.read(context.Background(), func(ctx context.Context) error {
 		results := db.pool.SendBatch(ctx, pageBatch(queries))
@@ -58,7 +74,7 @@ func (db *DB) list(queries []petstore.PetQuery) ([][]petstore.Pet, error) {
 	return pages, err
 }
 
-// pageBatch is made for each attempt: a batch remembers the connection that it was sent on.
+// pageBatch returns a new batch for each attempt, because a batch remembers the connection that it was sent on.
 func pageBatch(queries []petstore.PetQuery) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, q := range queries {
@@ -84,8 +100,8 @@ func collectPets(rows pgx.Rows) (pets []petstore.Pet, err error) {
 	return pets, rows.Err()
 }
 
-// readPet reads a row in the binary format of PostgreSQL, at a quarter of the cost of Scan. If the URL has chosen the
-// text format, it uses Scan.
+// readPet reads a row in PostgreSQL's binary format, at a quarter of the cost of Scan. If the URL chooses the text format,
+// readPet uses Scan.
 func readPet(rows pgx.Rows) (petstore.Pet, error) {
 	if rows.FieldDescriptions()[0].Format != pgx.BinaryFormatCode {
 		return scanPet(rows)
@@ -105,7 +121,7 @@ func scanPet(row pgx.Row) (pet petstore.Pet, err error) {
 	return pet, err
 }
 
-// GetPet reads the animal together with all animals that are asked for at the same time.
+// GetPet returns one animal. It shares a query with all calls that arrive at the same time.
 func (db *DB) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	if err := ctx.Err(); err != nil {
 		return petstore.Pet{}, failure(err)
@@ -117,8 +133,8 @@ func (db *DB) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	return pet, failure(err)
 }
 
-// fetch returns the animals with these ids. It returns a zero animal for an id that does not exist.
-func (db *DB) fetch(ids []int64) ([]petstore.Pet, error) {
+// getBatch returns the animals with these ids. For an id that does not exist, it returns a zero animal.
+func (db *DB) getBatch(ids []int64) ([]petstore.Pet, error) {
 	var found []petstore.Pet
 	err := db.read(context.Background(), func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, selectPetsByID, ids)
@@ -136,4 +152,108 @@ func (db *DB) fetch(ids []int64) ([]petstore.Pet, error) {
 		pets[i] = byID[id]
 	}
 	return pets, err
+}
+
+// CreatePet stores an animal, together with the animals that others create at the same time.
+func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	if idempotency != nil {
+		return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
+			made := petstore.Pet{NewPet: pet}
+			err := tx.QueryRow(ctx, insertPets, []string{pet.Name}, []int64{pet.CategoryID}, []int16{int16(pet.Status)}).Scan(&made.ID)
+			return made, err
+		})
+	}
+	if err := ctx.Err(); err != nil {
+		return petstore.Pet{}, false, failure(err)
+	}
+	// Once its animal is accepted, a caller waits for the result even if ctx ends.
+	created, err := db.creates.Do(context.Background(), pet)
+	return created, false, writeFailure(err)
+}
+
+// AddPets stores animals in one transaction.
+func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *petstore.Idempotency) (bool, error) {
+	_, replayed, err := makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (int, error) {
+		names, categories, statuses := petColumns(pets)
+		_, err := tx.Exec(ctx, insertPets, names, categories, statuses)
+		return len(pets), err
+	})
+	return replayed, err
+}
+
+// petColumns returns the parameters of insertPets.
+func petColumns(pets []petstore.NewPet) (names []string, categories []int64, statuses []int16) {
+	names, categories, statuses = make([]string, len(pets)), make([]int64, len(pets)), make([]int16, len(pets))
+	for i, pet := range pets {
+		names[i], categories[i], statuses[i] = pet.Name, pet.CategoryID, int16(pet.Status)
+	}
+	return names, categories, statuses
+}
+
+// createBatch stores animals in one statement.
+func (db *DB) createBatch(pets []petstore.NewPet) ([]petstore.Pet, error) {
+	names, categories, statuses := petColumns(pets)
+	created := make([]petstore.Pet, 0, len(pets))
+	err := db.write(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
+		rows, err := conn.Query(ctx, insertPets, names, categories, statuses)
+		if err != nil {
+			return err
+		}
+		var id int64
+		_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+			created = append(created, petstore.Pet{ID: id, NewPet: pets[len(created)]})
+			return nil
+		})
+		return err
+	})
+	if db.batched != nil {
+		db.batched(len(pets))
+	}
+	return created, err
+}
+
+// UpdatePet changes an animal. It locks the animal, so that the second of two concurrent patches sees the result of the
+// first.
+func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
+	pet, done, err := db.tryUpdate(ctx, id, patch)
+	if done || err != nil {
+		return pet, err
+	}
+	err = db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
+		before, holder, _, err := db.lockPetWithHolder(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if pet, err = before.Patch(patch, holder); err != nil || pet == before {
+			return err
+		}
+		_, err = tx.Exec(ctx, updatePet, id, pet.Name, pet.CategoryID, int16(pet.Status))
+		return err
+	})
+	if err != nil {
+		return petstore.Pet{}, err
+	}
+	return pet, nil
+}
+
+// DeletePet removes an animal that no open order holds.
+func (db *DB) DeletePet(ctx context.Context, id int64) error {
+	if done, err := db.tryDelete(ctx, id); done || err != nil {
+		return err
+	}
+	err := db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
+		_, holder, _, err := db.lockPetWithHolder(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if holder != nil {
+			return petstore.PetReservedBy(*holder)
+		}
+		_, err = tx.Exec(ctx, deletePet, id)
+		return err
+	})
+	if petstore.IsCode(err, petstore.NotFound) {
+		return cmp.Or(db.confirmDurable(ctx), err)
+	}
+	return err
 }

@@ -16,7 +16,7 @@ import (
 func TestTheLongestNameFits(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	random := rand.New(rand.NewPCG(1, 2))
-	name := make([]rune, petstore.MaxNameLength) // of four bytes each, which no compression makes shorter
+	name := make([]rune, petstore.MaxNameLength) // random characters of four bytes each, so that compression does not help
 	for i := range name {
 		name[i] = 0x10000 + random.Int32N(0x10_0000)
 	}
@@ -30,7 +30,7 @@ func TestTheLongestNameFits(t *testing.T) {
 	}
 }
 
-func TestAnimalsAreReadInEitherFormOfTheProtocol(t *testing.T) {
+func TestAnimalsAreReadInEitherFormatOfTheProtocol(t *testing.T) {
 	url := testservice.Postgres(t)
 	want := mustCreate(t, open(t, url))
 	for _, mode := range []string{"cache_statement", "simple_protocol"} {
@@ -44,12 +44,12 @@ func TestAnimalsAreReadInEitherFormOfTheProtocol(t *testing.T) {
 	}
 }
 
-func TestPagesThatComeTogetherAreEachTheirOwn(t *testing.T) {
+func TestEachPageOfABatchIsItsOwn(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	for range 4 {
 		mustCreate(t, db)
 	}
-	pages, err := db.list([]petstore.PetQuery{{Limit: 1}, {Limit: 2, Before: 3}, {Limit: 9, Status: petstore.Sold}, {Limit: 9, Status: petstore.Available, Before: 2}})
+	pages, err := db.listBatch([]petstore.PetQuery{{Limit: 1}, {Limit: 2, Before: 3}, {Limit: 9, Status: petstore.Sold}, {Limit: 9, Status: petstore.Available, Before: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +62,8 @@ func TestPagesThatComeTogetherAreEachTheirOwn(t *testing.T) {
 	}
 }
 
-// TestEveryReadWalksAnIndex must pass whatever the planner knows about the table, because a walk along the wrong index
-// reads the whole table.
+// TestEveryReadWalksAnIndex checks the plans whatever the planner knows about the table. A walk along the wrong index would
+// read the whole table.
 func TestEveryReadWalksAnIndex(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	const oneInAThousandIsSold = `
@@ -84,10 +84,10 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 				{"(bigint, bigint, smallint)", selectPetsOfStatus, "(20000, 20, 3::smallint)", "pets_by_status"},
 				{"(bigint, bigint)", selectPets, "(20000, 20)", "pets_pkey"},
 				{"(bigint[])", selectPetsByID, "('{1, 2, 3}')", "pets_pkey"},
-				{"(bigint, text, bigint, smallint)", updateFree, "(1, NULL, 1, NULL)", "pets_pkey"},
-				{"(bigint)", deleteFree, "(1)", "pets_pkey"},
-				{"(bigint, text, bigint)", placeFree, "(1, '', 1)", "pets_pkey"},
-				{"(bigint, smallint, smallint)", closeHolding, "(1, 2::smallint, 3::smallint)", "pets_pkey"},
+				{"(bigint, text, bigint, smallint)", updateIfFree, "(1, NULL, 1, NULL)", "pets_pkey"},
+				{"(bigint)", deleteIfFree, "(1)", "pets_pkey"},
+				{"(bigint, text, bigint)", placeIfFree, "(1, '', 1)", "pets_pkey"},
+				{"(bigint, smallint, smallint)", closeIfFree, "(1, 2::smallint, 3::smallint)", "pets_pkey"},
 			} {
 				plan := explain(t, db, read.types, read.sql, read.args)
 				if !strings.Contains(plan, read.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "Sort") {
@@ -98,8 +98,8 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 	}
 }
 
-// explain returns the plan of a statement that is prepared once and used for any arguments. Types and arguments, if any,
-// are in parentheses.
+// explain returns the plan of a statement that is prepared once for all arguments. Types and arguments, if any, are in
+// parentheses.
 func explain(t *testing.T, db *DB, types, sql, args string) string {
 	t.Helper()
 	var plan []string

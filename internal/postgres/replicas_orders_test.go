@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// mustCreate stores an available animal.
+// mustCreate creates an available animal.
 func mustCreate(t *testing.T, db *DB) petstore.Pet {
 	t.Helper()
 	pet, _, err := db.CreatePet(t.Context(), rex, nil)
@@ -33,7 +33,7 @@ func expectPet(t *testing.T, dbs [3]*DB, id int64, status petstore.Status) {
 }
 
 func TestOfFiftyOrdersAtThreeReplicasOneIsPlaced(t *testing.T) {
-	dbs := replicas(t)
+	dbs := openReplicas(t)
 	for range 5 {
 		pet := mustCreate(t, dbs[0])
 		var placed atomic.Int64
@@ -59,7 +59,7 @@ func TestOfFiftyOrdersAtThreeReplicasOneIsPlaced(t *testing.T) {
 }
 
 func TestOneOfCompletingCancellingAndExpiringWins(t *testing.T) {
-	dbs := replicas(t)
+	dbs := openReplicas(t)
 	ends := map[petstore.OrderStatus]int{}
 	for range 60 {
 		pet := mustCreate(t, dbs[0])
@@ -94,7 +94,7 @@ func TestOneOfCompletingCancellingAndExpiringWins(t *testing.T) {
 			}
 		}
 		ends[end]++
-		for time.Now().Before(order.ExpiresAt) { // the sweep above may have come too early
+		for time.Now().Before(order.ExpiresAt) { // the calls of ExpireOrders above may have come too early
 			time.Sleep(time.Millisecond)
 		}
 		if _, err := dbs[2].ExpireOrders(t.Context()); err != nil {
@@ -105,11 +105,11 @@ func TestOneOfCompletingCancellingAndExpiringWins(t *testing.T) {
 		}
 		expectPet(t, dbs, pet.ID, end.Leaves())
 	}
-	t.Logf("how they ended: %v", ends)
+	t.Logf("how the orders ended: %v", ends)
 }
 
 func TestReplicasNeverGiveTwoCategoriesOneNumber(t *testing.T) {
-	dbs := replicas(t)
+	dbs := openReplicas(t)
 	const each = 20
 	given := make([]int64, 3*each)
 	var all sync.WaitGroup
@@ -121,7 +121,7 @@ func TestReplicasNeverGiveTwoCategoriesOneNumber(t *testing.T) {
 			}
 			given[i] = category.ID
 			if _, _, err := dbs[(i+1)%3].CreateCategory(t.Context(), fmt.Sprint("category ", i), nil); !petstore.IsCode(err, petstore.NameTaken) {
-				t.Errorf("the name of category %d once more: %v", category.ID, err)
+				t.Errorf("a second category with the name of category %d: %v", category.ID, err)
 			}
 		})
 	}
@@ -129,14 +129,14 @@ func TestReplicasNeverGiveTwoCategoriesOneNumber(t *testing.T) {
 	seen := map[int64]bool{}
 	for _, id := range given {
 		if seen[id] || id < 1 {
-			t.Errorf("the number %d was given twice, or is none", id)
+			t.Errorf("the number %d was given twice, or is not positive", id)
 		}
 		seen[id] = true
 	}
 }
 
-// storm changes animals in every way until ctx ends.
-func storm(ctx context.Context, db *DB) (err error) {
+// changeRandomly makes random changes of animals until ctx ends.
+func changeRandomly(ctx context.Context, db *DB) (err error) {
 	for ctx.Err() == nil {
 		id := 1 + rand.Int64N(60)
 		switch rand.IntN(6) {
@@ -163,8 +163,8 @@ func storm(ctx context.Context, db *DB) (err error) {
 	return nil
 }
 
-func TestTheInventoryIsExactAfterAStormOnThreeReplicas(t *testing.T) {
-	dbs := replicas(t)
+func TestTheInventoryIsExactAfterConcurrentChangesOnThreeReplicas(t *testing.T) {
+	dbs := openReplicas(t)
 	for range 20 {
 		mustCreate(t, dbs[0])
 	}
@@ -173,7 +173,7 @@ func TestTheInventoryIsExactAfterAStormOnThreeReplicas(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
-			if err := storm(ctx, dbs[i%3]); err != nil {
+			if err := changeRandomly(ctx, dbs[i%3]); err != nil {
 				t.Error(err)
 			}
 		})
@@ -193,14 +193,14 @@ func TestTheInventoryIsExactAfterAStormOnThreeReplicas(t *testing.T) {
 	}
 	all.Wait()
 	for _, db := range dbs {
-		if err := exact(t.Context(), db); err != nil {
+		if err := checkConsistency(t.Context(), db); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// exact compares the inventory with the animals, and the animals with the orders that hold them.
-func exact(ctx context.Context, db *DB) error {
+// checkConsistency compares the inventory with the animals, and the animals with the orders that hold them.
+func checkConsistency(ctx context.Context, db *DB) error {
 	pets, err := db.ListPets(ctx, petstore.PetQuery{Limit: 1_000_000})
 	if err != nil {
 		return err

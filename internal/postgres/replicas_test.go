@@ -12,15 +12,15 @@ import (
 	"petstore/internal/testservice"
 )
 
-// replicas opens one database three times.
-func replicas(t *testing.T) [3]*DB {
+// openReplicas opens one database three times.
+func openReplicas(t *testing.T) [3]*DB {
 	t.Helper()
 	url := testservice.Postgres(t)
 	return [3]*DB{open(t, url), open(t, url), open(t, url)}
 }
 
-func TestWhatOneReplicaAcknowledgedEveryReplicaShows(t *testing.T) {
-	dbs := replicas(t)
+func TestEveryReplicaShowsWhatOneAcknowledged(t *testing.T) {
+	dbs := openReplicas(t)
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
@@ -45,7 +45,7 @@ func TestWhatOneReplicaAcknowledgedEveryReplicaShows(t *testing.T) {
 }
 
 func TestDuplicatesAtEveryReplicaMakeOnePet(t *testing.T) {
-	dbs := replicas(t)
+	dbs := openReplicas(t)
 	now := time.Now()
 	const keys, duplicates = 10, 6
 	for _, round := range []struct {
@@ -79,14 +79,14 @@ func TestDuplicatesAtEveryReplicaMakeOnePet(t *testing.T) {
 				t.Errorf("%d animals, %v; want %d", len(pets), err, round.pets)
 			}
 			if fresh.Load() != round.fresh {
-				t.Errorf("%d of the answers are no replays, want %d", fresh.Load(), round.fresh)
+				t.Errorf("%d answers are not replays, want %d", fresh.Load(), round.fresh)
 			}
 		})
 	}
 }
 
-func TestReplicasPurgeAtOnce(t *testing.T) {
-	dbs := replicas(t)
+func TestReplicasPurgeConcurrently(t *testing.T) {
+	dbs := openReplicas(t)
 	execute(t, dbs[0].pool.Config().ConnString(), `
 		INSERT INTO idempotency SELECT 'ann', n, '', n, '{}' FROM generate_series(1, 5000) n`)
 	var purged atomic.Int64

@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// callTimeout bounds every call, including its wait for a connection. If the database hangs, requests are refused and do
-// not hang.
+// callTimeout bounds every call, including its wait for a connection. If the database hangs, requests are refused instead
+// of hanging too.
 const callTimeout = 3 * time.Second
 
-// timeouts bounds a call and its parts. All parts follow from call, so that a test can lengthen them together.
+// timeouts bounds a call and its parts. All parts are derived from call, so that a test can lengthen them together.
 type timeouts struct {
 	call time.Duration
 	// statement bounds one statement on the server. It is shorter than call, so that the server's answer still arrives and
@@ -34,8 +34,8 @@ func (cfg Config) timeouts() timeouts {
 
 var errNoTime = fmt.Errorf("no connection was free in time: %w", context.DeadlineExceeded)
 
-// leaveTime refuses a connection to a call that has no time left for its work. When time ends in the middle of the work,
-// the connection breaks, and under overload that would happen to nearly every call.
+// leaveTime refuses a connection to a call that has too little time left for its work. A timeout in the middle of the work
+// breaks the connection, and under overload that would happen to nearly every call.
 func (t timeouts) leaveTime(ctx context.Context, _ *pgx.Conn) (valid bool, err error) {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < t.work {
 		return true, errNoTime

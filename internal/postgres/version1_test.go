@@ -13,7 +13,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// loadVersionOne fills a database with the store that the first version made.
+// loadVersionOne fills a database with a store that the first version of the program wrote.
 func loadVersionOne(t testing.TB, url string) {
 	t.Helper()
 	dump, err := os.ReadFile("testdata/version1.sql")
@@ -36,7 +36,7 @@ func TestAStoreOfTheFirstVersionIsMigrated(t *testing.T) {
 		func(t *testing.T) petstore.Database { return openEmptied(t, there) })
 }
 
-// TestAMigrationMissesNothingThatIsWrittenMeanwhile has a server of the first version in the middle of a create.
+// In TestAMigrationMissesNothingThatIsWrittenMeanwhile, a server of the first version is in the middle of a create.
 func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	const (
 		pet    = "INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 1)"
@@ -44,8 +44,8 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	)
 	url := testservice.Postgres(t)
 	for name, create := range map[string][2]string{
-		"a create":                   {pet, "SELECT"},
-		"a create that is sent once": {record, pet},
+		"a create":                     {pet, "SELECT"},
+		"a create with an idempotency": {record, pet},
 	} {
 		t.Run(name, func(t *testing.T) {
 			loadVersionOne(t, url)
@@ -76,14 +76,14 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 			if err := <-migrated; err != nil {
 				t.Fatal(err)
 			}
-			if err := exact(t.Context(), openMigrated(t, url)); err != nil {
+			if err := checkConsistency(t.Context(), openMigrated(t, url)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// awaitLockWaits returns as soon as that many sessions wait for a lock in the database.
+// awaitLockWaits waits until n sessions wait for a lock in the database.
 func awaitLockWaits(t *testing.T, url string, n int) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
@@ -101,7 +101,7 @@ func awaitLockWaits(t *testing.T, url string, n int) {
 	}
 }
 
-// BenchmarkMigration brings a million animals of the first version to this one: go test -bench Migration -benchtime 1x.
+// BenchmarkMigration migrates a store of the first version with a million animals. Run it with -benchtime 1x.
 func BenchmarkMigration(b *testing.B) {
 	url := testservice.Postgres(b)
 	for b.Loop() {

@@ -3,7 +3,7 @@ CREATE TABLE settings (
     value text NOT NULL
 );
 
--- Below 2^53 every JavaScript client reads an id exactly.
+-- Below 2^53, JavaScript clients read an id exactly.
 CREATE TABLE pets (
     id          bigint   GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME pets_id MAXVALUE 9007199254740991) PRIMARY KEY,
     name        text     NOT NULL,
@@ -11,11 +11,11 @@ CREATE TABLE pets (
     status      smallint NOT NULL CHECK (status BETWEEN 1 AND 3) -- available, pending, sold
 );
 
--- It does not hold the names: 1,000 characters can take 4,000 bytes, an index entry has room for 2,704. A list by status
--- is as fast without them, since the newest animals stand side by side in the table.
+-- The index leaves out the names: 1,000 characters can take 4,000 bytes, and an index entry has room for 2,704. A list by
+-- status is just as fast, because the newest animals are side by side in the table.
 CREATE INDEX pets_by_status ON pets (status, id);
 
--- Times are milliseconds since 1970, NULL for never.
+-- Times are milliseconds since 1970; NULL means never.
 CREATE TABLE keys (
     id         text   PRIMARY KEY,
     hash       bytea  NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -25,7 +25,7 @@ CREATE TABLE keys (
     per_minute bigint NOT NULL,
     per_day    bigint NOT NULL,
     created_at bigint NOT NULL,
-    lifetime   bigint NOT NULL, -- milliseconds, 0 for ever
+    lifetime   bigint NOT NULL, -- in milliseconds; 0 means forever
     expires_at bigint,
     revoked_at bigint
 );

@@ -1,34 +1,34 @@
--- Servers of the version before may still create animals. They take these locks in the same order, and nothing is created
--- between the count of the animals and the triggers.
+-- Servers of the previous version may still create animals. They lock these tables in the same order, so nothing blocks, and
+-- no animal is created between the count of the animals and the triggers.
 LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE;
 LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE;
 
--- What a key may do, when it was replaced, and when it was last used (to the hour). A key with a younger one of the same
--- owner was replaced when that was made.
+-- What a key may do, when it was rotated, and the hour of its last use. If its owner has a younger key, a key was rotated
+-- when the younger one was created.
 ALTER TABLE keys
     ADD COLUMN access       text NOT NULL DEFAULT 'write' CHECK (access IN ('read', 'write')),
     ADD COLUMN rotated_at   bigint,
     ADD COLUMN last_used_at bigint;
 UPDATE keys SET rotated_at = (SELECT min(created_at) FROM keys AS next WHERE next.owner = keys.owner AND next.created_at > keys.created_at);
 
--- A name for a number that animals carry, compared by code points.
+-- The names of the category numbers of animals, compared by code point.
 CREATE TABLE categories (
     id   bigint PRIMARY KEY,
     name text   COLLATE "C" NOT NULL UNIQUE
 );
 
--- One row from the first createCategory on: the number it takes next, unless that has a name.
+-- Has one row from the first createCategory on: the number to take next, unless that number has a name by then.
 CREATE TABLE category_counter (
-    single boolean PRIMARY KEY DEFAULT true CHECK (single), -- so that there is one row
+    single boolean PRIMARY KEY DEFAULT true CHECK (single), -- so that there is only one row
     next   bigint  NOT NULL
 );
 
--- Times are milliseconds since 1970. A closed order keeps the number of an animal that may be gone.
+-- Times are milliseconds since 1970. The animal of a closed order may have been deleted.
 CREATE TABLE orders (
     id         bigint   GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME orders_id MAXVALUE 9007199254740991) PRIMARY KEY,
     pet_id     bigint   NOT NULL,
     status     smallint NOT NULL CHECK (status BETWEEN 1 AND 4), -- open, completed, cancelled, expired
-    reference  text     NOT NULL, -- empty for none
+    reference  text     NOT NULL, -- empty if there is none
     created_at bigint   NOT NULL,
     expires_at bigint   NOT NULL,
     closed_at  bigint   CHECK ((closed_at IS NULL) = (status = 1))
@@ -39,8 +39,8 @@ CREATE INDEX orders_by_end ON orders (expires_at) WHERE status = 1;
 CREATE INDEX orders_by_status ON orders (status, id);
 CREATE INDEX orders_by_pet ON orders (pet_id, id);
 
--- The sum of the deltas of a status is how many animals it has. Every statement that changes animals appends its own, so
--- that replicas never wait for each other. They are folded together later.
+-- The number of animals of a status is the sum of its deltas. Every statement that changes animals appends its own deltas, so
+-- that replicas never wait for each other. Upkeep later replaces them by their sums.
 CREATE TABLE inventory (
     status smallint NOT NULL,
     delta  bigint   NOT NULL
@@ -69,7 +69,7 @@ CREATE TRIGGER pets_removed AFTER DELETE ON pets REFERENCING OLD TABLE AS remove
 CREATE TRIGGER pets_changed AFTER UPDATE ON pets REFERENCING OLD TABLE AS removed NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION count_pets();
 
--- An idempotency record keeps what was answered, whatever becomes of what was made.
+-- An idempotency record keeps the answer, whatever becomes of the thing that was created.
 DELETE FROM idempotency WHERE NOT EXISTS (SELECT FROM pets WHERE id = pet_id);
 ALTER TABLE idempotency ADD COLUMN answer text NOT NULL DEFAULT '';
 UPDATE idempotency SET answer = (
