@@ -47,21 +47,10 @@ func TestFallbackConforms(t *testing.T) {
 
 func TestFallbackConformsWithoutRedis(t *testing.T) {
 	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
-		f, _ := openFallback(t, "redis://"+refusingAddress(t), petstore.Production)
+		f, _ := openFallback(t, "redis://"+testservice.FreeAddress(t), petstore.Production)
 		f.now = now
 		return f
 	})
-}
-
-// refusingAddress returns an address that refuses connections.
-func refusingAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Close()
-	return listener.Addr().String()
 }
 
 func TestReplicasCountTogetherWhileRedisAnswers(t *testing.T) {
