@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -48,7 +49,9 @@ type bench struct {
 	binary          string          // the path of petstore
 	postgres, redis *service        // redis is nil unless both run
 	services        []*service      // what is being measured
+	held            []io.Closer     // what keeps others away from the ports of the services
 	run             report.Run
+	partial         string // the file with the results of a run that is not complete
 }
 
 func run(args []string) error {
@@ -95,18 +98,7 @@ func run(args []string) error {
 	if *profiles != "" {
 		return b.profileLines(*profiles)
 	}
-	if err := errors.Join(b.measure(strings.Split(*skip, ",")), os.MkdirAll(results, 0o755)); err != nil {
-		return err
-	}
-	file := filepath.Join(results, "latest.json")
-	if err := errors.Join(report.Save(file, b.run), b.run.Write(docs)); err != nil {
-		return err
-	}
-	fmt.Printf("\nWrote %s, and %s and %s into %s, after %v.\n", file, report.Page, report.Details, docs, time.Since(b.run.Date).Round(time.Second))
-	if wrong := b.run.Wrong(false); wrong.Answers > 0 {
-		return fmt.Errorf("%d answers were wrong; the first: %s", wrong.Answers, wrong.First)
-	}
-	return nil
+	return b.record(results, docs, strings.Split(*skip, ","))
 }
 
 // newBench prepares a run and builds petstore.
@@ -184,6 +176,9 @@ func (b *bench) close() {
 			store.stop()
 		}
 	}
+	for _, port := range b.held {
+		port.Close()
+	}
 	os.RemoveAll(b.scratch)
 }
 
@@ -213,7 +208,7 @@ func measureSync(dir string) (time.Duration, error) {
 	return time.Duration(times.Median()), err
 }
 
-// must panics if err is not nil. It is for errors that make any measurement impossible, such as a lack of free ports.
+// must panics if err is not nil. It is for errors that make any measurement impossible, such as a full disk.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

@@ -43,7 +43,8 @@ func (b *bench) measure(skip []string) error {
 }
 
 // measureInTurn measures lines on services round by round, each time in another order, so that whatever else happens on the
-// machine affects all of them alike. At few connections, peers are measured only with creates.
+// machine affects all of them alike. It keeps what it has measured after each line. At few connections, peers are measured
+// only with creates.
 func (b *bench) measureInTurn(services []*service, what []report.Line, rounds int, keys ...report.Key) error {
 	for _, line := range what {
 		for _, key := range keys {
@@ -53,14 +54,18 @@ func (b *bench) measureInTurn(services []*service, what []report.Line, rounds in
 			})
 			for round := range rounds {
 				for i := range measured {
-					if err := b.measureOnce(measured[(i+round)%len(measured)], key, round); err != nil {
-						return err
+					s := measured[(i+round)%len(measured)]
+					if err := b.measureOnce(s, key, round); err != nil {
+						return fmt.Errorf("%s, %s: %w", s.Name, line.Name, err)
 					}
 				}
 			}
 			for _, s := range measured {
 				b.print(s.key(key), s.Name)
 			}
+		}
+		if err := b.keep("the bench ended before everything was measured"); err != nil {
+			return err
 		}
 	}
 	return nil

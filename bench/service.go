@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -39,15 +40,28 @@ type service struct {
 
 // newService makes a service for a subject, with a folder and a free address.
 func (b *bench) newService(subject report.Subject, requests lines) *service {
-	s := &service{Subject: subject, lines: requests, dir: must(os.MkdirTemp(b.scratch, subject.ID+"-")), address: freeAddress()}
+	s := &service{Subject: subject, lines: requests, dir: must(os.MkdirTemp(b.scratch, subject.ID+"-")), address: b.freeAddress()}
 	_, s.port, _ = net.SplitHostPort(s.address)
 	return s
 }
 
-func freeAddress() string {
-	l := must(net.Listen("tcp", "127.0.0.1:0"))
-	defer l.Close()
-	return l.Addr().String()
+// freeAddress returns an address on which nothing listens. Its port is below those of outgoing connections, of which a load
+// makes thousands. Until the bench ends, it holds the UDP port of the same number, which every bench and test needs before
+// it uses the port.
+func (b *bench) freeAddress() string {
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
+		held, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
+		}
+		b.held = append(b.held, held)
+		if listener, err := net.Listen("tcp", address); err == nil {
+			listener.Close()
+			return address
+		}
+	}
+	panic("no free port was found between 20000 and 29999")
 }
 
 // start runs a command in the service's folder, which also has its log, and returns when the service is ready.
@@ -67,7 +81,7 @@ func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	}()
 	if err := s.wait(ready); err != nil {
 		s.stop()
-		return nil, fmt.Errorf("%s does not start: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: %s does not start: %w", s.Name, filepath.Base(cmd.Path), err)
 	}
 	return s, nil
 }

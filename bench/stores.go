@@ -118,9 +118,11 @@ func (b *bench) seed(s *service, database string, rows int64) (url string, err e
 }
 
 func (b *bench) seedSQLite(path string, rows int64) error {
-	if err := b.migrate("sqlite:" + path); err != nil {
+	maker := b.newService(b.subject(report.SQLite), petstoreLines(rows)) // only a server makes an SQLite database
+	if _, err := maker.launch(b.serve(maker, "sqlite:"+path)); err != nil {
 		return err
 	}
+	maker.stop()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
@@ -145,15 +147,15 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 func (b *bench) seedPostgres(database string, rows int64) error {
 	return cmp.Or(
 		b.postgres.sql("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"),
-		b.migrate(b.postgres.url(database)),
+		b.migratePostgres(database),
 		b.postgres.sql(database, fmt.Sprintf("INSERT INTO pets (name, category_id, status) %s generate_series(1, %d::bigint) i ORDER BY i", animal, rows)),
 		b.postgres.sql(database, "VACUUM ANALYZE pets"),
 		b.postgres.sql(database, "CHECKPOINT"),
 	)
 }
 
-func (b *bench) migrate(database string) error {
-	cmd := exec.Command(b.binary, "migrate", "--database", database)
+func (b *bench) migratePostgres(database string) error {
+	cmd := exec.Command(b.binary, "migrate", "--database", b.postgres.url(database))
 	cmd.Env = cleanEnvironment()
 	return runCommand(cmd)
 }

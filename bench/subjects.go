@@ -88,7 +88,7 @@ func (b *bench) subject(store string) report.Subject {
 
 // serve returns the command that runs petstore on a database. On PostgreSQL it also uses Redis.
 func (b *bench) serve(s *service, url string) *exec.Cmd {
-	s.admin = freeAddress()
+	s.admin = b.freeAddress()
 	cmd := exec.Command(b.binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", url)
 	if s.ID == report.Postgres {
 		cmd.Args = append(cmd.Args, "--redis", "redis://"+b.redis.address)

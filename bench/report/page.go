@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -25,8 +26,12 @@ var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(formats).ParseFS(files, "*.tmpl"))
 
-// Write writes both pages into the folder docs, and their plots into its folder img/performance.
+// Write writes both pages into the folder docs, and their plots into its folder img/performance. A run that is not complete
+// gets no pages.
 func (r *Run) Write(docs string) error {
+	if r.Incomplete != "" {
+		return errors.New("these results are not complete: " + r.Incomplete)
+	}
 	if err := r.draw(filepath.Join(docs, "img", "performance")); err != nil {
 		return err
 	}

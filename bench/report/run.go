@@ -26,6 +26,9 @@ type Run struct {
 	Starts   []Start
 	Binary   int64         // the size of the program in bytes
 	Build    time.Duration // how long the first build takes; 0 if it was not measured
+
+	// Incomplete says why the run ended before everything was measured. It is empty if the run is complete.
+	Incomplete string `json:",omitempty"`
 }
 
 // Machine is the machine on which a run was measured.

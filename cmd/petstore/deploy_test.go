@@ -174,17 +174,16 @@ func exposed(t *testing.T) map[string]map[string]bool {
 	dir := t.TempDir()
 	certFile, keyFile, database := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), "sqlite:"+filepath.Join(dir, "pets.db")
 	testservice.WriteCertificate(t, certFile, keyFile, 1)
-	shared, embedded := testservice.FreeAddress(t), testservice.FreeAddress(t)
-	s := testservice.Serve(t, "--admin-listen", shared, "--database", testservice.Postgres(t), "--redis", testservice.Redis(t))
-	s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
-	s.Ask(t, "GET", "/v1/pets", "")
-	s.Ask(t, "GET", "/v1/pets/1", "")
-	testservice.Serve(t, "--admin-listen", embedded, "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
+	shared := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--database", testservice.Postgres(t), "--redis", testservice.Redis(t))
+	shared.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
+	shared.Ask(t, "GET", "/v1/pets", "")
+	shared.Ask(t, "GET", "/v1/pets/1", "")
+	embedded := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
 	if _, stderr, status := invoke(t, "backup", filepath.Join(dir, "backup.db"), "--database", database); status != 0 {
 		t.Fatal(stderr)
 	}
 	metrics := map[string]map[string]bool{}
-	for _, line := range sample.FindAllStringSubmatch(testservice.Scrape(t, shared)+testservice.Scrape(t, embedded), -1) {
+	for _, line := range sample.FindAllStringSubmatch(shared.Scrape(t)+embedded.Scrape(t), -1) {
 		if metrics[line[1]] == nil {
 			metrics[line[1]] = map[string]bool{"instance": true, "job": true} // Prometheus adds these
 		}

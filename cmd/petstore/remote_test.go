@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,12 +147,7 @@ func TestFailedCallsAreExplainedAndHaveTheirExitStatus(t *testing.T) {
 	user := newRemoteUser(t)
 	user.does(t, "pets", "add", "Rex", "--category", "1")
 	user.does(t, "orders", "place", "1")
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nowhere := "http://" + taken.Addr().String()
-	taken.Close()
+	nowhere := "http://" + testservice.FreeAddress(t)
 	for _, c := range []struct {
 		typed, variable, value string
 		status                 int

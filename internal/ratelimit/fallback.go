@@ -39,7 +39,7 @@ type Fallback struct {
 	timeouts    atomic.Int64          // the number of timeouts since the last answer
 	degraded    atomic.Bool
 	lastContext atomic.Pointer[sharedContext]
-	lost        chan string // the subject for which Redis failed, each time that degraded becomes true
+	lost        chan loss // receives each time that degraded becomes true
 
 	mu      sync.Mutex
 	counted time.Time // when the last timeout was counted
@@ -75,7 +75,7 @@ func newFallback(url string, env petstore.Environment, log *slog.Logger, observe
 		now:     time.Now,
 		timeout: timeout,
 		log:     log,
-		lost:    make(chan string, 1),
+		lost:    make(chan loss, 1),
 		stop:    stop,
 		stopped: make(chan struct{}),
 	}
@@ -189,10 +189,16 @@ func (f *Fallback) countTimeout(asked time.Time) int64 {
 	return f.timeouts.Add(1)
 }
 
+// loss says why Redis counts as out of reach.
+type loss struct {
+	subject string // the subject for which Redis failed
+	err     error
+}
+
 func (f *Fallback) degrade(subject string, err error) {
 	if f.degraded.CompareAndSwap(false, true) {
 		f.log.Warn("Redis is out of reach: this replica counts requests by itself until Redis answers again", "error", err)
-		f.lost <- subject
+		f.lost <- loss{subject, err}
 	}
 }
 
@@ -203,8 +209,9 @@ func (f *Fallback) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case subject := <-f.lost:
-			if !f.regain(ctx, subject) {
+		case lost := <-f.lost:
+			f.leaveReplica(lost.err)
+			if !f.regain(ctx, lost.subject) {
 				return
 			}
 			f.timeouts.Store(0)
@@ -245,10 +252,17 @@ func (f *Fallback) reach(ctx context.Context, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	err := redis.probe(ctx, subject)
-	if err != nil && strings.Contains(err.Error(), "READONLY") {
-		// This Redis server has become a replica. A new connection may lead to the primary.
-		f.redis.Store(nil)
+	f.leaveReplica(err)
+	return err
+}
+
+// leaveReplica closes all connections if err says that this Redis server has become a replica, since new ones may lead to
+// the primary. A probe alone could pass on a newer connection and leave the older ones in use.
+func (f *Fallback) leaveReplica(err error) {
+	if err == nil || !strings.Contains(err.Error(), "READONLY") {
+		return
+	}
+	if redis := f.redis.Swap(nil); redis != nil {
 		redis.Close()
 	}
-	return err
 }

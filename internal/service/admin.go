@@ -20,14 +20,7 @@ import (
 )
 
 // serveAdmin serves metrics, health and profiles to operators on the admin listener.
-func (c *Serve) serveAdmin(registry *prometheus.Registry, health *health, log *slog.Logger) (stop func(), err error) {
-	if !c.servesAdmin() {
-		return func() {}, nil
-	}
-	listener, err := listen(c.AdminListen, "--admin-listen")
-	if err != nil {
-		return nil, err
-	}
+func serveAdmin(listener net.Listener, registry *prometheus.Registry, health *health, log *slog.Logger) (stop func()) {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", health.alive)
@@ -40,7 +33,7 @@ func (c *Serve) serveAdmin(registry *prometheus.Registry, health *health, log *s
 	admin := server.NewHTTP(mux, log)
 	admin.WriteTimeout = 0 // a profile takes as long as the request asks for
 	go serveUntilClosed(admin, listener, log)
-	return func() { admin.Close() }, nil
+	return func() { admin.Close() }
 }
 
 // serveUntilClosed logs why the admin listener ended, unless the server closed it.

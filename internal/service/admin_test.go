@@ -15,9 +15,8 @@ import (
 // Whoever may read profiles must not see the secrets that a command line may contain.
 func TestProfilesDoNotShowTheSecretsOfTheCommandLine(t *testing.T) {
 	t.Parallel()
-	admin := testservice.FreeAddress(t)
-	testservice.Serve(t, "--admin-listen", admin, "--api-key", "a-key-that-nobody-guesses")
-	got, err := testservice.Request("http://"+admin, "", "GET", "/debug/pprof/cmdline", "")
+	s := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--api-key", "a-key-that-nobody-guesses")
+	got, err := testservice.Request(s.Admin, "", "GET", "/debug/pprof/cmdline", "")
 	if err != nil {
 		t.Fatal(err)
 	}

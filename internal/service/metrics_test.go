@@ -20,8 +20,7 @@ func TestMetricsShowTheContentAndTheCallsOfTheStorage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			admin := testservice.FreeAddress(t)
-			s := testservice.ServeRaced(t, "--admin-listen", admin, "--database", database(t))
+			s := testservice.ServeRaced(t, "--admin-listen", "127.0.0.1:0", "--database", database(t))
 			placed := func() int64 {
 				t.Helper()
 				animal := testservice.Decode[testservice.Pet](t, s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`).Body)
@@ -35,7 +34,7 @@ func TestMetricsShowTheContentAndTheCallsOfTheStorage(t *testing.T) {
 			}
 			s.Ask(t, "GET", "/v1/pets/999", "")
 
-			metrics := testservice.Scrape(t, admin)
+			metrics := s.Scrape(t)
 			for _, line := range []string{
 				`petstore_orders_total{event="placed"} 3`,
 				`petstore_orders_total{event="completed"} 1`,
@@ -81,12 +80,12 @@ func sampleOf(t *testing.T, metrics, name string) float64 {
 
 func TestMetricsShowTheLastBackupAndTheCertificate(t *testing.T) {
 	t.Parallel()
-	dir, admin := t.TempDir(), testservice.FreeAddress(t)
+	dir := t.TempDir()
 	database, certFile, keyFile := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	testservice.WriteCertificate(t, certFile, keyFile, 1)
-	testservice.Serve(t, "--admin-listen", admin, "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
+	s := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
 	const lastBackup = "petstore_last_backup_timestamp_seconds"
-	before := testservice.Scrape(t, admin)
+	before := s.Scrape(t)
 	if strings.Contains(before, lastBackup) {
 		t.Error("the metrics show a last backup before there was one")
 	}
@@ -100,7 +99,7 @@ func TestMetricsShowTheLastBackupAndTheCertificate(t *testing.T) {
 	if _, stderr, status := testservice.Run(t, "backup", filepath.Join(dir, "backup.db"), "--database", database); status != 0 || strings.Contains(stderr, "could not be recorded") {
 		t.Fatal(stderr)
 	}
-	if at := sampleOf(t, testservice.Scrape(t, admin), lastBackup); at < float64(began) || at > float64(time.Now().Unix()) {
+	if at := sampleOf(t, s.Scrape(t), lastBackup); at < float64(began) || at > float64(time.Now().Unix()) {
 		t.Errorf("the last backup was at %v", at)
 	}
 }

@@ -18,17 +18,16 @@ import (
 
 func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 	t.Parallel()
-	admin := testservice.FreeAddress(t)
-	s := testservice.Serve(t, "--admin-listen", admin)
+	s := testservice.Serve(t, "--admin-listen", "127.0.0.1:0")
 	s.Ask(t, "GET", "/v1/pets", "")
-	for _, base := range []string{s.URL, "http://" + admin} {
+	for _, base := range []string{s.URL, s.Admin} {
 		for path, says := range map[string]string{"/healthz": "alive\n", "/readyz": "ready\n"} {
 			if got, err := testservice.Request(base, "", "GET", path, ""); err != nil || got.Status != 200 || got.Body != says {
 				t.Errorf("%s%s: %d %q %v", base, path, got.Status, got.Body, err)
 			}
 		}
 	}
-	metrics, err := testservice.Request("http://"+admin, "", "GET", "/metrics", "")
+	metrics, err := testservice.Request(s.Admin, "", "GET", "/metrics", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +41,7 @@ func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 			t.Errorf("the public listener answers %s with %d", path, got.Status)
 		}
 	}
-	if got, err := testservice.Request("http://"+admin, "", "GET", "/debug/pprof/", ""); err != nil || got.Status != 200 {
+	if got, err := testservice.Request(s.Admin, "", "GET", "/debug/pprof/", ""); err != nil || got.Status != 200 {
 		t.Errorf("pprof: %d %v", got.Status, err)
 	}
 }
@@ -50,11 +49,10 @@ func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 // A load balancer must see that the server is unready while it still serves, so that it sends no client to a closed port.
 func TestAStoppingServerIsUnreadyBeforeItCloses(t *testing.T) {
 	t.Parallel()
-	admin := testservice.FreeAddress(t)
-	s := testservice.Serve(t, "--drain-delay", "2s", "--admin-listen", admin)
+	s := testservice.Serve(t, "--drain-delay", "2s", "--admin-listen", "127.0.0.1:0")
 	s.Signal(syscall.SIGTERM)
 	testservice.Eventually(t, "the server is unready", 2*time.Second, func() bool { return s.Ask(t, "GET", "/readyz", "").Status == 503 })
-	if !strings.Contains(testservice.Scrape(t, admin), "\npetstore_unavailable_total 0\n") {
+	if !strings.Contains(s.Scrape(t), "\npetstore_unavailable_total 0\n") {
 		t.Error("a probe counts as a refused request")
 	}
 	if got := s.Ask(t, "GET", "/v1/pets", ""); got.Status != 200 {

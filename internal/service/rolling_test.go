@@ -1,9 +1,6 @@
 package service
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -21,7 +18,7 @@ import (
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	database, redis := testservice.Postgres(t), testservice.Redis(t)
-	addresses := []string{stableAddress(t), stableAddress(t), stableAddress(t)}
+	addresses := []string{testservice.FreeAddress(t), testservice.FreeAddress(t), testservice.FreeAddress(t)}
 	serve := func(address string) *testservice.Instance {
 		return testservice.Serve(t, "--listen", address, "--database", database, "--redis", redis, "--drain-delay", "2s")
 	}
@@ -75,26 +72,6 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 		t.Errorf("%d animals were created, %d are there", created.Load(), len(pets))
 	}
 	t.Logf("%d requests, none failed", answered.Load())
-}
-
-// stableAddress returns an address that stays free while nothing listens on it. Outgoing connections use higher ports,
-// and the test holds the UDP port with the same number, so that no other test gets the address.
-func stableAddress(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		address := fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(10000))
-		twin, err := net.ListenPacket("udp", address)
-		if err != nil {
-			continue
-		}
-		t.Cleanup(func() { twin.Close() })
-		if listener, err := net.Listen("tcp", address); err == nil {
-			listener.Close()
-			return address
-		}
-	}
-	t.Fatal("no free port was found between 10000 and 19999")
-	return ""
 }
 
 // A replica that dies during a write may have stored it, so the balancer must not say that nothing was stored.

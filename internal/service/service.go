@@ -38,6 +38,7 @@ type service struct {
 	distant  petstore.Distant // the limiter, if it uses Redis
 	tracer   trace.Tracer
 	health   *health
+	admin    string // the address of the admin listener, or "off"
 	api      *httpapi.API
 	stops    []func()
 }
@@ -141,11 +142,16 @@ func (s *service) buildAPI(context.Context) error {
 }
 
 func (s *service) startAdmin(context.Context) error {
-	stop, err := s.serveAdmin(s.registry, s.health, s.log.Logger)
+	s.admin = s.AdminListen
+	if !s.servesAdmin() {
+		return nil
+	}
+	listener, err := listen(s.AdminListen, "--admin-listen")
 	if err != nil {
 		return err
 	}
-	s.onStop(stop)
+	s.admin = listener.Addr().String()
+	s.onStop(serveAdmin(listener, s.registry, s.health, s.log.Logger))
 	return nil
 }
 
@@ -161,7 +167,7 @@ func (s *service) startUpkeep(context.Context) error {
 func (s *service) serveClients(ctx context.Context) error {
 	s.log.Info("petstore "+s.con.Version, "environment", s.Environment, "database", s.Describe(), "limiter", s.describeLimiter())
 	conns := server.MostConns(maxOpenFiles())
-	s.log.Info("serving", "address", localURL(s.listener, s.settings.tls != nil), "admin", s.AdminListen, "connections", conns)
+	s.log.Info("serving", "address", localURL(s.listener, s.settings.tls != nil), "admin", s.admin, "connections", conns)
 	err := (&server.Server{
 		Handler:         s.api,
 		Refusal:         s.api.Refusal,

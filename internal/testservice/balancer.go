@@ -1,7 +1,6 @@
 package testservice
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,13 +28,13 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	public := FreeAddress(t)
 	b.URL = "http://" + public
 	adapted := strings.NewReplacer(
-		"bind :8080", "bind "+public, "bind :8081", fmt.Sprintf("bind 127.0.0.1:%d", freePort(t)), "inter 1s", "inter 200ms",
+		"bind :8080", "bind "+public, "bind :8081", "bind "+FreeAddress(t), "inter 1s", "inter 200ms",
 		"timeout connect 2s", "timeout connect 10s\n    timeout check 2s", // a busy machine is slow
 		"petstore-1:8080", replicas[0], "petstore-2:8080", replicas[1], "petstore-3:8080", replicas[2],
-		"staging:8080", fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+		"staging:8080", FreeAddress(t),
 	).Replace(string(text))
 	if err := os.WriteFile(b.config(), []byte(adapted), 0o600); err != nil {
 		t.Fatal(err)

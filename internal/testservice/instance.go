@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,9 +19,10 @@ import (
 	"time"
 )
 
-// Instance is one run of the program as a server, on a port that it chose itself.
+// Instance is one run of the program as a server, on ports that it chose itself unless its arguments name them.
 type Instance struct {
-	URL string
+	// URL is the address of the API, Admin that of the admin listener.
+	URL, Admin string
 	// Key is the key that the first start printed.
 	Key string
 
@@ -92,17 +92,6 @@ func ServeArgs(t *testing.T, args ...string) []string {
 // NewDatabase names an SQLite file that does not exist yet.
 func NewDatabase(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pets.db") }
 
-// FreeAddress is an address that nothing listens on at this moment.
-func FreeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
 // PrintedKey finds an API key in what a command printed.
 var PrintedKey = regexp.MustCompile(`pets_(live|test)_[0-9A-Za-z]+`)
 
@@ -115,7 +104,8 @@ func Launch(t *testing.T, command *exec.Cmd) *Instance {
 		t.Fatal(err)
 	}
 	defer stdout.Close()
-	serving := make(chan string, 1)
+	type logLine struct{ Msg, Address, Admin string }
+	serving := make(chan logLine, 1)
 	logs, logWriter := io.Pipe()
 	command.Stdout, command.Stderr = stdout, io.MultiWriter(s.Stderr, logWriter)
 	if err := command.Start(); err != nil {
@@ -130,9 +120,9 @@ func Launch(t *testing.T, command *exec.Cmd) *Instance {
 		defer close(serving)
 		lines := bufio.NewScanner(logs)
 		for lines.Scan() {
-			var line struct{ Msg, Address string }
+			var line logLine
 			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-				serving <- line.Address
+				serving <- line
 			}
 		}
 		io.Copy(io.Discard, logs)
@@ -144,7 +134,8 @@ func Launch(t *testing.T, command *exec.Cmd) *Instance {
 		}
 	})
 	select {
-	case s.URL = <-serving:
+	case line := <-serving:
+		s.URL, s.Admin = line.Address, "http://"+line.Admin
 	case <-time.After(time.Minute):
 	}
 	if s.URL == "" {
@@ -217,10 +208,10 @@ func Request(base, key, method, path, body string, headers ...string) (Answer, e
 	return Answer{response.StatusCode, response.Header, string(text)}, err
 }
 
-// Scrape returns the metrics of an admin listener.
-func Scrape(t *testing.T, admin string) string {
+// Scrape returns the metrics of a server with an admin listener.
+func (s *Instance) Scrape(t *testing.T) string {
 	t.Helper()
-	got, err := Request("http://"+admin, "", "GET", "/metrics", "")
+	got, err := Request(s.Admin, "", "GET", "/metrics", "")
 	if err != nil || got.Status != http.StatusOK {
 		t.Fatalf("the metrics: %d %v\n%s", got.Status, err, got.Body)
 	}

@@ -158,7 +158,7 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 	if path == "" {
 		Missing(t, "a Redis or Valkey server", "install one (Debian: apt-get install redis-server) or name one in PETSTORE_TEST_REDIS")
 	}
-	s := &RedisServer{program: path, dir: folder(t, "redis"), Address: fmt.Sprintf("127.0.0.1:%d", freePort(t))}
+	s := &RedisServer{program: path, dir: folder(t, "redis"), Address: FreeAddress(t)}
 	s.URL = "redis://" + s.Address
 	_, port, _ := net.SplitHostPort(s.Address)
 	s.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",

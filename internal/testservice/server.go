@@ -104,7 +104,7 @@ func BuildOverlaid(files map[string]string) (path string, err error) {
 // those of "petstore serve". If --tls-cert is among them, the URL begins with https.
 func NewServer(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
-	listen, admin := fmt.Sprintf("127.0.0.1:%d", freePort(t)), fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	listen, admin := FreeAddress(t), FreeAddress(t)
 	scheme := "http://"
 	if slices.Contains(args, "--tls-cert") {
 		scheme = "https://"

@@ -10,8 +10,6 @@ package testservice
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,29 +63,6 @@ func program(names ...string) string {
 		}
 	}
 	return ""
-}
-
-// freePort returns a port that nothing listens on, for a service that may be stopped and started again. It is below the
-// ports of outgoing connections. The test holds the UDP port of the same number until it ends, so that no test of another
-// process gets the same port.
-func freePort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 20000 + rand.IntN(10000)
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		held, err := net.ListenPacket("udp", address)
-		if err != nil {
-			continue
-		}
-		t.Cleanup(func() { held.Close() })
-		l, err := net.Listen("tcp", address)
-		if err == nil {
-			l.Close()
-			return port
-		}
-	}
-	t.Fatal("no free port was found between 20000 and 29999")
-	return 0
 }
 
 // folder makes a folder for a service. It is removed after the test process has ended.
