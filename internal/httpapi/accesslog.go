@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// logAnswer writes the line of a request to Access, or to the log if there is no Access.
+// logAnswer logs one line about an answered request. The line goes to Access, or to Log if Access is nil.
 func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	ctx, level := x.r.Context(), levelOf(x)
 	switch {
@@ -34,75 +34,95 @@ func levelOf(x *exchange) slog.Level {
 	return slog.LevelInfo
 }
 
-func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
-	attrs := append(make([]slog.Attr, 0, 13),
-		slog.String("id", x.requestID),
-		slog.String("method", x.toldMethod()),
-		slog.String("path", x.toldPath()),
-		slog.String("route", x.route()),
-		slog.Int("status", x.status),
-		slog.Int("bytes", x.size),
-		slog.Duration("duration", elapsed),
-		slog.String("client", a.clientOf(x)),
-	)
+// addFields adds the fields of a request's line, in whichever form the line has.
+func (a *API) addFields(l *line, x *exchange, elapsed time.Duration) {
+	l.text("id", x.requestID)
+	l.text("method", x.toldMethod())
+	l.text("path", x.toldPath())
+	l.text("route", x.route())
+	l.number("status", x.status)
+	l.number("bytes", x.size)
+	l.duration("duration", elapsed)
+	l.text("client", a.clientOf(x))
 	if x.key.ID != "" {
-		attrs = append(attrs, slog.String("key", x.key.ID))
+		l.text("key", x.key.ID)
 	}
 	if x.traceID != "" {
-		attrs = append(attrs, slog.String("trace_id", x.traceID))
+		l.text("trace_id", x.traceID)
 	}
 	if x.isDeprecated() {
-		attrs = append(attrs, slog.Bool("deprecated", true))
+		l.flag("deprecated")
 	}
 	if x.cut {
-		attrs = append(attrs, slog.Bool("cut", true))
+		l.flag("cut")
 	}
 	if x.cause != nil {
-		attrs = append(attrs, slog.String("cause", x.cause.Error()))
+		l.text("cause", x.cause.Error())
 	}
-	return attrs
 }
 
-// appendLine appends the line that slog's JSON handler would write. It costs a third as much, which matters because
+// attributes returns the fields for slog, which adds the time, the level and the message.
+func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
+	l := line{attrs: make([]slog.Attr, 0, 13)}
+	a.addFields(&l, x, elapsed)
+	return l.attrs
+}
+
+// appendLine appends the line that slog's JSON handler would write, at a fraction of the cost. The cost matters because
 // every request has a line.
 func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	b = append(b, `{"time":"`...)
 	b = x.start.Add(elapsed).AppendFormat(b, time.RFC3339Nano)
 	b = append(b, `","level":"`...)
 	b = append(b, levelOf(x).String()...)
-	b = append(b, `","msg":"request","id":`...)
-	b = appendString(b, x.requestID)
-	b = append(b, `,"method":`...)
-	b = appendString(b, x.toldMethod())
-	b = append(b, `,"path":`...)
-	b = appendString(b, x.toldPath())
-	b = append(b, `,"route":`...)
-	b = appendString(b, x.route())
-	b = append(b, `,"status":`...)
-	b = strconv.AppendInt(b, int64(x.status), 10)
-	b = append(b, `,"bytes":`...)
-	b = strconv.AppendInt(b, int64(x.size), 10)
-	b = append(b, `,"duration":`...)
-	b = strconv.AppendInt(b, int64(elapsed), 10)
-	b = append(b, `,"client":`...)
-	b = appendString(b, a.clientOf(x))
-	if x.key.ID != "" {
-		b = append(b, `,"key":`...)
-		b = appendString(b, x.key.ID)
+	b = append(b, `","msg":"request"`...)
+	l := line{json: b}
+	a.addFields(&l, x, elapsed)
+	return append(l.json, "}\n"...)
+}
+
+// line collects fields either as slog attributes, if attrs is not nil, or else as JSON.
+type line struct {
+	attrs []slog.Attr
+	json  []byte
+}
+
+func (l *line) text(name, value string) {
+	if l.attrs != nil {
+		l.attrs = append(l.attrs, slog.String(name, value))
+	} else {
+		l.json = appendString(appendName(l.json, name), value)
 	}
-	if x.traceID != "" {
-		b = append(b, `,"trace_id":`...)
-		b = appendString(b, x.traceID)
+}
+
+func (l *line) number(name string, value int) {
+	if l.attrs != nil {
+		l.attrs = append(l.attrs, slog.Int(name, value))
+	} else {
+		l.json = strconv.AppendInt(appendName(l.json, name), int64(value), 10)
 	}
-	if x.isDeprecated() {
-		b = append(b, `,"deprecated":true`...)
+}
+
+// duration writes nanoseconds into JSON, as slog does.
+func (l *line) duration(name string, value time.Duration) {
+	if l.attrs != nil {
+		l.attrs = append(l.attrs, slog.Duration(name, value))
+	} else {
+		l.json = strconv.AppendInt(appendName(l.json, name), int64(value), 10)
 	}
-	if x.cut {
-		b = append(b, `,"cut":true`...)
+}
+
+// flag adds a field that is true. A field that would be false is left out.
+func (l *line) flag(name string) {
+	if l.attrs != nil {
+		l.attrs = append(l.attrs, slog.Bool(name, true))
+	} else {
+		l.json = append(appendName(l.json, name), "true"...)
 	}
-	if x.cause != nil {
-		b = append(b, `,"cause":`...)
-		b = appendString(b, x.cause.Error())
-	}
-	return append(b, "}\n"...)
+}
+
+func appendName(b []byte, name string) []byte {
+	b = append(b, `,"`...)
+	b = append(b, name...)
+	return append(b, `":`...)
 }

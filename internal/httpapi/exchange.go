@@ -15,6 +15,7 @@ type exchange struct {
 	adder headerAdder // w, or nil if it is none
 	r     *http.Request
 	start time.Time
+	path  string // as it was sent, with its escapes
 
 	requestID string
 	traceID   string    // empty unless the request is traced
@@ -22,10 +23,10 @@ type exchange struct {
 	parameter string
 	id        int64         // the value of the parameter
 	operation *operation    // nil for a method that the resource does not have
-	versioned bool          // the path is under /v1
 	key       *petstore.Key // shared with other requests; an empty key if none was recognized
 	refusal   error         // why there is no valid key
 	unchecked bool          // the storage could not say whether the key is valid
+	versioned bool          // the path is under /v1
 	decide    func() error  // waits for the limiter's decision, which may refuse the request; nil if it has come
 	refused   error         // the refusal, if decide has returned one
 	address   string
@@ -55,7 +56,7 @@ var nobodys petstore.Key
 
 func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
 	adder, _ := w.(headerAdder)
-	return &exchange{w: w, adder: adder, r: r, start: now, key: &nobodys}
+	return &exchange{w: w, adder: adder, r: r, start: now, path: r.URL.EscapedPath(), key: &nobodys}
 }
 
 // Header is the header of the answer.
@@ -155,12 +156,11 @@ func (x *exchange) toldMethod() string { return petstore.Redact(x.r.Method) }
 
 // toldPath is the path for logs and traces, as it was sent, but without a key that a client may have put there.
 func (x *exchange) toldPath() string {
-	path := x.r.URL.EscapedPath()
-	plain := plainPath(path)
+	plain := plainPath(x.path)
 	if told := petstore.Redact(plain); told != plain {
 		return told
 	}
-	return path
+	return x.path
 }
 
 // The routes of requests that are for no operation.

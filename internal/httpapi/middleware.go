@@ -84,7 +84,7 @@ func (a *API) answerPreflight(x *exchange) error {
 // answers pages and preflights itself, because they need no key.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
-		path := plainPath(x.r.URL.EscapedPath())
+		path := plainPath(x.path)
 		x.versioned = path == "/v1" || strings.HasPrefix(path, "/v1/")
 		if x.versioned {
 			x.set("Cache-Control", "no-store")
