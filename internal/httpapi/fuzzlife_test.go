@@ -38,8 +38,8 @@ func FuzzPatch(f *testing.F) {
 		}
 		before := petstore.Pet{ID: 1, NewPet: petstore.NewPet{Name: "Rex", CategoryID: 7, Status: petstore.Pending}}
 		after, err := before.Patch(got, nil)
-		if fault := after.Validate().Err(); err != nil || fault != nil {
-			t.Fatalf("%q makes %+v of %+v: %v, %v", body, after, before, err, fault)
+		if problem := petstore.CheckPetName(after.Name) + petstore.CheckStatus(after.Status); err != nil || problem != "" {
+			t.Fatalf("%q makes %+v of %+v: %v, %s", body, after, before, err, problem)
 		}
 		if _, err := before.Patch(got, &petstore.Order{ID: 1}); (err == nil) != (after.Status == before.Status) {
 			t.Fatalf("%q for an animal that is held: %v", body, err)

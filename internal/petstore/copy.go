@@ -9,63 +9,64 @@ import (
 	"time"
 )
 
-// Source is what a copy reads. Every storage returns records in the same order.
+// Source is the storage that a copy reads from. Every storage returns records in the same order.
 type Source interface {
 	// ListPets returns at most q.Limit animals, newest first.
 	ListPets(ctx context.Context, q PetQuery) ([]Pet, error)
 	// Inventory counts the animals of each status.
 	Inventory(ctx context.Context) (Inventory, error)
-	// ListCategories returns at most q.Limit categories in the order of their ids.
+	// ListCategories returns at most q.Limit categories, ordered by id.
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
-	// StoredOrders returns at most limit orders that come after the given one, as they are stored, in the order of their ids.
+	// StoredOrders returns at most limit orders after the given one, exactly as they are stored, ordered by id.
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
-	// StoredKeys returns at most limit keys that come after the given one, in the order of their hashes.
+	// StoredKeys returns at most limit keys after the given one, ordered by hash.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
-	// StoredIdempotency returns at most limit idempotency records that come after the given one, in the order of time, owner
-	// and key.
+	// StoredIdempotency returns at most limit idempotency records after the given one, ordered by time, owner and key.
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
-	// Counters returns the highest ids that were ever given out.
+	// Counters returns the highest ids ever assigned.
 	Counters(ctx context.Context) (Counters, error)
 }
 
-// Target is what a copy reads and writes. Each Replace, and RaiseCounters, is one transaction. All of them return
-// ErrServed once a server has served from the storage.
+// Target is the storage that a copy writes to. Each Replace method runs in one transaction, and so does RaiseCounters.
+// All of them return ErrServed once a server has served from the storage.
 type Target interface {
 	Source
 
-	// ReplacePets stores the animals of put under the ids they have and removes those of remove. Every animal that is
-	// created later gets a higher id than theirs.
+	// ReplacePets stores the animals in put under their own ids and removes the animals in remove. Every animal created
+	// later gets a higher id.
 	ReplacePets(ctx context.Context, put, remove []Pet) error
-	// ReplaceCategories stores the categories of put, in place of those that have their ids or names, and removes those of
-	// remove.
+	// ReplaceCategories stores the categories in put and removes the categories in remove. It overwrites stored
+	// categories that have the same id or name.
 	ReplaceCategories(ctx context.Context, put, remove []Category) error
-	// ReplaceOrders stores the orders of put one by one, under the ids they have, and removes those of remove. An open
-	// order takes the place of the stored order that holds the same animal. Animals do not change.
+	// ReplaceOrders stores the orders in put one by one, under their own ids, and removes the orders in remove. An open
+	// order replaces the stored order that holds the same animal. Animals do not change.
 	ReplaceOrders(ctx context.Context, put, remove []Order) error
-	// ReplaceKeys stores keys with their hashes and bans. If a key is there already, it stores the Stricter of the two.
+	// ReplaceKeys stores keys with their hashes and bans. If a key already exists, it stores the Stricter combination
+	// of the two.
 	ReplaceKeys(ctx context.Context, put []StoredKey) error
-	// ReplaceIdempotency stores the idempotency records of put and removes those of remove.
+	// ReplaceIdempotency stores the idempotency records in put and removes those in remove.
 	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
-	// RaiseCounters makes sure that every new record gets a higher id than these.
+	// RaiseCounters ensures that every new record gets a higher id than these.
 	RaiseCounters(ctx context.Context, to Counters) error
 }
 
-// ErrServed is the refusal to copy into a storage from which a server has served.
+// ErrServed is the refusal to copy into a storage that a server has served from.
 var ErrServed = &Error{Code: AlreadyServed}
 
-// Counters are the highest ids that were ever given out, including those of records that are gone; 0 for none.
+// Counters holds the highest ids ever assigned, including those of deleted records. Zero means that none was assigned.
 type Counters struct {
 	Pet, Order, Category int64
 }
 
-// StoredKey is a key as it is stored.
+// StoredKey is a key as it is stored, with its hash and its ban.
 type StoredKey struct {
 	Key
 	Hash SecretHash
 	Ban  Ban
 }
 
-// Stricter combines two versions of a key: the earlier revocation and expiry, the lesser access and the longer ban.
+// Stricter combines two versions of a key. It takes the earlier revocation and expiry, the lower access and the longer
+// ban.
 func (k StoredKey) Stricter(other StoredKey) StoredKey {
 	k.RevokedAt = earlier(k.RevokedAt, other.RevokedAt)
 	k.ExpiresAt = earlier(k.ExpiresAt, other.ExpiresAt)
@@ -79,7 +80,7 @@ func (k StoredKey) Stricter(other StoredKey) StoredKey {
 	return k
 }
 
-// earlier is the earlier of two times. A zero time means never.
+// earlier returns the earlier of two times. A zero time means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -103,9 +104,9 @@ type StoredIdempotency struct {
 	MadeAt      time.Time
 }
 
-// Copy makes the content of to equal to that of from, and returns what it changed. Keys that only the target has stay
-// there. Copy calls progress with the number of animals compared so far and the total number of animals. It copies the
-// animals last: if an animal is created during the copy, its idempotency record never arrives without it.
+// Copy makes the content of to equal to that of from, and returns what it changed. Keys that exist only in the target
+// stay there. Copy calls progress with the number of animals compared so far and with the total. It copies the animals
+// last, so that the idempotency record of an animal created during the copy never arrives without the animal.
 func Copy(ctx context.Context, from Source, to Target, progress func(done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {
@@ -121,17 +122,17 @@ func Copy(ctx context.Context, from Source, to Target, progress func(done, total
 	total := inventory.Available + inventory.Pending + inventory.Sold
 	ignore := func(int64) {}
 	kinds := []func() (Tally, error){
-		func() (Tally, error) { return storedKeys.copy(ctx, from, to, ignore) },
-		func() (Tally, error) { return storedIdempotency.copy(ctx, from, to, ignore) },
-		func() (Tally, error) { return storedCategories.copy(ctx, from, to, ignore) },
-		func() (Tally, error) { return storedOrders.copy(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedKeys.copyRecords(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedIdempotency.copyRecords(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedCategories.copyRecords(ctx, from, to, ignore) },
+		func() (Tally, error) { return storedOrders.copyRecords(ctx, from, to, ignore) },
 		func() (Tally, error) {
-			return storedPets.copy(ctx, from, to, func(done int64) { progress(done, max(done, total)) })
+			return storedPets.copyRecords(ctx, from, to, func(done int64) { progress(done, max(done, total)) })
 		},
 	}
 	var tallies []Tally
-	for _, copied := range kinds {
-		tally, err := copied()
+	for _, copyKind := range kinds {
+		tally, err := copyKind()
 		if err != nil {
 			return tallies, fmt.Errorf("the %s could not be copied: %w", tally.Kind, err)
 		}
@@ -141,12 +142,12 @@ func Copy(ctx context.Context, from Source, to Target, progress func(done, total
 }
 
 var storedKeys = kind[StoredKey]{
-	name:    "keys",
-	stored:  Source.StoredKeys,
-	order:   func(a, b StoredKey) int { return bytes.Compare(a.Hash[:], b.Hash[:]) },
-	merge:   StoredKey.Stricter,
-	keeps:   true,
-	replace: func(to Target, ctx context.Context, put, _ []StoredKey) error { return to.ReplaceKeys(ctx, put) },
+	name:      "keys",
+	stored:    Source.StoredKeys,
+	order:     func(a, b StoredKey) int { return bytes.Compare(a.Hash[:], b.Hash[:]) },
+	merge:     StoredKey.Stricter,
+	keepExtra: true,
+	replace:   func(to Target, ctx context.Context, put, _ []StoredKey) error { return to.ReplaceKeys(ctx, put) },
 }
 
 var storedIdempotency = kind[StoredIdempotency]{
@@ -162,7 +163,7 @@ var storedCategories = kind[Category]{
 	name: "categories",
 	stored: func(s Source, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
-		case after == Category{}: // the start: every category has a name
+		case after == Category{}: // the start, because every category has a name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
 		case after.ID == math.MaxInt64:
 			return nil, nil
@@ -173,9 +174,9 @@ var storedCategories = kind[Category]{
 	replace: Target.ReplaceCategories,
 }
 
-// storedOrders are copied from the oldest to the newest. When two orders held the same animal one after the other, the
-// older one closed before the newer one was placed. If the source closes the older one only after the copy has read it
-// as open, the newer one takes its place.
+// storedOrders are copied from the oldest to the newest. If two orders hold the same animal in turn, the older one
+// closes before the newer one is placed. The source may close the older one after the copy has read it as open; then
+// the newer one replaces it in the target.
 var storedOrders = kind[Order]{
 	name:    "orders",
 	stored:  Source.StoredOrders,

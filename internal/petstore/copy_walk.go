@@ -9,31 +9,31 @@ import (
 type Tally struct {
 	Kind                    string
 	Added, Changed, Removed int64
-	// Kept counts the records that only the target has, for a kind whose records are not removed.
+	// Kept counts the records that exist only in the target and stay there, as keys do.
 	Kept int64
 }
 
-// kind describes how one kind of record is copied: a walk passes through both storages in the same order.
+// kind describes how to copy one kind of record. A walk goes through both storages in the same order.
 type kind[T comparable] struct {
 	name string
-	// stored returns at most limit records after the given one. It returns the first ones if after is zero.
+	// stored returns at most limit records after the given one, or the first records if after is zero.
 	stored func(s Source, ctx context.Context, after T, limit int) ([]T, error)
 	order  func(a, b T) int
-	// merge makes one record of two that have the same place in the order. If it is nil, the source's record wins.
+	// merge combines the two versions of a record that both storages have. If merge is nil, the source's version wins.
 	merge func(source, target T) T
-	// keeps says that the target keeps the records that the source does not have.
-	keeps   bool
-	replace func(to Target, ctx context.Context, put, remove []T) error
+	// keepExtra means that the target keeps records that the source does not have.
+	keepExtra bool
+	replace   func(to Target, ctx context.Context, put, remove []T) error
 }
 
-// copyStep is how many records are read or stored at a time.
+// copyStep is the number of records to read or store at a time.
 const copyStep = 1000
 
-// copy makes the target's records equal to the source's. After every step it reports how many of the source's records
-// it has passed.
-func (k kind[T]) copy(ctx context.Context, from Source, to Target, passed func(n int64)) (Tally, error) {
+// copyRecords makes the target's records equal to the source's. After every copyStep records it reports how many of the
+// source's records it has compared.
+func (k kind[T]) copyRecords(ctx context.Context, from Source, to Target, report func(n int64)) (Tally, error) {
 	w := walk[T]{kind: k, source: side[T]{storage: from}, target: side[T]{storage: to}, tally: Tally{Kind: k.name}}
-	for told := int64(0); ; {
+	for reported := int64(0); ; {
 		if err := cmp.Or(w.source.fill(ctx, k), w.target.fill(ctx, k)); err != nil {
 			return w.tally, err
 		}
@@ -44,9 +44,9 @@ func (k kind[T]) copy(ctx context.Context, from Source, to Target, passed func(n
 			}
 			w.put, w.remove = w.put[:0], w.remove[:0]
 		}
-		if n := w.source.passed; n >= told+copyStep || ended {
-			told = n
-			passed(n)
+		if n := w.source.compared; n >= reported+copyStep || ended {
+			reported = n
+			report(n)
 		}
 		if ended {
 			return w.tally, nil
@@ -55,7 +55,7 @@ func (k kind[T]) copy(ctx context.Context, from Source, to Target, passed func(n
 	}
 }
 
-// walk holds how far a copy has come, and what it is about to change.
+// walk holds the progress of a copy and the changes that are not stored yet.
 type walk[T comparable] struct {
 	kind[T]
 	source, target side[T]
@@ -63,13 +63,13 @@ type walk[T comparable] struct {
 	tally          Tally
 }
 
-// step passes the record that comes next, on both sides if both have it.
+// step compares the next record and takes it from the side that has it, or from both.
 func (w *walk[T]) step() {
 	switch place := w.compare(); {
 	case place < 0:
 		w.put = append(w.put, w.source.pop())
 		w.tally.Added++
-	case place > 0 && w.keeps:
+	case place > 0 && w.keepExtra:
 		w.target.pop()
 		w.tally.Kept++
 	case place > 0:
@@ -87,7 +87,8 @@ func (w *walk[T]) step() {
 	}
 }
 
-// compare says whether the source's next record comes before the target's, comes after it, or has the same place.
+// compare returns a negative number if the source's next record comes before the target's, zero if they are the same
+// record, and a positive number otherwise.
 func (w *walk[T]) compare() int {
 	switch {
 	case w.target.ended:
@@ -98,16 +99,16 @@ func (w *walk[T]) compare() int {
 	return w.order(w.source.page[0], w.target.page[0])
 }
 
-// side is one of the two storages of a walk, with the records that were read but not passed yet.
+// side is one of the two storages of a walk, with the records that were read but not compared yet.
 type side[T comparable] struct {
-	storage Source
-	page    []T
-	last    T
-	ended   bool
-	passed  int64
+	storage  Source
+	page     []T
+	last     T
+	ended    bool
+	compared int64
 }
 
-// fill reads the next records once all those read before are passed.
+// fill reads the next page once every record of the last one has been compared.
 func (s *side[T]) fill(ctx context.Context, k kind[T]) (err error) {
 	if len(s.page) > 0 || s.ended {
 		return nil
@@ -124,6 +125,6 @@ func (s *side[T]) fill(ctx context.Context, k kind[T]) (err error) {
 func (s *side[T]) pop() T {
 	record := s.page[0]
 	s.page = s.page[1:]
-	s.passed++
+	s.compared++
 	return record
 }

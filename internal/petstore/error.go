@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 )
 
-// Code names what went wrong. Clients of the API read the same names.
+// Code names what went wrong. API clients see the same names.
 type Code string
 
-// The codes of the domain. The HTTP edge has others of its own.
+// The codes of the domain. The HTTP edge adds its own.
 const (
 	NotFound            Code = "not_found"
 	InvalidField        Code = "invalid_field"
@@ -20,11 +20,11 @@ const (
 	OrderClosed         Code = "order_closed"
 	NameTaken           Code = "name_taken"
 	IdempotencyConflict Code = "idempotency_conflict"
-	Unauthorized        Code = "unauthorized" // a secret or its key does not let the caller in
-	KeyRevoked          Code = "key_revoked"  // a key to change or rotate has ended, or has a successor
+	Unauthorized        Code = "unauthorized" // the secret is not valid, or its key has ended
+	KeyRevoked          Code = "key_revoked"  // the key to change or rotate has ended, or has a successor
 	AlreadyServed       Code = "already_served"
-	Unavailable         Code = "unavailable"     // promises that nothing was changed; see NotDone
-	OutcomeUnknown      Code = "outcome_unknown" // promises nothing; see MaybeDone
+	Unavailable         Code = "unavailable"     // nothing was changed; see NotDone
+	OutcomeUnknown      Code = "outcome_unknown" // the change may have been made; see MaybeDone
 )
 
 // Noun is a kind of record.
@@ -38,41 +38,41 @@ const (
 	KeyNoun      Noun = "key"
 )
 
-// Error is a refusal: a code, the facts that belong to the code, and the cause. It has no sentence for anybody: whoever
-// talks to a client or an operator makes one from the facts. An Error may be shared, so nobody changes it.
+// Error is a refusal: a code, the facts that belong to the code, and the cause. It contains no message: the code that
+// talks to a client or an operator writes one from the facts. An Error may be shared and must not be changed.
 type Error struct {
 	Code Code
 
-	// Noun is what a NotFound is about.
+	// Noun is the kind of record that was NotFound.
 	Noun Noun
-	// Faults are what is wrong with the fields, if the code is InvalidField or MissingField.
+	// Faults lists what is wrong with the fields, if the code is InvalidField or MissingField.
 	Faults Faults
-	// Order is the one that holds the animal, if the code is PetReserved, or the closed one, if it is OrderClosed.
+	// Order is the order that holds the animal if the code is PetReserved, or the closed order if it is OrderClosed.
 	Order *Order
-	// Status is that of an animal that is PetUnavailable.
+	// Status is the status of the animal, if the code is PetUnavailable.
 	Status Status
-	// Category is the one that has the name, if the code is NameTaken.
+	// Category is the category that has the name, if the code is NameTaken.
 	Category *Category
-	// Key is the key that an Unauthorized or a KeyRevoked is about, or only the id of a key that was NotFound. It is nil
-	// if there is no key with the secret.
+	// Key is the refused key, if the code is Unauthorized or KeyRevoked. If a key was NotFound, only its id is set. Key
+	// is nil if no key has the secret.
 	Key *Key
-	// Successor is the id of the key that replaced a KeyRevoked, if one did.
+	// Successor is the id of the key that replaced this one, if the code is KeyRevoked and the key was rotated.
 	Successor string
-	// Environment is where an Unauthorized secret belongs, if that is the other one.
+	// Environment is the environment of an Unauthorized secret, if it is the other one.
 	Environment Environment
 
-	// Cause is for the log.
+	// Cause goes into the log only.
 	Cause error
 }
 
-// NotDone is the refusal with the code Unavailable: the storage cannot do its work now, because of cause, and has changed
-// nothing.
+// NotDone returns a refusal with the code Unavailable: because of cause, the storage cannot do its work now. It has
+// changed nothing.
 func NotDone(cause error) *Error { return &Error{Code: Unavailable, Cause: cause} }
 
-// MaybeDone is the refusal with the code OutcomeUnknown: cause broke off a write that the storage may already have done.
+// MaybeDone returns a refusal with the code OutcomeUnknown: cause interrupted a write that may already have been made.
 func MaybeDone(cause error) *Error { return &Error{Code: OutcomeUnknown, Cause: cause} }
 
-// Error is a short text for logs.
+// Error returns a short text for logs.
 func (e *Error) Error() string {
 	text := string(e.Code)
 	switch {
@@ -103,12 +103,12 @@ func IsCode(err error, code Code) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// Panicked turns what recover returned into an error for the log, with the stack. It shows the text of a runtime.Error.
-// Any other value may hold part of a request, so it shows only its type.
+// Panicked turns the value that recover returned into an error for the log, with the stack. It shows the text of a
+// runtime.Error. Of any other value it shows only the type, because the value may contain part of a request.
 func Panicked(p any) error {
-	told := fmt.Sprintf("%T", p)
+	text := fmt.Sprintf("%T", p)
 	if fault, ok := p.(runtime.Error); ok {
-		told = fault.Error()
+		text = fault.Error()
 	}
-	return fmt.Errorf("panic: %s\n%s", told, debug.Stack())
+	return fmt.Errorf("panic: %s\n%s", text, debug.Stack())
 }

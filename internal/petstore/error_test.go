@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestLogsReadTheCodeTheFactsAndTheCause(t *testing.T) {
+func TestErrorTextHasCodeFactsAndCause(t *testing.T) {
 	key := petstore.Key{ID: "key_1", Name: "Rex's", RevokedAt: placedAt}
 	_, unavailable := petstore.NewOrder{}.Place(1, petstore.Pet{NewPet: petstore.NewPet{Name: "Rex", Status: petstore.Sold}}, placedAt)
 	_, closed := orderIn(petstore.Cancelled).Close(petstore.Completed, placedAt)
@@ -40,34 +40,34 @@ func TestLogsReadTheCodeTheFactsAndTheCause(t *testing.T) {
 	}
 }
 
-func TestIsCodeLooksThroughWrapping(t *testing.T) {
+func TestIsCodeUnwraps(t *testing.T) {
 	wrapped := fmt.Errorf("reading: %w", petstore.NoSuchPet())
 	if !petstore.IsCode(wrapped, petstore.NotFound) || petstore.IsCode(wrapped, petstore.NameTaken) {
-		t.Error("a wrapped refusal has lost its code")
+		t.Error("IsCode does not find the code of a wrapped refusal")
 	}
 	if petstore.IsCode(nil, petstore.NotFound) || petstore.IsCode(io.EOF, petstore.NotFound) {
-		t.Error("what is not a refusal has a code")
+		t.Error("IsCode finds a code in an error that is not a refusal")
 	}
 }
 
-func TestAPanicIsToldWithoutWhatItHolds(t *testing.T) {
+func TestPanickedHidesThePanicValue(t *testing.T) {
 	for _, c := range []struct {
 		what  string
-		panic func()
-		told  string
+		cause func()
+		want  string
 	}{
-		{"a text, which may be a client's", func() { panic("Rex, who bites") }, "panic: string\n"},
-		{"an error, which may quote a client", func() { panic(errors.New("no such pet: Rex, who bites")) }, "panic: *errors.errorString\n"},
-		{"a fault of the program, which is told", func() { _ = []int{}[len("Rex, who bites")] }, "panic: runtime error: index out of range [14] with length 0\n"},
+		{"a string may be a client's", func() { panic("Rex, who bites") }, "panic: string\n"},
+		{"an error may quote a client", func() { panic(errors.New("no such pet: Rex, who bites")) }, "panic: *errors.errorString\n"},
+		{"a runtime error is shown", func() { _ = []int{}[len("Rex, who bites")] }, "panic: runtime error: index out of range [14] with length 0\n"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			defer func() {
-				told := petstore.Panicked(recover()).Error()
-				if !strings.HasPrefix(told, c.told) || strings.Contains(told, "Rex") || !strings.Contains(told, "error_test.go") {
-					t.Errorf("it is told as %s", told)
+				got := petstore.Panicked(recover()).Error()
+				if !strings.HasPrefix(got, c.want) || strings.Contains(got, "Rex") || !strings.Contains(got, "error_test.go") {
+					t.Errorf("the error is %s", got)
 				}
 			}()
-			c.panic()
+			c.cause()
 		})
 	}
 }

@@ -12,12 +12,12 @@ func ExampleOrder() {
 	biscuit := petstore.Pet{ID: 7, NewPet: petstore.NewPet{Name: "Biscuit", CategoryID: 1, Status: petstore.Available}}
 
 	order, err := petstore.NewOrder{PetID: biscuit.ID, Hold: time.Hour}.Place(1, biscuit, noon)
-	fmt.Println("at noon:", order.At(noon).Status, err)
+	fmt.Println("at noon:", order.AsOf(noon).Status, err)
 
 	closed, err := order.Close(petstore.Completed, noon.Add(30*time.Minute))
 	fmt.Println("half an hour later:", closed.Status, "and the animal is", closed.Status.Leaves(), err)
 
-	fmt.Println("if nobody had closed it, an hour later:", order.At(noon.Add(time.Hour)).Status)
+	fmt.Println("if nobody had closed it, an hour later:", order.AsOf(noon.Add(time.Hour)).Status)
 	// Output:
 	// at noon: open <nil>
 	// half an hour later: completed and the animal is sold <nil>

@@ -15,16 +15,16 @@ import (
 
 const internal = "petstore/internal/"
 
-// part is a package as go list describes it.
-type part struct {
+// listed is a package as go list describes it.
+type listed struct {
 	ImportPath string
 	Standard   bool
 	Imports    []string
 	Deps       []string
 }
 
-// house lists every package of this module with its dependencies, except those of tests.
-var house = sync.OnceValues(func() (map[string]part, error) {
+// listPackages returns every package of this module and its dependencies, without those of tests.
+var listPackages = sync.OnceValues(func() (map[string]listed, error) {
 	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "petstore/...").Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
@@ -32,9 +32,9 @@ var house = sync.OnceValues(func() (map[string]part, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	parts := make(map[string]part)
+	parts := make(map[string]listed)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p part
+		var p listed
 		if err := dec.Decode(&p); err == io.EOF {
 			return parts, nil
 		} else if err != nil {
@@ -44,30 +44,30 @@ var house = sync.OnceValues(func() (map[string]part, error) {
 	}
 })
 
-func parts(t *testing.T) map[string]part {
+func packages(t *testing.T) map[string]listed {
 	t.Helper()
-	all, err := house()
+	all, err := listPackages()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func TestDomainAndClientStandOnTheStandardLibraryOnly(t *testing.T) {
-	expectDeps(t, internal+"petstore", nothing)
-	expectDeps(t, "petstore/client", nothing)
+func TestDomainAndClientImportOnlyTheStandardLibrary(t *testing.T) {
+	expectDeps(t, internal+"petstore", noModule)
+	expectDeps(t, "petstore/client", noModule)
 }
 
-func TestStrictJSONStandsOnItsTokenizerOnly(t *testing.T) {
+func TestStrictJSONImportsOnlyItsTokenizer(t *testing.T) {
 	expectDeps(t, internal+"strictjson", regexp.MustCompile(`^github\.com/go-json-experiment/json/(jsontext|internal)\b`))
 }
 
-var nothing = regexp.MustCompile(`$^`)
+var noModule = regexp.MustCompile(`$^`)
 
-// expectDeps fails the test if a package depends on anything but the standard library and what is allowed.
+// expectDeps fails the test if a package depends on anything but the standard library and the allowed packages.
 func expectDeps(t *testing.T, own string, allowed *regexp.Regexp) {
 	t.Helper()
-	all := parts(t)
+	all := packages(t)
 	if len(all[own].Deps) == 0 {
 		t.Errorf("there is no package %s", own)
 	}
@@ -81,22 +81,22 @@ func expectDeps(t *testing.T, own string, allowed *regexp.Regexp) {
 // leaves may be imported by every package. They import no package of this module but the domain.
 var leaves = []string{"petstore/api", "petstore/client", "petstore/docs", internal + "petstore", internal + "batch", internal + "strictjson", internal + "terminal"}
 
-// mayImport lists, floor by floor, the packages of the program and what each may import besides leaves.
+// mayImport lists the packages of the program, layer by layer, and what each may import besides leaves.
 var mayImport = map[string][]string{
 	// One technology each.
 	"httpapi": {}, "server": {}, "web": {"web/reference"}, "web/reference": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
 	// What a command works on: a database, or a server and its key.
 	"database": {"sqlite", "postgres"},
 	"profile":  {},
-	// The commands.
+	// These are the commands.
 	"service":  {"database", "httpapi", "ratelimit", "server", "web"},
 	"manage":   {"database", "sqlite"},
 	"remote":   {"profile"},
 	"transfer": {"database", "profile"},
 }
 
-// mayNot returns what a package imports of this module, except leaves and what is allowed.
-func mayNot(p part, allowed []string) (imports []string) {
+// forbiddenImports returns the packages of this module that p imports, except leaves and the allowed ones.
+func forbiddenImports(p listed, allowed []string) (imports []string) {
 	for _, path := range p.Imports {
 		isAllowed := slices.ContainsFunc(allowed, func(name string) bool { return path == internal+name })
 		if strings.HasPrefix(path, "petstore/") && !slices.Contains(leaves, path) && !isAllowed {
@@ -106,13 +106,13 @@ func mayNot(p part, allowed []string) (imports []string) {
 	return imports
 }
 
-func TestNoImportRunsUpOrSideways(t *testing.T) {
-	all := parts(t)
+func TestPackagesImportOnlyLowerLayers(t *testing.T) {
+	all := packages(t)
 	for name, allowed := range mayImport {
 		if _, exists := all[internal+name]; !exists {
 			t.Errorf("there is no package %s", name)
 		}
-		for _, path := range mayNot(all[internal+name], allowed) {
+		for _, path := range forbiddenImports(all[internal+name], allowed) {
 			t.Errorf("%s imports %s", name, path)
 		}
 	}
@@ -123,28 +123,28 @@ func TestNoImportRunsUpOrSideways(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range mayNot(all["petstore/cmd/petstore"], []string{"service", "manage", "remote", "transfer"}) {
+	for _, path := range forbiddenImports(all["petstore/cmd/petstore"], []string{"service", "manage", "remote", "transfer"}) {
 		t.Errorf("the command line imports %s", path)
 	}
 }
 
-func TestEveryPackageHasItsFloor(t *testing.T) {
-	for path, p := range parts(t) {
+func TestEveryPackageIsInALayer(t *testing.T) {
+	for path, p := range packages(t) {
 		name, isInternal := strings.CutPrefix(path, internal)
 		_, placed := mayImport[name]
-		if isInternal && !placed && !slices.Contains(leaves, path) && !slices.Contains(forTests, name) {
-			t.Errorf("%s stands on no floor: add it to mayImport, and its imports %q", path, mayNot(p, nil))
+		if isInternal && !placed && !slices.Contains(leaves, path) && !slices.Contains(testPackages, name) {
+			t.Errorf("%s is in no layer: add it to mayImport, with its imports %q", path, forbiddenImports(p, nil))
 		}
 	}
 }
 
-// forTests are the packages that only tests import.
-var forTests = []string{"browser", "chaos", "conformance", "contract", "history", "hostile", "model", "testservice"}
+// testPackages may be imported only by tests.
+var testPackages = []string{"browser", "chaos", "conformance", "contract", "history", "hostile", "model", "testservice"}
 
-func TestWhatIsForTestsIsImportedByTestsOnly(t *testing.T) {
-	for path, p := range parts(t) {
+func TestOnlyTestsImportTestPackages(t *testing.T) {
+	for path, p := range packages(t) {
 		for _, imported := range p.Imports {
-			if name, isInternal := strings.CutPrefix(imported, internal); isInternal && slices.Contains(forTests, name) {
+			if name, isInternal := strings.CutPrefix(imported, internal); isInternal && slices.Contains(testPackages, name) {
 				t.Errorf("%s imports %s", path, imported)
 			}
 		}

@@ -20,7 +20,7 @@ const (
 	Staging    Environment = "staging"
 )
 
-// Other is the environment that e is not.
+// Other returns the environment that e is not.
 func (e Environment) Other() Environment {
 	if e == Staging {
 		return Production
@@ -42,7 +42,7 @@ const (
 	checksumDigits = 6  // 32 bits in base62
 )
 
-// NewSecret makes an API key: the environment's prefix, 160 random bits and a checksum over both, in base62.
+// NewSecret generates an API key: the prefix of the environment, 160 random bits and a checksum over both, in base62.
 func NewSecret(env Environment) string {
 	var random [secretBytes]byte
 	rand.Read(random[:])
@@ -50,8 +50,8 @@ func NewSecret(env Environment) string {
 	return body + checksum(body)
 }
 
-// CheckSecret returns nil if a token can be an API key of this environment, by its form alone. Otherwise it returns an
-// Error with the code Unauthorized.
+// CheckSecret returns nil if a token has the form of an API key of this environment, and otherwise an Error with the
+// code Unauthorized. It does not check whether the key exists.
 func CheckSecret(env Environment, token string) error {
 	switch {
 	case wellFormed(env, token):
@@ -89,8 +89,8 @@ func inBase62(n *big.Int, width int) string {
 
 var anySecret = regexp.MustCompile(`(pets_(?:live|test)_)[0-9A-Za-z]+`)
 
-// Redact removes the API keys from a text that others may read. It cannot find a key that an operator chose: such a key
-// looks like any other word.
+// Redact removes API keys from a text that others may read. It cannot recognize a key that an operator chose, because
+// such a key looks like any other word.
 func Redact(text string) string {
 	if !strings.Contains(text, "pets_") {
 		return text
@@ -98,7 +98,8 @@ func Redact(text string) string {
 	return anySecret.ReplaceAllString(text, "$1…")
 }
 
-// CheckNamedSecret returns nil if an operator may choose this token as an API key: a bearer token of 16 to 128 characters.
+// CheckNamedSecret returns nil if an operator may choose this token as an API key. It must be a bearer token of 16 to
+// 128 characters.
 func CheckNamedSecret(token string) error {
 	if len(token) < 16 || len(token) > 128 || !IsBearerToken(token) {
 		return fmt.Errorf("an API key of your own choice is 16 to 128 letters, digits and -._~+/ (with = only at its end)")
@@ -106,7 +107,7 @@ func CheckNamedSecret(token string) error {
 	return nil
 }
 
-// IsBearerToken reports whether s is written as RFC 6750 wants a bearer token.
+// IsBearerToken reports whether s has the syntax of a bearer token in RFC 6750.
 func IsBearerToken(s string) bool {
 	body := strings.TrimRight(s, "=")
 	return body != "" && strings.Trim(body, base62+"-._~+/") == ""
@@ -115,22 +116,22 @@ func IsBearerToken(s string) bool {
 // SecretHash is the only form in which an API key is stored.
 type SecretHash [sha256.Size]byte
 
-// HashSecret is the hash under which an API key is stored and found.
+// HashSecret returns the hash under which an API key is stored and looked up.
 func HashSecret(token string) SecretHash {
-	var room [128]byte // room for any key, so that hashing one makes no garbage
+	var room [128]byte // large enough for any key, so that hashing one does not allocate
 	return sha256.Sum256(append(room[:0], token...))
 }
 
-// Access is what a key may do.
+// Access says what a key may do.
 type Access string
 
-// A key may read only, or read and write.
+// A key may either only read, or read and write.
 const (
 	ReadOnly  Access = "read"
 	ReadWrite Access = "write"
 )
 
-// Key is what the service knows about an API key. Zero times mean "never".
+// Key is what the service knows about an API key. A zero time means "never".
 type Key struct {
 	ID        string
 	Name      string
@@ -139,28 +140,29 @@ type Key struct {
 	Limits    Limits
 	Access    Access
 	CreatedAt time.Time
-	// Lifetime is how long the key may live, as set when it was made or last changed. A rotation ends the key earlier.
+	// Lifetime is how long the key works, as set when it was created or last changed. A rotation may end the key
+	// earlier.
 	Lifetime  time.Duration
 	ExpiresAt time.Time
 	RevokedAt time.Time
 	// RotatedAt is when a successor replaced the key.
 	RotatedAt time.Time
-	// LastUsedAt is the beginning of the hour in which the key was last used.
+	// LastUsedAt is the start of the hour in which the key was last used.
 	LastUsedAt time.Time
-	// BannedFrom and BannedUntil are the bounds of the owner's latest ban, which may be over.
+	// BannedFrom and BannedUntil are the start and the end of the owner's latest ban, which may be over.
 	BannedFrom, BannedUntil time.Time
 }
 
 // Forever is the lifetime of a key that works until it is revoked.
 const Forever time.Duration = 0
 
-// NewKey makes the record of a key that is its own owner.
+// NewKey returns a new key with a new owner, whose id is that of the key.
 func NewKey(name string, plan Plan, limits Limits, now time.Time, lifetime time.Duration) Key {
 	id := newKeyID()
-	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits, Access: ReadWrite}.born(now, lifetime)
+	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits, Access: ReadWrite}.startingAt(now, lifetime)
 }
 
-func (k Key) born(now time.Time, lifetime time.Duration) Key {
+func (k Key) startingAt(now time.Time, lifetime time.Duration) Key {
 	k.CreatedAt, k.Lifetime, k.ExpiresAt = now, lifetime, expiry(now, lifetime)
 	return k
 }
@@ -178,7 +180,8 @@ func newKeyID() string {
 	return "key_" + inBase62(new(big.Int).SetBytes(random[:]), 9)
 }
 
-// Usable returns nil while the key may be used, and an Error with the code Unauthorized after that.
+// Usable returns nil if the key can be used now, and an Error with the code Unauthorized if it was revoked or has
+// expired.
 func (k Key) Usable(now time.Time) error {
 	if k.ended(now) {
 		return k.refuse(Unauthorized)
@@ -186,75 +189,77 @@ func (k Key) Usable(now time.Time) error {
 	return nil
 }
 
-// ended compares no clock with RevokedAt, because the clocks of two machines may differ.
+// ended treats a key as revoked whatever the time in RevokedAt is, because the clocks of two machines may differ.
 func (k Key) ended(now time.Time) bool {
 	return !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
 func (k Key) refuse(code Code) *Error { return &Error{Code: code, Key: &k} }
 
-// Banned says whether the owner is banned at that time.
+// Banned reports whether the owner is banned now.
 func (k Key) Banned(now time.Time) bool {
-	return Ban{Start: k.BannedFrom, Until: k.BannedUntil}.Holds(now)
+	return Ban{Start: k.BannedFrom, Until: k.BannedUntil}.InForce(now)
 }
 
-// Successor is the key that replaces k from now on. It has the same owner, name, plan, limits, access and lifetime. It
+// Successor returns the key that replaces k. It has the same owner, name, plan, limits, access and lifetime. Successor
 // returns an Error with the code KeyRevoked if k has ended.
 func (k Key) Successor(now time.Time) (Key, error) {
 	if k.ended(now) {
 		return Key{}, k.refuse(KeyRevoked)
 	}
 	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedFrom: k.BannedFrom, BannedUntil: k.BannedUntil}
-	return next.born(now, k.Lifetime), nil
+	return next.startingAt(now, k.Lifetime), nil
 }
 
-// KeyChange says what to change about a key. A nil field stays as it is.
+// KeyChange says what to change about a key. A nil field changes nothing.
 type KeyChange struct {
 	Plan              *Plan
 	PerMinute, PerDay *int64
 	Access            *Access
 	Name              *string
-	// Lifetime counts from the change on.
+	// Lifetime starts at the time of the change.
 	Lifetime *time.Duration
 }
 
-// OfOwner reports whether the plan or its limits change. They belong to the owner, so all keys of the owner get them.
+// OfOwner reports whether the plan or its limits change. They belong to the owner, so they change for all keys of the
+// owner.
 func (c KeyChange) OfOwner() bool {
 	return c.Plan != nil || c.PerMinute != nil || c.PerDay != nil
 }
 
-// Change is the key after the change. It returns an Error with the code KeyRevoked if the key is revoked, or
-// InvalidField if its plan cannot have these limits. An Enterprise key keeps a limit that the change does not name.
+// Change returns the key after the change. It returns an Error with the code KeyRevoked if the key is revoked, or
+// InvalidField if the plan does not allow these limits. An Enterprise key keeps a limit that the change does not
+// mention.
 func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 	if !k.RevokedAt.IsZero() {
 		return Key{}, k.refuse(KeyRevoked)
 	}
 	if c.OfOwner() {
-		plan, asked := or(c.Plan, k.Plan), Limits{}
+		plan, asked := valueOr(c.Plan, k.Plan), Limits{}
 		if plan == Enterprise && k.Plan == Enterprise {
 			asked = k.Limits
 		}
-		limits, err := plan.Limits(or(c.PerMinute, asked.PerMinute), or(c.PerDay, asked.PerDay))
+		limits, err := plan.Limits(valueOr(c.PerMinute, asked.PerMinute), valueOr(c.PerDay, asked.PerDay))
 		if err != nil {
 			return Key{}, Faults{{Problem: err.Error()}}.Err()
 		}
 		k.Plan, k.Limits = plan, limits
 	}
-	k.Access, k.Name = or(c.Access, k.Access), or(c.Name, k.Name)
+	k.Access, k.Name = valueOr(c.Access, k.Access), valueOr(c.Name, k.Name)
 	if c.Lifetime != nil {
 		k.Lifetime, k.ExpiresAt = *c.Lifetime, expiry(now, *c.Lifetime)
 	}
 	return k, nil
 }
 
-func or[T any](given *T, otherwise T) T {
+func valueOr[T any](given *T, otherwise T) T {
 	if given != nil {
 		return *given
 	}
 	return otherwise
 }
 
-// RetiredAt is when k ends if it is replaced now with that overlap. It is never later than k would have ended anyway.
+// RetiredAt returns when k ends if it is rotated now with that overlap. A rotation never extends the life of k.
 func (k Key) RetiredAt(now time.Time, overlap time.Duration) time.Time {
 	end := now.Add(overlap)
 	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(end) {
@@ -263,15 +268,15 @@ func (k Key) RetiredAt(now time.Time, overlap time.Duration) time.Time {
 	return end
 }
 
-// NoSuchKey is the refusal of an id that no key has.
+// NoSuchKey returns the refusal of an id that no key has.
 func NoSuchKey(id string) *Error { return &Error{Code: NotFound, Noun: KeyNoun, Key: &Key{ID: id}} }
 
-// NoSuchSecret is the refusal of a hash that no key has.
+// NoSuchSecret returns the refusal of a hash that no key has.
 func NoSuchSecret() *Error { return noSuchSecret }
 
 var noSuchSecret = &Error{Code: NotFound, Noun: KeyNoun}
 
-// AlreadyRotated is the refusal to rotate a key that has a successor.
+// AlreadyRotated returns the refusal to rotate a key that already has a successor.
 func AlreadyRotated(key Key, successor string) *Error {
 	return &Error{Code: KeyRevoked, Key: &key, Successor: successor}
 }

@@ -44,23 +44,23 @@ func TestEveryTypoInASecretIsRefused(t *testing.T) {
 	for i := range secret {
 		for _, c := range alphabet + "_- \x00" {
 			if typo := secret[:i] + string(c) + secret[i+1:]; typo != secret {
-				refused(t, petstore.CheckSecret(petstore.Production, typo), petstore.Error{Code: petstore.Unauthorized})
+				expectRefusal(t, petstore.CheckSecret(petstore.Production, typo), petstore.Error{Code: petstore.Unauthorized})
 			}
 		}
-		refused(t, petstore.CheckSecret(petstore.Production, secret[:i]), petstore.Error{Code: petstore.Unauthorized})
-		refused(t, petstore.CheckSecret(petstore.Production, secret+secret[:i+1]), petstore.Error{Code: petstore.Unauthorized})
+		expectRefusal(t, petstore.CheckSecret(petstore.Production, secret[:i]), petstore.Error{Code: petstore.Unauthorized})
+		expectRefusal(t, petstore.CheckSecret(petstore.Production, secret+secret[:i+1]), petstore.Error{Code: petstore.Unauthorized})
 	}
 }
 
-func TestSecretOfTheOtherEnvironmentIsRefusedByName(t *testing.T) {
-	refused(t, petstore.CheckSecret(petstore.Production, petstore.NewSecret(petstore.Staging)),
+func TestRefusalOfASecretNamesTheOtherEnvironment(t *testing.T) {
+	expectRefusal(t, petstore.CheckSecret(petstore.Production, petstore.NewSecret(petstore.Staging)),
 		petstore.Error{Code: petstore.Unauthorized, Environment: petstore.Staging})
-	refused(t, petstore.CheckSecret(petstore.Staging, petstore.NewSecret(petstore.Production)),
+	expectRefusal(t, petstore.CheckSecret(petstore.Staging, petstore.NewSecret(petstore.Production)),
 		petstore.Error{Code: petstore.Unauthorized, Environment: petstore.Production})
 }
 
-// refused fails the test unless err is a refusal with exactly these facts.
-func refused(t *testing.T, err error, want petstore.Error) {
+// expectRefusal fails the test unless err is a refusal with exactly these facts.
+func expectRefusal(t *testing.T, err error, want petstore.Error) {
 	t.Helper()
 	if got, _ := errors.AsType[*petstore.Error](err); !reflect.DeepEqual(got, &want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -81,7 +81,7 @@ func FuzzCheckSecret(f *testing.F) {
 				continue
 			}
 			for i := range token {
-				if typo := token[:i] + string(rotated(token[i])) + token[i+1:]; petstore.CheckSecret(env, typo) == nil {
+				if typo := token[:i] + string(nextLetter(token[i])) + token[i+1:]; petstore.CheckSecret(env, typo) == nil {
 					t.Fatalf("%q and %q are both taken", token, typo)
 				}
 			}
@@ -89,12 +89,12 @@ func FuzzCheckSecret(f *testing.F) {
 	})
 }
 
-// rotated is the next character of the alphabet.
-func rotated(c byte) byte {
+// nextLetter returns the character that follows c in the alphabet.
+func nextLetter(c byte) byte {
 	return alphabet[(strings.IndexByte(alphabet, c)+1)%len(alphabet)]
 }
 
-func TestNamedSecretIsABearerTokenOfDecentLength(t *testing.T) {
+func TestNamedSecretIsABearerTokenOf16To128Characters(t *testing.T) {
 	for secret, allowed := range map[string]bool{
 		strings.Repeat("a", 15):        false,
 		strings.Repeat("a", 16):        true,
@@ -114,7 +114,7 @@ func TestNamedSecretIsABearerTokenOfDecentLength(t *testing.T) {
 	}
 }
 
-func TestKeyIsUsableAndCanBeRotatedFromItsBirthToItsEnd(t *testing.T) {
+func TestKeyIsUsableAndCanBeRotatedUntilItEnds(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	day := petstore.NewKey("ci", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, 24*time.Hour)
 	revoked := day
@@ -127,11 +127,11 @@ func TestKeyIsUsableAndCanBeRotatedFromItsBirthToItsEnd(t *testing.T) {
 	}{
 		{"a new key is usable", day, 0, true},
 		{"a key is usable until it expires", day, 24*time.Hour - 1, true},
-		{"a key has expired at its end", day, 24 * time.Hour, false},
-		{"a key without an end never expires", petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, petstore.Forever), 1e6 * time.Hour, true},
+		{"a key has expired when its lifetime is over", day, 24 * time.Hour, false},
+		{"a key without a lifetime never expires", petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, petstore.Forever), 1e6 * time.Hour, true},
 		{"a revoked key is refused at once", revoked, time.Hour, false},
-		{"a revoked key is refused where the clock is behind, too", revoked, 0, false},
-		{"a key that is revoked and expired is refused", revoked, 48 * time.Hour, false},
+		{"a revoked key is refused even if this clock is slow", revoked, 0, false},
+		{"a key that was revoked and has expired is refused", revoked, 48 * time.Hour, false},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			now := noon.Add(c.after)
@@ -142,8 +142,8 @@ func TestKeyIsUsableAndCanBeRotatedFromItsBirthToItsEnd(t *testing.T) {
 				}
 				return
 			}
-			refused(t, c.key.Usable(now), petstore.Error{Code: petstore.Unauthorized, Key: &c.key})
-			refused(t, unchangeable, petstore.Error{Code: petstore.KeyRevoked, Key: &c.key})
+			expectRefusal(t, c.key.Usable(now), petstore.Error{Code: petstore.Unauthorized, Key: &c.key})
+			expectRefusal(t, unchangeable, petstore.Error{Code: petstore.KeyRevoked, Key: &c.key})
 			if next != (petstore.Key{}) {
 				t.Errorf("its successor is %+v", next)
 			}
@@ -165,7 +165,7 @@ func TestSuccessorInheritsOwnerPlanLimitsAndLifetime(t *testing.T) {
 	}
 }
 
-func TestReplacedKeyLivesForTheOverlapAndNeverLonger(t *testing.T) {
+func TestRotatedKeyEndsAfterTheOverlapAtTheLatest(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	endless := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, petstore.Forever)
 	hour := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, time.Hour)
@@ -180,7 +180,7 @@ func TestReplacedKeyLivesForTheOverlapAndNeverLonger(t *testing.T) {
 	}
 }
 
-func TestKeysAreRedactedWhereverTheyStand(t *testing.T) {
+func TestRedactFindsKeysAnywhereInAText(t *testing.T) {
 	live, staging := petstore.NewSecret(petstore.Production), petstore.NewSecret(petstore.Staging)
 	for text, want := range map[string]string{
 		live:                       "pets_live_…",

@@ -21,14 +21,14 @@ func TestBansDoubleUpToAnHour(t *testing.T) {
 	}
 }
 
-func TestBansOfALongStreakStayAtAnHour(t *testing.T) {
+func TestBansInALongStreakLastAnHour(t *testing.T) {
 	ban := petstore.Ban{Start: noon, Until: noon.Add(time.Hour), Streak: 1_000}.Next(noon.Add(2 * time.Hour))
 	if length := ban.Until.Sub(ban.Start); length != time.Hour {
 		t.Errorf("the ban lasts %v, want an hour", length)
 	}
 }
 
-func TestABanIsNotProlongedWhileItHolds(t *testing.T) {
+func TestABanInForceIsNotProlonged(t *testing.T) {
 	ban := petstore.Ban{}.Next(noon)
 	for _, at := range []time.Time{noon, noon.Add(30 * time.Second), ban.Until.Add(-1)} {
 		if again := ban.Next(at); again != ban {
@@ -44,9 +44,9 @@ func TestBansAreRememberedForADay(t *testing.T) {
 		after     time.Duration
 		want      time.Duration
 	}{
-		{"a ban that begins within 24 hours of the last one doubles it", 24*time.Hour - 1, 8 * time.Minute},
-		{"a ban that begins 24 hours after the last one starts anew", 24 * time.Hour, time.Minute},
-		{"a ban that begins later still starts anew", 240 * time.Hour, time.Minute},
+		{"a ban within 24 hours of the last one is twice as long", 24*time.Hour - 1, 8 * time.Minute},
+		{"a ban 24 hours after the last one is a first ban again", 24 * time.Hour, time.Minute},
+		{"a ban long after the last one is a first ban again", 240 * time.Hour, time.Minute},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			next := third.Next(noon.Add(c.after))
@@ -57,38 +57,38 @@ func TestBansAreRememberedForADay(t *testing.T) {
 	}
 }
 
-func TestABanHoldsFromItsStartToItsEnd(t *testing.T) {
+func TestABanIsInForceFromItsStartToItsEnd(t *testing.T) {
 	ban := petstore.Ban{}.Next(noon)
 	for _, c := range []struct {
 		behaviour string
 		after     time.Duration
-		holds     bool
+		inForce   bool
 	}{
 		{"at its start", 0, true},
 		{"just before its end", time.Minute - 1, true},
 		{"at its end", time.Minute, false},
-		{"when the clock stepped back by a minute", -time.Minute, true},
-		{"when it was given by a clock that was further ahead", -time.Minute - 1, false},
+		{"after the clock stepped back by a minute", -time.Minute, true},
+		{"after the clock stepped back by more than a minute", -time.Minute - 1, false},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
-			if holds := ban.Holds(noon.Add(c.after)); holds != c.holds {
-				t.Errorf("it holds: %v, want %v", holds, c.holds)
+			if got := ban.InForce(noon.Add(c.after)); got != c.inForce {
+				t.Errorf("in force: %v, want %v", got, c.inForce)
 			}
 		})
 	}
-	if (petstore.Ban{}).Holds(noon) {
-		t.Error("no ban holds")
+	if (petstore.Ban{}).InForce(noon) {
+		t.Error("the zero ban is in force")
 	}
 }
 
-func TestABanOfAClockThatWasAheadIsFollowedByTheNextOne(t *testing.T) {
+func TestAFutureDatedBanDoesNotStopTheNextOne(t *testing.T) {
 	for _, c := range []struct {
 		behaviour string
 		ahead     time.Duration
 		want      time.Duration
 	}{
-		{"which doubles one that was less than a day ahead", 24*time.Hour - 1, 2 * time.Minute},
-		{"which starts anew after one that was further ahead", 24 * time.Hour, time.Minute},
+		{"after a ban dated less than a day ahead, it is twice as long", 24*time.Hour - 1, 2 * time.Minute},
+		{"after a ban dated further ahead, it is a first ban", 24 * time.Hour, time.Minute},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			next := petstore.Ban{}.Next(noon.Add(c.ahead)).Next(noon)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds of an order's fields.
+// The bounds of the fields of an order, and the hold of an order that does not say how long.
 const (
 	MaxReferenceLength = 200 // Unicode code points
 	MinHold            = time.Minute
@@ -13,13 +13,13 @@ const (
 	DefaultHold        = 72 * time.Hour
 )
 
-// OrderStatus is the state of an order. Its numbers are stored: never renumber them.
+// OrderStatus is the state of an order. The numbers are stored in databases, so they must never change.
 type OrderStatus uint8
 
-// AnyOrderStatus in a query selects the orders of every state. No order has it.
+// AnyOrderStatus selects the orders of every state in a query. No order has it.
 const AnyOrderStatus OrderStatus = 0
 
-// The states an order can be in. Only an open order changes its state, once.
+// The states of an order. An order starts as Open and changes its state at most once.
 const (
 	Open      OrderStatus = 1
 	Completed OrderStatus = 2
@@ -32,7 +32,7 @@ var orderStatusNames = [...]string{Open: "open", Completed: "completed", Cancell
 // OrderStatuses lists every state of an order.
 var OrderStatuses = []OrderStatus{Open, Completed, Cancelled, Expired}
 
-// ParseOrderStatus reads the published spelling of an order's status.
+// ParseOrderStatus reads a status as the API spells it.
 func ParseOrderStatus(s string) (OrderStatus, bool) {
 	for _, status := range OrderStatuses {
 		if s == orderStatusNames[status] {
@@ -42,7 +42,7 @@ func ParseOrderStatus(s string) (OrderStatus, bool) {
 	return 0, false
 }
 
-// String is the published spelling.
+// String returns the status as the API spells it.
 func (s OrderStatus) String() string {
 	if int(s) < len(orderStatusNames) {
 		return orderStatusNames[s]
@@ -50,22 +50,22 @@ func (s OrderStatus) String() string {
 	return ""
 }
 
-// NewOrder asks to hold an animal.
+// NewOrder is an order before it is placed.
 type NewOrder struct {
 	PetID int64
-	// Reference is the client's own name for the order, empty for none.
+	// Reference is the client's own name for the order, or empty.
 	Reference string
 	// Hold is how long the animal is held.
 	Hold time.Duration
 }
 
-// CheckReference says what is wrong with a reference. It returns "" if the reference may be stored.
+// CheckReference returns what is wrong with a reference, or "" if the reference may be stored.
 func CheckReference(reference string) (problem string) {
 	return CheckText(reference, MaxReferenceLength)
 }
 
-// Order holds an animal from CreatedAt until the order is closed, at the latest until ExpiresAt. Times are whole
-// milliseconds.
+// Order holds an animal from CreatedAt until the order is closed, but no longer than until ExpiresAt. Its times are
+// whole milliseconds.
 type Order struct {
 	ID        int64
 	PetID     int64
@@ -77,7 +77,7 @@ type Order struct {
 	ClosedAt time.Time
 }
 
-// Place returns the order of that id, which begins now. It refuses an animal that is not available.
+// Place returns an open order with that id, created now. It refuses an animal that is not available.
 func (n NewOrder) Place(id int64, pet Pet, now time.Time) (Order, error) {
 	if pet.Status != Available {
 		return Order{}, &Error{Code: PetUnavailable, Status: pet.Status}
@@ -86,18 +86,19 @@ func (n NewOrder) Place(id int64, pet Pet, now time.Time) (Order, error) {
 	return Order{ID: id, PetID: n.PetID, Status: Open, Reference: n.Reference, CreatedAt: now, ExpiresAt: now.Add(n.Hold)}, nil
 }
 
-// At is the order as it counts at that time: an open order counts as expired from ExpiresAt on.
-func (o Order) At(now time.Time) Order {
+// AsOf returns the order as it is at that time: an open order is expired from ExpiresAt on, even if it is still stored
+// as open.
+func (o Order) AsOf(now time.Time) Order {
 	if o.Status == Open && !now.Before(o.ExpiresAt) {
 		o.Status, o.ClosedAt = Expired, o.ExpiresAt
 	}
 	return o
 }
 
-// Close returns the order in the state to, which is Completed or Cancelled. An order already in that state stays as it
-// is. Close refuses an order that is closed in another state.
+// Close moves the order to Completed or Cancelled. It returns an order that is already in that state unchanged, and
+// refuses an order that is closed in another state.
 func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
-	o = o.At(now)
+	o = o.AsOf(now)
 	switch o.Status {
 	case to:
 	case Open:
@@ -110,7 +111,7 @@ func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
 
 func (o Order) closed() *Error { return &Error{Code: OrderClosed, Order: &o} }
 
-// Leaves is the status that an animal gets when its order closes in state s.
+// Leaves returns the status that an animal gets when its order closes in state s.
 func (s OrderStatus) Leaves() Status {
 	if s == Completed {
 		return Sold
@@ -118,18 +119,18 @@ func (s OrderStatus) Leaves() Status {
 	return Available
 }
 
-// NoSuchOrder is the refusal of an id that no order has.
+// NoSuchOrder returns the refusal of an id that no order has.
 func NoSuchOrder() *Error { return noSuchOrder }
 
 var noSuchOrder = &Error{Code: NotFound, Noun: OrderNoun}
 
-// NoPetToOrder is the refusal of an order for an animal that does not exist.
+// NoPetToOrder returns the refusal of an order for an animal that does not exist.
 func NoPetToOrder(id int64) *Error {
 	problem := fmt.Sprintf("must be the id of an animal; there is no animal %d", id)
 	return &Error{Code: InvalidField, Faults: Faults{{Field: "petId", Problem: problem}}}
 }
 
-// CheckHold says what is wrong with a hold of that many seconds. It returns "" if an order may last that long.
+// CheckHold returns what is wrong with a hold of that many seconds, or "" if an order may hold an animal that long.
 func CheckHold(seconds int64) (problem string) {
 	if seconds < int64(MinHold/time.Second) || seconds > int64(MaxHold/time.Second) {
 		return fmt.Sprintf("must be a whole number from %d to %d", int64(MinHold/time.Second), int64(MaxHold/time.Second))

@@ -16,7 +16,7 @@ var (
 	closedAt = placedAt.Add(time.Minute)
 )
 
-// orderIn is an order with a hold of one hour, as it is stored in that state.
+// orderIn returns an order with a hold of one hour, as it is stored in that state.
 func orderIn(status petstore.OrderStatus) petstore.Order {
 	o := petstore.Order{ID: 3, PetID: 7, Status: status, Reference: "Ann", CreatedAt: placedAt, ExpiresAt: heldTill}
 	switch status {
@@ -28,19 +28,20 @@ func orderIn(status petstore.OrderStatus) petstore.Order {
 	return o
 }
 
-func TestAnOrderGoesFromOpenToOneEnd(t *testing.T) {
+func TestOnlyAnOpenOrderChangesItsState(t *testing.T) {
 	const (
 		before = -time.Millisecond
 		at     = time.Duration(0)
 		after  = time.Millisecond
 	)
 	times := map[time.Duration]string{before: "before its end", at: "at its end", after: "after its end"}
-	type wish struct {
+	type moment struct {
 		stored petstore.OrderStatus
 		when   time.Duration
 	}
-	// Each row says what an order counts as, and what completing and canceling make of it; zero means a refusal.
-	table := map[wish]struct{ counts, completed, cancelled petstore.OrderStatus }{
+	// Each row has the state of an order at that time, and its state after it is completed or cancelled. Zero means a
+	// refusal.
+	table := map[moment]struct{ asOf, completed, cancelled petstore.OrderStatus }{
 		{petstore.Open, before}:      {petstore.Open, petstore.Completed, petstore.Cancelled},
 		{petstore.Open, at}:          {petstore.Expired, 0, 0},
 		{petstore.Open, after}:       {petstore.Expired, 0, 0},
@@ -62,8 +63,8 @@ func TestAnOrderGoesFromOpenToOneEnd(t *testing.T) {
 		for to, becomes := range map[petstore.OrderStatus]petstore.OrderStatus{petstore.Completed: want.completed, petstore.Cancelled: want.cancelled} {
 			t.Run(from.stored.String()+" "+times[from.when]+" to "+to.String(), func(t *testing.T) {
 				order := orderIn(from.stored)
-				if counts := order.At(now); counts != orderAs(order, want.counts, counts.ClosedAt) {
-					t.Errorf("it counts as %+v, want %s", counts, want.counts)
+				if got := order.AsOf(now); got != orderAs(order, want.asOf, got.ClosedAt) {
+					t.Errorf("it is %+v, want %s", got, want.asOf)
 				}
 				got, err := order.Close(to, now)
 				if becomes == 0 {
@@ -89,27 +90,27 @@ func orderAs(o petstore.Order, status petstore.OrderStatus, closed time.Time) pe
 	return o
 }
 
-func TestARefusalToCloseAnOrderTellsItsEnd(t *testing.T) {
+func TestTheRefusalToCloseAnOrderNamesItsState(t *testing.T) {
 	for status, end := range map[petstore.OrderStatus]petstore.OrderStatus{
 		petstore.Open:      petstore.Expired,
 		petstore.Expired:   petstore.Expired,
 		petstore.Cancelled: petstore.Cancelled,
 	} {
 		_, err := orderIn(status).Close(petstore.Completed, heldTill)
-		refused(t, err, petstore.Error{Code: petstore.OrderClosed, Order: new(orderIn(end))})
+		expectRefusal(t, err, petstore.Error{Code: petstore.OrderClosed, Order: new(orderIn(end))})
 	}
 }
 
-func TestOnlyAnAvailableAnimalIsOrdered(t *testing.T) {
-	wish := petstore.NewOrder{PetID: 7, Reference: "Ann", Hold: time.Hour}
+func TestOnlyAnAvailableAnimalCanBeOrdered(t *testing.T) {
+	newOrder := petstore.NewOrder{PetID: 7, Reference: "Ann", Hold: time.Hour}
 	for _, status := range petstore.Statuses {
 		pet := petstore.Pet{ID: 7, NewPet: petstore.NewPet{Name: "Rex", Status: status}}
-		got, err := wish.Place(3, pet, placedAt)
+		got, err := newOrder.Place(3, pet, placedAt)
 		switch {
 		case status == petstore.Available && (err != nil || got != orderIn(petstore.Open)):
 			t.Errorf("got %+v, %v; want %+v", got, err, orderIn(petstore.Open))
 		case status != petstore.Available:
-			refused(t, err, petstore.Error{Code: petstore.PetUnavailable, Status: status})
+			expectRefusal(t, err, petstore.Error{Code: petstore.PetUnavailable, Status: status})
 		}
 	}
 }
@@ -122,7 +123,7 @@ func TestAClosedOrderLeavesItsAnimalSoldOrAvailable(t *testing.T) {
 	}
 }
 
-func TestStatesOfAnOrderAreThePublishedOnes(t *testing.T) {
+func TestOrderStatusesAreThePublishedOnes(t *testing.T) {
 	var names []string
 	for _, status := range petstore.OrderStatuses {
 		names = append(names, status.String())
@@ -145,7 +146,7 @@ func TestStatesOfAnOrderAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-func TestAReferenceAndAHoldHaveBounds(t *testing.T) {
+func TestReferenceAndHoldAreBounded(t *testing.T) {
 	for reference, problem := range map[string]string{
 		"Ann":                    "",
 		strings.Repeat("🐕", 200): "",
@@ -167,8 +168,8 @@ func TestAReferenceAndAHoldHaveBounds(t *testing.T) {
 	}
 }
 
-// Whatever happens to an order, in any sequence and at any time, these laws hold.
-func TestAnOrderChangesItsStateOnce(t *testing.T) {
+// The test closes orders at random times and in any sequence.
+func TestAnOrderChangesItsStateAtMostOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hold := time.Duration(rapid.Int64Range(60, 2592000).Draw(t, "hold")) * time.Second
 		pet := petstore.Pet{ID: 7, NewPet: petstore.NewPet{Name: "Rex", Status: petstore.Available}}
@@ -177,23 +178,23 @@ func TestAnOrderChangesItsStateOnce(t *testing.T) {
 			t.Fatalf("placed %+v, %v", order, err)
 		}
 		now := order.CreatedAt
-		for _, to := range rapid.SliceOf(rapid.SampledFrom([]petstore.OrderStatus{petstore.Completed, petstore.Cancelled})).Draw(t, "wishes") {
+		for _, to := range rapid.SliceOf(rapid.SampledFrom([]petstore.OrderStatus{petstore.Completed, petstore.Cancelled})).Draw(t, "states") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(hold)).Draw(t, "later")))
-			if at := order.At(now); at != at.At(now.Add(hold)) && at.Status != petstore.Open {
-				t.Fatalf("closed as %+v, later %+v", at, at.At(now.Add(hold)))
+			if at := order.AsOf(now); at != at.AsOf(now.Add(hold)) && at.Status != petstore.Open {
+				t.Fatalf("closed as %+v, later %+v", at, at.AsOf(now.Add(hold)))
 			}
 			after, err := order.Close(to, now)
 			if err == nil && (after.Status != to || order.Status != petstore.Open && after != order) {
 				t.Fatalf("%+v became %+v", order, after)
 			}
-			if err != nil && order.At(now).Status == petstore.Open {
+			if err != nil && order.AsOf(now).Status == petstore.Open {
 				t.Fatalf("%+v is open at %s and refused: %v", order, now, err)
 			}
 			if err == nil {
 				order = after
 			}
 			if closed := order.ClosedAt; order.Status != petstore.Open && (closed.Before(order.CreatedAt) || !closed.Before(order.ExpiresAt)) {
-				t.Fatalf("%+v is closed outside of its time", order)
+				t.Fatalf("%+v is closed before it was created or after it expired", order)
 			}
 		}
 	})

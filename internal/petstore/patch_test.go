@@ -13,7 +13,7 @@ func patchOf(name *string, category *int64, status *petstore.Status) petstore.Pe
 	return petstore.PetPatch{Name: name, CategoryID: category, Status: status}
 }
 
-func TestAPatchChangesWhatItNames(t *testing.T) {
+func TestAPatchChangesOnlyTheFieldsItNames(t *testing.T) {
 	held := orderIn(petstore.Open)
 	pet := func(name string, category int64, status petstore.Status) petstore.Pet {
 		return petstore.Pet{ID: 7, NewPet: petstore.NewPet{Name: name, CategoryID: category, Status: status}}
@@ -25,14 +25,14 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 		holder    *petstore.Order
 		after     petstore.Pet // zero for a refusal
 	}{
-		{"nothing named changes nothing", pet("Rex", 1, petstore.Available), petstore.PetPatch{}, nil, pet("Rex", 1, petstore.Available)},
+		{"an empty patch changes nothing", pet("Rex", 1, petstore.Available), petstore.PetPatch{}, nil, pet("Rex", 1, petstore.Available)},
 		{"a name", pet("Rex", 1, petstore.Available), patchOf(new("Max"), nil, nil), nil, pet("Max", 1, petstore.Available)},
 		{"a category", pet("Rex", 1, petstore.Sold), patchOf(nil, new(int64(0)), nil), nil, pet("Rex", 0, petstore.Sold)},
 		{"everything", pet("Rex", 1, petstore.Sold), patchOf(new("Max"), new(int64(-1)), new(petstore.Pending)), nil, pet("Max", -1, petstore.Pending)},
 		{"a held animal's name and category", pet("Rex", 1, petstore.Pending), patchOf(new("Max"), new(int64(2)), nil), &held, pet("Max", 2, petstore.Pending)},
-		{"a held animal's status to what it is", pet("Rex", 1, petstore.Pending), patchOf(new("Max"), nil, new(petstore.Pending)), &held, pet("Max", 1, petstore.Pending)},
-		{"not a held animal's status to available", pet("Rex", 1, petstore.Pending), patchOf(nil, nil, new(petstore.Available)), &held, petstore.Pet{}},
-		{"not a held animal's status to sold, nor its name with it", pet("Rex", 1, petstore.Pending), patchOf(new("Max"), nil, new(petstore.Sold)), &held, petstore.Pet{}},
+		{"a held animal's status, to the same one", pet("Rex", 1, petstore.Pending), patchOf(new("Max"), nil, new(petstore.Pending)), &held, pet("Max", 1, petstore.Pending)},
+		{"not a held animal's status, to available", pet("Rex", 1, petstore.Pending), patchOf(nil, nil, new(petstore.Available)), &held, petstore.Pet{}},
+		{"not a held animal's status, to sold, nor its name with it", pet("Rex", 1, petstore.Pending), patchOf(new("Max"), nil, new(petstore.Sold)), &held, petstore.Pet{}},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			got, err := c.before.Patch(c.patch, c.holder)
@@ -49,12 +49,12 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 		}
 	}
 	_, err := pet("Rex", 1, petstore.Pending).Patch(patchOf(nil, nil, new(petstore.Sold)), &held)
-	refused(t, err, petstore.Error{Code: petstore.PetReserved, Order: &held})
+	expectRefusal(t, err, petstore.Error{Code: petstore.PetReserved, Order: &held})
 }
 
 func optional[T any](g *rapid.Generator[T]) *rapid.Generator[*T] { return rapid.Ptr(g, true) }
 
-func TestAPatchMadeTwiceIsAPatchMadeOnceAndTheLaterOfTwoWins(t *testing.T) {
+func TestPatchesAreIdempotentAndTheLaterOneWins(t *testing.T) {
 	name, category, status := rapid.SampledFrom([]string{"Rex", "Max", "Zoë 🐕"}), rapid.Int64(), rapid.SampledFrom(petstore.Statuses)
 	patches := rapid.Custom(func(t *rapid.T) petstore.PetPatch {
 		return patchOf(optional(name).Draw(t, "name"), optional(category).Draw(t, "category"), optional(status).Draw(t, "status"))
@@ -62,15 +62,15 @@ func TestAPatchMadeTwiceIsAPatchMadeOnceAndTheLaterOfTwoWins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := petstore.Pet{ID: 7, NewPet: petstore.NewPet{Name: name.Draw(t, "name"), CategoryID: category.Draw(t, "category"), Status: status.Draw(t, "status")}}
 		first, second := patches.Draw(t, "first"), patches.Draw(t, "second")
-		apply := func(p petstore.Pet, patch petstore.PetPatch) petstore.Pet {
+		patched := func(p petstore.Pet, patch petstore.PetPatch) petstore.Pet {
 			after, err := p.Patch(patch, nil)
 			if err != nil || after.ID != p.ID {
 				t.Fatalf("%+v becomes %+v, %v", p, after, err)
 			}
 			return after
 		}
-		once := apply(before, first)
-		if twice := apply(once, first); twice != once {
+		once := patched(before, first)
+		if twice := patched(once, first); twice != once {
 			t.Fatalf("once %+v, twice %+v", once, twice)
 		}
 		both := first
@@ -83,13 +83,13 @@ func TestAPatchMadeTwiceIsAPatchMadeOnceAndTheLaterOfTwoWins(t *testing.T) {
 		if second.Status != nil {
 			both.Status = second.Status
 		}
-		if one, two := apply(before, both), apply(once, second); one != two {
-			t.Fatalf("together %+v, one after the other %+v", one, two)
+		if one, two := patched(before, both), patched(once, second); one != two {
+			t.Fatalf("in one patch %+v, one after the other %+v", one, two)
 		}
 	})
 }
 
-func TestANameOfACategoryHasBounds(t *testing.T) {
+func TestCategoryNamesAreBounded(t *testing.T) {
 	for name, problem := range map[string]string{
 		"Dogs":                   "",
 		strings.Repeat("🐕", 100): "",

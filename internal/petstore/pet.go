@@ -1,30 +1,30 @@
-// Package petstore is the domain: animals, orders, API keys and plans, and the interfaces of what stores and counts them.
-// It imports the standard library only and knows nothing of HTTP, SQL or the command line.
+// Package petstore is the domain: animals, categories, orders, API keys and plans, and the interfaces for storing them
+// and for counting requests. It imports only the standard library and knows nothing of HTTP, SQL or the command line.
 //
 // Each noun has a file with its fields and its rules, such as pet.go and order.go. The interfaces are [Storage] and
-// [Limiter]; what they promise is written there, and package conformance tests it. Every refusal is an [Error].
+// [Limiter]. Their comments say what they promise, and package conformance tests it. Every refusal is an [Error].
 package petstore
 
-// MaxNameLength is the longest name of an animal, in Unicode code points.
+// MaxNameLength is the greatest length of an animal's name, in Unicode code points.
 const MaxNameLength = 1000
 
-// Status is the availability of an animal. Its numbers are stored: never renumber them.
+// Status is the availability of an animal. The numbers are stored in databases, so they must never change.
 type Status uint8
 
-// AnyStatus in a query selects the animals of every status. No animal has it.
+// AnyStatus selects the animals of every status in a query. No animal has it.
 const AnyStatus Status = 0
 
-// The states an animal can be in.
+// The statuses of an animal.
 const (
 	Available Status = 1
 	Pending   Status = 2
 	Sold      Status = 3
 )
 
-// Statuses lists every status in the order of the published interface.
+// Statuses lists every status in the order in which the API documents them.
 var Statuses = []Status{Available, Pending, Sold}
 
-// ParseStatus reads the published spelling of a status.
+// ParseStatus reads a status as the API spells it.
 func ParseStatus(s string) (Status, bool) {
 	switch s {
 	case "available":
@@ -37,7 +37,7 @@ func ParseStatus(s string) (Status, bool) {
 	return 0, false
 }
 
-// String is the published spelling.
+// String returns the status as the API spells it.
 func (s Status) String() string {
 	switch s {
 	case Available:
@@ -57,24 +57,16 @@ type NewPet struct {
 	Status     Status
 }
 
-// Pet is an animal in the store. No other animal ever had its id or ever will.
+// Pet is an animal in the store. Its id is never used for another animal, even after it is deleted.
 type Pet struct {
 	ID int64
 	NewPet
 }
 
-// Validate returns what is wrong with the fields. It returns no faults if the animal may be stored.
-func (p NewPet) Validate() Faults {
-	var faults Faults
-	faults.Add("name", CheckPetName(p.Name))
-	faults.Add("status", CheckStatus(p.Status))
-	return faults
-}
-
-// CheckPetName says what is wrong with the name of an animal. It returns "" if the name may be stored.
+// CheckPetName returns what is wrong with the name of an animal, or "" if the name may be stored.
 func CheckPetName(name string) (problem string) { return CheckText(name, MaxNameLength) }
 
-// CheckStatus says what is wrong with the status of an animal. It returns "" for a known status.
+// CheckStatus returns what is wrong with the status of an animal, or "" if it is a known status.
 func CheckStatus(s Status) (problem string) {
 	if s.String() == "" {
 		return "must be one of available, pending, sold"
@@ -82,19 +74,20 @@ func CheckStatus(s Status) (problem string) {
 	return ""
 }
 
-// PetPatch says what to change about an animal. A nil field stays as it is.
+// PetPatch says what to change about an animal. A nil field changes nothing.
 type PetPatch struct {
 	Name       *string
 	CategoryID *int64
 	Status     *Status
 }
 
-// Patch is the animal after the patch. It refuses to change the status while an open order, the holder, holds the animal.
+// Patch returns the animal after the patch. It refuses to change the status of an animal that an open order, the
+// holder, holds.
 func (p Pet) Patch(patch PetPatch, holder *Order) (Pet, error) {
 	if patch.Status != nil && *patch.Status != p.Status && holder != nil {
 		return Pet{}, PetReservedBy(*holder)
 	}
-	p.Name, p.CategoryID, p.Status = or(patch.Name, p.Name), or(patch.CategoryID, p.CategoryID), or(patch.Status, p.Status)
+	p.Name, p.CategoryID, p.Status = valueOr(patch.Name, p.Name), valueOr(patch.CategoryID, p.CategoryID), valueOr(patch.Status, p.Status)
 	return p, nil
 }
 
@@ -103,7 +96,7 @@ type Inventory struct {
 	Available, Pending, Sold int64
 }
 
-// Add counts n more animals of a status.
+// Add adds n animals to the count of a status.
 func (i *Inventory) Add(status Status, n int64) {
 	switch status {
 	case Available:
@@ -115,10 +108,10 @@ func (i *Inventory) Add(status Status, n int64) {
 	}
 }
 
-// NoSuchPet is the refusal of an id that no animal has.
+// NoSuchPet returns the refusal of an id that no animal has.
 func NoSuchPet() *Error { return noSuchPet }
 
 var noSuchPet = &Error{Code: NotFound, Noun: PetNoun}
 
-// PetReservedBy is the refusal to change or delete an animal that an open order holds.
+// PetReservedBy returns the refusal to change the status of, or to delete, an animal that an open order holds.
 func PetReservedBy(holder Order) *Error { return &Error{Code: PetReserved, Order: &holder} }

@@ -26,35 +26,46 @@ func TestStatusesAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-func TestAnimalMayBeStored(t *testing.T) {
-	for _, c := range []struct {
-		behaviour string
-		pet       petstore.NewPet
-		fault     string
-	}{
-		{"with a name and a status", petstore.NewPet{Name: "Rex", Status: petstore.Sold}, ""},
-		{"with white space in its name", petstore.NewPet{Name: " \tRex\n", Status: petstore.Sold}, ""},
-		{"with a name of 1,000 code points", petstore.NewPet{Name: strings.Repeat("🐕", 1000), Status: petstore.Sold}, ""},
-		{"not with one more", petstore.NewPet{Name: strings.Repeat("a", 1001), Status: petstore.Sold}, "name must be at most 1,000 characters long"},
-		{"not without a name", petstore.NewPet{Status: petstore.Sold}, "name must not be empty"},
-		{"not with a name of white space", petstore.NewPet{Name: " \u3000\u0085", Status: petstore.Sold}, "name must not be only white space"},
-		{"not with U+0000 in its name", petstore.NewPet{Name: "R\x00x", Status: petstore.Sold}, "name must not contain the character U+0000"},
-		{"not with a name that is not UTF-8", petstore.NewPet{Name: "R\xffx", Status: petstore.Sold}, "name must be valid UTF-8"},
-		{"not without a status", petstore.NewPet{Name: "Rex"}, "status must be one of available, pending, sold"},
-		{"not with several faults, each of which is named", petstore.NewPet{Status: 9}, "name must not be empty; status must be one of available, pending, sold"},
+func TestPetNamesAreBounded(t *testing.T) {
+	for name, problem := range map[string]string{
+		"Rex":                     "",
+		" \tRex\n":                "",
+		strings.Repeat("🐕", 1000): "",
+		strings.Repeat("a", 1001): "must be at most 1,000 characters long",
+		"":                        "must not be empty",
+		" \u3000\u0085":           "must not be only white space",
+		"R\x00x":                  "must not contain the character U+0000",
+		"R\xffx":                  "must be valid UTF-8",
 	} {
-		t.Run(c.behaviour, func(t *testing.T) {
-			faults := c.pet.Validate()
-			if faults.String() != c.fault || petstore.IsCode(faults.Err(), petstore.InvalidField) != (c.fault != "") {
-				t.Errorf("got %s, want %s", faults, c.fault)
-			}
-		})
+		if got := petstore.CheckPetName(name); got != problem {
+			t.Errorf("the name %.20q: %q, want %q", name, got, problem)
+		}
 	}
 }
 
-func TestFaultsKeepTheFirstOfEachFieldAndSayWhetherOneIsMissing(t *testing.T) {
+func TestAnAnimalHasAKnownStatus(t *testing.T) {
+	for _, status := range petstore.Statuses {
+		if problem := petstore.CheckStatus(status); problem != "" {
+			t.Errorf("%s: %q", status, problem)
+		}
+	}
+	for _, unknown := range []petstore.Status{petstore.AnyStatus, 4, 9, 255} {
+		if problem := petstore.CheckStatus(unknown); problem != "must be one of available, pending, sold" {
+			t.Errorf("the status %d: %q", unknown, problem)
+		}
+	}
+}
+
+func TestFaultsKeepTheFirstProblemOfEachField(t *testing.T) {
 	var faults petstore.Faults
+	faults.Add("name", "")
+	if err := faults.Err(); err != nil {
+		t.Errorf("got %v although there are no faults", err)
+	}
 	faults.Add("name", "must be a string")
+	if err := faults.Err(); !petstore.IsCode(err, petstore.InvalidField) {
+		t.Errorf("got %v, want the code %s", err, petstore.InvalidField)
+	}
 	faults.AddMissing("categoryId")
 	faults.Add("name", "must not be empty")
 	faults.Add("status", "must be one of available, pending, sold")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Plan is what a key's owner has subscribed to.
+// Plan is the subscription of a key's owner. It sets the limits.
 type Plan string
 
 // The published plans.
@@ -16,22 +16,23 @@ const (
 	Enterprise Plan = "enterprise"
 )
 
-// Limits are how many requests may pass in a UTC minute and in a UTC day.
+// Limits says how many requests may pass in a UTC minute and in a UTC day.
 type Limits struct {
 	PerMinute int64
 	PerDay    int64
 }
 
-// OfAddress reports whether these limits are those of a client address. An address has no daily limit and is never banned.
+// OfAddress reports whether these are the limits of a client address, which has no daily limit and is never banned.
 func (l Limits) OfAddress() bool { return l.PerDay == 0 }
 
-// MaxLimit is the highest limit of an Enterprise key, 2^53 - 1: up to it, counts are exact in every backend and client.
+// MaxLimit is the highest limit of an Enterprise key: 2^53 - 1. Up to this number, counts are exact in every backend
+// and client.
 const MaxLimit = 1<<53 - 1
 
-// FirstKeyLimits are the limits of the key that the first start makes. They are so high that nobody reaches them.
+// FirstKeyLimits are the limits of the key that the first start of a server creates. They are too high to be reached.
 var FirstKeyLimits = Limits{PerMinute: 100_000_000, PerDay: 1_000_000_000_000}
 
-// AddressLimits are the limits of one client address, for its requests without a valid key.
+// AddressLimits are the limits of a client address, for requests without a valid key.
 var AddressLimits = Limits{PerMinute: 1000}
 
 var published = map[Plan]Limits{
@@ -40,7 +41,7 @@ var published = map[Plan]Limits{
 	Business: {PerMinute: 1_000, PerDay: 100_000},
 }
 
-// Limits are the limits of the plan: the published ones, or for Enterprise those that are asked for.
+// Limits returns the limits of the plan: its published limits, or for Enterprise the given ones.
 func (p Plan) Limits(perMinute, perDay int64) (Limits, error) {
 	limits, ok := published[p]
 	switch {

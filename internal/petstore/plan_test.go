@@ -18,7 +18,7 @@ func TestPlansHaveTheirPublishedLimits(t *testing.T) {
 	}
 }
 
-func TestEnterpriseHasTheLimitsItIsGiven(t *testing.T) {
+func TestEnterpriseTakesAnyLimits(t *testing.T) {
 	for _, want := range []petstore.Limits{{PerMinute: 1, PerDay: 1}, {PerMinute: 5000, PerDay: 1_000_000}, {PerMinute: petstore.MaxLimit, PerDay: petstore.MaxLimit}, petstore.FirstKeyLimits} {
 		if got, err := petstore.Enterprise.Limits(want.PerMinute, want.PerDay); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -26,7 +26,7 @@ func TestEnterpriseHasTheLimitsItIsGiven(t *testing.T) {
 	}
 }
 
-func TestLimitsThatDoNotFitThePlanAreRefusedWithASentence(t *testing.T) {
+func TestLimitsThatThePlanDoesNotAllowAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		plan              petstore.Plan
 		perMinute, perDay int64

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Database is all that a database does for the program. Code takes the one of these seams that it needs; only those who
-// open and test databases take the whole.
+// Database is everything that a database does for the program. Code takes only the interface that it needs; only code
+// that opens or tests databases takes all of them.
 type Database interface {
 	Storage
 	Upkeep
@@ -15,12 +15,15 @@ type Database interface {
 	Target
 }
 
-// Storage keeps everything that outlives a request; it is what the edge needs to answer one. Every method is safe for concurrent use. When a writing method
-// returns nil, its write is durable, and every read that starts later sees it, in this process and in every other one
-// on the same database. No read shows less than a read that ended before it began. A method that cannot do its work
-// returns an Error with the code Unavailable and has changed nothing. A write that was broken off, but may have been
-// done, returns an Error with the code OutcomeUnknown: it was done as a whole or not at all, and nobody can say which.
-// The Storage never tries such a write again.
+// Storage stores animals, categories, orders and keys. It is what the HTTP edge needs to answer requests. Every method is
+// safe for concurrent use.
+//
+// When a method that writes returns nil, the write is durable. Every read that starts later sees it, in this process and
+// in every other process on the same database. A read never shows an older state than a read that ended before it began.
+//
+// A method that cannot do its work returns an Error with the code Unavailable and has changed nothing. A write that was
+// interrupted but may have been made returns an Error with the code OutcomeUnknown. Such a write was made completely or
+// not at all, and the Storage never retries it.
 type Storage interface {
 	Pets
 	Categories
@@ -29,140 +32,144 @@ type Storage interface {
 
 	// Ping returns nil if the storage can be read now.
 	Ping(ctx context.Context) error
-	// Close finishes the work that was accepted and releases the storage.
+	// Close completes the calls that are under way and releases the storage.
 	Close() error
 }
 
-// Pets keeps animals. Every write to an animal first closes the order that holds it, if that order has expired.
+// Pets stores animals. Every write to an animal first closes the order that holds it, if that order has expired.
 type Pets interface {
 	// ListPets returns at most q.Limit animals, newest first.
 	ListPets(ctx context.Context, q PetQuery) ([]Pet, error)
 	// GetPet returns one animal, or an Error with the code NotFound.
 	GetPet(ctx context.Context, id int64) (Pet, error)
-	// Inventory counts the animals of each status, exactly, at one moment during the call.
+	// Inventory counts the animals of each status. The counts are exact for one moment during the call.
 	Inventory(ctx context.Context) (Inventory, error)
 
-	// CreatePet stores a valid animal under an id never used before, only once if idempotency is given.
+	// CreatePet stores a valid animal under an id that was never used before. If idempotency is given, it does so only
+	// once.
 	CreatePet(ctx context.Context, pet NewPet, idempotency *Idempotency) (made Pet, replayed bool, err error)
-	// UpdatePet changes what a valid patch names and returns the animal. It returns an Error with the code NotFound,
-	// or with PetReserved if an open order holds the animal and the patch changes its status.
+	// UpdatePet changes the fields that a valid patch names and returns the animal. It returns an Error with the code
+	// NotFound, or PetReserved if an open order holds the animal and the patch changes its status.
 	UpdatePet(ctx context.Context, id int64, patch PetPatch) (Pet, error)
-	// DeletePet removes an animal; its id is never used again. It returns an Error with the code NotFound, or with
+	// DeletePet removes an animal, whose id is never used again. It returns an Error with the code NotFound, or
 	// PetReserved if an open order holds the animal.
 	DeletePet(ctx context.Context, id int64) error
 }
 
-// Categories keeps names for numbers. No two categories have the same name, compared by code points.
+// Categories stores names for numbers. No two categories have the same name; names are compared code point by code
+// point.
 type Categories interface {
-	// ListCategories returns at most q.Limit categories in the order of their ids.
+	// ListCategories returns at most q.Limit categories, ordered by id.
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
 	// GetCategory returns one category, or an Error with the code NotFound.
 	GetCategory(ctx context.Context, id int64) (Category, error)
 
-	// CreateCategory gives a valid name to the next number of a counter, only once if idempotency is given. The counter
-	// begins after the highest number that animals carry when the first category is created. It never goes back, and it
-	// skips numbers that have a name. CreateCategory returns an Error with the code NameTaken if another category has
-	// the name.
+	// CreateCategory gives a valid name to the next number of a counter. If idempotency is given, it does so only once.
+	// The counter starts after the highest number that any animal has when the first category is created. It never goes
+	// back, and it skips numbers that already have a name. CreateCategory returns an Error with the code NameTaken if
+	// another category has the name.
 	CreateCategory(ctx context.Context, name string, idempotency *Idempotency) (made Category, replayed bool, err error)
-	// NameCategory gives a valid name to a number and reports whether the number had no name before. It returns an Error
+	// NameCategory gives a valid name to a number and reports whether the number had none before. It returns an Error
 	// with the code NameTaken if another category has the name.
 	NameCategory(ctx context.Context, category Category) (isNew bool, err error)
-	// DeleteCategory takes the name from a number, or returns an Error with the code NotFound.
+	// DeleteCategory removes the name of a number, or returns an Error with the code NotFound.
 	DeleteCategory(ctx context.Context, id int64) error
 }
 
-// Orders keeps orders. An order and its animal change in one transaction: an order makes its animal pending exactly while
-// the order is stored as open. Orders are returned as they count at the moment of the call, by the storage's clock.
+// Orders stores orders. An order and its animal change in one transaction, so the animal is pending for exactly as long
+// as the order is stored as open. Orders are returned as of the time of the call, by the storage's clock.
 type Orders interface {
 	// ListOrders returns at most q.Limit orders, newest first. Like GetOrder, it stores that an order has expired
-	// before it shows the order as expired. So an order that was shown as expired stays expired.
+	// before it returns the order as expired. So an order that was once shown as expired stays expired.
 	ListOrders(ctx context.Context, q OrderQuery) ([]Order, error)
 	// GetOrder returns one order, or an Error with the code NotFound.
 	GetOrder(ctx context.Context, id int64) (Order, error)
 
-	// PlaceOrder holds an available animal, which becomes pending, only once if idempotency is given. It returns an Error
-	// with the code InvalidField if there is no such animal, or with PetUnavailable if the animal is not available.
+	// PlaceOrder places an order for an available animal, which becomes pending. If idempotency is given, it does so
+	// only once. It returns an Error with the code InvalidField if there is no such animal, or PetUnavailable if the
+	// animal is not available.
 	PlaceOrder(ctx context.Context, order NewOrder, idempotency *Idempotency) (placed Order, replayed bool, err error)
-	// CloseOrder brings an order to the state to, which is Completed or Cancelled, and gives its animal the status that
-	// this state Leaves. It returns an order already in that state as it is. It returns an Error with the code NotFound,
-	// or with OrderClosed if the order is closed in another state.
+	// CloseOrder moves an order to Completed or Cancelled, and gives its animal the status that this state Leaves. It
+	// returns an order that is already in that state unchanged. It returns an Error with the code NotFound, or
+	// OrderClosed if the order is closed in another state.
 	CloseOrder(ctx context.Context, id int64, to OrderStatus) (Order, error)
 }
 
-// Keys keeps API keys and the bans of their owners.
+// Keys stores API keys and the bans of their owners.
 type Keys interface {
-	// How a key comes into being:
+	// Creating keys:
 
 	// CreateKey stores a new key.
 	CreateKey(ctx context.Context, key Key, hash SecretHash) error
-	// CreateFirstKey stores the key only if there is none at all, and reports whether it did.
+	// CreateFirstKey stores the key only if the storage has no keys, and reports whether it did.
 	CreateFirstKey(ctx context.Context, key Key, hash SecretHash) (bool, error)
-	// EnsureKey stores the key. If there is a key with that hash already, EnsureKey only makes that key usable at the time
-	// key.CreatedAt, and changes nothing else about it.
+	// EnsureKey stores the key. If a key with that hash already exists, EnsureKey makes that key usable at
+	// key.CreatedAt and changes nothing else about it.
 	EnsureKey(ctx context.Context, key Key, hash SecretHash) error
 
-	// How keys are found and their use is noted:
+	// Finding keys, and recording that they are used:
 
-	// FindKey returns the key with that hash, usable or not, or an Error with the code NotFound.
+	// FindKey returns the key with that hash, even if it is no longer usable, or an Error with the code NotFound.
 	FindKey(ctx context.Context, hash SecretHash) (Key, error)
 	// Keys returns every key, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
-	// UseKey notes that a key was used in the hour that begins at that time. It raises LastUsedAt, never lowers it, and
-	// writes nothing if there is nothing to raise.
+	// UseKey records that a key was used in the hour that begins at that time. It never moves LastUsedAt back, and
+	// writes nothing if LastUsedAt does not change.
 	UseKey(ctx context.Context, id string, hour time.Time) error
 
-	// How a key changes and ends:
+	// Changing and ending keys:
 
-	// RotateKey replaces a key with its Successor, which has that hash, and lets the old key live for the overlap. It
-	// returns an Error with the code NotFound if there is no such key, or KeyRevoked if the key is no longer usable
-	// or was already rotated.
+	// RotateKey replaces a key with its Successor, which has that hash, and returns the successor. The old key works
+	// until the overlap is over or the key expires. RotateKey returns an Error with the code NotFound if there is no such key, or
+	// KeyRevoked if the key is no longer usable or was already rotated.
 	RotateKey(ctx context.Context, id string, hash SecretHash, now time.Time, overlap time.Duration) (Key, error)
-	// UpdateKey makes a Change to a key and returns the key. A change of plan or limits goes to every key of the same
-	// owner. UpdateKey returns an Error with the code NotFound if there is no such key, or the refusal of Change.
+	// UpdateKey makes a Change to a key and returns the key. A change of plan or limits affects every key of the same
+	// owner. UpdateKey returns an Error with the code NotFound if there is no such key, or the error of Change.
 	UpdateKey(ctx context.Context, id string, change KeyChange, now time.Time) (Key, error)
-	// RevokeKey ends a key for good; revoking it again changes nothing. It returns an Error with the code NotFound if
-	// there is no such key.
+	// RevokeKey ends a key permanently. Revoking it again changes nothing. It returns an Error with the code NotFound
+	// if there is no such key.
 	RevokeKey(ctx context.Context, id string, now time.Time) error
 
-	// How its owner is banned:
+	// Banning owners:
 
-	// BanOwner starts the owner's next ban and returns it. During a ban it returns that ban unchanged. It returns an
-	// Error with the code NotFound if no key has that owner.
+	// BanOwner starts the owner's next ban and returns it. If a ban is in force, it returns that ban unchanged. It
+	// returns an Error with the code NotFound if no key has that owner.
 	BanOwner(ctx context.Context, owner string, now time.Time) (Ban, error)
-	// UnbanOwner lifts the owner's ban and forgets the earlier ones. It returns an Error with the code NotFound if no key
-	// has that owner.
+	// UnbanOwner lifts the owner's ban and deletes the record of earlier ones. It returns an Error with the code
+	// NotFound if no key has that owner.
 	UnbanOwner(ctx context.Context, owner string) error
 }
 
-// Upkeep is what a server does to its storage besides answering requests.
+// Upkeep is what a server does with its storage besides answering requests.
 type Upkeep interface {
-	// MarkServed records for good that a server serves from this storage. From then on nothing can be copied into it.
+	// MarkServed records permanently that a server serves from this storage. From then on, nothing can be copied into
+	// it.
 	MarkServed(ctx context.Context) error
-	// ExpireOrders closes the open orders whose time is over, frees their animals, and returns how many there were. Any
-	// number of processes may call it at the same time. It writes nothing if there is nothing to do.
+	// ExpireOrders closes the open orders that have expired, makes their animals available, and returns the number of
+	// these orders. Any number of processes may call it at the same time. It writes nothing if no order has expired.
 	ExpireOrders(ctx context.Context) (int64, error)
-	// PurgeIdempotency deletes the idempotency records made before that time and returns how many there were. The zero time
-	// means those that no longer count, by the clock of the storage.
+	// PurgeIdempotency deletes the idempotency records made before that time and returns their number. If the time is
+	// zero, it deletes the records that are older than IdempotencyKept, by the storage's clock.
 	PurgeIdempotency(ctx context.Context, before time.Time) (int64, error)
-	// Connections tells how many connections are in use at this moment.
+	// Connections returns how many connections are in use now.
 	Connections() Connections
-	// OpenOrders counts the orders that hold an animal. Its cost grows with their number.
+	// OpenOrders counts the orders that hold an animal. Its cost is proportional to their number.
 	OpenOrders(ctx context.Context) (int64, error)
 }
 
-// Loader adds many animals at once, for an import straight into a database.
+// Loader adds many animals at once, for an import directly into a database.
 type Loader interface {
-	// AddPets stores valid animals, all of them or none, under ascending ids, and does so only once.
+	// AddPets stores valid animals under ascending ids: either all of them or none, and only once.
 	AddPets(ctx context.Context, pets []NewPet, idempotency *Idempotency) (replayed bool, err error)
-	// Counters returns the highest ids that were ever given out.
+	// Counters returns the highest ids ever assigned.
 	Counters(ctx context.Context) (Counters, error)
 }
 
-// Versioned is implemented by a Storage that can be the only writer of its animals.
+// Versioned is implemented by a Storage that can be the only process that writes its animals.
 type Versioned interface {
-	// Version changes with every write of animals, before the write is acknowledged and before any read shows it. So
-	// the answer of a read may be used again as long as the version is the same as before that read. If another process
-	// may write animals, ok is false and the version says nothing.
+	// Version returns a number that changes with every write of animals, before the write is acknowledged and before
+	// any read shows it. So the answer to a read may be reused for as long as the version is the one from before that
+	// read. If another process may write animals, ok is false and the version means nothing.
 	Version() (version uint64, ok bool)
 }
 
@@ -186,7 +193,7 @@ type CategoryQuery struct {
 
 // OrderQuery selects a page of orders.
 type OrderQuery struct {
-	// Status selects the orders that count as being in that state; AnyOrderStatus selects all.
+	// Status selects the orders that are in that state at the time of the call; AnyOrderStatus selects all.
 	Status OrderStatus
 	// PetID selects the orders of that animal; nil selects all.
 	PetID *int64
@@ -196,22 +203,22 @@ type OrderQuery struct {
 	Limit int
 }
 
-// IdempotencyKept is how long an idempotency record counts.
+// IdempotencyKept is how long an idempotency record is valid.
 const IdempotencyKept = 24 * time.Hour
 
-// Idempotency names a request that must make something only once, however often it is sent. A method that gets one it
-// has seen before makes nothing: the request is replayed. The method returns what was made the first time, as it was
-// then; or an Error with the code IdempotencyConflict if the fingerprints differ. A request that was refused is not
-// remembered.
+// Idempotency identifies a request that must create something only once, however often it is sent. If the same owner
+// and key come again, the method creates nothing and reports replayed: it returns what was created the first time, as
+// it was then. It returns an Error with the code IdempotencyConflict if the fingerprints differ. Refused requests are
+// not recorded.
 type Idempotency struct {
 	Owner string
 	Key   string
 	// Fingerprint is a hash of the operation and its body.
 	Fingerprint [32]byte
-	// Now is when the request arrived. Records made IdempotencyKept before that no longer count. The zero time means now, by
-	// the clock of the store, which all replicas share.
+	// Now is when the request arrived. Records made IdempotencyKept or longer before that are no longer valid. The zero
+	// time means now, by the storage's clock, which all replicas share.
 	Now time.Time
 }
 
-// IdempotencyKeyReused is the refusal of a key that was used for another request.
+// IdempotencyKeyReused returns the refusal of a key that was used for another request.
 func IdempotencyKeyReused() *Error { return &Error{Code: IdempotencyConflict} }

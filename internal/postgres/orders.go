@@ -85,7 +85,7 @@ func (db *DB) queryOrders(ctx context.Context, sql string, args ...any) (orders 
 		rows, _ := db.pool.Query(ctx, sql, args...)
 		orders, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (petstore.Order, error) {
 			stored, err := scanOrder(row, &at)
-			order := stored.At(time.UnixMilli(at))
+			order := stored.AsOf(time.UnixMilli(at))
 			if order.Status != stored.Status {
 				overdue = append(overdue, order.PetID)
 			}
@@ -223,7 +223,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		changed = 1
 		if refusal != nil { // the order has expired; store that before the caller learns it
 			to = petstore.Expired
-			return storeClosedOrder(ctx, tx, order.At(now))
+			return storeClosedOrder(ctx, tx, order.AsOf(now))
 		}
 		return storeClosedOrder(ctx, tx, closed)
 	})
@@ -259,7 +259,7 @@ func (db *DB) lockPetWithHolder(ctx context.Context, tx pgx.Tx, id int64) (pet p
 	if err != nil || len(held) == 0 {
 		return pet, nil, now, err
 	}
-	order := held[0].At(now)
+	order := held[0].AsOf(now)
 	if order.Status == petstore.Open {
 		return pet, &order, now, nil
 	}

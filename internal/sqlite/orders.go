@@ -61,7 +61,7 @@ func (db *DB) queryOrders(ctx context.Context, now time.Time, orders *[]petstore
 	err = db.readVersioned(ctx, func(r *reader) error {
 		return query(r.conn, func(row *sqlite3.Stmt) {
 			stored := scanOrder(row)
-			order := stored.At(now)
+			order := stored.AsOf(now)
 			if order.Status != stored.Status {
 				overdue = append(overdue, order.ID)
 			}
@@ -154,7 +154,7 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus)
 		case order.Status != petstore.Open: // a closed order cannot change
 			return nil
 		case refusal != nil: // the order has expired; store that before the caller learns it
-			return w.storeClosedOrder(order.At(now))
+			return w.storeClosedOrder(order.AsOf(now))
 		}
 		return w.storeClosedOrder(closed)
 	})
@@ -191,7 +191,7 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 // expireOverdue closes at most expireBatchSize overdue orders.
 func (w *writer) expireOverdue(now time.Time) (n int, err error) {
 	var overdue []petstore.Order
-	err = query(w.conn, func(row *sqlite3.Stmt) { overdue = append(overdue, scanOrder(row).At(now)) }, selectOverdue, now.UnixMilli(), expireBatchSize)
+	err = query(w.conn, func(row *sqlite3.Stmt) { overdue = append(overdue, scanOrder(row).AsOf(now)) }, selectOverdue, now.UnixMilli(), expireBatchSize)
 	for i := 0; i < len(overdue) && err == nil; i++ {
 		err = w.storeClosedOrder(overdue[i])
 	}
@@ -205,7 +205,7 @@ func (w *writer) expireOrders(orders []int64, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if order := stored.At(now); order.Status != stored.Status {
+		if order := stored.AsOf(now); order.Status != stored.Status {
 			if err := w.storeClosedOrder(order); err != nil {
 				return err
 			}
@@ -222,7 +222,7 @@ func (w *writer) petWithHolder(petID int64, now time.Time) (pet petstore.Pet, ho
 		return pet, nil, err
 	}
 	err = query(w.conn, func(row *sqlite3.Stmt) {
-		order := scanOrder(row).At(now)
+		order := scanOrder(row).AsOf(now)
 		holder = &order
 	}, selectHolder, petID)
 	if err != nil || holder == nil || holder.Status == petstore.Open {

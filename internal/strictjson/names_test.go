@@ -19,7 +19,7 @@ func flat(n int) string {
 // nested is as many objects inside each other.
 func nested(n int) string { return strings.Repeat(`{"a":`, n) + "0" + strings.Repeat("}", n) }
 
-func TestATextMayHaveAThousandNames(t *testing.T) {
+func TestATextMayHaveAtMostAThousandNames(t *testing.T) {
 	many := strings.Repeat("x", 5*MaxNames)
 	for _, c := range []struct {
 		behaviour, value string

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
-	nothing  = strings.NewReader("")
+	decoders    = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+	emptyReader = strings.NewReader("")
 )
 
 // MaxNames is how many member names a text may have, including those of nested objects. With more names, the search for
@@ -27,7 +27,7 @@ func eachMember(text []byte, visit func(name string, value Value)) error {
 	dec := decoders.Get().(*jsontext.Decoder)
 	dec.Reset(bytes.NewBuffer(text))
 	defer func() {
-		dec.Reset(nothing) // so that the decoder does not keep the text in memory
+		dec.Reset(emptyReader) // so that the decoder does not keep the text in memory
 		decoders.Put(dec)
 	}()
 	start, err := dec.ReadToken()

@@ -39,7 +39,7 @@ func decode(text string) (r record, bad *Error) {
 
 const notWhole = "must be a whole number from -9223372036854775808 to 9223372036854775807"
 
-func TestAnObjectIsReadAsItWasMeant(t *testing.T) {
+func TestDecodeReadsValidObjects(t *testing.T) {
 	rex := record{Name: "Rex", Category: 1}
 	named := func(name string) record { return record{Name: name, Category: 1} }
 	category := func(id int64) record { return record{Name: "Rex", Category: id} }
@@ -78,7 +78,7 @@ func TestAnObjectIsReadAsItWasMeant(t *testing.T) {
 	}
 }
 
-func TestAnErrorSaysWhatIsWrongWithTheText(t *testing.T) {
+func TestErrorsNameTheProblemAndItsOffset(t *testing.T) {
 	for _, c := range []struct {
 		text   string
 		kind   Kind
