@@ -7,14 +7,14 @@ import (
 	"petstore/internal/contract"
 )
 
-// FuzzDecode compares Decode with a reader on encoding/json that keeps the same rules.
+// FuzzDecode compares Decode with a second implementation of the same rules on encoding/json.
 func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var got record
 		err := recordShape.Decode(text, &got)
 		want, valid := oracle(text)
 		if valid != (err == nil) {
-			t.Fatalf("%q is refused with %v; the oracle takes it: %v", text, err, valid)
+			t.Fatalf("%q: got the error %v; the oracle accepts it: %v", text, err, valid)
 		}
 		if err == nil && got != want {
 			t.Fatalf("%q is read as %+v, the oracle reads %+v", text, got, want)

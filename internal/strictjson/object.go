@@ -15,11 +15,11 @@ var (
 	emptyReader = strings.NewReader("")
 )
 
-// MaxNames is how many member names a text may have, including those of nested objects. With more names, the search for
-// duplicates would cost more than everything else that is done with the text.
+// MaxNames is the number of member names that a text may have, including those of nested objects. With more names, the
+// search for duplicates would cost more than all other work on the text.
 const MaxNames = 1000
 
-// eachMember calls visit with every member of a text, which must be one object.
+// eachMember calls visit for every member of the text, which must be one object.
 func eachMember(text []byte, visit func(name string, value Value)) error {
 	if countNames(text) > MaxNames {
 		return &Error{Kind: TooManyNames}
@@ -60,10 +60,10 @@ func eachMember(text []byte, visit func(name string, value Value)) error {
 	return nil
 }
 
-// countNames counts the member names of a text. It counts the colons outside of strings, because one follows each name.
-// It does not read a text that is too short for MaxNames.
+// countNames counts the member names of a text. It counts the colons outside strings, because a colon follows each
+// name. It skips a text that is too short to have more than MaxNames names, and returns 0.
 func countNames(text []byte) (n int) {
-	if len(text) < 5*MaxNames { // a member is at least as long as "":0,
+	if len(text) < 5*MaxNames { // the shortest member is "":0,
 		return 0
 	}
 	inString := false

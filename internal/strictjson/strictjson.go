@@ -1,8 +1,8 @@
-// Package strictjson reads one JSON object by a description of its members. It is stricter than encoding/json: names are
-// case-sensitive and stand only once, nothing follows the object, all text is valid UTF-8, and the number of names is
-// bounded.
+// Package strictjson reads one JSON object whose members are described by a [Shape]. It is stricter than encoding/json:
+// names are case-sensitive and unique, nothing may follow the object, all text must be valid UTF-8, and the number of
+// names is limited.
 //
-// An [Error] states facts. Each caller turns them into a sentence for its own readers.
+// An [Error] contains facts. Each caller turns them into a message for its own readers.
 package strictjson
 
 import (
@@ -12,35 +12,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Shape describes an object: the members that it may have, in the order in which an Error lists their faults. Decode
-// ignores other members. A Shape has at most 16 members.
+// Shape describes the members of an object, in the order in which an Error lists their faults. Decode ignores other
+// members. A Shape has at most 16 members.
 type Shape[T any] []Member[T]
 
 const maxMembers = 16
 
-// Value is the JSON of one value.
+// Value is one JSON value, not decoded yet.
 type Value = jsontext.Value
 
-// Member describes one member of an object. Required and Optional make it.
+// Member describes one member of an object. Required and Optional create it.
 type Member[T any] struct {
 	name     string
 	required bool
 	read     func(into *T, value Value) (problem string)
 }
 
-// Required describes a member that every object must have. The function read stores the value, or says what is wrong
-// with it: a clause that can follow the name, such as "must be a string".
+// Required describes a member that every object must have. The function read stores the value and returns what is wrong
+// with it, or "". A problem is a clause that can follow the name, such as "must be a string".
 func Required[T any](name string, read func(into *T, value Value) (problem string)) Member[T] {
 	return Member[T]{name, true, read}
 }
 
-// Optional describes a member that an object may have. The function read is like that of Required.
+// Optional describes a member that an object may have. The function read is the same as for Required.
 func Optional[T any](name string, read func(into *T, value Value) (problem string)) Member[T] {
 	return Member[T]{name, false, read}
 }
 
-// Decode reads a text that must be one object. It returns an *Error if the text is something else, or if any members
-// are missing or faulty. Members that were read before that stay stored.
+// Decode reads a text that must be one object. It returns an *Error if the text is not one object, or if a member is
+// missing or faulty. Even then, the members that could be read are stored in into.
 func (s Shape[T]) Decode(text []byte, into *T) error {
 	var seen [maxMembers]bool
 	var problems [maxMembers]string
@@ -70,7 +70,7 @@ func (s Shape[T]) Decode(text []byte, into *T) error {
 	return nil
 }
 
-// Kind is what is wrong with a text.
+// Kind says what is wrong with a text.
 type Kind string
 
 // The kinds of errors.
@@ -84,20 +84,20 @@ const (
 	BadMembers    Kind = "members are missing or faulty"
 )
 
-// Error says why a text is not the object that it should be.
+// Error says why Decode refused a text.
 type Error struct {
 	Kind Kind
-	// Offset is the byte at which a BadSyntax or DuplicateName was found.
+	// Offset is the byte offset of a BadSyntax or DuplicateName error.
 	Offset int64
-	// Faults lists the BadMembers, each once.
+	// Faults lists the missing and faulty members if the kind is BadMembers.
 	Faults []Fault
 }
 
-// Fault is what is wrong with one member.
+// Fault says what is wrong with one member.
 type Fault struct {
 	Field   string
-	Problem string // a clause that can follow the name
-	Missing bool   // the member is required, but the object does not have it
+	Problem string // a clause that can follow the name, such as "must be a string"
+	Missing bool   // the object does not have the member, which is required
 }
 
 func (e *Error) Error() string {

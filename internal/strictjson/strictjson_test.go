@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// record is what the tests read.
+// record is what the tests decode.
 type record struct {
 	Name     string
 	Category int64
@@ -29,7 +29,7 @@ func notEmpty(s string) (problem string) {
 	return ""
 }
 
-// decode reads a record, and returns what is wrong with the text, or nil.
+// decode reads a record. It returns what is wrong with the text, or nil.
 func decode(text string) (r record, bad *Error) {
 	if err := recordShape.Decode([]byte(text), &r); err != nil {
 		errors.As(err, &bad)
@@ -51,10 +51,10 @@ func TestDecodeReadsValidObjects(t *testing.T) {
 		{"the required members alone", `{"name":"Rex","categoryId":1}`, rex},
 		{"white space around everything", " {\t\"name\" :\r\n\"Rex\" , \"categoryId\": 1 }\n ", rex},
 		{"members in another order", `{"status":"sold","categoryId":1,"name":"Rex"}`, record{"Rex", 1, "sold"}},
-		{"a text that is written with escapes", `{"name":"Rex","categoryId":1,"status":"p\u0065nding"}`, record{"Rex", 1, "pending"}},
-		{"a name that is written with escapes", `{"n\u0061me":"Rex","\u0063ategoryId":1}`, rex},
+		{"a value written with escapes", `{"name":"Rex","categoryId":1,"status":"p\u0065nding"}`, record{"Rex", 1, "pending"}},
+		{"a name written with escapes", `{"n\u0061me":"Rex","\u0063ategoryId":1}`, rex},
 		{"unknown members are ignored", `{"id":9,"name":"Rex","categoryId":1,"tags":[{"a":null},[1.5e3]],"owner":{"name":2}}`, rex},
-		{"names are case-sensitive: others are unknown", `{"Name":1,"NAME":2,"name":"Rex","categoryID":"x","categoryId":1,"Status":null}`, rex},
+		{"names are case-sensitive", `{"Name":1,"NAME":2,"name":"Rex","categoryID":"x","categoryId":1,"Status":null}`, rex},
 		{"a text is kept verbatim", `{"name":"  Zoë\t\"<\u00e9&>\" \ud83d\udc15\u2028 ","categoryId":1}`, named("  Zoë\t\"<é&>\" 🐕\u2028 ")},
 		{"a text of one character", `{"name":"é","categoryId":1}`, named("é")},
 		{"a long text", `{"name":"` + strings.Repeat("🐕", 1000) + `","categoryId":1}`, named(strings.Repeat("🐕", 1000))},
@@ -68,7 +68,7 @@ func TestDecodeReadsValidObjects(t *testing.T) {
 		{"1e2 is a whole number", `{"name":"Rex","categoryId":1e2}`, category(100)},
 		{"1.5E+1 is a whole number", `{"name":"Rex","categoryId":1.5E+1}`, category(15)},
 		{"a zero with a huge exponent is zero", `{"name":"Rex","categoryId":0e999999999999}`, category(0)},
-		{"deep nesting in a member that is ignored", `{"name":"Rex","categoryId":1,"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, rex},
+		{"deep nesting in an ignored member", `{"name":"Rex","categoryId":1,"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, rex},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			if got, bad := decode(c.text); bad != nil || got != c.want {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ReadText stores a string and checks it.
+// ReadText stores a string and returns what check says about it, or that the value is not a string.
 func ReadText(into *string, value Value, check func(string) (problem string)) (problem string) {
 	var ok bool
 	if *into, ok = Unquote(value); !ok {
@@ -17,7 +17,7 @@ func ReadText(into *string, value Value, check func(string) (problem string)) (p
 	return check(*into)
 }
 
-// ReadWhole stores a whole number. A value that is none is stored as 0.
+// ReadWhole stores a whole number. It stores 0 if the value is not a whole number within int64.
 func ReadWhole(into *int64, value Value) (problem string) {
 	var ok bool
 	if *into, ok = parseWhole(value); !ok {
@@ -28,7 +28,7 @@ func ReadWhole(into *int64, value Value) (problem string) {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Unquote returns the text of a string that Decode has passed to a member. It returns false for any other value.
+// Unquote returns the text of a JSON string that Decode has passed to a member. ok is false for any other value.
 func Unquote(value Value) (text string, ok bool) {
 	if value.Kind() != '"' {
 		return "", false
@@ -39,8 +39,8 @@ func Unquote(value Value) (text string, ok bool) {
 	return string(*b), true
 }
 
-// parseWhole reads a JSON number that is mathematically a whole number within int64, such as 100, 1.0 or 1e2. It works
-// on the digits, in one pass, so that a huge exponent costs nothing.
+// parseWhole reads a JSON number whose value is a whole number within int64, such as 100, 1.0 or 1e2. It works on the
+// digits, so that a huge exponent costs nothing.
 func parseWhole(number []byte) (int64, bool) {
 	digits, negative := bytes.CutPrefix(number, []byte("-"))
 	if len(digits) == 0 || digits[0] < '0' || digits[0] > '9' {
@@ -76,9 +76,10 @@ func parseWhole(number []byte) (int64, bool) {
 	return 0, false
 }
 
-// parseExponent reads an exponent. It is exact for every exponent that can matter in a text of less than 1 GiB.
+// parseExponent reads an exponent and caps it at 2^30. The cap changes no result, because a text of less than 1 GiB
+// does not have enough digits to make up for a larger exponent.
 func parseExponent(digits []byte) int {
-	const beyond = 1 << 30
+	const maxExponent = 1 << 30
 	sign := 1
 	if digits[0] == '+' || digits[0] == '-' {
 		if digits[0] == '-' {
@@ -88,7 +89,7 @@ func parseExponent(digits []byte) int {
 	}
 	n := 0
 	for _, d := range digits {
-		n = min(n*10+int(d-'0'), beyond)
+		n = min(n*10+int(d-'0'), maxExponent)
 	}
 	return sign * n
 }

@@ -16,7 +16,7 @@ func TestParseWholeAgreesWithExactArithmetic(t *testing.T) {
 		}
 		got, ok := parseWhole([]byte(number))
 		if ok != whole || (ok && got != want.Num().Int64()) {
-			t.Fatalf("%s is read as %d, %v; arithmetic says %s, %v", number, got, ok, want, whole)
+			t.Fatalf("%s is read as %d, %v; exact arithmetic says %s, %v", number, got, ok, want, whole)
 		}
 	})
 }
