@@ -22,8 +22,8 @@ func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	}
 }
 
-// levelOf is error if the service could not do its work. The other statuses from 500 on answer a client's mistake;
-// net/http chooses them.
+// levelOf returns the level of a request's line. It is error only if the service could not do its work: net/http
+// answers some mistakes of clients with other statuses from 500 on.
 func levelOf(x *exchange) slog.Level {
 	switch {
 	case x.operation != nil && x.operation.probe:
@@ -37,8 +37,8 @@ func levelOf(x *exchange) slog.Level {
 // addFields adds the fields of a request's line, in whichever form the line has.
 func (a *API) addFields(l *line, x *exchange, elapsed time.Duration) {
 	l.text("id", x.requestID)
-	l.text("method", x.toldMethod())
-	l.text("path", x.toldPath())
+	l.text("method", x.redactedMethod())
+	l.text("path", x.redactedPath())
 	l.text("route", x.route())
 	l.number("status", x.status)
 	l.number("bytes", x.size)

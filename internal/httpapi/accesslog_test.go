@@ -21,7 +21,7 @@ func TestAppendedLineIsWhatSlogWrites(t *testing.T) {
 		"a deprecated call":        func(x *exchange) { x.operation = &operation{name: "getPet", deprecated: true} },
 		"a failure":                func(x *exchange) { x.status, x.cause = 503, errors.New("the \"disk\" is\nfull ☹") },
 		"an answer that broke off": func(x *exchange) { x.status, x.cut, x.cause = 500, true, errors.New("panic") },
-		"no key":                   func(x *exchange) { x.key = &nobodys },
+		"no key":                   func(x *exchange) { x.key = &noKey },
 		"a path with escapes":      func(x *exchange) { x.path = "/v1/%C3%A4%3Cb%3E" },
 		"a method of its own":      func(x *exchange) { x.r.Method = "BREW" },
 		"an address of IPv6":       func(x *exchange) { x.r.RemoteAddr = "[2001:db8::1]:1234" },

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// clientOf is the address of the client, for the log.
+// clientOf returns the address of the client.
 func (a *API) clientOf(x *exchange) string {
 	if x.address == "" {
 		x.address = clientAddress(x.r, a.TrustedProxies)
@@ -14,8 +14,8 @@ func (a *API) clientOf(x *exchange) string {
 	return x.address
 }
 
-// subjectOf is the subject for which a request without a valid key is counted: its IPv4 address, or the /64 of its IPv6
-// address, which one customer usually holds.
+// subjectOf returns the limiter's subject for a request without a valid key: the client's IPv4 address, or the /64
+// network of its IPv6 address, because one customer usually has a whole /64.
 func (a *API) subjectOf(x *exchange) string {
 	client := a.clientOf(x)
 	addr, err := netip.ParseAddr(client)
@@ -26,11 +26,11 @@ func (a *API) subjectOf(x *exchange) string {
 	return "address:" + client
 }
 
-// clientAddress is the address of the peer. If the peer is a trusted proxy, clientAddress reads X-Forwarded-For from
-// right to left, and returns the first address that is not a trusted proxy's.
+// clientAddress returns the address of the peer. If the peer is a trusted proxy, clientAddress reads X-Forwarded-For
+// from right to left and returns the first address that does not belong to a trusted proxy.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	if host, port, _ := strings.Cut(r.RemoteAddr, ":"); len(trusted) == 0 && host != "" && port != "" && host[0] != '[' {
-		return host // an IPv4 address without proxies: nothing to parse
+		return host // no proxy is trusted and the address is IPv4, so there is nothing to parse
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -55,7 +55,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	return client.String()
 }
 
-// cutLast cuts the last entry off a list, and reports whether others are left.
+// cutLast cuts off the last entry of a list and reports whether other entries are left.
 func cutLast(list string) (others, last string, more bool) {
 	comma := strings.LastIndexByte(list, ',')
 	return list[:max(0, comma)], list[comma+1:], comma >= 0

@@ -1,8 +1,8 @@
-// Package httpapi is the HTTP edge: it turns requests into calls of the domain's seams, and answers and refusals into
-// the bytes that the published interface promises.
+// Package httpapi is the HTTP edge. It turns requests into calls of petstore.Storage and petstore.Limiter, and turns
+// results and refusals into the bytes that the API documents.
 //
-// The table of operations and the chain of steps that every request goes through are in api.go. Each step is a method of
-// that name, most of them in middleware.go. An operation's own code is in the file of its noun, such as pets.go.
+// The table of operations and the chain of steps for every request are in api.go. Each step is a method with that name,
+// usually in middleware.go. The code of an operation is in the file of its noun, such as pets.go.
 package httpapi
 
 import (
@@ -20,7 +20,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// operations are the operations of the interface. A contract test compares them with api/openapi.yaml, both ways.
+// operations lists the operations of the API. A test checks that it and api/openapi.yaml name the same ones.
 var operations = []operation{
 	{name: "listPets", method: http.MethodGet, path: "/v1/pets", handle: (*API).listPets},
 	{name: "createPet", method: http.MethodPost, path: "/v1/pets", handle: (*API).createPet, body: jsonBody},
@@ -42,46 +42,46 @@ var operations = []operation{
 	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
 }
 
-// Config is what the API needs.
+// Config contains everything that the API needs.
 type Config struct {
 	Environment petstore.Environment
 	Storage     petstore.Storage
-	// Versioned says whether animals have changed since an answer was made. Nil means that nobody can say, so no answer is
-	// used again.
+	// Versioned tells whether animals have changed since an answer was encoded. If it is nil, no answer is reused.
 	Versioned petstore.Versioned
 	Limiter   petstore.Limiter
-	// Distant is the Limiter if it asks another server, so that reads need not wait for its decision. Nil means that it
-	// decides at once.
+	// Distant is the Limiter, if it asks another server. Reads then go ahead while it decides. Nil means that the
+	// Limiter decides at once.
 	Distant petstore.Distant
-	// Pages are for people and need no key. It maps a path to the handler of its GET and HEAD.
+	// Pages are for people and need no key. The map has the handler for GET and HEAD of each path.
 	Pages map[string]http.Handler
-	// Probes are the pages that machines ask for all the time. Requests for them are logged at debug level, even if they
-	// fail.
+	// Probes are pages that load balancers and monitors request all the time. Their requests are logged at debug level,
+	// even if they fail.
 	Probes map[string]http.Handler
-	// NamedKey is the API key that the operator chose, if any.
+	// NamedKey is the API key that the operator chose, or empty.
 	NamedKey string
-	// BaseURL is where clients find the service, without the version segment; empty makes links path-absolute.
+	// BaseURL is the URL of the service for clients, without /v1. If it is empty, links contain only paths.
 	BaseURL string
-	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	// TrustedProxies are the networks of the proxies whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
-	// CountOnly counts requests, but refuses none for being too many.
+	// CountOnly means that requests are counted but never refused because of a limit or a ban.
 	CountOnly bool
-	// OrderHold is how long an order holds its animal if the client does not say; zero means petstore.DefaultHold.
+	// OrderHold is how long an order holds its animal if the client does not say how long. Zero means
+	// petstore.DefaultHold.
 	OrderHold time.Duration
-	// KeepDeprecated serves getPet beyond its sunset.
+	// KeepDeprecated means that getPet still works after its sunset.
 	KeepDeprecated bool
-	// MaxWorking is how many requests the API works on at once. It refuses further requests early. Zero means any
-	// number.
+	// MaxWorking is the number of requests that the API works on at once. It refuses further requests before any work
+	// on them. Zero means any number.
 	MaxWorking int64
-	// BodyBudget is how many bytes of bodies the API holds at once, not counting the first 4 KiB of each. An owner may have
-	// an eighth of it. Bodies beyond it are refused. Zero means any number.
+	// BodyBudget is the number of bytes that all request bodies may take at once, not counting the first 4 KiB of each.
+	// One owner may take an eighth of it. The API refuses bodies beyond it. Zero means any number.
 	BodyBudget int64
 	Log        *slog.Logger
-	// Access gets a line of JSON for every request whose level is enabled in Log, one Write for each line. If it is
+	// Access gets a line of JSON for every request whose level is enabled in Log. Each line is one Write. If Access is
 	// nil, Log gets the lines.
 	Access  io.Writer
 	Metrics prometheus.Registerer
-	// Tracer makes a span for every request; nil makes none.
+	// Tracer creates a span for every request. Nil means that requests are not traced.
 	Tracer trace.Tracer
 	Now    func() time.Time
 }
@@ -90,26 +90,27 @@ type Config struct {
 type API struct {
 	Config
 	router  router
-	open    map[string]*resource // pages and probes, which need no key, by path
+	pages   map[string]*resource // Pages and Probes, by path
 	keys    *keyCache
 	lists   *pageCache
 	metrics *metrics
 	links   links
-	// namedHash is the hash of NamedKey, which need not have the form of the keys that petstore makes. No token is empty.
+	// namedHash is the hash of NamedKey, whose form may differ from that of generated keys. If NamedKey is empty, no
+	// token has this hash, because no token is empty.
 	namedHash petstore.SecretHash
 	working   atomic.Int64
 	bodies    *budget
-	outbox    *outbox
+	unread    *unreadAnswers
 	serve     handler
 }
 
-// New makes the API.
+// New returns an API.
 func New(c Config) *API {
 	c.OrderHold = cmp.Or(c.OrderHold, petstore.DefaultHold)
 	a := &API{
 		Config:  c,
 		router:  newRouter(operations),
-		open:    newPages(c.Pages, c.Probes),
+		pages:   newPages(c.Pages, c.Probes),
 		keys:    newKeyCache(c.Storage, c.Log, c.Now),
 		lists:   newPageCache(c.Versioned),
 		metrics: newMetrics(c.Metrics),
@@ -118,17 +119,18 @@ func New(c Config) *API {
 		namedHash: petstore.HashSecret(c.NamedKey),
 
 		bodies: newBudget(c.BodyBudget, c.BodyBudget/shares),
-		outbox: newOutbox(answerBudget),
+		unread: newUnreadAnswers(answerBudget),
 	}
 	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.sent(a.received(a.admitted(a.performed)))))))))))))
-	a.showLoad()
+	a.registerLoad()
 	return a
 }
 
-// handler is one step in the chain of a request. The error that it returns is the refusal to render.
+// handler is one step in the chain of a request. If it returns an error, the client gets the refusal for that error.
 type handler func(*exchange) error
 
-// ServeHTTP answers one request. If the answer breaks off, ServeHTTP aborts it, so that the client notices.
+// ServeHTTP answers one request. If the answer is cut short, ServeHTTP aborts the connection so that the client
+// notices.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := a.serve(newExchange(w, r, a.Now())); err != nil {
 		panic(http.ErrAbortHandler)

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/strictjson"
 )
 
-// The bodies that operations take. The rules for their fields are the domain's.
+// The bodies of requests. Package petstore has the rules for their fields.
 
 var newPetBody = shape[petstore.NewPet]{"name and categoryId", strictjson.Shape[petstore.NewPet]{
 	strictjson.Required("name", func(p *petstore.NewPet, v strictjson.Value) string {
@@ -17,7 +17,7 @@ var newPetBody = shape[petstore.NewPet]{"name and categoryId", strictjson.Shape[
 	strictjson.Optional("status", func(p *petstore.NewPet, v strictjson.Value) string { return readStatus(&p.Status, v) }),
 }}
 
-// readNewPet reads the body of createPet. An animal without a status is available.
+// readNewPet reads the body of createPet. The default status is available.
 func readNewPet(body []byte) (petstore.NewPet, error) {
 	pet := petstore.NewPet{Status: petstore.Available}
 	err := newPetBody.decode(body, &pet)
@@ -39,7 +39,7 @@ var petPatchBody = shape[petstore.PetPatch]{"what is to change: name, categoryId
 	}),
 }}
 
-// categoryBody is the body of createCategory, and of nameCategory, which has the number in its path.
+// categoryBody is the body of createCategory and of nameCategory, which has the number in its path.
 var categoryBody = shape[petstore.Category]{"name", strictjson.Shape[petstore.Category]{
 	strictjson.Required("name", func(c *petstore.Category, v strictjson.Value) string {
 		return strictjson.ReadText(&c.Name, v, petstore.CheckCategoryName)
@@ -53,7 +53,7 @@ var newOrderBody = shape[petstore.NewOrder]{"petId", strictjson.Shape[petstore.N
 	}),
 	strictjson.Optional("holdSeconds", func(o *petstore.NewOrder, v strictjson.Value) string {
 		var seconds int64
-		strictjson.ReadWhole(&seconds, v) // seconds stays 0 if v is not a whole number, and 0 is no valid hold
+		strictjson.ReadWhole(&seconds, v) // stores 0, which is not a valid hold, if v is not a whole number
 		o.Hold = time.Duration(seconds) * time.Second
 		return petstore.CheckHold(seconds)
 	}),

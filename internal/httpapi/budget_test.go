@@ -42,7 +42,7 @@ func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
 					return
 				}
 				i := rapid.IntRange(0, len(taken)-1).Draw(t, "which")
-				b.give(taken[i].owner, taken[i].n)
+				b.giveBack(taken[i].owner, taken[i].n)
 				taken = append(taken[:i], taken[i+1:]...)
 			},
 			"": func(t *rapid.T) {
@@ -52,7 +52,7 @@ func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
 			},
 		})
 		for _, k := range taken {
-			b.give(k.owner, k.n)
+			b.giveBack(k.owner, k.n)
 		}
 		if b.taken != 0 || len(b.owners) != 0 {
 			t.Fatalf("%d are left of %v", b.taken, b.owners)
@@ -74,7 +74,7 @@ func TestManyWhoTakeAndGiveAtOnceLeaveNothingBehind(t *testing.T) {
 				if used := b.inUse(); used < float64(n) || used > float64(b.limit) {
 					t.Errorf("%v of %d are in use", used, b.limit)
 				}
-				b.give(owner, n)
+				b.giveBack(owner, n)
 			}
 		})
 	}
@@ -85,14 +85,14 @@ func TestManyWhoTakeAndGiveAtOnceLeaveNothingBehind(t *testing.T) {
 }
 
 func TestAFullOutboxCutsTheOldestOfWhoHasMoreThanAShareElseOfAll(t *testing.T) {
-	o := newOutbox(8000)
+	o := newUnreadAnswers(8000)
 	w := httptest.NewRecorder()
-	put := func(owner string, size int) *letter { return o.put(owner, size, w) }
-	var first []*letter
+	put := func(owner string, size int) *unreadAnswer { return o.add(owner, size, w) }
+	var first []*unreadAnswer
 	for owner := range shares {
 		first = append(first, put(string(rune('a'+owner)), 600), put(string(rune('a'+owner)), 400))
 	}
-	isIn := func(l *letter) bool { return l.place != nil }
+	isIn := func(l *unreadAnswer) bool { return l.place != nil }
 
 	own := put("c", 500)
 	if isIn(first[4]) || !isIn(first[5]) || !isIn(first[0]) || !isIn(own) {
@@ -109,25 +109,25 @@ func TestAFullOutboxCutsTheOldestOfWhoHasMoreThanAShareElseOfAll(t *testing.T) {
 	for _, l := range append(first, own, strangers, huge) {
 		o.remove(l)
 	}
-	if o.budget.taken != 0 || o.letters.Len() != 0 {
-		t.Errorf("%d bytes and %d answers are left", o.budget.taken, o.letters.Len())
+	if o.budget.taken != 0 || o.answers.Len() != 0 {
+		t.Errorf("%d bytes and %d answers are left", o.budget.taken, o.answers.Len())
 	}
 }
 
 func TestAnOwnerMayHaveMoreThanAShareOfTheOutboxUntilOthersNeedIt(t *testing.T) {
-	o := newOutbox(8000)
+	o := newUnreadAnswers(8000)
 	w := httptest.NewRecorder()
-	modest := o.put("modest", 900, w)
-	var many []*letter
+	modest := o.add("modest", 900, w)
+	var many []*unreadAnswer
 	for range 7 {
-		many = append(many, o.put("many", 1000, w))
+		many = append(many, o.add("many", 1000, w))
 	}
 	for i, l := range append(many, modest) {
 		if l.place == nil {
 			t.Errorf("answer %d is cut off though there is room", i)
 		}
 	}
-	another := o.put("another", 1000, w)
+	another := o.add("another", 1000, w)
 	if many[0].place != nil || many[1].place == nil || modest.place == nil || another.place == nil {
 		t.Error("room is not made by the oldest answer of the owner with more than a share")
 	}

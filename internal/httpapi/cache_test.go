@@ -99,7 +99,7 @@ func TestLookUpsWaitForAsLongAsTheStorageAnswers(t *testing.T) {
 func TestKeyCacheIsBounded(t *testing.T) {
 	cache := newKeyCache(nil, nil, time.Now)
 	for i := range maxKeys + 100 {
-		cache.put(petstore.HashSecret(strconv.Itoa(i)), keyEntry{asked: time.Now()}, 0)
+		cache.put(petstore.HashSecret(strconv.Itoa(i)), keyEntry{queriedAt: time.Now()}, 0)
 	}
 	if n := len(cache.entries); n != maxKeys {
 		t.Errorf("%d keys are kept, want %d", n, maxKeys)
@@ -109,7 +109,7 @@ func TestKeyCacheIsBounded(t *testing.T) {
 		t.Error("the latest key was not kept")
 	}
 	for range 100 {
-		cache.put(last, keyEntry{asked: time.Now()}, 0)
+		cache.put(last, keyEntry{queriedAt: time.Now()}, 0)
 	}
 	if n := len(cache.entries); n != maxKeys {
 		t.Errorf("%d keys are kept after one of them was renewed, want %d", n, maxKeys)
@@ -120,7 +120,7 @@ func TestKeyThatIsNoLongerInTheStorageIsForgotten(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	cache := newKeyCache(openStorage(t), slog.New(slog.DiscardHandler), func() time.Time { return noon })
 	hash := petstore.HashSecret("a")
-	cache.put(hash, keyEntry{asked: noon}, 0)
+	cache.put(hash, keyEntry{queriedAt: noon}, 0)
 	if _, err := cache.lookUp(t.Context(), hash); !petstore.IsCode(err, petstore.NotFound) {
 		t.Fatalf("got %v, want a refusal with the code %s", err, petstore.NotFound)
 	}
@@ -132,11 +132,11 @@ func TestKeyThatIsNoLongerInTheStorageIsForgotten(t *testing.T) {
 func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
 	uses := newKeyUses(nil, nil)
 	uses.writing = true // as if a goroutine wrote, and the storage hung
-	for i := range maxUses + 100 {
-		uses.note(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
+	for i := range maxScheduled + 100 {
+		uses.schedule(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
 	}
-	if n := len(uses.waiting); n != maxUses {
-		t.Errorf("%d uses wait, want %d", n, maxUses)
+	if n := len(uses.waiting); n != maxScheduled {
+		t.Errorf("%d uses wait, want %d", n, maxScheduled)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
 	hash := petstore.HashSecret("a")
 	renewed := new(atomic.Bool)
 	renewed.Store(true) // so nothing is looked up here
-	cache.put(hash, keyEntry{asked: noon, renewed: renewed}, 0)
+	cache.put(hash, keyEntry{queriedAt: noon, renewing: renewed}, 0)
 	for age, want := range map[time.Duration]bool{0: true, 5*time.Second - 1: true, 5 * time.Second: false, time.Hour: false, -1: false} {
 		if _, known, fresh := cache.cached(hash, noon.Add(age)); !known || fresh != want {
 			t.Errorf("after %v: known %v, fresh %v, want %v", age, known, fresh, want)
@@ -245,11 +245,11 @@ func TestKeptAnswersAreBoundedInNumberAndBytes(t *testing.T) {
 			a.get(limited(i), func() (answer, error) { return answer{body: body}, nil })
 		}
 		g, bytes := a.current.Load(), 0
-		for _, page := range g.kept {
+		for _, page := range g.pages {
 			bytes += len(page.body)
 		}
-		if len(g.kept) > maxKept || bytes > maxKeptBytes || len(g.kept) < min(maxKept, maxKeptBytes/size) {
-			t.Errorf("%d answers of %d bytes are kept", len(g.kept), size)
+		if len(g.pages) > maxPages || bytes > maxPageBytes || len(g.pages) < min(maxPages, maxPageBytes/size) {
+			t.Errorf("%d answers of %d bytes are kept", len(g.pages), size)
 		}
 	}
 }

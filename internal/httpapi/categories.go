@@ -17,7 +17,7 @@ func (a *API) listCategories(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.respondWith(pageOf(categories, q.Limit, appendCategory, func(last petstore.Category) string { return a.links.nextCategories(q, last.ID) }))
+	return x.respondPage(pageOf(categories, q.Limit, appendCategory, func(last petstore.Category) string { return a.links.nextCategories(q, last.ID) }))
 }
 
 func (a *API) createCategory(x *exchange) error {
@@ -33,7 +33,7 @@ func (a *API) createCategory(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.respondCreated(one(a.links.categories, category.ID), encoded(category, appendCategory), replayed)
+	return x.respondCreated(itemURL(a.links.categories, category.ID), encoded(category, appendCategory), replayed)
 }
 
 func (a *API) getCategory(x *exchange) error {
@@ -54,7 +54,7 @@ func (a *API) nameCategory(x *exchange) error {
 		return err
 	}
 	if isNew {
-		return x.respondCreated(one(a.links.categories, category.ID), encoded(category, appendCategory), false)
+		return x.respondCreated(itemURL(a.links.categories, category.ID), encoded(category, appendCategory), false)
 	}
 	return x.respond(http.StatusOK, encoded(category, appendCategory))
 }

@@ -8,23 +8,23 @@ import (
 	"petstore/internal/strictjson"
 )
 
-// shape describes a body: what to send, in the words of a refusal, and the members that it may have.
+// shape describes a body: the members that it may have, and a hint for the refusals, which says what to send.
 type shape[T any] struct {
-	what    string
+	hint    string
 	members strictjson.Shape[T]
 }
 
-// decode reads a body. Its refusal names every faulty field.
+// decode reads a body. If it refuses the body, the refusal names every faulty field.
 func (s *shape[T]) decode(body []byte, into *T) error {
 	err := s.members.Decode(body, into)
 	if err == nil {
 		return nil
 	}
-	return badBody(err, s.what)
+	return bodyRefusal(err, s.hint)
 }
 
-// badBody says to a client what is wrong with a body, and what to send instead.
-func badBody(err error, what string) error {
+// bodyRefusal returns the refusal that tells a client what is wrong with a body and what to send instead.
+func bodyRefusal(err error, what string) error {
 	bad, ok := errors.AsType[*strictjson.Error](err)
 	if !ok {
 		return err
@@ -37,22 +37,22 @@ func badBody(err error, what string) error {
 		}
 		return faults.Err()
 	case strictjson.Empty:
-		return refused(invalidJSON, "The body is empty. Send a JSON object with "+what+".")
+		return newRefusal(invalidJSON, "The body is empty. Send a JSON object with "+what+".")
 	case strictjson.NotObject:
-		return refused(invalidJSON, "The body is not a JSON object. Send one with "+what+".")
+		return newRefusal(invalidJSON, "The body is not a JSON object. Send one with "+what+".")
 	case strictjson.TooManyNames:
-		return refused(invalidJSON, "The body has more than 1,000 fields. Send "+what+" only.")
+		return newRefusal(invalidJSON, "The body has more than 1,000 fields. Send "+what+" only.")
 	case strictjson.TrailingData:
-		return refused(invalidJSON, "There is more after the JSON object that is the body. Send one object only.")
+		return newRefusal(invalidJSON, "There is more after the JSON object that is the body. Send one object only.")
 	case strictjson.DuplicateName:
-		return refused(invalidJSON, fmt.Sprintf("The body has the same field twice (at byte %d). Send each field once.", bad.Offset))
+		return newRefusal(invalidJSON, fmt.Sprintf("The body has the same field twice (at byte %d). Send each field once.", bad.Offset))
 	}
-	return refused(invalidJSON, fmt.Sprintf("The body is not valid JSON (at byte %d). It must be one JSON object in UTF-8.", bad.Offset))
+	return newRefusal(invalidJSON, fmt.Sprintf("The body is not valid JSON (at byte %d). It must be one JSON object in UTF-8.", bad.Offset))
 }
 
 // readStatus reads the status of an animal.
 func readStatus(into *petstore.Status, value strictjson.Value) (problem string) {
-	text, _ := strictjson.Unquote(value) // no status is an empty text
+	text, _ := strictjson.Unquote(value) // "" if the value is not a string, and "" is not a status
 	*into, _ = petstore.ParseStatus(text)
 	return petstore.CheckStatus(*into)
 }

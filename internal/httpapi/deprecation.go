@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// When getPet was deprecated and when it is removed, as RFC 9745 and RFC 8594 write these times.
+// The time when getPet was deprecated, in the format of RFC 9745, and the time when it is removed, in that of RFC 8594.
 var (
 	sunsetTime  = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
 	deprecation = "@1794700800"
@@ -14,18 +14,18 @@ var (
 
 func (x *exchange) isDeprecated() bool { return x.operation != nil && x.operation.deprecated }
 
-// tellDeprecation gives the answer the headers that say since when the operation is deprecated, when it ends, and what
-// takes its place.
-func (a *API) tellDeprecation(x *exchange) {
+// setDeprecationHeaders sets the headers that say since when the operation is deprecated, when it ends, and what
+// replaces it.
+func (a *API) setDeprecationHeaders(x *exchange) {
 	x.set("Deprecation", deprecation)
 	x.set("Sunset", sunset)
 	x.set("Link", a.links.deprecated)
 }
 
-// removed returns the refusal of a deprecated operation from its sunset on, unless the operator keeps it.
-func (a *API) removed(x *exchange) error {
+// refuseAfterSunset refuses a deprecated operation from its sunset on, unless the operator has chosen to keep it.
+func (a *API) refuseAfterSunset(x *exchange) error {
 	if !x.isDeprecated() || a.KeepDeprecated || x.start.Before(sunsetTime) {
 		return nil
 	}
-	return refused(gone, "Reading one animal was removed on 5 December 2030. List animals with GET /v1/pets and its status filter instead.")
+	return newRefusal(gone, "Reading one animal was removed on 5 December 2030. List animals with GET /v1/pets and its status filter instead.")
 }

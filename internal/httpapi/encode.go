@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// appendPet appends the JSON of one animal, its fields in the published order.
+// appendPet appends the JSON of one animal, with its fields in the documented order.
 func appendPet(b []byte, p petstore.Pet) []byte {
 	b = append(b, `{"id":`...)
 	b = strconv.AppendInt(b, p.ID, 10)
@@ -22,19 +22,19 @@ func appendPet(b []byte, p petstore.Pet) []byte {
 	return append(b, `"}`...)
 }
 
-// encoded is the JSON of one animal, order or category.
-func encoded[T any](one T, appendOne func([]byte, T) []byte) string {
-	return appended(func(b []byte) []byte { return appendOne(b, one) })
+// encoded returns the JSON of one item, such as an animal or an order.
+func encoded[T any](item T, appendItem func([]byte, T) []byte) string {
+	return buildString(func(b []byte) []byte { return appendItem(b, item) })
 }
 
-// appendList appends a JSON array. A list without items is an empty array, not null.
-func appendList[T any](b []byte, list []T, appendOne func([]byte, T) []byte) []byte {
+// appendList appends a JSON array. An empty list becomes an empty array, not null.
+func appendList[T any](b []byte, list []T, appendItem func([]byte, T) []byte) []byte {
 	b = append(b, '[')
-	for i, one := range list {
+	for i, item := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendOne(b, one)
+		b = appendItem(b, item)
 	}
 	return append(b, ']')
 }
@@ -47,7 +47,7 @@ func appendCategory(b []byte, c petstore.Category) []byte {
 	return append(b, '}')
 }
 
-// appendOrder leaves out the fields that the order does not have.
+// appendOrder appends the JSON of one order, without the fields that the order does not have.
 func appendOrder(b []byte, o petstore.Order) []byte {
 	b = append(b, `{"id":`...)
 	b = strconv.AppendInt(b, o.ID, 10)
@@ -84,11 +84,11 @@ func appendInventory(b []byte, i petstore.Inventory) []byte {
 	return append(b, '}')
 }
 
-// buffers are for texts that are written or copied right away.
+// buffers holds buffers for texts that are sent or copied at once.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// appended is the text that fill appends. It takes exactly as much memory as it is long.
-func appended(fill func([]byte) []byte) string {
+// buildString returns the text that fill appends, in a string of exactly its size.
+func buildString(fill func([]byte) []byte) string {
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
 	*b = fill((*b)[:0])
@@ -97,23 +97,23 @@ func appended(fill func([]byte) []byte) string {
 
 const hexDigits = "0123456789abcdef"
 
-// plain marks the ASCII characters that need no escape in a JSON string. Like encoding/json, it escapes those that could
-// end a script element, in case an answer ever gets into a page.
-var plain = func() (t [utf8.RuneSelf]bool) {
+// needsNoEscape marks the ASCII characters that need no escape in a JSON string. As in encoding/json, <, > and & need
+// one, so that an answer inside a web page cannot end a script element.
+var needsNoEscape = func() (t [utf8.RuneSelf]bool) {
 	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
 	}
 	return t
 }()
 
-// appendString appends a JSON string, byte for byte what encoding/json makes of s.
+// appendString appends s as a JSON string, with the same bytes that encoding/json would write.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			if plain[c] {
+			if needsNoEscape[c] {
 				i++
 				continue
 			}

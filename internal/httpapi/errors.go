@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The codes that only the edge knows. They are published, like those of the domain.
+// The codes that only the HTTP edge uses. Like those of the domain, they are part of the API.
 const (
 	badRequest           petstore.Code = "bad_request"
 	invalidJSON          petstore.Code = "invalid_json"
@@ -25,10 +25,9 @@ const (
 	internalError        petstore.Code = "internal_error"
 )
 
-// statuses has the HTTP status of every published code. A contract test compares the codes with api/openapi.yaml, both
-// ways.
+// statuses has the HTTP status of every code. A test checks that it and api/openapi.yaml name the same codes.
 var statuses = map[petstore.Code]int{
-	badRequest:                   http.StatusBadRequest, // or the status that the HTTP server refuses with; see Refusal
+	badRequest:                   http.StatusBadRequest, // or the status that net/http chose; see Refusal
 	invalidJSON:                  http.StatusBadRequest,
 	petstore.InvalidField:        http.StatusBadRequest,
 	petstore.MissingField:        http.StatusBadRequest,
@@ -52,7 +51,7 @@ var statuses = map[petstore.Code]int{
 	petstore.OutcomeUnknown:      http.StatusServiceUnavailable,
 }
 
-// refusal is what a client is told. The cause is for the log only and never leaves the process.
+// refusal is an error for a client. Its cause goes into the log and is never sent.
 type refusal struct {
 	code    petstore.Code
 	message string
@@ -61,17 +60,19 @@ type refusal struct {
 
 func (r *refusal) Error() string { return string(r.code) + ": " + r.message }
 
-// refused makes a refusal without a cause.
-func refused(code petstore.Code, message string) error { return &refusal{code: code, message: message} }
+// newRefusal returns a refusal without a cause.
+func newRefusal(code petstore.Code, message string) error {
+	return &refusal{code: code, message: message}
+}
 
-// hungUp is the status, in logs and metrics, of a request that failed because its client was gone. The store is not at
-// fault.
-const hungUp = 499
+// clientClosedRequest is the status, in logs and metrics, of a request that failed because its client hung up. Nothing
+// is wrong with the service then.
+const clientClosedRequest = 499
 
 // retryUnavailable is the Retry-After of a 503, in seconds.
 const retryUnavailable = "1"
 
-// refusalOf is what the client is told about err. It never contains the text of an unknown error.
+// refusalOf returns the refusal for err. The message never contains the text of an unknown error.
 func (x *exchange) refusalOf(err error) refusal {
 	if own, ok := errors.AsType[*refusal](err); ok {
 		return *own
@@ -81,19 +82,19 @@ func (x *exchange) refusalOf(err error) refusal {
 		e, known = petstore.NotDone(err), true
 	}
 	if known {
-		if message := x.words(e); message != "" {
+		if message := x.messageFor(e); message != "" {
 			return refusal{e.Code, message, e.Cause}
 		}
 	}
 	return refusal{internalError, "Something went wrong on our side. Try again; if it stays, tell us the X-Request-Id of this answer.", err}
 }
 
-// words says to the client what a refusal of the domain means, and what to do about it. It returns "" for a refusal that
-// no operation should meet.
-func (x *exchange) words(e *petstore.Error) string {
+// messageFor returns the message for a refusal of the domain, which tells the client what to do. It returns "" for a
+// refusal that no operation should cause.
+func (x *exchange) messageFor(e *petstore.Error) string {
 	switch e.Code {
 	case petstore.NotFound:
-		return missing[e.Noun]
+		return notFoundMessages[e.Noun]
 	case petstore.InvalidField, petstore.MissingField:
 		return e.Faults.String() + "."
 	case petstore.PetReserved:
@@ -111,23 +112,23 @@ func (x *exchange) words(e *petstore.Error) string {
 	case petstore.IdempotencyConflict:
 		return "This Idempotency-Key was already used for another request. Use a new one for each request."
 	case petstore.Unauthorized:
-		return unauthorized(e)
+		return unauthorizedMessage(e)
 	case petstore.Unavailable:
 		return "The store cannot do this right now. Nothing was changed; try again shortly."
 	case petstore.OutcomeUnknown:
-		return undecided(x)
+		return unknownOutcomeMessage(x)
 	}
 	return ""
 }
 
-var missing = map[petstore.Noun]string{
+var notFoundMessages = map[petstore.Noun]string{
 	petstore.PetNoun:      "There is no animal with this id.",
 	petstore.OrderNoun:    "There is no order with this id.",
 	petstore.CategoryNoun: "There is no category with this number. PUT a name to make one.",
 }
 
-// unauthorized says why the API key of a request lets nobody in.
-func unauthorized(e *petstore.Error) string {
+// unauthorizedMessage says why the API key of a request is refused.
+func unauthorizedMessage(e *petstore.Error) string {
 	switch {
 	case e.Environment != "":
 		return fmt.Sprintf("This is a key of the %s environment, and this is %s. Use a key of this environment.", e.Environment, e.Environment.Other())
@@ -139,19 +140,19 @@ func unauthorized(e *petstore.Error) string {
 	return "This API key has expired. Use another one."
 }
 
-// undecided says how to repeat a write safely if nobody knows whether it was done.
-func undecided(x *exchange) string {
-	const undecided = "The store did not say whether this was done: it may have been. "
+// unknownOutcomeMessage says how to repeat a write safely when nobody knows whether it was made.
+func unknownOutcomeMessage(x *exchange) string {
+	const unknown = "The store did not say whether this was done: it may have been. "
 	switch {
-	case !x.operation.makes():
-		return undecided + "Send it again; what was done then stays as it is, and a DELETE that was done gets 404."
+	case !x.operation.creates():
+		return unknown + "Send it again; what was done then stays as it is, and a DELETE that was done gets 404."
 	case len(x.r.Header["Idempotency-Key"]) > 0:
-		return undecided + "Send it again with the same Idempotency-Key, and it is done once only."
+		return unknown + "Send it again with the same Idempotency-Key, and it is done once only."
 	}
-	return undecided + "Look before you send it again; with an Idempotency-Key it can always be sent again safely."
+	return unknown + "Look before you send it again; with an Idempotency-Key it can always be sent again safely."
 }
 
-// render answers with a refusal.
+// render sends the refusal for err.
 func (x *exchange) render(err error) {
 	e := x.refusalOf(err)
 	status := statuses[e.code]
@@ -169,10 +170,10 @@ func (x *exchange) render(err error) {
 		x.set("WWW-Authenticate", challenge)
 	}
 	x.discardBody()
-	x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
+	x.respond(status, buildString(func(b []byte) []byte { return appendError(b, e, status) }))
 	x.send()
 	if status == http.StatusServiceUnavailable && x.r.Context().Err() != nil {
-		x.status = hungUp
+		x.status = clientClosedRequest
 	}
 }
 

@@ -9,60 +9,60 @@ import (
 	"petstore/internal/petstore"
 )
 
-// exchange is one request and its answer on their way through the chain. It is the http.ResponseWriter of the pages.
+// exchange is a request and its answer, which every step of the chain gets. It is the http.ResponseWriter for pages.
 type exchange struct {
 	w     http.ResponseWriter
-	adder headerAdder // w, or nil if it is none
+	adder headerAdder // w, or nil if w does not implement headerAdder
 	r     *http.Request
 	start time.Time
-	path  string // as it was sent, with its escapes
+	path  string // the path as it was sent, with its escapes
 
-	requestID string
-	traceID   string    // empty unless the request is traced
-	resource  *resource // nil for a path that is not in the route table
-	parameter string
-	id        int64         // the value of the parameter
-	operation *operation    // nil for a method that the resource does not have
-	key       *petstore.Key // shared with other requests; an empty key if none was recognized
-	refusal   error         // why there is no valid key
-	unchecked bool          // the storage could not say whether the key is valid
-	versioned bool          // the path is under /v1
-	decide    func() error  // waits for the limiter's decision, which may refuse the request; nil if it has come
-	refused   error         // the refusal, if decide has returned one
-	address   string
-	body      []byte
-	held      int64 // the bytes of the budget that the body has taken
-	wanted    bool  // the body was asked for, so that a client that expects 100 Continue sends it
+	requestID     string
+	traceID       string        // empty if the request is not traced
+	resource      *resource     // nil if the path is not in the route table
+	parameter     string        // the parameter in the path, such as {petId}
+	id            int64         // the parameter as a number
+	operation     *operation    // nil if the resource does not have the method
+	key           *petstore.Key // empty if there is no valid key; shared with other requests
+	keyError      error         // the refusal of the key; nil if the key is valid
+	keyUnchecked  bool          // the storage could not say whether the key is valid
+	versioned     bool          // the path is under /v1
+	decision      func() error  // waits for the limiter's decision; nil once the decision is known
+	limitError    error         // the refusal by the limiter; nil if the request may pass
+	address       string
+	body          []byte
+	bodyTaken     int64 // the bytes that the body has taken from the budget
+	bodyRequested bool  // a read of the body has started, so a client that expects 100 Continue sends it
 
-	retryAfter int64 // in how many seconds the client may ask again, if the request is one too many
+	retryAfter int64 // the seconds until the client may ask again, if the limiter refused the request
 
-	// made is the answer that is still to be sent, if madeStatus is not zero.
-	made       answer
-	madeStatus int
+	// prepared is the answer that send sends, unless preparedStatus is zero.
+	prepared       answer
+	preparedStatus int
 
-	status int // the status that was sent; zero until then
-	size   int
-	cut    bool  // the answer broke off
+	status int   // the status that was sent, or zero
+	size   int   // the bytes of the body that were sent
+	cut    bool  // the answer was cut short
 	cause  error // for the log
 }
 
-// headerAdder is an http.ResponseWriter that takes headers in a cheaper way than by a map.
+// headerAdder is an http.ResponseWriter with a cheaper way to set headers than a map.
 type headerAdder interface{ AddHeader(name, value string) }
 
-// answer is an encoded body with the Link that goes with it, if any.
+// answer is an encoded body and the value of the Link header, which may be empty.
 type answer struct{ body, link string }
 
-var nobodys petstore.Key
+var noKey petstore.Key
 
 func newExchange(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
 	adder, _ := w.(headerAdder)
-	return &exchange{w: w, adder: adder, r: r, start: now, path: r.URL.EscapedPath(), key: &nobodys}
+	return &exchange{w: w, adder: adder, r: r, start: now, path: r.URL.EscapedPath(), key: &noKey}
 }
 
-// Header is the header of the answer.
+// Header returns the header of the answer.
 func (x *exchange) Header() http.Header { return x.w.Header() }
 
-// WriteHeader notes the status and sends it.
+// WriteHeader sends the status and remembers it.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
@@ -70,7 +70,7 @@ func (x *exchange) WriteHeader(status int) {
 	x.w.WriteHeader(status)
 }
 
-// Write notes the size and sends the bytes.
+// Write sends bytes and counts them.
 func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
@@ -80,7 +80,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// set gives the answer a header that it does not have yet. The name is sent exactly as it is spelled.
+// set sets a header that the answer does not have yet. The name is sent exactly as given.
 func (x *exchange) set(name, value string) {
 	if x.adder != nil {
 		x.adder.AddHeader(name, value)
@@ -89,88 +89,89 @@ func (x *exchange) set(name, value string) {
 	}
 }
 
-// measured is the size up to which net/http adds the Content-Length of a body by itself. That is cheaper than setting
-// the header.
-const measured = 2 << 10
+// autoLength is the size up to which net/http adds the Content-Length of a body itself, which is cheaper than setting
+// the header here.
+const autoLength = 2 << 10
 
-// respond makes the answer from an encoded JSON body. The answer is sent when the work for the request is done.
+// respond prepares an answer with an encoded JSON body. It is sent after the work on the request is done.
 func (x *exchange) respond(status int, body string) error {
-	x.made, x.madeStatus = answer{body: body}, status
+	x.prepared, x.preparedStatus = answer{body: body}, status
 	return nil
 }
 
-// respondWith makes the answer. Other requests may get the same one.
-func (x *exchange) respondWith(a answer) error {
-	x.made, x.madeStatus = a, http.StatusOK
+// respondPage prepares an answer that other requests may share.
+func (x *exchange) respondPage(a answer) error {
+	x.prepared, x.preparedStatus = a, http.StatusOK
 	return nil
 }
 
-// send sends the answer that was made, if any. It may wait for the client, so the request must hold nothing that others
-// wait for. A failed write means that the client is gone.
+// send sends the prepared answer, if there is one. It may wait for the client, so the request must not occupy anything
+// that other requests need. A failed write means that the client is gone.
 func (x *exchange) send() {
-	if x.madeStatus == 0 {
+	if x.preparedStatus == 0 {
 		return
 	}
-	if x.made.link != "" {
-		x.set("Link", x.made.link)
+	if x.prepared.link != "" {
+		x.set("Link", x.prepared.link)
 	}
-	if len(x.made.body) > measured || x.r.Method == http.MethodHead {
-		x.set("Content-Length", strconv.Itoa(len(x.made.body)))
+	if len(x.prepared.body) > autoLength || x.r.Method == http.MethodHead {
+		x.set("Content-Length", strconv.Itoa(len(x.prepared.body)))
 	}
 	x.set("Content-Type", "application/json")
-	x.WriteHeader(x.madeStatus)
+	x.WriteHeader(x.preparedStatus)
 	if x.r.Method != http.MethodHead {
-		n, err := io.WriteString(x.w, x.made.body)
+		n, err := io.WriteString(x.w, x.prepared.body)
 		x.size += n
 		x.cut = err != nil
 	}
 }
 
-// respondEmpty answers that the work is done, without a body.
+// respondEmpty sends 204 without a body.
 func (x *exchange) respondEmpty() error {
 	x.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// cleared returns nil if the limiter has let the request pass, and otherwise the refusal. It waits for the decision.
-func (x *exchange) cleared() error {
-	if decide := x.decide; decide != nil {
-		x.decide = nil
-		x.refused = decide()
+// awaitDecision waits for the limiter. It returns nil if the request may pass, and otherwise the refusal.
+func (x *exchange) awaitDecision() error {
+	if wait := x.decision; wait != nil {
+		x.decision = nil
+		x.limitError = wait()
 	}
-	return x.refused
+	return x.limitError
 }
 
-// needsKey reports whether the request needs a valid key: everything under /v1 does, except an open operation.
+// needsKey reports whether the request needs a valid key. Everything under /v1 does, except a keyless operation.
 func (x *exchange) needsKey() bool {
-	return x.versioned && (x.operation == nil || !x.operation.open)
+	return x.versioned && (x.operation == nil || !x.operation.keyless)
 }
 
-// reads reports whether the request only reads, so that its answer can be thrown away as if nothing had happened.
+// reads reports whether the request only reads. The answer to such a request can be discarded without consequences.
 func (x *exchange) reads() bool {
 	return x.operation != nil && x.operation.method == http.MethodGet
 }
 
-// toldMethod is the method for logs and traces, without a key that a client may have put there.
-func (x *exchange) toldMethod() string { return petstore.Redact(x.r.Method) }
+// redactedMethod returns the method for logs and traces, without any API key that a client may have put there.
+func (x *exchange) redactedMethod() string { return petstore.Redact(x.r.Method) }
 
-// toldPath is the path for logs and traces, as it was sent, but without a key that a client may have put there.
-func (x *exchange) toldPath() string {
-	plain := plainPath(x.path)
-	if told := petstore.Redact(plain); told != plain {
-		return told
+// redactedPath returns the path for logs and traces, as it was sent but without any API key that a client may have put
+// there.
+func (x *exchange) redactedPath() string {
+	plain := decodeUnreserved(x.path)
+	if redacted := petstore.Redact(plain); redacted != plain {
+		return redacted
 	}
 	return x.path
 }
 
-// The routes of requests that are for no operation.
+// The routes of requests that do not belong to an operation.
 const (
 	pageRoute   = "page"
 	otherMethod = "other_method"
 	unknownPath = "unknown"
 )
 
-// route is the name of the request in logs and metrics. The number of names is bounded.
+// route returns the name of the request in logs and metrics. The number of different names is bounded.
 func (x *exchange) route() string {
 	switch {
 	case x.operation != nil:

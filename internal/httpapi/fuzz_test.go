@@ -67,7 +67,7 @@ func FuzzQuery(f *testing.F) {
 			t.Fatalf("%q is read as %+v although %v", raw, q, malformed)
 		}
 		want := petstore.PetQuery{Limit: 20}
-		if parsed.one != values.Has("id") || (parsed.one && strconv.FormatInt(parsed.id, 10) != values.Get("id")) {
+		if parsed.byID != values.Has("id") || (parsed.byID && strconv.FormatInt(parsed.id, 10) != values.Get("id")) {
 			t.Fatalf("%q is read as %+v", raw, parsed)
 		}
 		for _, name := range []string{"limit", "status", "cursor", "id"} {

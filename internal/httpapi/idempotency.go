@@ -7,21 +7,21 @@ import (
 	"petstore/internal/petstore"
 )
 
-// idempotencyOf reads the Idempotency-Key. It returns nil if there is none.
+// idempotencyOf reads the Idempotency-Key header. It returns nil if there is none.
 func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	keys := x.r.Header["Idempotency-Key"]
 	if len(keys) == 0 {
 		return nil, nil
 	}
 	if len(keys) > 1 || !isPrintable(keys[0]) || len(keys[0]) < 1 || len(keys[0]) > 255 {
-		return nil, refused(invalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
+		return nil, newRefusal(invalidParameter, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.")
 	}
 	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x)}, nil
 }
 
-// fingerprint tells requests apart by their operation and the bytes of their body. For createPet it is a hash of the
-// body only, because the records from the time when nothing else could be created hold such a hash. No valid body
-// begins with the name of an operation, so the two kinds never collide.
+// fingerprint returns a hash of the operation and the bytes of the body. For createPet it is a hash of the body alone,
+// as in records from the time when nothing else could be created. The two kinds of hashes cannot collide, because no
+// valid body begins with the name of an operation.
 func fingerprint(x *exchange) [sha256.Size]byte {
 	if x.operation.name == "createPet" {
 		return sha256.Sum256(x.body)
@@ -38,7 +38,8 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// respondCreated answers with what was made, either now or, if it is replayed, when the Idempotency-Key was first used.
+// respondCreated prepares the answer to a create. A replayed answer shows what was created when the Idempotency-Key was
+// first used.
 func (x *exchange) respondCreated(location, body string, replayed bool) error {
 	if replayed {
 		x.set("Idempotency-Replayed", "true")

@@ -13,55 +13,56 @@ import (
 )
 
 const (
+	// keyTTL is how long a cached key is used without another look-up.
 	keyTTL = 5 * time.Second
-	// renewAge is how old a key in use gets before it is looked up again in the background. Requests with the key need
-	// not wait if the look-up takes less than the rest of keyTTL.
-	renewAge   = 4 * time.Second
-	maxKeys    = 65536
-	keyTimeout = 5 * time.Second
-	// maxLookUps is how many look-ups may wait for the storage at once. Others wait for their turn, until the storage has
-	// answered nobody for turnTimeout: while it hangs, they would only pile up.
-	maxLookUps  = 64
-	turnTimeout = time.Second
+	// renewAge is the age at which a request makes the cache look its key up again in the background. If the look-up
+	// takes less than the rest of keyTTL, no request waits for it.
+	renewAge      = 4 * time.Second
+	maxKeys       = 65536
+	lookUpTimeout = 5 * time.Second
+	// maxLookUps is the number of look-ups that may wait for the storage at once. Others wait for a slot. They fail
+	// when the storage has not answered any look-up for stallTimeout, because they would only pile up while it hangs.
+	maxLookUps   = 64
+	stallTimeout = time.Second
 )
 
-// keyCache remembers keys that were found, so that they cost no query. It relies on a key for keyTTL, so a revoked key
-// works no longer than that.
+// keyCache caches keys for keyTTL, so that most requests need no query. A revoked key therefore works for keyTTL at
+// most.
 type keyCache struct {
-	lookup *batch.Grouped[petstore.SecretHash, *petstore.Key]
-	places chan struct{} // has a value for each look-up that waits
-	moved  atomic.Int64  // when the first of them came, or one was answered after that, in Unix nanoseconds
+	lookup       *batch.Grouped[petstore.SecretHash, *petstore.Key]
+	slots        chan struct{} // has one value for each look-up that waits for the storage
+	lastProgress atomic.Int64  // when a look-up last ended, or began while no other waited, in Unix nanoseconds
 
 	mu      sync.RWMutex
 	entries map[petstore.SecretHash]keyEntry
-	bans    int // how many bans this process has given
+	bans    int // the number of calls of ban
 }
 
 type keyEntry struct {
-	key     *petstore.Key // shared and never changed
-	asked   time.Time     // when its query started
-	renewed *atomic.Bool  // a request has started the next query already
+	key       *petstore.Key // shared and never changed
+	queriedAt time.Time     // when its query started
+	renewing  *atomic.Bool  // a request has already started the next look-up
 }
 
-var errManyLookUps = fmt.Errorf("%d look-ups of keys wait already", maxLookUps)
+var errStalledLookUps = fmt.Errorf("%d look-ups of keys are waiting for the storage, which does not answer", maxLookUps)
 
 func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Time) *keyCache {
 	uses := newKeyUses(storage, log)
-	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), places: make(chan struct{}, maxLookUps)}
+	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), slots: make(chan struct{}, maxLookUps)}
 	c.lookup = batch.NewGrouped(func(hash petstore.SecretHash, _ int) (*petstore.Key, error) {
-		if err := c.takePlace(); err != nil {
+		if err := c.takeSlot(); err != nil {
 			return nil, err
 		}
-		defer c.leavePlace()
-		ctx, cancel := context.WithTimeout(context.Background(), keyTimeout)
+		defer c.releaseSlot()
+		ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
 		defer cancel()
-		asked, bans := now(), c.bansGiven()
+		queriedAt, bans := now(), c.banCount()
 		key, err := storage.FindKey(ctx, hash)
 		switch {
 		case err == nil:
-			c.put(hash, keyEntry{&key, asked, new(atomic.Bool)}, bans)
-			if key.Usable(asked) == nil {
-				uses.note(key, asked)
+			c.put(hash, keyEntry{&key, queriedAt, new(atomic.Bool)}, bans)
+			if key.Usable(queriedAt) == nil {
+				uses.schedule(key, queriedAt)
 			}
 		case petstore.IsCode(err, petstore.NotFound):
 			c.forget(hash)
@@ -71,36 +72,36 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 	return c
 }
 
-// takePlace waits for a place among the look-ups, if the storage still answers.
-func (c *keyCache) takePlace() error {
-	if len(c.places) == 0 {
-		c.moved.Store(time.Now().UnixNano())
+// takeSlot waits for a slot, for as long as the storage answers look-ups.
+func (c *keyCache) takeSlot() error {
+	if len(c.slots) == 0 {
+		c.lastProgress.Store(time.Now().UnixNano())
 	}
 	for {
 		select {
-		case c.places <- struct{}{}:
+		case c.slots <- struct{}{}:
 			return nil
 		default:
 		}
-		wait := turnTimeout - time.Since(time.Unix(0, c.moved.Load()))
+		wait := stallTimeout - time.Since(time.Unix(0, c.lastProgress.Load()))
 		if wait <= 0 {
-			return petstore.NotDone(errManyLookUps)
+			return petstore.NotDone(errStalledLookUps)
 		}
 		select {
-		case c.places <- struct{}{}:
+		case c.slots <- struct{}{}:
 			return nil
 		case <-time.After(wait):
 		}
 	}
 }
 
-func (c *keyCache) leavePlace() {
-	<-c.places
-	c.moved.Store(time.Now().UnixNano())
+func (c *keyCache) releaseSlot() {
+	<-c.slots
+	c.lastProgress.Store(time.Now().UnixNano())
 }
 
-// cached returns a key as it was when it was last looked up, and reports whether that look-up is recent enough to rely
-// on now. If it will soon be too old, cached starts the next one.
+// cached returns a key as it was last looked up. It reports whether the key is known, and whether the look-up is fresh
+// enough to rely on. If the look-up will soon be too old, cached starts the next one.
 func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstore.Key, known, fresh bool) {
 	c.mu.RLock()
 	e, known := c.entries[hash]
@@ -108,22 +109,22 @@ func (c *keyCache) cached(hash petstore.SecretHash, now time.Time) (key *petstor
 	if !known {
 		return nil, false, false
 	}
-	age := now.Sub(e.asked)
+	age := now.Sub(e.queriedAt)
 	fresh = age >= 0 && age < keyTTL
-	if fresh && age >= renewAge && e.renewed.CompareAndSwap(false, true) {
+	if fresh && age >= renewAge && e.renewing.CompareAndSwap(false, true) {
 		c.lookup.Begin(hash)
 	}
 	return e.key, true, fresh
 }
 
-// lookUp asks the storage. Concurrent look-ups of one key share a query. If ctx ends, lookUp does not wait for the query.
+// lookUp looks a key up in the storage. Concurrent look-ups of the same key share one query. If ctx ends, lookUp
+// returns, and the query goes on for the others.
 func (c *keyCache) lookUp(ctx context.Context, hash petstore.SecretHash) (*petstore.Key, error) {
 	key, _, err := c.lookup.Begin(hash).Wait(ctx)
 	return key, err
 }
 
-// put keeps a key that was found. It does not keep the key if a ban was given after the query started, because the key
-// may not show that ban.
+// put caches a key, unless an owner was banned after the query started: the key might not show that ban yet.
 func (c *keyCache) put(hash petstore.SecretHash, e keyEntry, bans int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,13 +146,13 @@ func (c *keyCache) forget(hash petstore.SecretHash) {
 	delete(c.entries, hash)
 }
 
-func (c *keyCache) bansGiven() int {
+func (c *keyCache) banCount() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.bans
 }
 
-// ban puts the owner's ban into all cached keys of the owner, so that it takes effect at once.
+// ban stores a ban in all cached keys of the owner, so that it takes effect at once. An empty ban lifts the ban.
 func (c *keyCache) ban(owner string, ban petstore.Ban) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

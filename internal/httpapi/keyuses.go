@@ -10,35 +10,36 @@ import (
 )
 
 const (
-	// maxUses is how many keys may wait for their use to be noted. The use of any other key is noted after a later look-up.
-	maxUses    = 1024
-	useTimeout = 5 * time.Second
+	// maxScheduled is the number of keys whose update may be scheduled at once. Any other key is updated after a later
+	// look-up.
+	maxScheduled = 1024
+	useTimeout   = 5 * time.Second
 )
 
-// keyUses notes in the storage in which hour a key was last used. It works in the background, on one key at a time, and
-// notes each key at most once an hour. No request waits for it or fails because of it.
+// keyUses updates the last-used time of keys in the storage. It works in the background, updates one key at a time, and
+// each key at most once an hour. No request waits for it or fails because of it.
 type keyUses struct {
 	storage petstore.Storage
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	waiting map[string]time.Time // the hours to note, by the ids of the keys
-	writing bool                 // a goroutine writes until no key waits
+	waiting map[string]time.Time // the new last-used times, by key id
+	writing bool                 // a goroutine is running; it writes until no key is waiting
 }
 
 func newKeyUses(storage petstore.Storage, log *slog.Logger) *keyUses {
 	return &keyUses{storage: storage, log: log, waiting: make(map[string]time.Time)}
 }
 
-// note queues the use of a key to be noted, unless the storage has noted this hour already.
-func (u *keyUses) note(key petstore.Key, now time.Time) {
+// schedule schedules an update of the key's last-used time, unless the storage already has this hour.
+func (u *keyUses) schedule(key petstore.Key, now time.Time) {
 	hour := now.UTC().Truncate(time.Hour)
 	if !key.LastUsedAt.Before(hour) {
 		return
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.waiting) >= maxUses {
+	if len(u.waiting) >= maxScheduled {
 		return
 	}
 	u.waiting[key.ID] = hour
@@ -58,13 +59,14 @@ func (u *keyUses) write() {
 		err := u.storage.UseKey(ctx, id, hour)
 		cancel()
 		if err != nil {
-			u.log.Debug("the use of a key was not noted; it is noted when the key is next looked up", "key", id, "cause", err.Error())
+			u.log.Debug("could not update the last-used time of a key; will try again after its next look-up", "key", id, "cause", err.Error())
 		}
 		u.done(id, hour)
 	}
 }
 
-// next chooses a waiting key. The key stays in waiting until done is called, so that it is not noted twice.
+// next returns a waiting key. The key stays in waiting until done is called, so that a look-up in the meantime does not
+// schedule it again.
 func (u *keyUses) next() (id string, hour time.Time, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -10,35 +10,35 @@ import (
 	"petstore/internal/petstore"
 )
 
-// limited counts the request for the owner of its key, or for its address if it has no valid key. It tells the client
-// what is left and refuses a request that is one too many. Then it refuses a request that needs a valid key and has
-// none. If the storage is away and the key could not be checked, that is not the client's fault: the request is not
-// counted, and not refused as one too many.
+// limited counts the request for the owner of its key, or for the client's address if it has no valid key. It sets the
+// rate-limit headers and refuses a request beyond the limit. Then it refuses a request that needs a valid key and has
+// none. If the key could not be checked because the storage does not answer, the request is not counted and not refused
+// because of a limit: the client is not at fault.
 func (a *API) limited(next handler) handler {
 	return func(x *exchange) error {
 		ask := a.askFor(x)
-		if a.Distant != nil && x.refusal == nil && x.reads() {
+		if a.Distant != nil && x.keyError == nil && x.reads() {
 			if wait := a.Distant.Begin(ask); wait != nil {
 				return a.readAhead(x, ask, wait, next)
 			}
 		}
 		d, err := a.Limiter.Take(x.r.Context(), ask)
-		if err := a.judge(x, ask, d, err); err != nil {
+		if err := a.enforce(x, ask, d, err); err != nil {
 			return err
 		}
 		return next(x)
 	}
 }
 
-// readAhead does a read while the limiter decides. The answer is sent after the decision, or thrown away if the decision
-// is to refuse.
+// readAhead performs a read while the limiter decides. The answer is sent after the decision, or discarded if the
+// limiter refuses the request.
 func (a *API) readAhead(x *exchange, ask petstore.Ask, wait func() (petstore.Decision, error), next handler) (err error) {
-	x.decide = func() error {
+	x.decision = func() error {
 		d, err := wait()
-		return a.judge(x, ask, d, err)
+		return a.enforce(x, ask, d, err)
 	}
-	defer func() { // even after a panic, because the answer to it tells what is left too
-		if refusal := x.cleared(); refusal != nil {
+	defer func() { // even after a panic, because that answer has the rate-limit headers too
+		if refusal := x.awaitDecision(); refusal != nil {
 			err = refusal
 		}
 	}()
@@ -47,8 +47,8 @@ func (a *API) readAhead(x *exchange, ask petstore.Ask, wait func() (petstore.Dec
 
 func (a *API) askFor(x *exchange) petstore.Ask {
 	ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil}
-	if x.refusal != nil {
-		ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.unchecked}
+	if x.keyError != nil {
+		ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.keyUnchecked}
 	}
 	if a.CountOnly {
 		ask.BannedFrom, ask.BannedUntil = time.Time{}, time.Time{}
@@ -56,43 +56,43 @@ func (a *API) askFor(x *exchange) petstore.Ask {
 	return ask
 }
 
-// judge carries out a decision: it tells the client what is left, bans the owner, or refuses the request.
-func (a *API) judge(x *exchange, ask petstore.Ask, d petstore.Decision, err error) error {
+// enforce carries out a decision of the limiter. It sets the rate-limit headers, bans the owner if necessary, and
+// refuses the request if it may not pass.
+func (a *API) enforce(x *exchange, ask petstore.Ask, d petstore.Decision, err error) error {
 	if err != nil {
 		return err
 	}
-	switch ahead := ask.BannedFrom.After(d.Now.Add(petstore.ClockSlack)); {
-	case ahead && d.Alone: // the ban stays, because it may be this clock that is wrong
+	switch futureDated := ask.BannedFrom.After(d.Now.Add(petstore.ClockSlack)); {
+	case futureDated && d.Alone: // the ban stays, because the clock of this replica may be slow
 	case d.BanNow && !a.CountOnly:
 		d = a.ban(x, ask, d)
-	case ahead:
-		a.lift(x, ask.Subject)
+	case futureDated:
+		a.liftBan(x, ask.Subject)
 	}
-	x.tellLimits(d)
-	if !x.unchecked {
-		a.metrics.decided(d.Outcome)
+	x.setLimitHeaders(d)
+	if !x.keyUnchecked {
+		a.metrics.countDecision(d.Outcome)
 		if d.Outcome != petstore.Allowed && !a.CountOnly {
-			return refuse(x, d)
+			return tooManyRequests(x, d)
 		}
 	}
-	if x.refusal != nil && x.needsKey() {
-		return x.refusal
+	if x.keyError != nil && x.needsKey() {
+		return x.keyError
 	}
 	return nil
 }
 
-// peek tells the client what is left for its address, and counts nothing.
+// peek sets the rate-limit headers for the client's address without counting the request.
 func (a *API) peek(x *exchange) error {
 	d, err := a.Limiter.Take(x.r.Context(), petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: true})
 	if err == nil {
-		x.tellLimits(d)
+		x.setLimitHeaders(d)
 	}
 	return err
 }
 
-// tellLimits sets the three headers that tell the client what is left. Their values share one string, to save
-// allocations.
-func (x *exchange) tellLimits(d petstore.Decision) {
+// setLimitHeaders sets the three rate-limit headers. Their values share one string, to save allocations.
+func (x *exchange) setLimitHeaders(d petstore.Decision) {
 	var room [64]byte
 	b := strconv.AppendInt(room[:0], d.Limit, 10)
 	limit := len(b)
@@ -104,25 +104,25 @@ func (x *exchange) tellLimits(d petstore.Decision) {
 	x.set("X-RateLimit-Reset", text[remaining:])
 }
 
-// refuse returns the refusal of a request that is one too many.
-func refuse(x *exchange, d petstore.Decision) error {
+// tooManyRequests returns the refusal of a request beyond the limit or during a ban.
+func tooManyRequests(x *exchange, d petstore.Decision) error {
 	x.retryAfter = max(1, int64(math.Ceil(d.RetryAfter.Seconds())))
 	if d.Outcome == petstore.Banned {
-		return refused(keyBanned, fmt.Sprintf("This API key is banned for a while because it kept asking after being refused. Ask again in %d seconds, and wait longer after each refusal.", x.retryAfter))
+		return newRefusal(keyBanned, fmt.Sprintf("This API key is banned for a while because it kept asking after being refused. Ask again in %d seconds, and wait longer after each refusal.", x.retryAfter))
 	}
-	return refused(rateLimited, fmt.Sprintf("Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, x.retryAfter))
+	return newRefusal(rateLimited, fmt.Sprintf("Too many requests: the limit is %d. Ask again in %d seconds.", d.Limit, x.retryAfter))
 }
 
 const banTimeout = 5 * time.Second
 
-// ban stores the ban that the limiter asks for, even if the client hangs up, and returns the decision under the ban. If
-// the ban cannot be stored, the decision stays as it was, and the limiter will ask again.
+// ban bans the owner, even if the client hangs up, and returns the limiter's decision under the ban. If the ban cannot
+// be stored, it returns d unchanged. The limiter will ask for the ban again.
 func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.Decision {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
 	defer cancel()
 	ban, err := a.Storage.BanOwner(ctx, ask.Subject, d.Now)
 	if err != nil {
-		a.Log.ErrorContext(ctx, "a ban could not be stored", "id", x.requestID, "owner", ask.Subject, "cause", err.Error())
+		a.Log.ErrorContext(ctx, "could not store a ban", "id", x.requestID, "owner", ask.Subject, "cause", err.Error())
 		return d
 	}
 	a.metrics.bans.Inc()
@@ -135,19 +135,19 @@ func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.D
 	return banned
 }
 
-// lift ends a ban that a clock gave while it was ahead, so the ban begins in the future. Otherwise the ban would take
-// effect when its start comes.
-func (a *API) lift(x *exchange, owner string) {
+// liftBan lifts a future-dated ban, recorded while a replica's clock was fast. Otherwise the ban would take effect at
+// its start.
+func (a *API) liftBan(x *exchange, owner string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
 	defer cancel()
 	if err := a.Storage.UnbanOwner(ctx, owner); err != nil {
-		a.Log.ErrorContext(ctx, "a ban that lies ahead of the clock could not be lifted", "id", x.requestID, "owner", owner, "cause", err.Error())
+		a.Log.ErrorContext(ctx, "could not lift a future-dated ban", "id", x.requestID, "owner", owner, "cause", err.Error())
 		return
 	}
 	a.keys.ban(owner, petstore.Ban{})
 }
 
-// unixUp is a time in whole Unix seconds, rounded up, so that a client that waits until then has waited long enough.
+// unixUp returns a time in Unix seconds, rounded up, so that a client that waits until then has waited long enough.
 func unixUp(t time.Time) int64 {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {

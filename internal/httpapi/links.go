@@ -6,7 +6,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// links makes the URLs in answers.
+// links builds the URLs in answers.
 type links struct {
 	pets, categories, orders string
 	deprecated               string
@@ -22,10 +22,10 @@ func newLinks(base string) links {
 	}
 }
 
-// one is the URL of one member of a collection.
-func one(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }
+// itemURL returns the URL of one item of a collection.
+func itemURL(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }
 
-// nextPets is the Link to the next page after a page that q asked for and that ended with the id last.
+// nextPets returns the Link to the page after the one for q, whose last animal has the id last.
 func (l links) nextPets(q petstore.PetQuery, last int64) string {
 	b := appendNext(make([]byte, 0, 128), l.pets, petCursor, last, q.Limit)
 	if q.Status != petstore.AnyStatus {

@@ -11,7 +11,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// metrics are the metrics of the HTTP edge. Their labels take a bounded number of values.
+// metrics holds the metrics of the HTTP edge. Their labels have a bounded number of values.
 type metrics struct {
 	requests      *prometheus.CounterVec
 	duration      *prometheus.HistogramVec
@@ -26,22 +26,22 @@ type metrics struct {
 	decisions     [3]prometheus.Counter
 	bans          prometheus.Counter
 
-	mu    sync.RWMutex
-	kinds map[kind]kindMetrics
+	mu      sync.RWMutex
+	byRoute map[routeStatus]answerMetrics
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
 	f := promauto.With(reg)
-	keys := f.NewCounterVec(prometheus.CounterOpts{Name: "petstore_key_checks_total", Help: "API keys checked, by how: from the cache, by a look-up, or refused by their form alone."}, []string{"how"})
+	keys := f.NewCounterVec(prometheus.CounterOpts{Name: "petstore_key_checks_total", Help: "API keys checked, by how: in the cache, by a look-up, or by their form alone."}, []string{"how"})
 	decisions := f.NewCounterVec(prometheus.CounterOpts{Name: "petstore_limiter_decisions_total", Help: "Decisions of the rate limiter."}, []string{"outcome"})
 	m := &metrics{
 		requests:      f.NewCounterVec(prometheus.CounterOpts{Name: "petstore_requests_total", Help: "Requests answered, by route and status."}, []string{"route", "status"}),
 		duration:      f.NewHistogramVec(prometheus.HistogramOpts{Name: "petstore_request_duration_seconds", Help: "Time from a request's headers to its answer.", Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3, 10}}, []string{"route"}),
-		inFlight:      f.NewGauge(prometheus.GaugeOpts{Name: "petstore_requests_in_flight", Help: "Requests that have arrived and are not answered yet, slow clients' too."}),
+		inFlight:      f.NewGauge(prometheus.GaugeOpts{Name: "petstore_requests_in_flight", Help: "Requests that have arrived but are not answered yet, including those of slow clients."}),
 		created:       f.NewCounter(prometheus.CounterOpts{Name: "petstore_pets_created_total", Help: "Animals stored."}),
-		unavailable:   f.NewCounter(prometheus.CounterOpts{Name: "petstore_unavailable_total", Help: "Requests refused because the store could not do its work or there was too much of it."}),
-		deprecated:    f.NewCounter(prometheus.CounterOpts{Name: "petstore_deprecated_calls_total", Help: "Calls of a deprecated operation; the log names their keys."}),
-		answersReused: f.NewCounter(prometheus.CounterOpts{Name: "petstore_answers_reused_total", Help: "Pages answered with bytes encoded before."}),
+		unavailable:   f.NewCounter(prometheus.CounterOpts{Name: "petstore_unavailable_total", Help: "Requests refused because the service could not do its work or had too much to do."}),
+		deprecated:    f.NewCounter(prometheus.CounterOpts{Name: "petstore_deprecated_calls_total", Help: "Calls to a deprecated operation; the log has their keys."}),
+		answersReused: f.NewCounter(prometheus.CounterOpts{Name: "petstore_answers_reused_total", Help: "Pages answered with bytes that were already encoded."}),
 		keysCached:    keys.WithLabelValues("cached"),
 		keysLookedUp:  keys.WithLabelValues("looked_up"),
 		keysGarbage:   keys.WithLabelValues("garbage"),
@@ -50,64 +50,64 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			petstore.Limited: decisions.WithLabelValues("limited"),
 			petstore.Banned:  decisions.WithLabelValues("banned"),
 		},
-		kinds: make(map[kind]kindMetrics),
-		bans:  f.NewCounter(prometheus.CounterOpts{Name: "petstore_bans_total", Help: "Bans given."}),
+		byRoute: make(map[routeStatus]answerMetrics),
+		bans:    f.NewCounter(prometheus.CounterOpts{Name: "petstore_bans_total", Help: "Bans given."}),
 	}
 	routes := []string{pageRoute, options.name, otherMethod, unknownPath}
 	for _, op := range operations {
 		routes = append(routes, op.name)
 	}
 	for _, route := range routes {
-		m.requests.WithLabelValues(route, "500") // from 0 on: an alert does not see the increase of a counter that begins with 1
+		m.requests.WithLabelValues(route, "500") // begin at 0, because an alert does not see the increase of a counter that begins at 1
 	}
 	return m
 }
 
-// showLoad adds the metrics that show how close the API is to refusing work because there is too much of it.
-func (a *API) showLoad() {
+// registerLoad registers the metrics that show how close the API is to refusing work.
+func (a *API) registerLoad() {
 	for _, g := range []struct {
 		name, help string
 		value      func() float64
 	}{
-		{"petstore_working_slots", "Requests that work is being done for.", func() float64 { return float64(a.working.Load()) }},
-		{"petstore_working_slots_limit", "Requests that work may be done for at once; more are refused.", func() float64 { return float64(a.MaxWorking) }},
-		{"petstore_body_bytes", "What bodies take of their budget.", a.bodies.inUse},
-		{"petstore_body_bytes_limit", "The budget of bodies; an owner may take an eighth of it.", func() float64 { return float64(a.BodyBudget) }},
-		{"petstore_unread_answer_bytes", "Long answers that are being sent, in bytes.", a.outbox.budget.inUse},
+		{"petstore_working_slots", "Requests that the server is working on.", func() float64 { return float64(a.working.Load()) }},
+		{"petstore_working_slots_limit", "Requests that the server may work on at once; it refuses more.", func() float64 { return float64(a.MaxWorking) }},
+		{"petstore_body_bytes", "Bytes of the body budget in use.", a.bodies.inUse},
+		{"petstore_body_bytes_limit", "The body budget, in bytes; one owner may take an eighth of it.", func() float64 { return float64(a.BodyBudget) }},
+		{"petstore_unread_answer_bytes", "Bytes of long answers that are being sent.", a.unread.budget.inUse},
 	} {
 		promauto.With(a.Metrics).NewGaugeFunc(prometheus.GaugeOpts{Name: g.name, Help: g.help}, g.value)
 	}
 }
 
-// kind is a route and a status, by which answers are counted.
-type kind struct {
+// routeStatus is the pair of labels by which answers are counted.
+type routeStatus struct {
 	route  string
 	status int
 }
 
-type kindMetrics struct {
+type answerMetrics struct {
 	requests prometheus.Counter
 	duration prometheus.Observer
 }
 
-// of returns the metrics of a kind of answers. It remembers them, because the vectors would write and hash the labels
-// each time.
-func (m *metrics) of(k kind) kindMetrics {
+// answersOf returns the metrics for a route and a status. It caches them, because the vectors would format and hash the
+// labels each time.
+func (m *metrics) answersOf(k routeStatus) answerMetrics {
 	m.mu.RLock()
-	found, ok := m.kinds[k]
+	found, ok := m.byRoute[k]
 	m.mu.RUnlock()
 	if ok {
 		return found
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	made := kindMetrics{m.requests.WithLabelValues(k.route, strconv.Itoa(k.status)), m.duration.WithLabelValues(k.route)}
-	m.kinds[k] = made
+	made := answerMetrics{m.requests.WithLabelValues(k.route, strconv.Itoa(k.status)), m.duration.WithLabelValues(k.route)}
+	m.byRoute[k] = made
 	return made
 }
 
-func (m *metrics) answered(x *exchange, elapsed time.Duration) {
-	counted := m.of(kind{x.route(), x.status})
+func (m *metrics) countAnswer(x *exchange, elapsed time.Duration) {
+	counted := m.answersOf(routeStatus{x.route(), x.status})
 	counted.requests.Inc()
 	counted.duration.Observe(elapsed.Seconds())
 	if x.status == 503 && (x.operation == nil || !x.operation.probe) {
@@ -118,4 +118,4 @@ func (m *metrics) answered(x *exchange, elapsed time.Duration) {
 	}
 }
 
-func (m *metrics) decided(outcome petstore.Outcome) { m.decisions[outcome].Inc() }
+func (m *metrics) countDecision(outcome petstore.Outcome) { m.decisions[outcome].Inc() }

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// observed gives the request an id. After the answer it counts the request and writes its line in the log.
+// observed gives the request an id. After the answer, it counts the request and logs its line.
 func (a *API) observed(next handler) handler {
 	return func(x *exchange) error {
 		x.requestID = requestID(x.r)
@@ -18,14 +18,14 @@ func (a *API) observed(next handler) handler {
 		defer a.metrics.inFlight.Dec()
 		err := next(x)
 		elapsed := a.Now().Sub(x.start)
-		a.metrics.answered(x, elapsed)
+		a.metrics.countAnswer(x, elapsed)
 		a.logAnswer(x, elapsed)
 		return err
 	}
 }
 
-// rendered turns every refusal, and every panic, into an answer. It returns an error only if a panic came after the
-// first byte of the answer, so that no other answer is possible; in logs and metrics this is a 500.
+// rendered turns every refusal and every panic into an answer. It returns an error only if a panic came after the first
+// byte of the answer, when no other answer is possible. In logs and metrics such a request has the status 500.
 func (a *API) rendered(next handler) handler {
 	return func(x *exchange) (cutOff error) {
 		defer func() {
@@ -54,7 +54,8 @@ const (
 	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 )
 
-// crossOrigin lets pages of any origin use the API with a key, but never with a browser's own credentials.
+// crossOrigin lets pages of any origin use the API with a key, but never with cookies or other credentials of the
+// browser.
 func (a *API) crossOrigin(next handler) handler {
 	return func(x *exchange) error {
 		x.set("Access-Control-Allow-Origin", "*")
@@ -67,8 +68,8 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight tells a browser what a page may send. A preflight is not counted: the browser sends it by itself,
-// without the key.
+// answerPreflight tells a browser what a page may send. A preflight is not counted, because the browser sends it on its
+// own and without the key.
 func (a *API) answerPreflight(x *exchange) error {
 	if err := a.peek(x); err != nil {
 		return err
@@ -80,11 +81,11 @@ func (a *API) answerPreflight(x *exchange) error {
 	return nil
 }
 
-// matched looks the path up in the route table, so that every later answer has the headers that belong to the path. It
-// answers pages and preflights itself, because they need no key.
+// matched looks the path up in the route table, so that the later steps set the headers of its operation on every
+// answer. It answers pages and preflights itself, because they need no key.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
-		path := plainPath(x.path)
+		path := decodeUnreserved(x.path)
 		x.versioned = path == "/v1" || strings.HasPrefix(path, "/v1/")
 		if x.versioned {
 			x.set("Cache-Control", "no-store")
@@ -94,14 +95,14 @@ func (a *API) matched(next handler) handler {
 		}
 		x.resource, x.parameter = a.router.match(path)
 		if x.resource == nil {
-			x.resource = a.open[path]
+			x.resource = a.pages[path]
 		}
 		if x.resource == nil {
 			return next(x)
 		}
 		x.operation = x.resource.operations[x.r.Method]
 		if x.isDeprecated() {
-			a.tellDeprecation(x)
+			a.setDeprecationHeaders(x)
 		}
 		if x.operation != nil && x.operation.page != nil {
 			x.operation.page.ServeHTTP(x, x.r)
@@ -111,37 +112,37 @@ func (a *API) matched(next handler) handler {
 	}
 }
 
-// routed refuses a path or a method that does not exist, and an operation that was removed.
+// routed refuses unknown paths, unknown methods and removed operations.
 func (a *API) routed(next handler) handler {
 	return func(x *exchange) error {
 		switch {
 		case x.resource == nil:
-			return refused(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
+			return newRefusal(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
 		case x.operation == nil:
 			x.set("Allow", x.resource.allow)
-			return refused(methodNotAllowed, fmt.Sprintf("This path does not take %s; it takes %s.", printable(x.r.Method), x.resource.allow))
+			return newRefusal(methodNotAllowed, fmt.Sprintf("This path does not take %s; it takes %s.", displayMethod(x.r.Method), x.resource.allow))
 		}
-		if err := a.removed(x); err != nil {
+		if err := a.refuseAfterSunset(x); err != nil {
 			return err
 		}
 		return next(x)
 	}
 }
 
-// permitted refuses an operation that the key does not permit.
+// permitted refuses to write with a key that may only read.
 func (a *API) permitted(next handler) handler {
 	return func(x *exchange) error {
 		if x.key.Access == petstore.ReadOnly && x.operation.writes() {
-			return refused(forbidden, "This API key may only read. Use one that may write.")
+			return newRefusal(forbidden, "This API key may only read. Use one that may write.")
 		}
 		return next(x)
 	}
 }
 
-// addressed refuses a path whose parameter cannot be an id.
+// addressed reads the id in the path, and refuses a path whose parameter cannot be an id.
 func (a *API) addressed(next handler) handler {
 	return func(x *exchange) error {
-		if named := x.resource.named; named != nil {
+		if named := x.resource.parameter; named != nil {
 			var ok bool
 			if x.id, ok = named.parse(x.parameter); !ok {
 				return named.missing
@@ -151,29 +152,29 @@ func (a *API) addressed(next handler) handler {
 	}
 }
 
-// sent sends the answer that the later steps have made. Because those steps are done before it sends, a client that
-// does not read keeps nobody else waiting. The outbox bounds how many bytes wait for such clients.
+// sent sends the answer that the later steps have prepared. It sends only after those steps are done, so a client that
+// does not read does not keep others waiting. unreadAnswers limits the bytes that wait for such clients.
 func (a *API) sent(next handler) handler {
 	return func(x *exchange) error {
 		if err := next(x); err != nil {
 			return err
 		}
-		if err := x.cleared(); err != nil {
+		if err := x.awaitDecision(); err != nil {
 			return err
 		}
-		if len(x.made.body) > freeBytes {
-			defer a.outbox.remove(a.outbox.put(x.key.Owner, len(x.made.body), x.w))
+		if len(x.prepared.body) > freeBytes {
+			defer a.unread.remove(a.unread.add(x.key.Owner, len(x.prepared.body), x.w))
 		}
 		x.send()
 		return nil
 	}
 }
 
-// received reads the body, if the operation takes one, and keeps it until the work is done.
+// received reads the body, if the operation has one, and releases it after the work is done.
 func (a *API) received(next handler) handler {
 	return func(x *exchange) error {
 		if x.operation.body != noBody {
-			defer a.dropBody(x)
+			defer a.releaseBody(x)
 			if err := a.readBody(x); err != nil {
 				return err
 			}
@@ -182,13 +183,13 @@ func (a *API) received(next handler) handler {
 	}
 }
 
-// admitted refuses requests early if there is more work than can be done, which would make every request slow. It does
-// not count the time in which a request waits for its client, so a slow client keeps nobody else out.
+// admitted lets at most MaxWorking requests in at once and refuses the others, so that overload does not make every
+// request slow. A request that waits for its client is not counted, so a slow client does not keep others out.
 func (a *API) admitted(next handler) handler {
 	return func(x *exchange) error {
 		defer a.working.Add(-1)
 		if a.working.Add(1) > a.MaxWorking && a.MaxWorking > 0 {
-			return refused(petstore.Unavailable, "The service has more to do than it can right now. Nothing was changed; try again shortly.")
+			return newRefusal(petstore.Unavailable, "The service has more to do than it can right now. Nothing was changed; try again shortly.")
 		}
 		return next(x)
 	}
@@ -197,15 +198,15 @@ func (a *API) admitted(next handler) handler {
 // performed calls the operation's handler.
 func (a *API) performed(x *exchange) error { return x.operation.handle(a, x) }
 
-// options answers with the methods of a path.
+// options answers OPTIONS with the methods of the path.
 func (a *API) options(x *exchange) error {
 	x.set("Allow", x.resource.allow)
 	x.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// requestID returns the id that the client gave the request, if that id is safe to repeat; an API key is not. Otherwise
-// it makes an id.
+// requestID returns the request id that the client sent, if it is safe to repeat; an API key is not. Otherwise it
+// generates an id.
 func requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && petstore.Redact(ids[0]) == ids[0] {
 		return ids[0]
@@ -219,6 +220,7 @@ func requestID(r *http.Request) string {
 	return string(id[:])
 }
 
+// isSafe reports whether s consists of ASCII letters, digits, hyphens, underscores and periods.
 func isSafe(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -229,8 +231,8 @@ func isSafe(s string) bool {
 	return true
 }
 
-// printable is the method as a message may show it.
-func printable(method string) string {
+// displayMethod returns the method as a message may show it.
+func displayMethod(method string) string {
 	if len(method) > 20 || !isSafe(method) {
 		return "this method"
 	}

@@ -17,7 +17,7 @@ func (a *API) listOrders(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.respondWith(pageOf(orders, q.Limit, appendOrder, func(last petstore.Order) string { return a.links.nextOrders(q, last.ID) }))
+	return x.respondPage(pageOf(orders, q.Limit, appendOrder, func(last petstore.Order) string { return a.links.nextOrders(q, last.ID) }))
 }
 
 func (a *API) placeOrder(x *exchange) error {
@@ -33,7 +33,7 @@ func (a *API) placeOrder(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.respondCreated(one(a.links.orders, order.ID), encoded(order, appendOrder), replayed)
+	return x.respondCreated(itemURL(a.links.orders, order.ID), encoded(order, appendOrder), replayed)
 }
 
 func (a *API) getOrder(x *exchange) error {

@@ -7,15 +7,15 @@ import (
 	"petstore/internal/petstore"
 )
 
-// How many encoded pages are kept at most, and how many bytes of them. Few pages are asked for often.
+// The greatest number of cached pages, and of their bytes. Only few pages are requested often.
 const (
-	maxKept      = 256
-	maxKeptBytes = 16 << 20
+	maxPages     = 256
+	maxPageBytes = 16 << 20
 )
 
-// pageCache keeps encoded pages of animals, and uses them again while the version of the storage stays the same. A page is
-// kept under the version that was read before its query, so it shows every write that was acknowledged before a request
-// finds it. If the storage has no version, nothing is kept.
+// pageCache caches encoded pages of animals and reuses them while the version of the storage stays the same. A page is
+// cached under the version from before its query. So every request that finds it sees every write that was acknowledged
+// before. If the storage has no version, nothing is cached.
 type pageCache struct {
 	versioned petstore.Versioned
 	current   atomic.Pointer[generation]
@@ -30,33 +30,32 @@ func (c *pageCache) version() (version uint64, ok bool) {
 	return c.versioned.Version()
 }
 
-// get returns the answer to a query, and reports whether it was made before.
-func (c *pageCache) get(q petsQuery, make func() (answer, error)) (answer, bool, error) {
+// get returns the answer to a query and reports whether it comes from the cache. If it does not, build makes it.
+func (c *pageCache) get(q petsQuery, build func() (answer, error)) (page answer, reused bool, err error) {
 	version, ok := c.version()
 	if !ok {
-		made, err := make()
-		return made, false, err
+		page, err = build()
+		return page, false, err
 	}
 	g := c.generation(version)
-	if kept, ok := g.find(q); ok {
-		return kept, true, nil
+	if page, ok = g.find(q); ok {
+		return page, true, nil
 	}
-	made, err := make()
-	if err == nil {
-		g.keep(q, made)
+	if page, err = build(); err == nil {
+		g.keep(q, page)
 	}
-	return made, false, err
+	return page, false, err
 }
 
-// generation returns the pages of that version. For a version that has passed, it returns an empty generation that
-// nobody else finds.
+// generation returns the cached pages of a version. If the version is older than the current one, it returns an empty
+// generation that no other request gets.
 func (c *pageCache) generation(version uint64) *generation {
 	for {
 		g := c.current.Load()
 		if g != nil && g.version == version {
 			return g
 		}
-		fresh := &generation{version: version, kept: map[petsQuery]answer{}}
+		fresh := &generation{version: version, pages: map[petsQuery]answer{}}
 		if g != nil && g.version > version {
 			return fresh
 		}
@@ -70,14 +69,14 @@ func (c *pageCache) generation(version uint64) *generation {
 type generation struct {
 	version uint64
 	mu      sync.RWMutex
-	kept    map[petsQuery]answer
+	pages   map[petsQuery]answer
 	bytes   int
 }
 
 func (g *generation) find(q petsQuery) (page answer, ok bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	page, ok = g.kept[q]
+	page, ok = g.pages[q]
 	return page, ok
 }
 
@@ -85,8 +84,8 @@ func (g *generation) keep(q petsQuery, page answer) {
 	size := len(page.body) + len(page.link)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.kept) < maxKept && g.bytes+size <= maxKeptBytes {
-		g.kept[q] = page
+	if len(g.pages) < maxPages && g.bytes+size <= maxPageBytes {
+		g.pages[q] = page
 		g.bytes += size
 	}
 }

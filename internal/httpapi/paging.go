@@ -16,13 +16,13 @@ const (
 	maxLimit     = 100
 )
 
-// parameter is a parameter that a query may have.
+// parameter describes a query parameter.
 type parameter[Q any] struct {
 	name string
-	// read returns the query with the value in its place, or reports that the value is not allowed. It takes no pointer,
-	// because then every query would be allocated.
+	// read returns the query with the value stored in it, or reports that the value is not allowed. It takes no
+	// pointer, because a pointer would make every query escape to the heap.
 	read func(query Q, value string) (Q, bool)
-	// rule says what the value may be.
+	// rule is the message of the refusal, which says what the value may be.
 	rule string
 }
 
@@ -34,8 +34,8 @@ const (
 // petsQuery is the query of listPets.
 type petsQuery struct {
 	petstore.PetQuery
-	one bool // selects only the animal with one id, if there is one
-	id  int64
+	byID bool // selects only the animal with the given id
+	id   int64
 }
 
 var petParameters = []parameter[petsQuery]{
@@ -52,7 +52,7 @@ var petParameters = []parameter[petsQuery]{
 		return q, ok && q.Before > 0
 	}, cursorRule},
 	{"id", func(q petsQuery, s string) (_ petsQuery, ok bool) {
-		q.one = true
+		q.byID = true
 		q.id, ok = parseInt64(s)
 		return q, ok
 	}, "id must be a whole number from -9223372036854775808 to 9223372036854775807."},
@@ -89,7 +89,7 @@ var orderParameters = []parameter[petstore.OrderQuery]{
 	}, cursorRule},
 }
 
-// parseQuery adds the parameters of a request to q. It ignores unknown ones.
+// parseQuery reads the parameters of a request into q. It ignores unknown ones.
 func parseQuery[Q any](raw string, q Q, known []parameter[Q]) (Q, error) {
 	var seen uint
 	for raw != "" {
@@ -99,19 +99,19 @@ func parseQuery[Q any](raw string, q Q, known []parameter[Q]) (Q, error) {
 		name, nameErr := url.QueryUnescape(name)
 		value, valueErr := url.QueryUnescape(value)
 		if nameErr != nil || valueErr != nil || strings.Contains(pair, ";") {
-			return q, refused(invalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
+			return q, newRefusal(invalidParameter, "The query cannot be decoded. Percent-encode what is special in it.")
 		}
 		for i, p := range known {
 			if p.name != name {
 				continue
 			}
 			if seen&(1<<i) != 0 {
-				return q, refused(invalidParameter, name+" is given more than once. Give it once.")
+				return q, newRefusal(invalidParameter, name+" is given more than once. Give it once.")
 			}
 			seen |= 1 << i
 			var ok bool
 			if q, ok = p.read(q, value); !ok {
-				return q, refused(invalidParameter, p.rule)
+				return q, newRefusal(invalidParameter, p.rule)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func parseLimit(s string) (int, bool) {
 	return int(n), ok && n >= 1 && n <= maxLimit
 }
 
-// parseDecimal reads a number that consists of digits only and has no leading zero.
+// parseDecimal reads a number of digits only, without leading zeros.
 func parseDecimal(s string) (int64, bool) {
 	if s == "" || s[0] < '0' || s[0] > '9' || (s[0] == '0' && len(s) > 1) {
 		return 0, false
@@ -132,28 +132,28 @@ func parseDecimal(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// parseInt64 reads any int64 without a plus sign and leading zeros.
+// parseInt64 reads any int64 that is written without a plus sign or leading zeros.
 func parseInt64(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
-// pageOf makes a page of items, which were queried with a limit one higher than that of the page. If there is one more
-// item, another page follows, and next makes the link to it from the last item of this page.
-func pageOf[T any](items []T, limit int, appendOne func([]byte, T) []byte, next func(last T) string) (page answer) {
+// pageOf encodes a page of items. The items were queried with one more than the limit: if that item exists, another
+// page follows, and next builds the link to it from the last item of this page.
+func pageOf[T any](items []T, limit int, appendItem func([]byte, T) []byte, next func(last T) string) (page answer) {
 	if len(items) > limit {
 		items = items[:limit]
 		page.link = next(items[limit-1])
 	}
-	page.body = appended(func(b []byte) []byte { return appendList(b, items, appendOne) })
+	page.body = buildString(func(b []byte) []byte { return appendList(b, items, appendItem) })
 	return page
 }
 
-// A cursor says where a page begins. Its first byte names the list that it belongs to; an id follows.
+// A cursor says where a page begins. It consists of one of these bytes, which identifies the list, and an id.
 const (
-	petCursor      = 1 // the id is the lowest of the page before
-	orderCursor    = 2 // the id is the lowest of the page before
-	categoryCursor = 3 // the id is the first of the page
+	petCursor      = 1 // the id is the lowest one of the previous page
+	orderCursor    = 2 // the id is the lowest one of the previous page
+	categoryCursor = 3 // the id is the lowest one that this page may have
 )
 
 func appendCursor(b []byte, list byte, id int64) []byte {
@@ -173,7 +173,7 @@ func parseCursor(list byte, s string) (int64, bool) {
 	return int64(binary.BigEndian.Uint64(raw[1:])), true
 }
 
-// newPetsQuery, newCategoryQuery and newOrderQuery make the query of a list without parameters.
+// newPetsQuery, newCategoryQuery and newOrderQuery return the query for a list without parameters.
 func newPetsQuery() petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: defaultLimit}} }
 
 func newCategoryQuery() petstore.CategoryQuery {

@@ -31,7 +31,7 @@ func TestQueryIsReadAsItWasMeant(t *testing.T) {
 		{"&&page=2&offset=&sort=name&&Limit=x&LIMIT=0", petstore.PetQuery{Limit: 20}},
 		{"x=1&x=2&limit=7", petstore.PetQuery{Limit: 7}},
 	} {
-		if got, err := parsePets(c.query); err != nil || got.PetQuery != c.want || got.one {
+		if got, err := parsePets(c.query); err != nil || got.PetQuery != c.want || got.byID {
 			t.Errorf("%q: got %+v, %v; want %+v", c.query, got, err, c.want)
 		}
 	}

@@ -19,7 +19,7 @@ func (a *API) listPets(x *exchange) error {
 	if reused {
 		a.metrics.answersReused.Inc()
 	}
-	return x.respondWith(page)
+	return x.respondPage(page)
 }
 
 func (a *API) listPage(ctx context.Context, q petsQuery) (answer, error) {
@@ -31,7 +31,7 @@ func (a *API) listPage(ctx context.Context, q petsQuery) (answer, error) {
 }
 
 func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, error) {
-	if !q.one {
+	if !q.byID {
 		q.Limit++
 		return a.Storage.ListPets(ctx, q.PetQuery)
 	}
@@ -63,7 +63,7 @@ func (a *API) createPet(x *exchange) error {
 	if !replayed {
 		a.metrics.created.Inc()
 	}
-	return x.respondCreated(one(a.links.pets, pet.ID), encoded(pet, appendPet), replayed)
+	return x.respondCreated(itemURL(a.links.pets, pet.ID), encoded(pet, appendPet), replayed)
 }
 
 func (a *API) getPet(x *exchange) error {

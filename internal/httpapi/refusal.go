@@ -7,11 +7,11 @@ import (
 	"net/url"
 )
 
-// Refusal is the complete HTTP/1 answer to bytes that the HTTP server refused with that status, before there was a
-// request to handle. It is counted and logged like any other answer, without a method and a path. It tells the peer what
-// is left for its address, but does not count as a request.
+// Refusal returns the complete HTTP/1 answer to bytes that net/http refused with that status before there was a request
+// to handle. It is measured and logged like any other answer, but without a method and a path. It has the rate-limit
+// headers for the peer's address, but is not counted against the limit.
 func (a *API) Refusal(peer string, status int, message string) []byte {
-	w := &collected{header: make(http.Header)}
+	w := &responseBuffer{header: make(http.Header)}
 	r := &http.Request{URL: new(url.URL), Header: make(http.Header), Body: http.NoBody, RemoteAddr: peer}
 	x := newExchange(w, r, a.Now())
 	a.observed(a.rendered(a.crossOrigin(func(x *exchange) error {
@@ -19,8 +19,8 @@ func (a *API) Refusal(peer string, status int, message string) []byte {
 			return err
 		}
 		e := refusal{code: badRequest, message: message}
-		x.set("Cache-Control", "no-store") // it may have been meant for a path under /v1
-		x.respond(status, appended(func(b []byte) []byte { return appendError(b, e, status) }))
+		x.set("Cache-Control", "no-store") // the path may have been one under /v1
+		x.respond(status, buildString(func(b []byte) []byte { return appendError(b, e, status) }))
 		x.send()
 		return nil
 	})))(x)
@@ -33,13 +33,13 @@ func (a *API) Refusal(peer string, status int, message string) []byte {
 	return raw.Bytes()
 }
 
-// collected keeps an answer that net/http does not send.
-type collected struct {
+// responseBuffer is an http.ResponseWriter that keeps the answer in memory.
+type responseBuffer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (w *collected) Header() http.Header         { return w.header }
-func (w *collected) WriteHeader(status int)      { w.status = status }
-func (w *collected) Write(b []byte) (int, error) { return w.body.Write(b) }
+func (w *responseBuffer) Header() http.Header         { return w.header }
+func (w *responseBuffer) WriteHeader(status int)      { w.status = status }
+func (w *responseBuffer) Write(b []byte) (int, error) { return w.body.Write(b) }

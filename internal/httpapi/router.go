@@ -14,33 +14,33 @@ type operation struct {
 	method     string
 	path       string
 	handle     func(*API, *exchange) error
-	page       http.Handler // serves a page, which needs no key, instead of handle
-	probe      bool         // a page that machines ask for all the time
-	open       bool         // needs no key, but is counted
+	page       http.Handler // serves a page instead of handle; needs no key
+	probe      bool         // the page is one of Config.Probes
+	keyless    bool         // needs no key, but is counted
 	body       bodyKind
 	deprecated bool
 }
 
 // writes reports whether the operation needs a key that may write.
 func (op *operation) writes() bool {
-	return op.method != http.MethodGet && !op.open
+	return op.method != http.MethodGet && !op.keyless
 }
 
-// makes reports whether the operation makes something new each time it is called.
-func (op *operation) makes() bool { return op.method == http.MethodPost && op.body == jsonBody }
+// creates reports whether the operation creates something new each time it is called.
+func (op *operation) creates() bool { return op.method == http.MethodPost && op.body == jsonBody }
 
-// resource is a path and its operations.
+// resource is a path with its operations.
 type resource struct {
-	segments   []string    // the segments of the path; a parameter is a name in braces
-	named      *identifier // what the parameter of the path is; nil if the path has none
+	segments   []string       // the segments of the path; a parameter is in braces, such as {petId}
+	parameter  *pathParameter // nil if the path has no parameter
 	operations map[string]*operation
-	allow      string // the value of the header Allow
+	allow      string // the value of the Allow header
 }
 
-// options is an operation of every resource.
-var options = operation{name: "options", handle: (*API).options, open: true}
+// options is an operation that every resource has.
+var options = operation{name: "options", handle: (*API).options, keyless: true}
 
-// router matches paths exactly. It cleans and redirects nothing.
+// router matches paths exactly. It does not clean paths, and it does not redirect.
 type router struct {
 	exact      map[string]*resource
 	parametric []*resource
@@ -50,7 +50,7 @@ func newResource(path string) *resource {
 	res := &resource{segments: strings.Split(path, "/"), operations: map[string]*operation{http.MethodOptions: &options}}
 	for _, segment := range res.segments {
 		if strings.HasPrefix(segment, "{") {
-			res.named = identifiers[segment]
+			res.parameter = pathParameters[segment]
 		}
 	}
 	return res
@@ -65,7 +65,7 @@ func newRouter(table []operation) router {
 		if res == nil {
 			res = newResource(op.path)
 			byPath[op.path] = res
-			if res.named != nil {
+			if res.parameter != nil {
 				rt.parametric = append(rt.parametric, res)
 			} else {
 				rt.exact[op.path] = res
@@ -86,7 +86,7 @@ func newRouter(table []operation) router {
 	return rt
 }
 
-// match returns the resource of a path and the value of its parameter, or nil.
+// match returns the resource for a path and the value of its parameter, or nil if there is no such resource.
 func (rt router) match(path string) (*resource, string) {
 	if res := rt.exact[path]; res != nil {
 		return res, ""
@@ -99,7 +99,7 @@ func (rt router) match(path string) (*resource, string) {
 	return nil, ""
 }
 
-// match compares a path segment by segment.
+// match compares a path with the resource, segment by segment, and returns the value of the parameter.
 func (res *resource) match(path string) (value string, ok bool) {
 	more := true
 	for _, segment := range res.segments {
@@ -119,22 +119,23 @@ func (res *resource) match(path string) (value string, ok bool) {
 	return value, !more
 }
 
-// identifier says how to read a path's parameter, and what it names.
-type identifier struct {
+// pathParameter says how to read the parameter of a path.
+type pathParameter struct {
 	parse   func(string) (int64, bool)
-	missing error // the refusal of a value that cannot be one
+	missing error // the refusal of a value that cannot be an id
 }
 
-var identifiers = map[string]*identifier{
+var pathParameters = map[string]*pathParameter{
 	"{petId}":   {parseDecimal, petstore.NoSuchPet()},
 	"{orderId}": {parseDecimal, petstore.NoSuchOrder()},
-	"{categoryId}": {parseInt64, refused(petstore.NotFound,
+	"{categoryId}": {parseInt64, newRefusal(petstore.NotFound,
 		"There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")},
 }
 
-// plainPath decodes those characters of an escaped path that mean the same with and without the escape: letters, digits
-// and the four other unreserved characters of RFC 3986, section 2.3. An escaped slash or space stays escaped.
-func plainPath(path string) string {
+// decodeUnreserved decodes the unreserved characters of an escaped path, which mean the same with or without the
+// escape: letters, digits, hyphens, periods, underscores and tildes (RFC 3986, section 2.3). All others stay escaped,
+// such as a slash or a space.
+func decodeUnreserved(path string) string {
 	if strings.IndexByte(path, '%') < 0 {
 		return path
 	}
@@ -152,7 +153,7 @@ func plainPath(path string) string {
 	return string(plain)
 }
 
-// newPages makes a resource of each page and probe.
+// newPages returns a resource for each page and probe.
 func newPages(pages, probes map[string]http.Handler) map[string]*resource {
 	table := make([]operation, 0, len(pages)+len(probes))
 	for path, h := range pages {

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traced makes a span for the request. The span is part of the caller's trace if the request names one. Without a
-// tracer, traced adds nothing to the chain.
+// traced creates a span for the request. The span belongs to the client's trace, if the request names one. Without a
+// tracer, traced adds no step to the chain.
 func (a *API) traced(next handler) handler {
 	if a.Tracer == nil {
 		return next
@@ -24,17 +24,17 @@ func (a *API) traced(next handler) handler {
 		defer span.End()
 		x.r, x.traceID = x.r.WithContext(ctx), span.SpanContext().TraceID().String()
 		err := next(x)
-		describe(span, x)
+		describeSpan(span, x)
 		return err
 	}
 }
 
-// describe gives a span its name and attributes, by OpenTelemetry's conventions for HTTP servers.
-func describe(span trace.Span, x *exchange) {
+// describeSpan sets the name and the attributes of a span, following OpenTelemetry's conventions for HTTP servers.
+func describeSpan(span trace.Span, x *exchange) {
 	name, method := x.r.Method, x.r.Method
 	if !slices.Contains(knownMethods, method) {
 		name, method = "HTTP", "_OTHER"
-		span.SetAttributes(attribute.String("http.request.method_original", x.toldMethod()))
+		span.SetAttributes(attribute.String("http.request.method_original", x.redactedMethod()))
 	}
 	if x.resource != nil {
 		template := strings.Join(x.resource.segments, "/")
@@ -44,7 +44,7 @@ func describe(span trace.Span, x *exchange) {
 	span.SetName(name)
 	span.SetAttributes(
 		attribute.String("http.request.method", method),
-		attribute.String("url.path", x.toldPath()),
+		attribute.String("url.path", x.redactedPath()),
 		attribute.String("url.scheme", scheme(x.r)),
 		attribute.Int("http.response.status_code", x.status),
 		attribute.String("petstore.operation", x.route()),
@@ -57,7 +57,8 @@ func describe(span trace.Span, x *exchange) {
 	}
 }
 
-// knownMethods keep the number of names small: a client may send any word as its method.
+// knownMethods are the methods that may appear in the name of a span. Clients may send any word as a method, and the
+// number of names must stay small.
 var knownMethods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 	http.MethodConnect, http.MethodTrace,

@@ -1,0 +1,147 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"petstore/internal/petstore"
+)
+
+// maxBody is the greatest length of a body, in bytes.
+const maxBody = 1 << 20
+
+// MinBodyBudget is the smallest BodyBudget with which one owner can send a body of the greatest length.
+const MinBodyBudget = shares * maxBody
+
+// bodyKind is the kind of body that an operation reads.
+type bodyKind uint8
+
+const (
+	noBody      bodyKind = iota
+	jsonBody             // application/json, or any type that ends in +json
+	patchBody            // application/json or application/merge-patch+json
+	ignoredBody          // any body; it is read and ignored
+)
+
+// accepts reports whether a body may have that media type.
+func (k bodyKind) accepts(media string) bool {
+	if k == patchBody {
+		return media == "application/json" || media == "application/merge-patch+json"
+	}
+	_, subtype, _ := strings.Cut(media, "/")
+	return media == "application/json" || strings.HasSuffix(subtype, "+json")
+}
+
+// checkMediaType refuses a body whose media type the operation does not accept. A body without a media type passes.
+func (k bodyKind) checkMediaType(h http.Header) error {
+	if k == ignoredBody {
+		return nil
+	}
+	for _, encoding := range h["Content-Encoding"] {
+		if encoding != "" && !strings.EqualFold(encoding, "identity") {
+			return newRefusal(unsupportedMediaType, "The body is encoded. Send it as plain application/json.")
+		}
+	}
+	types := h["Content-Type"]
+	if len(types) == 0 || (len(types) == 1 && (types[0] == "application/json" || types[0] == "")) {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(types[0])
+	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || !k.accepts(media) {
+		if k == patchBody {
+			return newRefusal(unsupportedMediaType, "The Content-Type is not that of a merge patch. Send application/json or application/merge-patch+json.")
+		}
+		return newRefusal(unsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
+	}
+	return nil
+}
+
+// readBody reads a body of at most maxBody bytes into x.body. It takes bytes from the budget, and releaseBody gives
+// them back.
+func (a *API) readBody(x *exchange) error {
+	if err := x.operation.body.checkMediaType(x.r.Header); err != nil {
+		return err
+	}
+	if x.r.ContentLength > maxBody {
+		return tooLarge()
+	}
+	x.bodyRequested = true
+	x.body = make([]byte, 0, firstBufferSize(x.r.ContentLength))
+	for {
+		n, err := x.r.Body.Read(x.body[len(x.body):cap(x.body)])
+		x.body = x.body[:len(x.body)+n]
+		switch {
+		case len(x.body) > maxBody:
+			return tooLarge()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return &refusal{invalidJSON, "The body did not arrive whole. Send it again.", err}
+		case len(x.body) == cap(x.body):
+			if err := a.growBody(x); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// firstBufferSize returns the size of the first buffer for a body. It is the announced length and one more byte, with
+// which the read finds the end of the body. It is at most freeBytes, because it costs a client nothing to announce a
+// large body.
+func firstBufferSize(length int64) int64 {
+	if length < 0 {
+		return 512
+	}
+	return min(length+1, freeBytes)
+}
+
+// growBody doubles the buffer, but not beyond the announced length.
+func (a *API) growBody(x *exchange) error {
+	room := min(2*int64(cap(x.body)), maxBody+1)
+	if announced := x.r.ContentLength + 1; announced > int64(cap(x.body)) {
+		room = min(room, announced)
+	}
+	if more := room - freeBytes - x.bodyTaken; more > 0 {
+		if !a.bodies.take(x.key.Owner, more) {
+			return &refusal{petstore.Unavailable, "Too many large bodies are arriving at once. Nothing was changed; try again shortly, or send fewer at a time.", errBodyBudget}
+		}
+		x.bodyTaken += more
+	}
+	x.body = append(make([]byte, 0, room), x.body...)
+	return nil
+}
+
+var errBodyBudget = errors.New("the bodies being received use up --body-budget, or their owner's share of it")
+
+// releaseBody drops the body and gives its bytes back to the budget.
+func (a *API) releaseBody(x *exchange) {
+	x.body = nil
+	if x.bodyTaken > 0 {
+		a.bodies.giveBack(x.key.Owner, x.bodyTaken)
+		x.bodyTaken = 0
+	}
+}
+
+func tooLarge() error {
+	return newRefusal(payloadTooLarge, "The body is larger than 1 MiB. Send less.")
+}
+
+// Before it refuses a request, the API reads and discards up to discardLimit bytes of its body, for at most
+// discardTimeout. Otherwise a client that sends its whole body before it reads might never see the answer. A client
+// that needs more time may lose its answer, so that it does not keep a connection from others.
+const (
+	discardLimit   = 16 << 20
+	discardTimeout = 2 * time.Second
+)
+
+func (x *exchange) discardBody() {
+	if x.r.Body == nil || x.r.Body == http.NoBody || (x.r.Header.Get("Expect") != "" && !x.bodyRequested) {
+		return
+	}
+	http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(discardTimeout))
+	io.CopyN(io.Discard, x.r.Body, discardLimit)
+}
