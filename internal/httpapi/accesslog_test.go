@@ -14,19 +14,19 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The same people and programs read the appended line and the line of slog, so both must look the same.
-func TestAppendedLineIsWhatSlogWrites(t *testing.T) {
+// The same people and programs read both kinds of lines.
+func TestAppendedLineHasTheFieldsOfSlog(t *testing.T) {
 	for name, change := range map[string]func(*exchange){
-		"a list":                   func(*exchange) {},
-		"a deprecated call":        func(x *exchange) { x.operation = &operation{name: "getPet", deprecated: true} },
-		"a failure":                func(x *exchange) { x.status, x.cause = 503, errors.New("the \"disk\" is\nfull ☹") },
-		"an answer that broke off": func(x *exchange) { x.status, x.cut, x.cause = 500, true, errors.New("panic") },
-		"no key":                   func(x *exchange) { x.key = &noKey },
-		"a path with escapes":      func(x *exchange) { x.path = "/v1/%C3%A4%3Cb%3E" },
-		"a method of its own":      func(x *exchange) { x.r.Method = "BREW" },
-		"an address of IPv6":       func(x *exchange) { x.r.RemoteAddr = "[2001:db8::1]:1234" },
-		"a request id by hand":     func(x *exchange) { x.requestID = "a-b_c.9" },
-		"a traced request":         func(x *exchange) { x.traceID = "0af7651916cd43dd8448eb211c80319c" },
+		"a list":                     func(*exchange) {},
+		"a deprecated call":          func(x *exchange) { x.operation = &operation{name: "getPet", deprecated: true} },
+		"a failure":                  func(x *exchange) { x.status, x.cause = 503, errors.New("the \"disk\" is\nfull ☹") },
+		"an answer cut short":        func(x *exchange) { x.status, x.cut, x.cause = 500, true, errors.New("panic") },
+		"no key":                     func(x *exchange) { x.key = &noKey },
+		"a path with escapes":        func(x *exchange) { x.path = "/v1/%C3%A4%3Cb%3E" },
+		"an unknown method":          func(x *exchange) { x.r.Method = "BREW" },
+		"an IPv6 address":            func(x *exchange) { x.r.RemoteAddr = "[2001:db8::1]:1234" },
+		"a request id of the client": func(x *exchange) { x.requestID = "a-b_c.9" },
+		"a traced request":           func(x *exchange) { x.traceID = "0af7651916cd43dd8448eb211c80319c" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newExchange(nil, httptest.NewRequest("GET", "/v1/pets?limit=3", nil), time.Date(2026, 11, 15, 12, 0, 0, 123456789, time.UTC))

@@ -18,16 +18,16 @@ func TestClientAddress(t *testing.T) {
 		{"is the peer's", "203.0.113.5:4711", nil, "203.0.113.5"},
 		{"is the peer's, whatever a stranger claims", "203.0.113.5:4711", []string{"198.51.100.7"}, "203.0.113.5"},
 		{"is what a trusted proxy says", "10.0.0.1:4711", []string{"198.51.100.7"}, "198.51.100.7"},
-		{"is the rightmost that no trusted proxy has", "10.0.0.1:4711", []string{"192.0.2.66, 198.51.100.7,10.1.1.1 , 10.2.2.2"}, "198.51.100.7"},
-		{"is read through several headers, the last first", "10.0.0.1:4711", []string{"192.0.2.66, 198.51.100.7", "10.1.1.1"}, "198.51.100.7"},
-		{"is the leftmost when all are trusted", "10.0.0.1:4711", []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3"},
-		{"is the proxy's when it says nothing", "10.0.0.1:4711", nil, "10.0.0.1"},
-		{"is the last one that can be read", "10.0.0.1:4711", []string{"198.51.100.7, unknown, 10.2.2.2"}, "10.2.2.2"},
-		{"is the proxy's when an empty entry follows", "10.0.0.1:4711", []string{"198.51.100.7,"}, "10.0.0.1"},
+		{"is the rightmost one that is not a trusted proxy's", "10.0.0.1:4711", []string{"192.0.2.66, 198.51.100.7,10.1.1.1 , 10.2.2.2"}, "198.51.100.7"},
+		{"is read from several headers, starting with the last", "10.0.0.1:4711", []string{"192.0.2.66, 198.51.100.7", "10.1.1.1"}, "198.51.100.7"},
+		{"is the leftmost one if all are trusted", "10.0.0.1:4711", []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3"},
+		{"is the proxy's if it sends no header", "10.0.0.1:4711", nil, "10.0.0.1"},
+		{"is the last one before an entry that is not an address", "10.0.0.1:4711", []string{"198.51.100.7, unknown, 10.2.2.2"}, "10.2.2.2"},
+		{"is the proxy's if the last entry is empty", "10.0.0.1:4711", []string{"198.51.100.7,"}, "10.0.0.1"},
 		{"may be IPv6", "[2001:db8::5]:4711", nil, "2001:db8::5"},
-		{"may be IPv6 through a proxy of IPv6", "[fd00::1]:4711", []string{"2001:db8::7"}, "2001:db8::7"},
-		{"is IPv4 when it is written as IPv6", "[::ffff:10.0.0.1]:4711", []string{"::ffff:198.51.100.7"}, "198.51.100.7"},
-		{"is what the listener says when that is no address", "@", []string{"198.51.100.7"}, "@"},
+		{"may be IPv6 behind an IPv6 proxy", "[fd00::1]:4711", []string{"2001:db8::7"}, "2001:db8::7"},
+		{"is IPv4 if it is an IPv4-mapped IPv6 address", "[::ffff:10.0.0.1]:4711", []string{"::ffff:198.51.100.7"}, "198.51.100.7"},
+		{"is what the listener says if that is not an address", "@", []string{"198.51.100.7"}, "@"},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			r := &http.Request{RemoteAddr: c.peer, Header: http.Header{"X-Forwarded-For": c.forwarded}}
@@ -55,7 +55,7 @@ func TestClientsOfOneIPv6NetworkAreCountedTogether(t *testing.T) {
 	}
 }
 
-func TestStrangersLongForwardingHeaderCostsNothing(t *testing.T) {
+func TestLongForwardingHeaderFromAStrangerCostsNothing(t *testing.T) {
 	r := &http.Request{RemoteAddr: "203.0.113.5:4711", Header: http.Header{"X-Forwarded-For": {strings.Repeat("1,", 50_000)}}}
 	if n := testing.AllocsPerRun(10, func() { clientAddress(r, nil) }); n > 1 {
 		t.Errorf("%v allocations, want only the address itself", n)

@@ -22,8 +22,8 @@ var badBodies = map[string][]struct{ behaviour, body string }{
 		{"words", `Rex`},
 		{"a form", `name=Rex&categoryId=1`},
 		{"XML", `<pet><name>Rex</name></pet>`},
-		{"an object that is not closed", `{"name":"Rex","categoryId":1`},
-		{"a string that is not closed", `{"name":"Rex`},
+		{"an unclosed object", `{"name":"Rex","categoryId":1`},
+		{"an unclosed string", `{"name":"Rex`},
 		{"a name without a value", `{"name":`},
 		{"a value without a name", `{:"Rex"}`},
 		{"names without quotation marks", `{name:"Rex",categoryId:1}`},
@@ -44,7 +44,7 @@ var badBodies = map[string][]struct{ behaviour, body string }{
 		{"a minus alone", `{"name":"Rex","categoryId":-}`},
 		{"a hexadecimal number", `{"name":"Rex","categoryId":0x10}`},
 		{"digits in groups", `{"name":"Rex","categoryId":1_000}`},
-		{"half a word", `{"name":"Rex","categoryId":1,"status":nul}`},
+		{"an incomplete word", `{"name":"Rex","categoryId":1,"status":nul}`},
 		{"a word in capitals", `{"name":"Rex","categoryId":1,"good":True}`},
 		{"another object after it", `{"name":"Rex","categoryId":1}{"name":"Max","categoryId":1}`},
 		{"a brace after it", `{"name":"Rex","categoryId":1}}`},
@@ -77,7 +77,7 @@ var badBodies = map[string][]struct{ behaviour, body string }{
 		{"an escape that is too short", `{"name":"R\u12","categoryId":1}`},
 		{"arrays nested 100,000 deep", `{"name":"Rex","categoryId":1,"x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`},
 		{"objects nested 100,000 deep", strings.Repeat(`{"a":`, 100_000) + `1` + strings.Repeat(`}`, 100_000)},
-		{"arrays that are opened 1,000,000 times", strings.Repeat("[", 1_000_000)},
+		{"1,000,000 opening brackets", strings.Repeat("[", 1_000_000)},
 		{"a name nested 100,000 deep", `{"categoryId":1,"name":` + strings.Repeat("[", 100_000)},
 	},
 	"missing_field": {
@@ -208,7 +208,7 @@ func TestMediaTypeDecidesWhetherABodyIsRead(t *testing.T) {
 	}
 }
 
-// petOfSize writes an animal of exactly that many bytes.
+// petOfSize returns the JSON of an animal, padded to that many bytes.
 func petOfSize(size int) string {
 	const pet = `{"name":"Rex","categoryId":1}`
 	return pet + strings.Repeat(" ", size-len(pet))
@@ -224,7 +224,7 @@ func chunked(body string) string {
 	return b.String() + "0\r\n\r\n"
 }
 
-// The requests are written whole before their answers are read, as simple clients do.
+// Like a simple client, the test sends each request completely before it reads the answer.
 func TestBodyOverOneMebibyteIsTooLarge(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
@@ -245,11 +245,11 @@ func TestBodyOverOneMebibyteIsTooLarge(t *testing.T) {
 		})
 	}
 	if n := len(s.pets()); n != 2 {
-		t.Errorf("%d animals are stored, want the two that are small enough", n)
+		t.Errorf("%d animals are stored, want only the two that are small enough", n)
 	}
 }
 
-func TestBodyThatDoesNotArriveWholeIsRefused(t *testing.T) {
+func TestIncompleteBodyIsRefused(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	json := "Content-Type: application/json"
@@ -274,7 +274,7 @@ func TestBodyThatDoesNotArriveWholeIsRefused(t *testing.T) {
 	}
 }
 
-func TestBodyWithoutEndIsNotReadForEver(t *testing.T) {
+func TestEndlessBodyIsNotReadForever(t *testing.T) {
 	s := serve(t)
 	for _, key := range []string{"", s.key(petstore.Enterprise)} {
 		conn := dial(t, s.address)
@@ -288,7 +288,7 @@ func TestBodyWithoutEndIsNotReadForEver(t *testing.T) {
 			sent++
 		}
 		if sent >= 100 {
-			t.Errorf("the server has read %d MiB and goes on", sent)
+			t.Errorf("the server has read %d MiB and keeps reading", sent)
 		}
 	}
 }

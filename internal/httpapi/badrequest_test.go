@@ -19,15 +19,15 @@ func TestMalformedAuthorizationIsRefused(t *testing.T) {
 		headers   []string
 		challenge string
 	}{
-		{"none", nil, nothingSent},
-		{"an empty one", []string{"Authorization:"}, nothingSent},
+		{"no header", nil, nothingSent},
+		{"an empty header", []string{"Authorization:"}, nothingSent},
 		{"a scheme alone", []string{"Authorization: Bearer"}, nothingSent},
 		{"a scheme and spaces", []string{"Authorization: Bearer    "}, nothingSent},
 		{"a key alone", []string{"Authorization: " + key}, nothingSent},
 		{"Basic", []string{"Authorization: Basic cGV0czpwZXRz"}, nothingSent},
 		{"Basic with a key", []string{"Authorization: Basic " + key}, nothingSent},
 		{"Digest", []string{`Authorization: Digest username="a"`}, nothingSent},
-		{"a scheme that begins like the right one", []string{"Authorization: BearerToken " + key}, nothingSent},
+		{"a scheme that begins with Bearer", []string{"Authorization: BearerToken " + key}, nothingSent},
 		{"no space after the scheme", []string{"Authorization: Bearer" + key}, nothingSent},
 		{"a colon after the scheme", []string{"Authorization: Bearer: " + key}, nothingSent},
 		{"a tab after the scheme", []string{"Authorization: Bearer\t" + key}, nothingSent},
@@ -36,22 +36,22 @@ func TestMalformedAuthorizationIsRefused(t *testing.T) {
 		{"two keys", []string{"Authorization: Bearer " + key + " " + key}, tokenSent},
 		{"two keys with a comma", []string{"Authorization: Bearer " + key + "," + key}, tokenSent},
 		{"two headers", []string{"Authorization: Bearer " + key, "Authorization: Bearer " + key}, tokenSent},
-		{"two headers of which one is empty", []string{"Authorization: Bearer " + key, "Authorization:"}, tokenSent},
-		{"two headers of different schemes", []string{"Authorization: Basic cGV0czpwZXRz", "Authorization: Bearer " + key}, tokenSent},
+		{"two headers, one of them empty", []string{"Authorization: Bearer " + key, "Authorization:"}, tokenSent},
+		{"two headers with different schemes", []string{"Authorization: Basic cGV0czpwZXRz", "Authorization: Bearer " + key}, tokenSent},
 		{"quotation marks", []string{`Authorization: Bearer "` + key + `"`}, tokenSent},
 		{"angle brackets", []string{"Authorization: Bearer <" + key + ">"}, tokenSent},
 		{"a key that is cut short", []string{"Authorization: Bearer " + key[:len(key)-1]}, tokenSent},
 		{"a key that is too long", []string{"Authorization: Bearer " + key + "0"}, tokenSent},
 		{"a key in capitals", []string{"Authorization: Bearer " + strings.ToUpper(key)}, tokenSent},
 		{"a key of the other environment", []string{"Authorization: Bearer " + petstore.NewSecret(petstore.Staging)}, tokenSent},
-		{"a key that was never made", []string{"Authorization: Bearer " + petstore.NewSecret(petstore.Production)}, tokenSent},
+		{"a key that does not exist", []string{"Authorization: Bearer " + petstore.NewSecret(petstore.Production)}, tokenSent},
 		{"bytes that are not ASCII", []string{"Authorization: Bearer ü\xff"}, tokenSent},
 		{"SQL", []string{"Authorization: Bearer ' OR 1=1 --"}, tokenSent},
 		{"129 characters", []string{"Authorization: Bearer " + strings.Repeat("a", 129)}, tokenSent},
 		{"100 kB", []string{"Authorization: Bearer " + strings.Repeat("a", 100_000)}, tokenSent},
 		{"100 kB of spaces before a key", []string{"Authorization: Bearer " + strings.Repeat(" ", 100_000) + "x"}, tokenSent},
-		{"a header for proxies", []string{"Proxy-Authorization: Bearer " + key}, nothingSent},
-		{"a header that others use", []string{"X-API-Key: " + key}, nothingSent},
+		{"the header for proxies", []string{"Proxy-Authorization: Bearer " + key}, nothingSent},
+		{"the header of other APIs", []string{"X-API-Key: " + key}, nothingSent},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			for _, target := range []string{"/v1/pets", "/v1/pets/1", "/v1/dogs", "/v1/pets?access_token=" + key} {
@@ -100,7 +100,7 @@ func TestMalformedParameterIsRefused(t *testing.T) {
 	}
 }
 
-func TestParametersThatAreNotKnownAreIgnored(t *testing.T) {
+func TestUnknownParametersAreIgnored(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	for _, query := range []string{
@@ -157,7 +157,8 @@ func TestOddPathIsNotFound(t *testing.T) {
 	}
 }
 
-// RFC 3986, section 2.3: these characters mean the same whether they are percent-encoded or not. All others do not.
+// By RFC 3986, section 2.3, an unreserved character means the same whether it is percent-encoded or not. Any other
+// character does not.
 func TestPercentEncodedUnreservedCharactersEqualThemselves(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
@@ -174,7 +175,7 @@ func TestPercentEncodedUnreservedCharactersEqualThemselves(t *testing.T) {
 	s.get("", "/%76%31/dogs").is(t, 401, "unauthorized")
 }
 
-func TestOtherMethodIsNotAllowed(t *testing.T) {
+func TestUnknownMethodIsNotAllowed(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	for _, method := range []string{"PUT", "TRACE", "CONNECT", "PROPFIND", "QUERY", "get", "Post", "X", strings.Repeat("X", 10_000), "G!#$%&'*+-.^_`|~T"} {
@@ -205,7 +206,7 @@ func TestOtherMethodIsNotAllowed(t *testing.T) {
 	}
 }
 
-func TestMethodOverridesAreNotFollowed(t *testing.T) {
+func TestMethodOverridesAreIgnored(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	for _, header := range []string{"X-HTTP-Method-Override: POST", "X-Original-URL: /v1/dogs", "X-Rewrite-URL: /v1/dogs", "Forwarded: for=1.2.3.4", "X-Forwarded-Prefix: /x"} {

@@ -16,8 +16,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// value reads a gauge or counter with those labels, if it has labels.
-func value(t testing.TB, metrics prometheus.Gatherer, name string, labels ...string) float64 {
+// metricValue returns the value of a gauge or counter with those labels.
+func metricValue(t testing.TB, metrics prometheus.Gatherer, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := metrics.Gather()
 	if err != nil {
@@ -38,19 +38,19 @@ func value(t testing.TB, metrics prometheus.Gatherer, name string, labels ...str
 	return 0
 }
 
-// becomes waits for a metric to have a value.
-func becomes(t testing.TB, metrics prometheus.Gatherer, name string, want float64) {
+// waitForMetric waits until a metric has a value.
+func waitForMetric(t testing.TB, metrics prometheus.Gatherer, name string, want float64) {
 	t.Helper()
 	for range 30_000 {
-		if value(t, metrics, name) == want {
+		if metricValue(t, metrics, name) == want {
 			return
 		}
 		time.Sleep(time.Millisecond)
 	}
-	t.Fatalf("%s is %v and does not become %v", name, value(t, metrics, name), want)
+	t.Fatalf("%s is %v and does not become %v", name, metricValue(t, metrics, name), want)
 }
 
-func TestBodiesThatStallTakeNoMoreThanTheirOwnersShare(t *testing.T) {
+func TestStalledBodiesTakeOnlyTheirOwnersShare(t *testing.T) {
 	const budget, share, stalled = 1 << 20, 128 << 10, 300
 	metrics := prometheus.NewRegistry()
 	s := serve(t, func(c *httpapi.Config) { c.BodyBudget, c.Metrics = budget, metrics })
@@ -64,30 +64,30 @@ func TestBodiesThatStallTakeNoMoreThanTheirOwnersShare(t *testing.T) {
 		return conn
 	}
 	conns := []io.Closer{stall()}
-	becomes(t, metrics, "petstore_body_bytes", share-4<<10) // twice what has arrived, without the first 4 KiB
+	waitForMetric(t, metrics, "petstore_body_bytes", share-4<<10) // twice the 64 KiB that have arrived, without the first 4 KiB
 	for range stalled - 1 {
 		conns = append(conns, stall())
 	}
-	becomes(t, metrics, "petstore_requests_in_flight", stalled)
+	waitForMetric(t, metrics, "petstore_requests_in_flight", stalled)
 	for range 10 {
 		s.post(key, petOfSize(4<<10-1)).is(t, 201, "")
 		s.post(other, petOfSize(60<<10)).is(t, 201, "")
 		refused := s.post(key, petOfSize(60<<10))
 		refused.is(t, 503, "unavailable")
 		refused.has(t, "Retry-After", "1")
-		if taken := value(t, metrics, "petstore_body_bytes"); taken > share {
+		if taken := metricValue(t, metrics, "petstore_body_bytes"); taken > share {
 			t.Errorf("%v bytes are taken", taken)
 		}
 	}
 	for _, conn := range conns {
 		conn.Close()
 	}
-	becomes(t, metrics, "petstore_body_bytes", 0)
+	waitForMetric(t, metrics, "petstore_body_bytes", 0)
 	s.post(key, petOfSize(60<<10)).is(t, 201, "")
-	becomes(t, metrics, "petstore_body_bytes", 0)
+	waitForMetric(t, metrics, "petstore_body_bytes", 0)
 }
 
-// trickle is a body that comes in small pieces and watches how much room there is for it.
+// trickle is a body that arrives in small pieces and checks the size of the buffer for it.
 type trickle struct {
 	t    *testing.T
 	left int
@@ -99,7 +99,7 @@ func (b *trickle) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if room := b.sent + len(p); room > max(2*b.sent, 4<<10) {
-		b.t.Errorf("there is room for %d bytes when %d have arrived", room, b.sent)
+		b.t.Errorf("the buffer has %d bytes when %d have arrived", room, b.sent)
 	}
 	n := copy(p, strings.Repeat(" ", min(b.left, 1000)))
 	b.left -= n
@@ -107,11 +107,11 @@ func (b *trickle) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestABodyHasRoomForTwiceWhatHasArrived(t *testing.T) {
+func TestABodyBufferIsAtMostTwiceWhatHasArrived(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	for _, size := range []int{1, 4095, 4096, 4097, 100_000, 1<<20 - 1, 1 << 20} {
-		for _, length := range []int{size, -1, 1} { // announced, not announced, and announced wrongly
+		for _, length := range []int{size, -1, 1} { // a correct length, no length, and a wrong length
 			r := httptest.NewRequest(http.MethodPost, "/v1/pets", &trickle{t: t, left: size})
 			r.Header.Set("Authorization", "Bearer "+key)
 			r.ContentLength = int64(length)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
+func TestABudgetIsNeverOverdrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Int64Range(1, 10_000).Draw(t, "limit")
 		b := newBudget(limit, limit/shares)
@@ -31,7 +31,7 @@ func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
 				k := taking{rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}).Draw(t, "owner"), rapid.Int64Range(1, 2000).Draw(t, "n")}
 				fits := held("")+k.n <= b.limit && held(k.owner)+k.n <= b.limit/shares
 				if got := b.take(k.owner, k.n); got != fits {
-					t.Fatalf("%d for %s: %v, though %v", k.n, k.owner, got, fits)
+					t.Fatalf("take %d for %s: %v, want %v", k.n, k.owner, got, fits)
 				}
 				if fits {
 					taken = append(taken, k)
@@ -60,7 +60,7 @@ func TestABudgetIsNeverOverdrawnAndGetsEverythingBack(t *testing.T) {
 	})
 }
 
-func TestManyWhoTakeAndGiveAtOnceLeaveNothingBehind(t *testing.T) {
+func TestConcurrentUseLeavesABudgetEmpty(t *testing.T) {
 	b := newBudget(1<<16, 1<<13)
 	var group sync.WaitGroup
 	for worker := range 16 {
@@ -84,7 +84,7 @@ func TestManyWhoTakeAndGiveAtOnceLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-func TestAFullOutboxCutsTheOldestOfWhoHasMoreThanAShareElseOfAll(t *testing.T) {
+func TestAnswersOfOwnersBeyondTheirShareAreCutOffFirst(t *testing.T) {
 	o := newUnreadAnswers(8000)
 	w := httptest.NewRecorder()
 	put := func(owner string, size int) *unreadAnswer { return o.add(owner, size, w) }
@@ -96,15 +96,15 @@ func TestAFullOutboxCutsTheOldestOfWhoHasMoreThanAShareElseOfAll(t *testing.T) {
 
 	own := put("c", 500)
 	if isIn(first[4]) || !isIn(first[5]) || !isIn(first[0]) || !isIn(own) {
-		t.Error("it is not the owner's oldest that was cut off")
+		t.Error("the oldest answer of the owner was not the one that was cut off")
 	}
 	strangers := put("stranger", 1000)
 	if isIn(first[0]) || isIn(first[1]) || !isIn(first[2]) || !isIn(strangers) {
-		t.Error("they are not the oldest of all that were cut off")
+		t.Error("the oldest answers of all were not the ones that were cut off")
 	}
 	huge := put("d", 1_000_000)
 	if isIn(first[6]) || isIn(first[7]) || !isIn(huge) {
-		t.Error("an answer larger than the share does not go alone")
+		t.Error("an answer that is larger than a share does not take a whole share")
 	}
 	for _, l := range append(first, own, strangers, huge) {
 		o.remove(l)
@@ -114,7 +114,7 @@ func TestAFullOutboxCutsTheOldestOfWhoHasMoreThanAShareElseOfAll(t *testing.T) {
 	}
 }
 
-func TestAnOwnerMayHaveMoreThanAShareOfTheOutboxUntilOthersNeedIt(t *testing.T) {
+func TestAnOwnerMayExceedItsShareUntilOthersNeedRoom(t *testing.T) {
 	o := newUnreadAnswers(8000)
 	w := httptest.NewRecorder()
 	modest := o.add("modest", 900, w)
@@ -124,11 +124,11 @@ func TestAnOwnerMayHaveMoreThanAShareOfTheOutboxUntilOthersNeedIt(t *testing.T) 
 	}
 	for i, l := range append(many, modest) {
 		if l.place == nil {
-			t.Errorf("answer %d is cut off though there is room", i)
+			t.Errorf("answer %d is cut off although there is room", i)
 		}
 	}
 	another := o.add("another", 1000, w)
 	if many[0].place != nil || many[1].place == nil || modest.place == nil || another.place == nil {
-		t.Error("room is not made by the oldest answer of the owner with more than a share")
+		t.Error("the oldest answer of the owner beyond its share was not the one that was cut off")
 	}
 }

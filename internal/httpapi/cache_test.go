@@ -18,10 +18,10 @@ import (
 
 func openStorage(t testing.TB) *sqlite.DB {
 	t.Helper()
-	return openAs(t, sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
+	return openWith(t, sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true})
 }
 
-func openAs(t testing.TB, config sqlite.Config) *sqlite.DB {
+func openWith(t testing.TB, config sqlite.Config) *sqlite.DB {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), config)
 	if err != nil {
@@ -31,22 +31,22 @@ func openAs(t testing.TB, config sqlite.Config) *sqlite.DB {
 	return db
 }
 
-// slow is a storage that holds back its answers about keys until letGo gets a value.
-type slow struct {
+// blockedStorage reads a key, sends on found, and returns the key only after it has received from letGo.
+type blockedStorage struct {
 	petstore.Storage
 	found, letGo chan struct{}
 }
 
-func (s slow) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
+func (s blockedStorage) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {
 	key, err := s.Storage.FindKey(ctx, hash)
 	s.found <- struct{}{}
 	<-s.letGo
 	return key, err
 }
 
-func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
+func TestLookUpDuringABanIsNotCached(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
-	storage := slow{openStorage(t), make(chan struct{}), make(chan struct{})}
+	storage := blockedStorage{openStorage(t), make(chan struct{}), make(chan struct{})}
 	key, hash := petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever), petstore.HashSecret("a")
 	if err := storage.CreateKey(t.Context(), key, hash); err != nil {
 		t.Fatal(err)
@@ -69,21 +69,21 @@ func TestBanHoldsAlthoughALookUpOvertakesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if key, _, fresh := cache.cached(hash, noon); fresh && !key.BannedUntil.Equal(ban.Until) {
-		t.Error("a key is relied on that was read before its owner was banned")
+		t.Error("the cache returns a key that was read before its owner was banned")
 	}
 }
 
-// steady is a storage that needs a tenth of a second for each key.
-type steady struct{ petstore.Storage }
+// slowStorage takes a tenth of a second for each key.
+type slowStorage struct{ petstore.Storage }
 
-func (steady) FindKey(context.Context, petstore.SecretHash) (petstore.Key, error) {
+func (slowStorage) FindKey(context.Context, petstore.SecretHash) (petstore.Key, error) {
 	time.Sleep(100 * time.Millisecond)
 	return petstore.Key{}, petstore.NoSuchSecret()
 }
 
-func TestLookUpsWaitForAsLongAsTheStorageAnswers(t *testing.T) {
+func TestLookUpsWaitAsLongAsTheStorageAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cache := newKeyCache(steady{}, slog.New(slog.DiscardHandler), time.Now)
+		cache := newKeyCache(slowStorage{}, slog.New(slog.DiscardHandler), time.Now)
 		var all sync.WaitGroup
 		for i := range 20 * maxLookUps {
 			all.Go(func() {
@@ -102,21 +102,21 @@ func TestKeyCacheIsBounded(t *testing.T) {
 		cache.put(petstore.HashSecret(strconv.Itoa(i)), keyEntry{queriedAt: time.Now()}, 0)
 	}
 	if n := len(cache.entries); n != maxKeys {
-		t.Errorf("%d keys are kept, want %d", n, maxKeys)
+		t.Errorf("%d keys are cached, want %d", n, maxKeys)
 	}
 	last := petstore.HashSecret(strconv.Itoa(maxKeys + 99))
 	if _, known, _ := cache.cached(last, time.Now()); !known {
-		t.Error("the latest key was not kept")
+		t.Error("the latest key is not cached")
 	}
 	for range 100 {
 		cache.put(last, keyEntry{queriedAt: time.Now()}, 0)
 	}
 	if n := len(cache.entries); n != maxKeys {
-		t.Errorf("%d keys are kept after one of them was renewed, want %d", n, maxKeys)
+		t.Errorf("%d keys are cached after one of them was renewed, want %d", n, maxKeys)
 	}
 }
 
-func TestKeyThatIsNoLongerInTheStorageIsForgotten(t *testing.T) {
+func TestKeyThatIsNotInTheStorageIsForgotten(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	cache := newKeyCache(openStorage(t), slog.New(slog.DiscardHandler), func() time.Time { return noon })
 	hash := petstore.HashSecret("a")
@@ -125,13 +125,13 @@ func TestKeyThatIsNoLongerInTheStorageIsForgotten(t *testing.T) {
 		t.Fatalf("got %v, want a refusal with the code %s", err, petstore.NotFound)
 	}
 	if _, known, _ := cache.cached(hash, noon); known {
-		t.Error("a key is known that the storage does not have")
+		t.Error("the cache still has a key that the storage does not have")
 	}
 }
 
-func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
+func TestScheduledKeyUsesAreBounded(t *testing.T) {
 	uses := newKeyUses(nil, nil)
-	uses.writing = true // as if a goroutine wrote, and the storage hung
+	uses.writing = true // as if a goroutine were writing while the storage hangs
 	for i := range maxScheduled + 100 {
 		uses.schedule(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
 	}
@@ -140,12 +140,12 @@ func TestUsesThatWaitToBeNotedAreBounded(t *testing.T) {
 	}
 }
 
-func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
+func TestKeyIsCachedFor5Seconds(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	cache := newKeyCache(nil, nil, nil)
 	hash := petstore.HashSecret("a")
 	renewed := new(atomic.Bool)
-	renewed.Store(true) // so nothing is looked up here
+	renewed.Store(true) // so that no look-up starts
 	cache.put(hash, keyEntry{queriedAt: noon, renewing: renewed}, 0)
 	for age, want := range map[time.Duration]bool{0: true, 5*time.Second - 1: true, 5 * time.Second: false, time.Hour: false, -1: false} {
 		if _, known, fresh := cache.cached(hash, noon.Add(age)); !known || fresh != want {
@@ -154,18 +154,18 @@ func TestKeyIsReliedOnFor5SecondsOfTheClock(t *testing.T) {
 	}
 }
 
-// counted has a version that tests set.
-type counted struct {
+// versionedStorage has a version that tests set.
+type versionedStorage struct {
 	petstore.Storage
 	version uint64
 }
 
-func (c *counted) Version() (uint64, bool) { return c.version, true }
+func (c *versionedStorage) Version() (uint64, bool) { return c.version, true }
 
-func limited(limit int) petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: limit}} }
+func queryWithLimit(limit int) petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: limit}} }
 
-func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
-	storage := &counted{version: 1}
+func TestAnswerIsReusedUntilTheVersionChanges(t *testing.T) {
+	storage := &versionedStorage{version: 1}
 	a := newPageCache(storage)
 	made := 0
 	get := func(q petsQuery) (answer, bool) {
@@ -175,15 +175,15 @@ func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
 		}
 		return p, reused
 	}
-	first, reused := get(limited(20))
-	if again, reusedAgain := get(limited(20)); reused || !reusedAgain || again != first {
+	first, reused := get(queryWithLimit(20))
+	if again, reusedAgain := get(queryWithLimit(20)); reused || !reusedAgain || again != first {
 		t.Error("the same query of the same version was made twice")
 	}
-	if other, reused := get(limited(21)); reused || other == first {
+	if other, reused := get(queryWithLimit(21)); reused || other == first {
 		t.Error("another query got the same answer")
 	}
 	storage.version++
-	if other, reused := get(limited(20)); reused || other == first {
+	if other, reused := get(queryWithLimit(20)); reused || other == first {
 		t.Error("an answer outlived its version")
 	}
 	if made != 3 {
@@ -191,12 +191,12 @@ func TestAnswerIsReusedWhileTheVersionStays(t *testing.T) {
 	}
 }
 
-func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
-	storage := &counted{version: 1}
+func TestAnswerOfAnOlderVersionIsNotReused(t *testing.T) {
+	storage := &versionedStorage{version: 1}
 	a := newPageCache(storage)
-	q := limited(20)
+	q := queryWithLimit(20)
 	slowly := func() (answer, error) {
-		storage.version = 2 // a write is acknowledged while the query of version 1 runs
+		storage.version = 2 // a write is acknowledged while the query of version 1 is running
 		_, _, err := a.get(q, func() (answer, error) { return answer{body: "new"}, nil })
 		return answer{body: "old"}, err
 	}
@@ -206,21 +206,21 @@ func TestAnswerOfAVersionThatPassedMeanwhileIsNotReused(t *testing.T) {
 	if p, reused, _ := a.get(q, nil); !reused || p.body != "new" {
 		t.Errorf("got %s", p.body)
 	}
-	storage.version = 1 // a slow request still has the version of before
+	storage.version = 1 // a slow request has read the version before the write
 	if _, reused, _ := a.get(q, func() (answer, error) { return answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
 	}
 }
 
-// A store that was not opened to serve does not learn at once what the server writes.
-func TestNoAnswerIsKeptOfAStoreThatAnotherProcessMayWrite(t *testing.T) {
+// A storage that was opened without Serve does not learn at once what the server writes.
+func TestNothingIsCachedIfAnotherProcessMayWrite(t *testing.T) {
 	config := sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true}
-	server := openAs(t, config)
+	server := openWith(t, config)
 	config.Serve = false
-	beside := openAs(t, config)
+	beside := openWith(t, config)
 	a := newPageCache(beside)
 	list := func() string {
-		page, _, err := a.get(limited(20), func() (answer, error) {
+		page, _, err := a.get(queryWithLimit(20), func() (answer, error) {
 			pets, err := beside.ListPets(t.Context(), petstore.PetQuery{Limit: 20})
 			return answer{body: strconv.Itoa(len(pets))}, err
 		})
@@ -238,11 +238,11 @@ func TestNoAnswerIsKeptOfAStoreThatAnotherProcessMayWrite(t *testing.T) {
 	}
 }
 
-func TestKeptAnswersAreBoundedInNumberAndBytes(t *testing.T) {
+func TestPageCacheIsBoundedInNumberAndBytes(t *testing.T) {
 	for _, size := range []int{100, 33 << 10, 1 << 20} {
-		a, body := newPageCache(&counted{}), strings.Repeat(".", size)
+		a, body := newPageCache(&versionedStorage{}), strings.Repeat(".", size)
 		for i := range 1000 {
-			a.get(limited(i), func() (answer, error) { return answer{body: body}, nil })
+			a.get(queryWithLimit(i), func() (answer, error) { return answer{body: body}, nil })
 		}
 		g, bytes := a.current.Load(), 0
 		for _, page := range g.pages {

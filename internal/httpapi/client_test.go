@@ -13,18 +13,19 @@ import (
 	"time"
 )
 
-// get and post send a plain request with that key.
+// get sends a GET request with that key.
 func (s *service) get(key, target string, headers ...string) *answer {
 	s.Helper()
 	return s.send(request("GET", target, key, headers...))
 }
 
+// post sends a POST request to /v1/pets with that key.
 func (s *service) post(key, body string, headers ...string) *answer {
 	s.Helper()
 	return s.send(withBody(request("POST", "/v1/pets", key, headers...), body))
 }
 
-// request writes the head of a request. If key is empty, the request has none.
+// request returns the head of a request. An empty key means no Authorization header.
 func request(method, target, key string, headers ...string) string {
 	lines := []string{method + " " + target + " HTTP/1.1", "Host: petstore.test"}
 	if key != "" {
@@ -33,7 +34,8 @@ func request(method, target, key string, headers ...string) string {
 	return strings.Join(append(lines, headers...), "\r\n") + "\r\n\r\n"
 }
 
-// withBody adds a body and its length to the head of a request. The body is JSON unless the head says otherwise.
+// withBody adds a body and its length to the head of a request. It adds the media type of JSON unless the head has
+// another one.
 func withBody(head, body string) string {
 	head = strings.TrimSuffix(head, "\r\n")
 	if !strings.Contains(head, "\r\nContent-Type:") {
@@ -42,7 +44,7 @@ func withBody(head, body string) string {
 	return head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
 }
 
-// answer is the whole answer, to the last byte.
+// answer is a complete answer.
 type answer struct {
 	raw    string
 	status int
@@ -50,7 +52,8 @@ type answer struct {
 	body   string
 }
 
-// send writes a request as it is and reads the answer. It must be the only one, and as the document describes it.
+// send sends a request unchanged and reads the answer. It fails the test if the answer differs from the OpenAPI
+// document, or if more follows.
 func (s *service) send(raw string) *answer {
 	s.Helper()
 	a, err := s.try(raw)
@@ -60,11 +63,11 @@ func (s *service) send(raw string) *answer {
 	return a
 }
 
-// try is send for goroutines, which must not end the test.
+// try does the same as send, but returns an error. Goroutines use it, because they must not end the test.
 func (s *service) try(raw string) (*answer, error) {
-	a, err := exchange(s.address, raw)
+	a, err := roundTrip(s.address, raw)
 	if err == nil {
-		err = described(raw, a)
+		err = checkDocument(raw, a)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%.300s\n%w", raw, err)
@@ -72,7 +75,7 @@ func (s *service) try(raw string) (*answer, error) {
 	return a, nil
 }
 
-func exchange(address, raw string) (*answer, error) {
+func roundTrip(address, raw string) (*answer, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
@@ -80,13 +83,13 @@ func exchange(address, raw string) (*answer, error) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, raw); err != nil {
-		return nil, fmt.Errorf("the server does not read what it is sent: %w", err)
+		return nil, fmt.Errorf("the server does not read the request: %w", err)
 	}
 	method, _, _ := strings.Cut(raw, " ")
 	return readAnswer(conn.(*net.TCPConn), method)
 }
 
-// readAnswer reads one answer and makes sure that nothing follows it.
+// readAnswer reads one answer. It returns an error if anything follows the answer.
 func readAnswer(conn *net.TCPConn, method string) (*answer, error) {
 	var raw bytes.Buffer
 	reader := bufio.NewReader(io.TeeReader(conn, &raw))
@@ -105,7 +108,7 @@ func readAnswer(conn *net.TCPConn, method string) (*answer, error) {
 	return &answer{raw: raw.String(), status: response.StatusCode, header: response.Header, body: string(body)}, nil
 }
 
-// refusal is the code and the message of an Error. Both are empty if the answer is not an Error.
+// refusal returns the code and the message of an Error. Both are empty if the answer is not an Error.
 func (a *answer) refusal() (code string, message string) {
 	var e struct {
 		Code    string
@@ -115,7 +118,7 @@ func (a *answer) refusal() (code string, message string) {
 	return e.Code, e.Message
 }
 
-// is fails the test unless the answer has that status and, as an Error, that code.
+// is fails the test unless the answer has that status and that code. The code is empty if the answer is not an Error.
 func (a *answer) is(t testing.TB, status int, code string) {
 	t.Helper()
 	if got, _ := a.refusal(); a.status != status || got != code {
@@ -123,7 +126,8 @@ func (a *answer) is(t testing.TB, status int, code string) {
 	}
 }
 
-// has fails the test unless the answer has that header with that value; an empty one means that it must not be there.
+// has fails the test unless the answer has that header with that value. An empty value means that the header must be
+// missing.
 func (a *answer) has(t testing.TB, name, value string) {
 	t.Helper()
 	if got := strings.Join(a.header.Values(name), " | "); got != value {

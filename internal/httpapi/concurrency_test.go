@@ -14,7 +14,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// ids are the ids of the animals in a list, or the id of the animal in the answer to a create.
+// ids returns the ids of the animals in the answer, which is a list or one animal.
 func (a *answer) ids() ([]int64, error) {
 	body := a.body
 	if !strings.HasPrefix(body, "[") {
@@ -40,7 +40,7 @@ func (s *service) idsOf(raw string) ([]int64, error) {
 	return a.ids()
 }
 
-// atOnce calls f(0) to f(n-1), all at the same time, and fails the test with the first error.
+// atOnce calls f(0) to f(n-1) at the same time. It fails the test with the first error.
 func (s *service) atOnce(n int, f func(i int) error) {
 	s.Helper()
 	failures := make(chan error, n)
@@ -66,7 +66,7 @@ func TestAcknowledgedAnimalIsInTheNextList(t *testing.T) {
 		var writing atomic.Int32
 		writing.Store(3)
 		s.atOnce(5, func(i int) error {
-			if i >= 3 { // readers, who fill the cache of pages
+			if i >= 3 { // these fill the page cache
 				for writing.Load() > 0 {
 					if _, err := s.idsOf(request("GET", "/v1/pets?limit=36", key)); err != nil {
 						return err
@@ -87,7 +87,7 @@ func TestAcknowledgedAnimalIsInTheNextList(t *testing.T) {
 						return err
 					}
 					if !slices.Contains(listed, made[0]) {
-						return fmt.Errorf("%d was acknowledged and is not in %s: %v", made[0], target, listed)
+						return fmt.Errorf("%d was acknowledged but is not in %s: %v", made[0], target, listed)
 					}
 				}
 			}
@@ -130,7 +130,7 @@ func TestConcurrentCreatesLoseNothingAndShareNoID(t *testing.T) {
 
 var nextPage = regexp.MustCompile(`^<(/v1/pets\?[^>]*)>; rel="next"$`)
 
-func TestWalkVisitsEveryAnimalOnceWhileOthersAreAdded(t *testing.T) {
+func TestPagingVisitsEveryAnimalOnceWhileOthersAreAdded(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
 		key := s.key(petstore.Enterprise)
@@ -195,7 +195,7 @@ func TestWalkVisitsEveryAnimalOnceWhileOthersAreAdded(t *testing.T) {
 	})
 }
 
-func TestConcurrentDuplicatesMakeOneAnimal(t *testing.T) {
+func TestConcurrentDuplicatesCreateOneAnimal(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
 		key := s.key(petstore.Enterprise)
@@ -222,10 +222,10 @@ func TestConcurrentDuplicatesMakeOneAnimal(t *testing.T) {
 	})
 }
 
-func TestIdempotencyKeyIsOfItsOwnerWhateverTheClockOfTheReplica(t *testing.T) {
+func TestIdempotencyKeyBelongsToItsOwnerWhateverTheReplicasClock(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
-		secret, key := s.keep(petstore.NewKey("owner", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever))
+		secret, key := s.createKey(petstore.NewKey("owner", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever))
 		const once, pet, other = "Idempotency-Key: a", `{"name":"Rex","categoryId":1}`, `{"name":"Max","categoryId":1}`
 		first := s.post(secret, pet, once)
 		first.is(t, 201, "")
@@ -280,7 +280,7 @@ func TestIdempotencyKeyOfEveryLengthAndCharacter(t *testing.T) {
 	}
 }
 
-// Requests share queries and pages, but no request gets an answer that belongs to another.
+// Requests share queries and pages, but no request gets the answer to another.
 func TestConcurrentAnswersAreNotMixedUp(t *testing.T) {
 	s := serve(t)
 	const clients, rounds = 16, 10
@@ -301,7 +301,7 @@ func TestConcurrentAnswersAreNotMixedUp(t *testing.T) {
 			}
 			for a, want := range map[*answer][2]string{created: {"a-" + id, fmt.Sprint(59 - 2*round)}, got: {"b-" + id, fmt.Sprint(58 - 2*round)}} {
 				if a.header.Get("X-Request-Id") != want[0] || a.header.Get("X-RateLimit-Remaining") != want[1] || !strings.Contains(a.body, names[i]) {
-					return fmt.Errorf("client %d in round %d should have been told %v of %s, got\n%s", i, round, want, names[i], a.raw)
+					return fmt.Errorf("client %d in round %d: want the request id and the remaining requests %v, and %s, got\n%s", i, round, want, names[i], a.raw)
 				}
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestClientThatAsksFirstIsSparedItsBody(t *testing.T) {
+func TestRefusalComesBefore100Continue(t *testing.T) {
 	s := serve(t)
 	conn := dial(t, s.address)
 	io.WriteString(conn, request("POST", "/v1/pets", "", "Content-Type: application/json", "Content-Length: 500", "Expect: 100-continue"))
@@ -25,7 +25,7 @@ func TestClientThatAsksFirstIsSparedItsBody(t *testing.T) {
 	a.is(t, 401, "unauthorized")
 }
 
-func TestClientThatAsksFirstIsToldToGoOn(t *testing.T) {
+func TestClientThatExpects100ContinueGetsIt(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	for _, c := range []struct {
@@ -58,8 +58,8 @@ func readsFull(r io.Reader, b []byte) bool {
 	return err == nil
 }
 
-// What is left of a refused body must not be taken for the next request.
-func TestConnectionCanBeUsedAgainAfterARefusal(t *testing.T) {
+// The server must not mistake the rest of a refused body for the next request.
+func TestConnectionCanBeReusedAfterARefusal(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	hidden := request("DELETE", "/v1/pets", key)
@@ -91,7 +91,7 @@ func TestConnectionCanBeUsedAgainAfterARefusal(t *testing.T) {
 	}
 }
 
-// TestARefusalDoesNotWaitForABodyThatNeverEnds has a client that sends the first byte of its body and then nothing.
+// The client sends the first byte of its body and then nothing more.
 func TestARefusalDoesNotWaitForABodyThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	conn := dial(t, serve(t).address)
@@ -103,7 +103,7 @@ func TestARefusalDoesNotWaitForABodyThatNeverEnds(t *testing.T) {
 	}
 }
 
-func TestHTTP2IsAnsweredAlike(t *testing.T) {
+func TestHTTP2GetsTheSameAnswers(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Free)
 	server := httptest.NewUnstartedServer(s.api)

@@ -10,13 +10,13 @@ import (
 
 const notWhole = "must be a whole number from -9223372036854775808 to 9223372036854775807"
 
-// told is what a client is told about a refused body.
-func told(err error) (code petstore.Code, message string) {
+// refusalFor returns the code and the message that a client gets for err.
+func refusalFor(err error) (code petstore.Code, message string) {
 	r := new(exchange).refusalOf(err)
 	return r.code, r.message
 }
 
-func TestBodyIsReadAsItWasMeant(t *testing.T) {
+func TestBodiesOfCreatePetAreRead(t *testing.T) {
 	rex := petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}
 	with := func(change func(*petstore.NewPet)) petstore.NewPet {
 		pet := rex
@@ -29,9 +29,9 @@ func TestBodyIsReadAsItWasMeant(t *testing.T) {
 		want      petstore.NewPet
 	}{
 		{"the required fields alone", `{"name":"Rex","categoryId":1}`, rex},
-		{"each other status", `{"name":"Rex","categoryId":1,"status":"sold"}`, with(func(p *petstore.NewPet) { p.Status = petstore.Sold })},
-		{"a status that is written with escapes", `{"name":"Rex","categoryId":1,"status":"p\u0065nding"}`, with(func(p *petstore.NewPet) { p.Status = petstore.Pending })},
-		{"unknown fields are ignored, id among them", `{"id":9,"name":"Rex","categoryId":1,"tags":[{"a":null},[1.5e3]],"owner":{"name":2}}`, rex},
+		{"another status", `{"name":"Rex","categoryId":1,"status":"sold"}`, with(func(p *petstore.NewPet) { p.Status = petstore.Sold })},
+		{"a status written with escapes", `{"name":"Rex","categoryId":1,"status":"p\u0065nding"}`, with(func(p *petstore.NewPet) { p.Status = petstore.Pending })},
+		{"unknown fields are ignored, including id", `{"id":9,"name":"Rex","categoryId":1,"tags":[{"a":null},[1.5e3]],"owner":{"name":2}}`, rex},
 		{"a name is kept verbatim", `{"name":"  Zoë\t\"<\u00e9&>\" \ud83d\udc15\u2028 ","categoryId":1}`, with(func(p *petstore.NewPet) { p.Name = "  Zoë\t\"<é&>\" 🐕\u2028 " })},
 		{"a name of 1,000 code points", `{"name":"` + strings.Repeat("🐕", 1000) + `","categoryId":1}`, with(func(p *petstore.NewPet) { p.Name = strings.Repeat("🐕", 1000) })},
 		{"the least category", `{"name":"Rex","categoryId":-9223372036854775808}`, with(func(p *petstore.NewPet) { p.CategoryID = math.MinInt64 })},
@@ -60,13 +60,13 @@ func TestRefusalOfABodyNamesEveryFaultyField(t *testing.T) {
 		{`{"categoryId":1.5,"status":"lost"}`, petstore.MissingField, "name is required; categoryId " + notWhole + "; status must be one of available, pending, sold."},
 	} {
 		_, err := readNewPet([]byte(c.body))
-		if code, message := told(err); code != c.code || message != c.message {
+		if code, message := refusalFor(err); code != c.code || message != c.message {
 			t.Errorf("%s:\n got %s %s\nwant %s %s", c.body, code, message, c.code, c.message)
 		}
 	}
 }
 
-func TestRefusalOfABodySaysWhatItIs(t *testing.T) {
+func TestRefusalOfABodySaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
 		body    string
 		message string
@@ -80,7 +80,7 @@ func TestRefusalOfABodySaysWhatItIs(t *testing.T) {
 		{`{"name":"Rex",}`, "The body is not valid JSON (at byte 13). It must be one JSON object in UTF-8."},
 	} {
 		_, err := readNewPet([]byte(c.body))
-		if code, message := told(err); code != invalidJSON || message != c.message {
+		if code, message := refusalFor(err); code != invalidJSON || message != c.message {
 			t.Errorf("%.60s:\n got %s %s\nwant %s", c.body, code, message, c.message)
 		}
 	}

@@ -64,7 +64,7 @@ func TestAnimalsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 	})
 }
 
-func TestNoAnimalsAreAnEmptyArray(t *testing.T) {
+func TestEmptyListIsAnEmptyArray(t *testing.T) {
 	if got := string(appendList(nil, nil, appendPet)); got != "[]" {
 		t.Errorf("got %s", got)
 	}

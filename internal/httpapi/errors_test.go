@@ -19,7 +19,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-func TestErrorHasExactlyItsThreeFields(t *testing.T) {
+func TestErrorHasExactlyThreeFields(t *testing.T) {
 	got := string(appendError(nil, refusal{code: petstore.NotFound, message: `There is no "<pet>".`, cause: errors.New("secret")}, 404))
 	want := `{"code":"not_found","message":"There is no \"\u003cpet\u003e\".","status":404}`
 	if got != want {
@@ -59,8 +59,8 @@ func TestStatusTableAndDocumentNameTheSameCodes(t *testing.T) {
 	}
 }
 
-// Clients read these sentences, and some may compare them.
-func TestEveryRefusalOfTheDomainHasItsWords(t *testing.T) {
+// Clients read these messages, and some may compare them.
+func TestEveryRefusalOfTheDomainHasAMessage(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	order := petstore.Order{ID: 3, PetID: 7, Status: petstore.Open, ExpiresAt: noon.Add(time.Hour)}
 	key := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, time.Hour)
@@ -92,13 +92,13 @@ func TestEveryRefusalOfTheDomainHasItsWords(t *testing.T) {
 		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", "The store cannot do this right now. Nothing was changed; try again shortly."},
 		{fmt.Errorf("secret: %w", petstore.NoSuchPet()), "not_found", "There is no animal with this id."},
 	} {
-		if code, message := told(c.refused); code != c.code || message != c.message {
+		if code, message := refusalFor(c.refused); code != c.code || message != c.message {
 			t.Errorf("%v:\n got %s %s\nwant %s %s", c.refused, code, message, c.code, c.message)
 		}
 	}
 }
 
-func TestARefusalThatNoOperationShouldMeetIsAnInternalError(t *testing.T) {
+func TestUnexpectedRefusalIsAnInternalError(t *testing.T) {
 	for _, err := range []error{
 		errors.New("secret"),
 		petstore.ErrServed,

@@ -15,52 +15,53 @@ import (
 	"petstore/internal/petstore"
 )
 
-var update = flag.Bool("update", false, "write the answers of testdata/exchanges anew")
+var update = flag.Bool("update", false, "rewrite the answers in testdata/exchanges")
 
-// Each file of testdata/exchanges is a conversation with a new service. For each exchange it has a sentence, the request
-// and the answer, as they are on the wire but for the Date. A name in braces stands for a key, {length} for the length
-// of the body, {time} for the time of an order. The clock may be stepped before a request ("after 10s"). A request may
-// be sent several times ("times 60"); the file then shows the last answer. A file may begin with the flags of the
-// service ("serve --rate-limits=off").
-func TestExchangesAreAsWritten(t *testing.T) {
+// Each file in testdata/exchanges is a conversation with a new service. Each turn has a title, the request and the
+// answer, as they are sent but without the Date header. A name in braces stands for a key, {length} for the length of
+// the body, and {time} for a time of an order. "after 10s" moves the clock before the request. "times 60" sends the
+// request 60 times; the file then shows the last answer. A file may begin with flags of the service, such as "serve
+// --rate-limits=off".
+func TestGoldenConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no exchanges: %v", err)
 	}
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		for _, file := range files {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { converse(t, file, on(open(t))) })
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runConversation(t, file, on(open(t))) })
 		}
 	})
 }
 
-// On PostgreSQL orders end by the clock of the database, which cannot be stepped.
-func TestExpiryIsAsWritten(t *testing.T) {
-	converse(t, "testdata/expiry.txt", func(c *httpapi.Config) { c.Storage = openSQLiteAt(t, c.Now) })
+// This conversation runs on SQLite only: on PostgreSQL, orders expire by the clock of the database, which a test cannot
+// move.
+func TestGoldenConversationOnExpiry(t *testing.T) {
+	runConversation(t, "testdata/expiry.txt", func(c *httpapi.Config) { c.Storage = openSQLiteAt(t, c.Now) })
 }
 
-func converse(t *testing.T, file string, storage func(*httpapi.Config)) {
+func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags, talk, err := parseTalk(string(text))
+	flags, turns, err := parseConversation(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := serve(t, append(flags, storage)...)
 	keys := make(map[string]string)
-	for i := range talk {
-		s.clock.step(talk[i].after)
-		got := s.repeat(talk[i].raw(s, keys), talk[i].times)
+	for i := range turns {
+		s.clock.step(turns[i].after)
+		got := s.repeat(turns[i].raw(s, keys), turns[i].times)
 		if *update {
-			talk[i].response = got
-		} else if got != talk[i].response {
-			t.Errorf("%s\ngot\n%s\nwant\n%s", talk[i].title, got, talk[i].response)
+			turns[i].response = got
+		} else if got != turns[i].response {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", turns[i].title, got, turns[i].response)
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(written(string(text), talk)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(withAnswers(string(text), turns)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,7 +81,7 @@ func (s *service) repeat(raw string, times int) (last string) {
 	return strings.TrimRight(timeOf.ReplaceAllString(last, "{time}"), "\n") + "\n"
 }
 
-// turn is one exchange of a talk.
+// turn is one request of a conversation, and its answer.
 type turn struct {
 	title    string
 	after    time.Duration
@@ -90,13 +91,13 @@ type turn struct {
 }
 
 var (
-	titled    = regexp.MustCompile(`(?m)^== `)
-	directive = regexp.MustCompile(`^(after|times) (\S+)$`)
-	named     = regexp.MustCompile(`\{(\w+)\}`)
+	titleMark    = regexp.MustCompile(`(?m)^== `)
+	directive    = regexp.MustCompile(`^(after|times) (\S+)$`)
+	nameInBraces = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-func parseTalk(text string) (flags []func(*httpapi.Config), talk []turn, err error) {
-	parts := titled.Split(text, -1)
+func parseConversation(text string) (flags []func(*httpapi.Config), turns []turn, err error) {
+	parts := titleMark.Split(text, -1)
 	for _, flag := range strings.Fields(strings.TrimPrefix(parts[0], "serve")) {
 		set, ok := serveFlags[flag]
 		if !ok {
@@ -123,9 +124,9 @@ func parseTalk(text string) (flags []func(*httpapi.Config), talk []turn, err err
 				return nil, nil, err
 			}
 		}
-		talk = append(talk, l)
+		turns = append(turns, l)
 	}
-	return flags, talk, nil
+	return flags, turns, nil
 }
 
 var serveFlags = map[string]func(*httpapi.Config){
@@ -134,10 +135,10 @@ var serveFlags = map[string]func(*httpapi.Config){
 	"--rate-limits=off":                     func(c *httpapi.Config) { c.CountOnly = true },
 }
 
-// written puts the answers into the text of a talk.
-func written(text string, talk []turn) string {
-	parts := titled.Split(text, -1)
-	for i, l := range talk {
+// withAnswers replaces the answers in the text of a conversation.
+func withAnswers(text string, turns []turn) string {
+	parts := titleMark.Split(text, -1)
+	for i, l := range turns {
 		head, rest, _ := strings.Cut(parts[i+1], "\n-- request\n")
 		request, _, _ := strings.Cut(rest, "\n-- response\n")
 		parts[i+1] = head + "\n-- request\n" + strings.TrimRight(request, "\n") + "\n\n-- response\n" + l.response + "\n"
@@ -145,11 +146,11 @@ func written(text string, talk []turn) string {
 	return strings.TrimRight(strings.Join(parts, "== "), "\n") + "\n"
 }
 
-// raw is the request as it is sent.
+// raw returns the request as it is sent.
 func (l turn) raw(s *service, keys map[string]string) string {
 	head, body, _ := strings.Cut(strings.TrimRight(l.request, "\n")+"\n\n", "\n\n")
 	body = strings.TrimRight(body, "\n")
-	head = named.ReplaceAllStringFunc(head, func(name string) string {
+	head = nameInBraces.ReplaceAllStringFunc(head, func(name string) string {
 		if name == "{length}" {
 			return strconv.Itoa(len(body))
 		}
@@ -161,7 +162,7 @@ func (l turn) raw(s *service, keys map[string]string) string {
 	return strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
 }
 
-// keyNamed makes the key that a name in braces stands for.
+// keyNamed creates the key that a name in braces stands for.
 func (s *service) keyNamed(name string) string {
 	s.Helper()
 	free, _ := petstore.Free.Limits(0, 0)
@@ -170,15 +171,15 @@ func (s *service) keyNamed(name string) string {
 	case "free", "other":
 		return s.key(petstore.Free)
 	case "hourly":
-		secret, _ := s.keep(petstore.NewKey(name, petstore.Free, free, now, time.Hour))
+		secret, _ := s.createKey(petstore.NewKey(name, petstore.Free, free, now, time.Hour))
 		return secret
 	case "reader":
 		key := petstore.NewKey(name, petstore.Free, free, now, petstore.Forever)
 		key.Access = petstore.ReadOnly
-		secret, _ := s.keep(key)
+		secret, _ := s.createKey(key)
 		return secret
 	case "revoked":
-		secret, key := s.keep(petstore.NewKey(name, petstore.Free, free, now, petstore.Forever))
+		secret, key := s.createKey(petstore.NewKey(name, petstore.Free, free, now, petstore.Forever))
 		if err := s.storage.RevokeKey(s.Context(), key.ID, now); err != nil {
 			s.Fatal(err)
 		}

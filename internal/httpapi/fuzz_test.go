@@ -15,7 +15,7 @@ func FuzzBody(f *testing.F) {
 		pet, err := readNewPet(body)
 		want, valid := oracle(body)
 		if valid != (err == nil) {
-			t.Fatalf("%q is refused with %v; the oracle takes it: %v", body, err, valid)
+			t.Fatalf("%q: got the error %v; the oracle accepts it: %v", body, err, valid)
 		}
 		if err != nil {
 			return
@@ -33,7 +33,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// oracle reads a body by the rules of the contract.
+// oracle reads a body with a second implementation of the rules, in package contract.
 func oracle(body []byte) (pet petstore.NewPet, valid bool) {
 	members, valid := contract.Members(body)
 	if !valid {
@@ -58,7 +58,7 @@ func FuzzQuery(f *testing.F) {
 		q := parsed.PetQuery
 		values, malformed := url.ParseQuery(raw)
 		if err != nil {
-			if code, _ := told(err); code != invalidParameter {
+			if code, _ := refusalFor(err); code != invalidParameter {
 				t.Fatalf("%q is refused with %v", raw, err)
 			}
 			return

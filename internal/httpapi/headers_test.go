@@ -13,15 +13,14 @@ import (
 	"petstore/internal/petstore"
 )
 
-// TestEveryStatusTellsTheTruthAboutTheLimits gets one status after the other with one Free key: after each answer, one
-// request less is left.
-func TestEveryStatusTellsTheTruthAboutTheLimits(t *testing.T) {
-	storage := meddle(t)
+// The test causes one status after another with the same Free key. Each answer must show one request less.
+func TestEveryStatusHasCorrectLimitHeaders(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Free)
 	const pet = `{"name":"Rex","categoryId":1}`
 	post := request("POST", "/v1/pets", key)
-	fail := func(err error) func() { return func() { storage.failing("ListPets", err) } }
+	fail := func(err error) func() { return func() { storage.failOn("ListPets", err) } }
 	steps := []struct {
 		status int
 		raw    string
@@ -58,20 +57,20 @@ func TestEveryStatusTellsTheTruthAboutTheLimits(t *testing.T) {
 		if a.status != step.status {
 			t.Fatalf("want %d, got\n%s", step.status, a.raw)
 		}
-		a.told(t, 60, left, reset)
+		a.hasLimits(t, 60, left, reset)
 	}
 	s.repeat(request("GET", "/v1/pets/1", key), int(left))
 	a := s.get(key, "/v1/pets")
 	a.is(t, 429, "rate_limited")
-	a.told(t, 60, 0, reset)
+	a.hasLimits(t, 60, 0, reset)
 	for want := int64(999); want > 990; want-- {
 		a := s.get("", "/v1/pets")
 		a.is(t, 401, "unauthorized")
-		a.told(t, 1000, want, reset)
+		a.hasLimits(t, 1000, want, reset)
 	}
 }
 
-func TestHeadersAreSpelledAsPublished(t *testing.T) {
+func TestHeadersAreSpelledAsDocumented(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Free)
 	for _, c := range []struct {
@@ -87,14 +86,14 @@ func TestHeadersAreSpelledAsPublished(t *testing.T) {
 		a := s.send(c.raw)
 		for _, name := range append(c.names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "Cache-Control", "Content-Type", "Content-Length") {
 			if strings.Count(a.raw, "\r\n"+name+": ") != 1 {
-				t.Errorf("%s is not there once, spelled so, in\n%s", name, a.raw)
+				t.Errorf("%s is not there exactly once with this spelling, in\n%s", name, a.raw)
 			}
 		}
 	}
 }
 
-// The bodies are a little smaller and a little larger than the size up to which net/http adds the length by itself.
-func TestEveryAnswerTellsItsLength(t *testing.T) {
+// The bodies are just below and just above the size up to which net/http adds the length itself.
+func TestEveryAnswerHasItsLength(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Business)
 	for size := 1900; size < 2100; size += 7 {
@@ -113,29 +112,29 @@ func TestAnswersAreLoggedUnderTheirRequestID(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Free)
 	s.get(key, "/v1/pets/1?limit=5", "X-Request-Id: mine")
-	line := s.journal.of("mine")
+	line := s.log.lineOf("mine")
 	for _, part := range []string{`"method":"GET"`, `"path":"/v1/pets/1"`, `"route":"getPet"`, `"status":404`, `"client":"127.0.0.1"`, `"key":"key_`, `"deprecated":true`} {
 		if !strings.Contains(line, part) {
 			t.Errorf("%s is not in %s", part, line)
 		}
 	}
 	made := s.get("", "/v1/pets").header.Get("X-Request-Id")
-	if line := s.journal.of(made); !strings.Contains(line, `"status":401`) {
+	if line := s.log.lineOf(made); !strings.Contains(line, `"status":401`) {
 		t.Errorf("the line of %s is %q", made, line)
 	}
 }
 
-// undecided is a limiter that cannot decide.
-type undecided struct{}
+// failingLimiter is a limiter that cannot decide.
+type failingLimiter struct{}
 
-func (undecided) Take(context.Context, petstore.Ask) (petstore.Decision, error) {
+func (failingLimiter) Take(context.Context, petstore.Ask) (petstore.Decision, error) {
 	return petstore.Decision{}, petstore.NotDone(errors.New("no counter"))
 }
 
-func TestNothingPassesThatCouldNotBeCounted(t *testing.T) {
-	s := serve(t, func(c *httpapi.Config) { c.Limiter = undecided{} })
+func TestRequestThatCannotBeCountedIsRefused(t *testing.T) {
+	s := serve(t, func(c *httpapi.Config) { c.Limiter = failingLimiter{} })
 	for _, key := range []string{"", s.key(petstore.Free)} {
-		a, err := exchange(s.address, request("GET", "/v1/pets", key))
+		a, err := roundTrip(s.address, request("GET", "/v1/pets", key))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ const (
 	renewAge      = 4 * time.Second
 	maxKeys       = 65536
 	lookUpTimeout = 5 * time.Second
-	// maxLookUps is the number of look-ups that may wait for the storage at once. Others wait for a slot. They fail
+	// maxLookUps is the number of look-ups that may wait for the storage at once. Others wait for their turn. They fail
 	// when the storage has not answered any look-up for stallTimeout, because they would only pile up while it hangs.
 	maxLookUps   = 64
 	stallTimeout = time.Second
@@ -30,7 +30,7 @@ const (
 // most.
 type keyCache struct {
 	lookup       *batch.Grouped[petstore.SecretHash, *petstore.Key]
-	slots        chan struct{} // has one value for each look-up that waits for the storage
+	turns        chan struct{} // has one value for each look-up that waits for the storage
 	lastProgress atomic.Int64  // when a look-up last ended, or began while no other waited, in Unix nanoseconds
 
 	mu      sync.RWMutex
@@ -48,12 +48,12 @@ var errStalledLookUps = fmt.Errorf("%d look-ups of keys are waiting for the stor
 
 func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Time) *keyCache {
 	uses := newKeyUses(storage, log)
-	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), slots: make(chan struct{}, maxLookUps)}
+	c := &keyCache{entries: make(map[petstore.SecretHash]keyEntry), turns: make(chan struct{}, maxLookUps)}
 	c.lookup = batch.NewGrouped(func(hash petstore.SecretHash, _ int) (*petstore.Key, error) {
-		if err := c.takeSlot(); err != nil {
+		if err := c.takeTurn(); err != nil {
 			return nil, err
 		}
-		defer c.releaseSlot()
+		defer c.endTurn()
 		ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
 		defer cancel()
 		queriedAt, bans := now(), c.banCount()
@@ -72,14 +72,15 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 	return c
 }
 
-// takeSlot waits for a slot, for as long as the storage answers look-ups.
-func (c *keyCache) takeSlot() error {
-	if len(c.slots) == 0 {
+// takeTurn waits until fewer than maxLookUps look-ups are waiting. It fails if the storage does not answer any of them
+// for stallTimeout.
+func (c *keyCache) takeTurn() error {
+	if len(c.turns) == 0 {
 		c.lastProgress.Store(time.Now().UnixNano())
 	}
 	for {
 		select {
-		case c.slots <- struct{}{}:
+		case c.turns <- struct{}{}:
 			return nil
 		default:
 		}
@@ -88,15 +89,15 @@ func (c *keyCache) takeSlot() error {
 			return petstore.NotDone(errStalledLookUps)
 		}
 		select {
-		case c.slots <- struct{}{}:
+		case c.turns <- struct{}{}:
 			return nil
 		case <-time.After(wait):
 		}
 	}
 }
 
-func (c *keyCache) releaseSlot() {
-	<-c.slots
+func (c *keyCache) endTurn() {
+	<-c.turns
 	c.lastProgress.Store(time.Now().UnixNano())
 }
 

@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,7 @@ import (
 )
 
 func TestValidKeyCostsOneQueryIn5Seconds(t *testing.T) {
-	storage := meddle(t)
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Enterprise)
 	for range 3 {
@@ -26,23 +25,16 @@ func TestValidKeyCostsOneQueryIn5Seconds(t *testing.T) {
 	}
 }
 
-func TestKeyInUseIsLookedUpAgainWhileItsRequestsGoOn(t *testing.T) {
-	storage := meddle(t)
+func TestKeyInUseIsRenewedInTheBackground(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
-	secret, key := s.keep(petstore.NewKey("busy", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever))
+	secret, key := s.createKey(petstore.NewKey("busy", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever))
 	s.get(secret, "/v1/pets").has(t, "X-RateLimit-Limit", "100000000")
 	if _, err := storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{PerMinute: new(int64(90_000_000))}, noon); err != nil {
 		t.Fatal(err)
 	}
 	storage.count("FindKey")
-	asked, ask := make(chan struct{}, 10), make(chan struct{})
-	storage.with(func(_ context.Context, call string) error {
-		if call == "FindKey" {
-			asked <- struct{}{}
-			<-ask
-		}
-		return nil
-	})
+	asked, release := storage.blockLookUps(10)
 	s.clock.step(4 * time.Second)
 	for range 10 {
 		s.get(secret, "/v1/pets").has(t, "X-RateLimit-Limit", "100000000")
@@ -50,9 +42,9 @@ func TestKeyInUseIsLookedUpAgainWhileItsRequestsGoOn(t *testing.T) {
 	select {
 	case <-asked:
 	case <-time.After(30 * time.Second):
-		t.Fatal("nobody looks the key up before its 5 seconds are over")
+		t.Fatal("the key is not looked up before its 5 seconds are over")
 	}
-	close(ask)
+	close(release)
 	for deadline := time.Now().Add(30 * time.Second); s.get(secret, "/v1/pets").header.Get("X-RateLimit-Limit") != "90000000"; {
 		if time.Now().After(deadline) {
 			t.Fatal("the key that was looked up is not used")
@@ -65,14 +57,14 @@ func TestKeyInUseIsLookedUpAgainWhileItsRequestsGoOn(t *testing.T) {
 	}
 }
 
-func TestKeyThatEndsIsRefusedWithin5Seconds(t *testing.T) {
+func TestEndedKeyIsRefusedWithin5Seconds(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
 		limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
-		revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
-		old, rotated := s.keep(petstore.NewKey("rotated", petstore.Free, limits, noon, petstore.Forever))
-		retired, atOnce := s.keep(petstore.NewKey("rotated at once", petstore.Free, limits, noon, petstore.Forever))
-		short, _ := s.keep(petstore.NewKey("short", petstore.Free, limits, noon, 3*time.Second))
+		revoked, key := s.createKey(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
+		old, rotated := s.createKey(petstore.NewKey("rotated", petstore.Free, limits, noon, petstore.Forever))
+		retired, atOnce := s.createKey(petstore.NewKey("rotated at once", petstore.Free, limits, noon, petstore.Forever))
+		short, _ := s.createKey(petstore.NewKey("short", petstore.Free, limits, noon, 3*time.Second))
 		for _, secret := range []string{revoked, old, retired, short} {
 			s.get(secret, "/v1/pets").is(t, 200, "")
 		}
@@ -92,7 +84,7 @@ func TestKeyThatEndsIsRefusedWithin5Seconds(t *testing.T) {
 		s.clock.step(3*time.Second - 1)
 		s.get(short, "/v1/pets").is(t, 200, "")
 		s.clock.step(1)
-		s.get(short, "/v1/pets").is(t, 401, "unauthorized") // the cache knows when the key expires
+		s.get(short, "/v1/pets").is(t, 401, "unauthorized") // at once, because the cache knows when the key expires
 
 		s.clock.step(2 * time.Second)
 		s.get(revoked, "/v1/pets").is(t, 401, "unauthorized")
@@ -104,10 +96,10 @@ func TestKeyThatEndsIsRefusedWithin5Seconds(t *testing.T) {
 	})
 }
 
-func TestChangedPlanHoldsWithin5SecondsAndKeepsTheCounts(t *testing.T) {
+func TestChangedPlanTakesEffectWithin5SecondsAndKeepsTheCounts(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
 		s := serve(t, on(open(t)))
-		secret, key := s.keep(petstore.NewKey("a", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
+		secret, key := s.createKey(petstore.NewKey("a", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 		s.get(secret, "/v1/pets").has(t, "X-RateLimit-Remaining", "59")
 		if _, err := s.storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, noon); err != nil {
 			t.Fatal(err)
@@ -119,11 +111,11 @@ func TestChangedPlanHoldsWithin5SecondsAndKeepsTheCounts(t *testing.T) {
 	})
 }
 
-func TestKeyOfTheOperatorsChoiceNeedNotHaveTheForm(t *testing.T) {
+func TestNamedKeyMayHaveAnyForm(t *testing.T) {
 	const named = "a-key-of-my-own-choice=="
-	storage := meddle(t)
+	storage := openHooked(t)
 	s := serve(t, on(storage), func(c *httpapi.Config) { c.NamedKey = named })
-	s.journal.secrets = append(s.journal.secrets, named)
+	s.log.secrets = append(s.log.secrets, named)
 	s.get(named, "/v1/pets").is(t, 401, "unauthorized")
 	if err := storage.EnsureKey(t.Context(), petstore.NewKey("named", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(named)); err != nil {
 		t.Fatal(err)
@@ -137,7 +129,7 @@ func TestKeyOfTheOperatorsChoiceNeedNotHaveTheForm(t *testing.T) {
 	}
 }
 
-func TestStagingTakesKeysOfStaging(t *testing.T) {
+func TestStagingAcceptsOnlyStagingKeys(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.Environment = petstore.Staging })
 	s.get(s.key(petstore.Free), "/v1/pets").is(t, 401, "unauthorized")
 	secret := s.secret(petstore.Staging)

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// lastUsed waits until the storage says that the key was last used at that time.
+// lastUsed waits until the storage has that last-used time for the key.
 func (s *service) lastUsed(secret string, want time.Time) {
 	s.Helper()
 	var got time.Time
@@ -27,9 +27,9 @@ func (s *service) lastUsed(secret string, want time.Time) {
 	s.Fatalf("the key was last used at %v, want %v", got, want)
 }
 
-func TestUseOfAKeyIsNotedOnceAnHour(t *testing.T) {
+func TestLastUsedTimeIsUpdatedOnceAnHour(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, open opener) {
-		storage := &meddler{Storage: open(t), calls: make(map[string]int)}
+		storage := &hookedStorage{Storage: open(t), calls: make(map[string]int)}
 		s := serve(t, on(storage))
 		key := s.key(petstore.Enterprise)
 		s.clock.step(20 * time.Minute)
@@ -43,14 +43,14 @@ func TestUseOfAKeyIsNotedOnceAnHour(t *testing.T) {
 		s.get(key, "/v1/pets").is(t, 200, "")
 		s.lastUsed(key, noon.Add(time.Hour))
 		if n := storage.count("UseKey"); n != 2 {
-			t.Errorf("uses in two hours were noted %d times", n)
+			t.Errorf("the last-used time was updated %d times in two hours", n)
 		}
 	})
 }
 
-// Two services are two replicas.
-func TestUseThatAnotherReplicaNotedIsNotNotedAgain(t *testing.T) {
-	storage := meddle(t)
+// The two services stand for two replicas.
+func TestLastUsedTimeFromAnotherReplicaIsNotUpdatedAgain(t *testing.T) {
+	storage := openHooked(t)
 	one, other := serve(t, on(storage)), serve(t, on(storage))
 	key := one.key(petstore.Enterprise)
 	one.get(key, "/v1/pets").is(t, 200, "")
@@ -60,15 +60,15 @@ func TestUseThatAnotherReplicaNotedIsNotNotedAgain(t *testing.T) {
 	other.get(key, "/v1/pets").is(t, 200, "")
 	other.lastUsed(key, noon.Add(time.Hour))
 	if n := storage.count("UseKey"); n != 2 {
-		t.Errorf("two replicas noted uses in two hours %d times", n)
+		t.Errorf("two replicas updated the last-used time %d times in two hours", n)
 	}
 }
 
-func TestRefusedKeyIsNotUsed(t *testing.T) {
+func TestRefusedKeyHasNoLastUsedTime(t *testing.T) {
 	s := serve(t)
 	limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
-	expired, _ := s.keep(petstore.NewKey("expired", petstore.Free, limits, noon.Add(-time.Hour), time.Hour))
-	revoked, key := s.keep(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
+	expired, _ := s.createKey(petstore.NewKey("expired", petstore.Free, limits, noon.Add(-time.Hour), time.Hour))
+	revoked, key := s.createKey(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
 	if err := s.storage.RevokeKey(t.Context(), key.ID, noon); err != nil {
 		t.Fatal(err)
 	}
@@ -76,17 +76,17 @@ func TestRefusedKeyIsNotUsed(t *testing.T) {
 	s.get(revoked, "/v1/pets").is(t, 401, "unauthorized")
 	used := s.key(petstore.Free)
 	s.get(used, "/v1/pets").is(t, 200, "")
-	s.lastUsed(used, noon) // an earlier use would be stored by now
+	s.lastUsed(used, noon) // the updates of earlier requests would be stored by now
 	s.lastUsed(expired, time.Time{})
 	s.lastUsed(revoked, time.Time{})
 }
 
-func TestNotingAUseHoldsNoRequestUp(t *testing.T) {
-	storage := meddle(t)
+func TestUpdateOfTheLastUsedTimeDelaysNoRequest(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	keys := []string{s.key(petstore.Free), s.key(petstore.Free), s.key(petstore.Free)}
 	hanging, release := make(chan struct{}, len(keys)), make(chan struct{})
-	storage.with(func(_ context.Context, call string) error {
+	storage.setHook(func(_ context.Context, call string) error {
 		if call == "UseKey" {
 			hanging <- struct{}{}
 			<-release
@@ -101,7 +101,7 @@ func TestNotingAUseHoldsNoRequestUp(t *testing.T) {
 	}
 	<-hanging
 	if n := storage.count("UseKey"); n != 1 {
-		t.Errorf("%d uses are noted at once", n)
+		t.Errorf("%d updates run at once", n)
 	}
 	close(release)
 	for _, key := range keys {
@@ -109,12 +109,12 @@ func TestNotingAUseHoldsNoRequestUp(t *testing.T) {
 	}
 }
 
-func TestUseThatCannotBeNotedFailsNoRequestAndIsNotedLater(t *testing.T) {
-	storage := meddle(t)
+func TestFailedUpdateOfTheLastUsedTimeIsRetried(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Free)
 	failed := make(chan struct{}, 1)
-	storage.with(func(_ context.Context, call string) error {
+	storage.setHook(func(_ context.Context, call string) error {
 		if call != "UseKey" {
 			return nil
 		}
@@ -123,16 +123,16 @@ func TestUseThatCannotBeNotedFailsNoRequestAndIsNotedLater(t *testing.T) {
 	})
 	s.get(key, "/v1/pets").is(t, 200, "")
 	<-failed
-	storage.with(nil)
-	noted := false
-	for i := 0; i < 500 && !noted; i++ { // the failure may not be over yet when the key is looked up again
+	storage.setHook(nil)
+	updated := false
+	for i := 0; i < 500 && !updated; i++ { // the failed update may not have ended when the key is looked up again
 		s.clock.step(5 * time.Second)
 		s.get(key, "/v1/pets").is(t, 200, "")
 		found, err := storage.FindKey(t.Context(), petstore.HashSecret(key))
-		noted = err == nil && !found.LastUsedAt.IsZero()
+		updated = err == nil && !found.LastUsedAt.IsZero()
 	}
 	s.lastUsed(key, noon)
-	if strings.Contains(s.journal.String(), "the disk is full") {
-		t.Error("the log tells of it at its usual level")
+	if strings.Contains(s.log.String(), "the disk is full") {
+		t.Error("the failure is logged above debug level")
 	}
 }

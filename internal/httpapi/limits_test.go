@@ -25,15 +25,15 @@ func (a *answer) number(t testing.TB, name string) int64 {
 	return n
 }
 
-// told fails the test unless the answer tells these limits.
-func (a *answer) told(t testing.TB, limit, remaining int64, reset time.Time) {
+// hasLimits fails the test unless the answer has these rate-limit headers.
+func (a *answer) hasLimits(t testing.TB, limit, remaining int64, reset time.Time) {
 	t.Helper()
 	a.has(t, "X-RateLimit-Limit", fmt.Sprint(limit))
 	a.has(t, "X-RateLimit-Remaining", fmt.Sprint(remaining))
 	a.has(t, "X-RateLimit-Reset", fmt.Sprint(reset.Unix()))
 }
 
-func TestConcurrentRequestsOfAMinuteAreCountedExactly(t *testing.T) {
+func TestConcurrentRequestsAreCountedExactly(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Free)
 	var mu sync.Mutex
@@ -58,17 +58,17 @@ func TestConcurrentRequestsOfAMinuteAreCountedExactly(t *testing.T) {
 	}
 	all.Wait()
 	if statuses[200] != 60 || statuses[429] != 8*14-60 {
-		t.Errorf("got %v, want 60 that pass and %d that are refused", statuses, 8*14-60)
+		t.Errorf("got %v, want 60 to pass and %d to be refused", statuses, 8*14-60)
 	}
 	slices.Sort(left)
 	for i, n := range left {
 		if n != int64(i) {
-			t.Fatalf("what was told to be left: %v, want each number once", left)
+			t.Fatalf("the remaining requests are %v, want each number once", left)
 		}
 	}
 }
 
-func TestClientThatWaitsAsLongAsItIsToldPasses(t *testing.T) {
+func TestClientThatWaitsForRetryAfterPasses(t *testing.T) {
 	for _, offset := range []time.Duration{0, time.Millisecond, 29*time.Second + 999*time.Millisecond, 59 * time.Second, time.Minute - time.Millisecond, time.Minute - time.Nanosecond} {
 		t.Run(offset.String(), func(t *testing.T) {
 			s := serve(t)
@@ -77,63 +77,63 @@ func TestClientThatWaitsAsLongAsItIsToldPasses(t *testing.T) {
 			s.repeat(request("GET", "/v1/pets", key), 60)
 			a := s.get(key, "/v1/pets")
 			a.is(t, 429, "rate_limited")
-			a.told(t, 60, 0, noon.Add(time.Minute))
+			a.hasLimits(t, 60, 0, noon.Add(time.Minute))
 
 			wait := time.Duration(a.number(t, "Retry-After")) * time.Second
 			if over := wait - (time.Minute - offset); over < 0 || over >= time.Second+time.Millisecond {
-				t.Errorf("%v before the minute's end the client shall wait %v", time.Minute-offset, wait)
+				t.Errorf("%v before the end of the minute, Retry-After is %v", time.Minute-offset, wait)
 			}
 			s.clock.step(time.Unix(a.number(t, "X-RateLimit-Reset"), 0).Sub(s.clock.now()))
 			a = s.get(key, "/v1/pets")
 			a.is(t, 200, "")
-			a.told(t, 60, 59, noon.Add(2*time.Minute))
+			a.hasLimits(t, 60, 59, noon.Add(2*time.Minute))
 		})
 	}
 }
 
-func TestDayIsCountedTooAndTheScarcerWindowIsShown(t *testing.T) {
+func TestDayIsCountedAndTheScarcerWindowIsShown(t *testing.T) {
 	s := serve(t)
-	key, _ := s.keep(petstore.NewKey("small", petstore.Enterprise, petstore.Limits{PerMinute: 4, PerDay: 6}, noon, petstore.Forever))
+	key, _ := s.createKey(petstore.NewKey("small", petstore.Enterprise, petstore.Limits{PerMinute: 4, PerDay: 6}, noon, petstore.Forever))
 	midnight := noon.Add(12 * time.Hour)
 	for remaining := int64(3); remaining >= 0; remaining-- {
-		s.get(key, "/v1/pets").told(t, 4, remaining, noon.Add(time.Minute))
+		s.get(key, "/v1/pets").hasLimits(t, 4, remaining, noon.Add(time.Minute))
 	}
 	s.get(key, "/v1/pets").is(t, 429, "rate_limited")
 	s.clock.step(time.Minute)
-	s.get(key, "/v1/pets").told(t, 6, 1, midnight)
-	s.get(key, "/v1/pets").told(t, 6, 0, midnight)
+	s.get(key, "/v1/pets").hasLimits(t, 6, 1, midnight)
+	s.get(key, "/v1/pets").hasLimits(t, 6, 0, midnight)
 	s.clock.step(time.Hour)
 	a := s.get(key, "/v1/pets")
 	a.is(t, 429, "rate_limited")
-	a.told(t, 6, 0, midnight)
+	a.hasLimits(t, 6, 0, midnight)
 	a.has(t, "Retry-After", fmt.Sprint(12*3600-60-3600))
 	s.clock.step(12*time.Hour - time.Minute - time.Hour)
 	a = s.get(key, "/v1/pets")
 	a.is(t, 200, "")
-	a.told(t, 4, 3, midnight.Add(time.Minute))
+	a.hasLimits(t, 4, 3, midnight.Add(time.Minute))
 }
 
 func TestPlansHaveTheirLimits(t *testing.T) {
 	s := serve(t)
 	for plan, limit := range map[petstore.Plan]int64{petstore.Free: 60, petstore.Pro: 300, petstore.Business: 1000, petstore.Enterprise: 100_000_000} {
-		s.get(s.key(plan), "/v1/pets").told(t, limit, limit-1, noon.Add(time.Minute))
+		s.get(s.key(plan), "/v1/pets").hasLimits(t, limit, limit-1, noon.Add(time.Minute))
 	}
 }
 
 func TestRotationDoesNotDoubleTheQuota(t *testing.T) {
 	s := serve(t)
-	secret, key := s.keep(petstore.NewKey("rotated", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
+	secret, key := s.createKey(petstore.NewKey("rotated", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 	s.repeat(request("GET", "/v1/pets", secret), 40)
 	next := s.secret(petstore.Production)
 	if _, err := s.storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), noon, 24*time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	s.get(next, "/v1/pets").told(t, 60, 19, noon.Add(time.Minute))
-	s.get(secret, "/v1/pets").told(t, 60, 18, noon.Add(time.Minute))
+	s.get(next, "/v1/pets").hasLimits(t, 60, 19, noon.Add(time.Minute))
+	s.get(secret, "/v1/pets").hasLimits(t, 60, 18, noon.Add(time.Minute))
 }
 
 func TestGarbageCostsNoQuery(t *testing.T) {
-	storage := meddle(t)
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	for _, token := range []string{"", "garbage", petstore.NewSecret(petstore.Staging), petstore.NewSecret(petstore.Production)[:42]} {
 		for range 10 {
@@ -145,8 +145,8 @@ func TestGarbageCostsNoQuery(t *testing.T) {
 	}
 }
 
-func TestAddressThatSentTooMuchCostsNoQuery(t *testing.T) {
-	storage := meddle(t)
+func TestAddressBeyondItsLimitCostsNoQuery(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	valid, fresh := s.key(petstore.Free), s.key(petstore.Free)
 	s.get(valid, "/v1/pets").is(t, 200, "")
@@ -161,7 +161,7 @@ func TestAddressThatSentTooMuchCostsNoQuery(t *testing.T) {
 	for range 10 {
 		a := s.get(petstore.NewSecret(petstore.Production), "/v1/pets")
 		a.is(t, 429, "rate_limited")
-		a.told(t, 1000, 0, noon.Add(time.Minute))
+		a.hasLimits(t, 1000, 0, noon.Add(time.Minute))
 		a.has(t, "Retry-After", "60")
 	}
 	s.get(fresh, "/v1/pets").is(t, 429, "rate_limited")
@@ -177,13 +177,13 @@ func TestAddressThatSentTooMuchCostsNoQuery(t *testing.T) {
 	s.get(fresh, "/v1/pets").is(t, 200, "")
 }
 
-// turning is a limiter that lets the minute end during every peek.
-type turning struct {
+// turningLimiter is a limiter for which a minute passes during every peek.
+type turningLimiter struct {
 	petstore.Limiter
 	clock *clock
 }
 
-func (l turning) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
+func (l turningLimiter) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
 	d, err := l.Limiter.Take(ctx, ask)
 	if ask.Peek {
 		l.clock.step(time.Minute)
@@ -191,10 +191,10 @@ func (l turning) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision,
 	return d, err
 }
 
-func TestKeyThatWasNotCheckedIsNeverSaidToBeInvalid(t *testing.T) {
+func TestUncheckedKeyIsNotCalledInvalid(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) {
 		minutes := new(clock)
-		c.Limiter = turning{ratelimit.NewMemory(minutes.now), minutes}
+		c.Limiter = turningLimiter{ratelimit.NewMemory(minutes.now), minutes}
 	})
 	key := s.key(petstore.Free)
 	s.repeat(request("GET", "/", ""), 1000)
@@ -204,7 +204,7 @@ func TestKeyThatWasNotCheckedIsNeverSaidToBeInvalid(t *testing.T) {
 	s.get(key, "/v1/pets").is(t, 200, "")
 }
 
-func TestClientsBehindTrustedProxiesAreCountedApart(t *testing.T) {
+func TestClientsBehindTrustedProxiesAreCountedSeparately(t *testing.T) {
 	left := func(s *service, forwarded ...string) int64 {
 		return s.get("", "/v1/pets", forwarded...).number(s, "X-RateLimit-Remaining")
 	}

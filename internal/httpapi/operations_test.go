@@ -33,7 +33,7 @@ func TestRouteTableAndDocumentNameTheSameOperations(t *testing.T) {
 	}
 }
 
-func TestNextPageOfTheDocumentIsOneThatIsGivenOut(t *testing.T) {
+func TestNextPageExampleOfTheDocumentIsReal(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestNextPageOfTheDocumentIsOneThatIsGivenOut(t *testing.T) {
 	}
 }
 
-func TestPathsAreMatchedToTheLetter(t *testing.T) {
+func TestPathsAreMatchedExactly(t *testing.T) {
 	table := newRouter(operations)
 	for path, want := range map[string]string{
 		"/v1/pets":         "",

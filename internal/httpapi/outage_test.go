@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -13,17 +12,17 @@ import (
 	"petstore/internal/testservice"
 )
 
-// meddleAt is meddle on the PostgreSQL at that address.
-func meddleAt(t testing.TB, address string) *meddler {
+// openHookedAt returns a hookedStorage on the PostgreSQL server at that address.
+func openHookedAt(t testing.TB, address string) *hookedStorage {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Config{
 		URL: "postgres://postgres@" + address + "/postgres?sslmode=disable", Environment: petstore.Production, Create: true,
 	})
-	return &meddler{Storage: closedWith(t, db, err), calls: make(map[string]int)}
+	return &hookedStorage{Storage: closeAfterTest(t, db, err), calls: make(map[string]int)}
 }
 
-// someKeys makes keys that are not cached.
-func (s *service) someKeys(n int) []string {
+// uncachedKeys creates n keys that are not cached yet.
+func (s *service) uncachedKeys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {
 		keys[i] = s.key(petstore.Enterprise)
@@ -31,10 +30,10 @@ func (s *service) someKeys(n int) []string {
 	return keys
 }
 
-func TestOutageOfTheDatabaseCountsForNobody(t *testing.T) {
+func TestRequestsDuringADatabaseOutageAreNotCounted(t *testing.T) {
 	server := testservice.StartPostgres(t)
-	s := serve(t, on(meddleAt(t, server.Address)))
-	keys := s.someKeys(10)
+	s := serve(t, on(openHookedAt(t, server.Address)))
+	keys := s.uncachedKeys(10)
 	stale := s.key(petstore.Free)
 	s.get(stale, "/v1/pets").is(t, 200, "")
 	s.clock.step(5 * time.Second)
@@ -59,22 +58,22 @@ func TestOutageOfTheDatabaseCountsForNobody(t *testing.T) {
 	a := s.get(stale, "/v1/pets")
 	a.is(t, 503, "unavailable")
 	a.has(t, "WWW-Authenticate", "")
-	a.told(t, 1000, 1000, noon.Add(time.Minute))
-	s.get("garbage", "/v1/pets").told(t, 1000, 999, noon.Add(time.Minute))
+	a.hasLimits(t, 1000, 1000, noon.Add(time.Minute))
+	s.get("garbage", "/v1/pets").hasLimits(t, 1000, 999, noon.Add(time.Minute))
 	server.Start(t)
 	for _, key := range keys {
 		s.get(key, "/v1/pets").is(t, 200, "")
 	}
-	s.get(stale, "/v1/pets").told(t, 60, 58, noon.Add(time.Minute))
+	s.get(stale, "/v1/pets").hasLimits(t, 60, 58, noon.Add(time.Minute))
 }
 
-func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
+func TestLookUpsDoNotPileUpWhileTheDatabaseHangs(t *testing.T) {
 	const most = 64
 	server := testservice.StartPostgres(t)
-	storage := meddleAt(t, server.Address)
+	storage := openHookedAt(t, server.Address)
 	s := serve(t, on(storage))
-	keys := s.someKeys(most + 20)
-	asked, ask := storage.holdLookUps(len(keys))
+	keys := s.uncachedKeys(most + 20)
+	asked, release := storage.blockLookUps(len(keys))
 	server.Pause(t)
 	answers := make(chan string)
 	for _, key := range keys[:most] {
@@ -92,13 +91,13 @@ func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
 		<-asked
 	}
 	for _, key := range keys[most:] {
-		s.get(key, "/v1/pets").is(t, 503, "unavailable") // the others still wait
+		s.get(key, "/v1/pets").is(t, 503, "unavailable") // while the others still wait
 	}
 	if n := storage.count("FindKey"); n != most {
 		t.Errorf("%d look-ups wait, want %d", n, most)
 	}
-	s.get("garbage", "/v1/pets").told(t, 1000, 999, noon.Add(time.Minute))
-	close(ask)
+	s.get("garbage", "/v1/pets").hasLimits(t, 1000, 999, noon.Add(time.Minute))
+	close(release)
 	for range most {
 		if got := <-answers; got != "503 unavailable" {
 			t.Errorf("a look-up that waited got %s", got)
@@ -110,12 +109,12 @@ func TestFewLookUpsWaitForADatabaseThatHangs(t *testing.T) {
 	}
 }
 
-func TestMoreKeysThanAreLookedUpAtOnceAllGetTheirTurn(t *testing.T) {
+func TestLookUpsBeyondTheMaximumGetTheirTurn(t *testing.T) {
 	const most = 64
-	storage := meddle(t)
+	storage := openHooked(t)
 	s := serve(t, on(storage))
-	keys := s.someKeys(3 * most)
-	asked, ask := storage.holdLookUps(len(keys))
+	keys := s.uncachedKeys(3 * most)
+	asked, release := storage.blockLookUps(len(keys))
 	answers := make(chan int)
 	for _, key := range keys {
 		go func() {
@@ -129,7 +128,7 @@ func TestMoreKeysThanAreLookedUpAtOnceAllGetTheirTurn(t *testing.T) {
 	for range most {
 		<-asked
 	}
-	close(ask)
+	close(release)
 	for range keys {
 		if got := <-answers; got != 200 {
 			t.Errorf("a key got %d", got)
@@ -137,34 +136,27 @@ func TestMoreKeysThanAreLookedUpAtOnceAllGetTheirTurn(t *testing.T) {
 	}
 }
 
-// A request whose client gives up before the database answers is not counted either.
-func TestLookUpThatTheClientGivesUpCountsForNobody(t *testing.T) {
-	storage := meddle(t)
+// A client that hangs up before the database answers costs nobody a request.
+func TestAbandonedLookUpIsNotCounted(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Free)
-	asked, ask := make(chan struct{}), make(chan struct{})
-	storage.with(func(_ context.Context, call string) error {
-		if call == "FindKey" {
-			close(asked)
-			<-ask
-		}
-		return nil
-	})
+	asked, release := storage.blockLookUps(1)
 	conn := dial(t, s.address)
 	fmt.Fprint(conn, request("GET", "/v1/pets", key, "X-Request-Id: gone"))
 	<-asked
 	conn.Close()
-	if line := s.journal.of("gone"); !strings.Contains(line, `"status":499`) {
+	if line := s.log.lineOf("gone"); !strings.Contains(line, `"status":499`) {
 		t.Errorf("the log says %s", line)
 	}
-	close(ask)
-	s.get("garbage", "/v1/pets").told(t, 1000, 999, noon.Add(time.Minute))
+	close(release)
+	s.get("garbage", "/v1/pets").hasLimits(t, 1000, 999, noon.Add(time.Minute))
 }
 
-func TestCreateWhoseAnswerTheDatabaseLostCanBeSentAgain(t *testing.T) {
+func TestCreateWithALostDatabaseAnswerCanBeRepeated(t *testing.T) {
 	server := testservice.StartPostgres(t)
 	proxy := testservice.StartProxy(t, server.Address)
-	s := serve(t, on(meddleAt(t, proxy.Address)))
+	s := serve(t, on(openHookedAt(t, proxy.Address)))
 	key := s.key(petstore.Enterprise)
 	for _, way := range []struct {
 		name string
@@ -179,6 +171,6 @@ func TestCreateWhoseAnswerTheDatabaseLostCanBeSentAgain(t *testing.T) {
 		a.has(t, "Idempotency-Replayed", "true")
 	}
 	if pets := s.pets(); len(pets) != 2 {
-		t.Errorf("stored are %v, want each once", pets)
+		t.Errorf("%v are stored, want each once", pets)
 	}
 }

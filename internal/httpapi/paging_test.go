@@ -10,12 +10,12 @@ import (
 	"petstore/internal/petstore"
 )
 
-// parsePets reads the query of a list of animals.
+// parsePets reads the query string of listPets.
 func parsePets(raw string) (petsQuery, error) {
 	return parseQuery(raw, newPetsQuery(), petParameters)
 }
 
-func TestQueryIsReadAsItWasMeant(t *testing.T) {
+func TestQueryParametersAreRead(t *testing.T) {
 	second := string(appendCursor(nil, petCursor, 41))
 	for _, c := range []struct {
 		query string
@@ -37,7 +37,7 @@ func TestQueryIsReadAsItWasMeant(t *testing.T) {
 	}
 }
 
-func TestCursorLeadsToWhereItWasMade(t *testing.T) {
+func TestCursorRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.Int64Range(1, math.MaxInt64).Draw(t, "before")
 		cursor := string(appendCursor(nil, petCursor, before))
@@ -50,7 +50,7 @@ func TestCursorLeadsToWhereItWasMade(t *testing.T) {
 	})
 }
 
-func TestCursorThatWasNotGivenOutIsRefused(t *testing.T) {
+func TestForgedCursorIsRefused(t *testing.T) {
 	good := string(appendCursor(nil, petCursor, 41))
 	rapid.Check(t, func(t *rapid.T) {
 		cursor := rapid.OneOf(
@@ -70,7 +70,7 @@ func TestCursorThatWasNotGivenOutIsRefused(t *testing.T) {
 	}
 }
 
-func TestNextPageIsNamedByALinkThatAsksForIt(t *testing.T) {
+func TestLinkToTheNextPageRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := petstore.PetQuery{
 			Limit:  rapid.IntRange(1, 100).Draw(t, "limit"),
@@ -91,7 +91,7 @@ func TestNextPageIsNamedByALinkThatAsksForIt(t *testing.T) {
 	})
 }
 
-func TestNextPageIsNamedByItsThreeParameters(t *testing.T) {
+func TestLinkToTheNextPageHasItsParameters(t *testing.T) {
 	links := newLinks("")
 	if got, want := links.nextPets(petstore.PetQuery{Limit: 20}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=20>; rel="next"`; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -10,8 +10,8 @@ import (
 	"petstore/internal/httpapi"
 )
 
-// Load balancers ask every second: their lines would bury those of clients.
-func TestProbesAreLoggedAtDebugOnly(t *testing.T) {
+// Load balancers send a probe every second. Their lines would bury those of clients.
+func TestProbesAreLoggedOnlyAtDebugLevel(t *testing.T) {
 	t.Parallel()
 	answers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	for _, c := range []struct {
@@ -27,7 +27,7 @@ func TestProbesAreLoggedAtDebugOnly(t *testing.T) {
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			t.Parallel()
-			lines := new(journal)
+			lines := new(testLog)
 			s := serve(t, func(config *httpapi.Config) {
 				config.Pages = map[string]http.Handler{"/page": answers}
 				config.Probes = map[string]http.Handler{"/probe": answers}

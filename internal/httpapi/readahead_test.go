@@ -10,15 +10,15 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// distant is a slow limiter: it decides a request that it has begun only after the storage was asked.
-type distant struct {
+// distantLimiter is a slow limiter: after Begin, it decides only once the storage was read.
+type distantLimiter struct {
 	*ratelimit.Memory
 	refuses bool
 	begun   int
-	asked   chan struct{} // gets a value with every read
+	asked   chan struct{} // gets a value for every read of the storage
 }
 
-func (d *distant) Begin(ask petstore.Ask) func() (petstore.Decision, error) {
+func (d *distantLimiter) Begin(ask petstore.Ask) func() (petstore.Decision, error) {
 	d.begun++
 	return func() (petstore.Decision, error) {
 		select {
@@ -32,13 +32,13 @@ func (d *distant) Begin(ask petstore.Ask) func() (petstore.Decision, error) {
 	}
 }
 
-func serveDistant(t *testing.T) (*service, *distant, *meddler) {
-	storage, limiter := meddle(t), &distant{asked: make(chan struct{}, 10)}
+func serveDistant(t *testing.T) (*service, *distantLimiter, *hookedStorage) {
+	storage, limiter := openHooked(t), &distantLimiter{asked: make(chan struct{}, 10)}
 	s := serve(t, on(storage), func(c *httpapi.Config) {
 		limiter.Memory = ratelimit.NewMemory(c.Now)
 		c.Limiter, c.Distant = limiter, limiter
 	})
-	storage.with(func(_ context.Context, call string) error {
+	storage.setHook(func(_ context.Context, call string) error {
 		if call == "ListPets" || call == "GetPet" {
 			limiter.asked <- struct{}{}
 		}
@@ -47,12 +47,12 @@ func serveDistant(t *testing.T) (*service, *distant, *meddler) {
 	return s, limiter, storage
 }
 
-func TestAReadIsDoneWhileTheLimiterDecides(t *testing.T) {
+func TestReadGoesAheadWhileTheLimiterDecides(t *testing.T) {
 	s, limiter, _ := serveDistant(t)
 	key := s.key(petstore.Free)
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
 	if limiter.begun != 0 {
-		t.Error("a create does not wait for the limiter")
+		t.Error("a create went ahead of the limiter")
 	}
 	for i, target := range []string{"/v1/pets", "/v1/pets/1", "/v1/pets/2"} {
 		a := s.get(key, target)
@@ -69,7 +69,7 @@ func TestAReadIsDoneWhileTheLimiterDecides(t *testing.T) {
 	}
 }
 
-func TestNothingOfAReadIsSentThatTheLimiterRefuses(t *testing.T) {
+func TestReadThatTheLimiterRefusesSendsNothing(t *testing.T) {
 	s, limiter, storage := serveDistant(t)
 	key := s.key(petstore.Free)
 	for range 3 {
@@ -85,12 +85,12 @@ func TestNothingOfAReadIsSentThatTheLimiterRefuses(t *testing.T) {
 			a.has(t, "Link", "")
 		}
 	}
-	for _, target := range []string{"/v1/pets?limit=0", "/v1/pets/none"} { // later steps refuse these without asking the storage
+	for _, target := range []string{"/v1/pets?limit=0", "/v1/pets/none"} { // later steps refuse these without reading the storage
 		limiter.asked <- struct{}{}
 		s.get(key, target).is(t, 429, "key_banned")
 	}
 	limiter.refuses = false
-	storage.with(func(_ context.Context, call string) error {
+	storage.setHook(func(_ context.Context, call string) error {
 		if call == "GetPet" {
 			limiter.asked <- struct{}{}
 			panic("the storage")

@@ -21,10 +21,10 @@ import (
 	"petstore/internal/testservice"
 )
 
-// noon is when every test begins, by the service's clock.
+// noon is the time on the service's clock when a test begins.
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// clock stands still until it is stepped.
+// clock is a clock that moves only when a test calls step.
 type clock struct{ sinceNoon atomic.Int64 }
 
 func (c *clock) now() time.Time       { return noon.Add(time.Duration(c.sinceNoon.Load())) }
@@ -37,20 +37,20 @@ type service struct {
 	storage petstore.Storage
 	api     *httpapi.API
 	address string
-	journal *journal
+	log     *testLog
 }
 
-// in is the same service in a part of the test.
+// in returns the same service for a subtest.
 func (s *service) in(t *testing.T) *service {
 	part := *s
 	part.T = t
 	return &part
 }
 
-// opener opens a new, empty storage that is closed with the test.
+// opener opens a new, empty storage, which is closed when the test ends.
 type opener func(t testing.TB) petstore.Storage
 
-// onEveryStorage runs the same checks on a service with each kind of storage.
+// onEveryStorage runs check once for each kind of storage.
 func onEveryStorage(t *testing.T, check func(t *testing.T, open opener)) {
 	t.Run("sqlite", func(t *testing.T) { check(t, openSQLite) })
 	t.Run("postgres", func(t *testing.T) { check(t, openPostgres) })
@@ -58,20 +58,20 @@ func onEveryStorage(t *testing.T, check func(t *testing.T, open opener)) {
 
 func openSQLite(t testing.TB) petstore.Storage { return openSQLiteAt(t, time.Now) }
 
-// openSQLiteAt opens a storage in which orders end by that clock.
+// openSQLiteAt opens a storage in which orders expire by that clock.
 func openSQLiteAt(t testing.TB, now func() time.Time) petstore.Storage {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true, Now: now})
-	return closedWith(t, db, err)
+	return closeAfterTest(t, db, err)
 }
 
 func openPostgres(t testing.TB) petstore.Storage {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: testservice.Postgres(t), Environment: petstore.Production, Create: true})
-	return closedWith(t, db, err)
+	return closeAfterTest(t, db, err)
 }
 
-func closedWith(t testing.TB, storage petstore.Storage, err error) petstore.Storage {
+func closeAfterTest(t testing.TB, storage petstore.Storage, err error) petstore.Storage {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -84,13 +84,13 @@ func closedWith(t testing.TB, storage petstore.Storage, err error) petstore.Stor
 	return storage
 }
 
-// serve starts a service on SQLite, or on what the settings put in its place.
+// serve starts a service with these settings. Unless they set another storage, it uses SQLite.
 func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	t.Helper()
-	s := &service{T: t, clock: new(clock), journal: new(journal)}
+	s := &service{T: t, clock: new(clock), log: new(testLog)}
 	config := httpapi.Config{
 		Environment: petstore.Production,
-		Log:         slog.New(slog.NewJSONHandler(s.journal, nil)),
+		Log:         slog.New(slog.NewJSONHandler(s.log, nil)),
 		Metrics:     prometheus.NewRegistry(),
 		Now:         s.clock.now,
 		Limiter:     ratelimit.NewMemory(s.clock.now),
@@ -112,17 +112,18 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 		Handler:                      strict(t, s.api),
 		MaxHeaderBytes:               128 << 10,
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(slog.NewTextHandler(s.journal, nil), slog.LevelError),
+		ErrorLog:                     slog.NewLogLogger(slog.NewTextHandler(s.log, nil), slog.LevelError),
 	}
 	go server.Serve(listener)
 	t.Cleanup(func() {
 		server.Close()
-		s.journal.keepsSecrets(t)
+		s.log.expectNoSecrets(t)
 	})
 	return s
 }
 
-// strict lets a handler add headers as package server does, and fails the test if one comes twice or after the status.
+// strict gives a handler the AddHeader method of package server. It fails the test if a header is added twice or after
+// the status.
 func strict(t *testing.T, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&strictWriter{ResponseWriter: w, t: t}, r)
@@ -137,7 +138,7 @@ type strictWriter struct {
 
 func (w *strictWriter) AddHeader(name, value string) {
 	if before, there := w.Header()[name]; there || w.sent {
-		w.t.Errorf("%s: %s is added after %q, after the status: %v", name, value, before, w.sent)
+		w.t.Errorf("%s: %s is added; before it: %q; after the status: %v", name, value, before, w.sent)
 	}
 	w.Header()[name] = []string{value}
 }
@@ -153,7 +154,7 @@ func on(storage petstore.Storage) func(*httpapi.Config) {
 	return func(c *httpapi.Config) { c.Storage = storage }
 }
 
-// key makes a key of that plan and returns its secret.
+// key creates a key of that plan and returns its secret.
 func (s *service) key(plan petstore.Plan) string {
 	s.Helper()
 	limits, err := plan.Limits(0, 0)
@@ -163,12 +164,12 @@ func (s *service) key(plan petstore.Plan) string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	secret, _ := s.keep(petstore.NewKey("test", plan, limits, s.clock.now(), petstore.Forever))
+	secret, _ := s.createKey(petstore.NewKey("test", plan, limits, s.clock.now(), petstore.Forever))
 	return secret
 }
 
-// keep stores a key under a new secret.
-func (s *service) keep(key petstore.Key) (string, petstore.Key) {
+// createKey stores a key with a new secret, and returns the secret and the key.
+func (s *service) createKey(key petstore.Key) (string, petstore.Key) {
 	s.Helper()
 	secret := s.secret(petstore.Production)
 	if err := s.storage.CreateKey(s.Context(), key, petstore.HashSecret(secret)); err != nil {
@@ -177,14 +178,14 @@ func (s *service) keep(key petstore.Key) (string, petstore.Key) {
 	return secret, key
 }
 
-// secret makes a secret that must never be logged.
+// secret generates a secret. The test fails if it is ever logged.
 func (s *service) secret(env petstore.Environment) string {
 	secret := petstore.NewSecret(env)
-	s.journal.secrets = append(s.journal.secrets, secret)
+	s.log.secrets = append(s.log.secrets, secret)
 	return secret
 }
 
-// pets lists what is stored.
+// pets returns all stored animals.
 func (s *service) pets() []petstore.Pet {
 	s.Helper()
 	pets, err := s.storage.ListPets(s.Context(), petstore.PetQuery{Limit: 10_000})
@@ -194,27 +195,27 @@ func (s *service) pets() []petstore.Pet {
 	return pets
 }
 
-// journal is what was logged, and what must not be.
-type journal struct {
+// testLog keeps what was logged, and the secrets that must not be logged.
+type testLog struct {
 	mu      sync.Mutex
 	text    strings.Builder
 	secrets []string
 }
 
-func (j *journal) Write(b []byte) (int, error) {
+func (j *testLog) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.Write(b)
 }
 
-func (j *journal) String() string {
+func (j *testLog) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()
 }
 
-// of waits for the line about a request, which is written after its answer.
-func (j *journal) of(requestID string) string {
+// lineOf returns the line of a request. It waits for the line, which is logged after the answer.
+func (j *testLog) lineOf(requestID string) string {
 	for range 30_000 {
 		for line := range strings.Lines(j.String()) {
 			if strings.Contains(line, `"id":"`+requestID+`"`) {
@@ -226,11 +227,11 @@ func (j *journal) of(requestID string) string {
 	return ""
 }
 
-func (j *journal) keepsSecrets(t testing.TB) {
+func (j *testLog) expectNoSecrets(t testing.TB) {
 	text := j.String()
 	for _, secret := range j.secrets {
 		if strings.Contains(text, secret) {
-			t.Errorf("the log tells the secret %s", secret)
+			t.Errorf("the log contains the secret %s", secret)
 		}
 	}
 }

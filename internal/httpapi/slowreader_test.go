@@ -14,8 +14,9 @@ import (
 
 const longPage = "/v1/pets?limit=100"
 
-// fillLong stores animals with long names. A page of a hundred has 600 kB, more than an unread connection holds.
-func (s *service) fillLong() {
+// addLongNames stores a hundred animals with long names. A page of all of them has 600 kB, more than an unread
+// connection buffers.
+func (s *service) addLongNames() {
 	s.Helper()
 	for range 100 {
 		if _, _, err := s.storage.CreatePet(s.Context(), petstore.NewPet{Name: strings.Repeat("<", 1000), CategoryID: 1, Status: petstore.Available}, nil); err != nil {
@@ -24,10 +25,10 @@ func (s *service) fillLong() {
 	}
 }
 
-// narrow gives every connection small buffers, so that an answer that is not read soon stops.
-type narrow struct{ net.Listener }
+// smallBuffers is a listener whose connections have small buffers, so that an unread answer soon blocks.
+type smallBuffers struct{ net.Listener }
 
-func (n narrow) Accept() (net.Conn, error) {
+func (n smallBuffers) Accept() (net.Conn, error) {
 	conn, err := n.Listener.Accept()
 	if err == nil {
 		err = conn.(*net.TCPConn).SetWriteBuffer(32 << 10)
@@ -35,16 +36,16 @@ func (n narrow) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// serveNarrow serves the same API on another port, with small buffers.
-func (s *service) serveNarrow() (address string) {
+// serveSmallBuffers serves the same API on another port, with small buffers.
+func (s *service) serveSmallBuffers() (address string) {
 	server := httptest.NewUnstartedServer(s.api)
-	server.Listener = narrow{server.Listener}
+	server.Listener = smallBuffers{server.Listener}
 	server.Start()
 	s.Cleanup(server.CloseClientConnections)
 	return server.Listener.Addr().String()
 }
 
-// stall asks for the long page, sees its answer begin, and reads no further.
+// stall requests the long page, waits for the first byte of the answer, and reads no further.
 func (s *service) stall(address, key, id string) net.Conn {
 	s.Helper()
 	conn := dial(s.T, address)
@@ -56,11 +57,11 @@ func (s *service) stall(address, key, id string) net.Conn {
 	return conn
 }
 
-func TestClientsThatDoNotReadTakeNoPlaceFromOthers(t *testing.T) {
+func TestUnreadAnswersTakeNoSlots(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.MaxWorking = 4 })
 	key := s.key(petstore.Enterprise)
-	s.fillLong()
-	address := s.serveNarrow()
+	s.addLongNames()
+	address := s.serveSmallBuffers()
 	for i := range 8 {
 		s.stall(address, key, "stalled-"+strconv.Itoa(i))
 	}
@@ -69,14 +70,14 @@ func TestClientsThatDoNotReadTakeNoPlaceFromOthers(t *testing.T) {
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
 }
 
-// The bytes of unread answers are bounded. The client that has waited longest is cut off; a client that reads is not.
-func TestUnreadAnswersBeyondTheirBudgetAreCutOffFromTheOldestOn(t *testing.T) {
+// When unread answers exceed their budget, the oldest ones are cut off. Clients that read get their answers.
+func TestUnreadAnswersBeyondTheBudgetAreCutOffOldestFirst(t *testing.T) {
 	s := serve(t)
 	key, other := s.key(petstore.Enterprise), s.key(petstore.Enterprise)
-	s.fillLong()
-	address := s.serveNarrow()
+	s.addLongNames()
+	address := s.serveSmallBuffers()
 	others := s.stall(address, other, "others")
-	const stalled = 120 // of 600 kB, where 64 MiB are kept
+	const stalled = 120 // of 600 kB each, more than the budget of 64 MiB
 	var conns []net.Conn
 	for i := range stalled {
 		conns = append(conns, s.stall(address, key, "stalled-"+strconv.Itoa(i)))
@@ -85,26 +86,26 @@ func TestUnreadAnswersBeyondTheirBudgetAreCutOffFromTheOldestOn(t *testing.T) {
 	page := len(s.get(key, longPage).body)
 	whole := 0
 	for i, conn := range conns {
-		rest, err := io.ReadAll(readUntil(conn, page))
+		rest, err := io.ReadAll(bodyReader(conn, page))
 		if err == nil && len(rest) == page {
 			whole++
 		} else if whole > 0 {
-			t.Errorf("answer %d is cut off, though one that waited longer is not", i)
+			t.Errorf("answer %d is cut off, although an older one is not", i)
 		}
 	}
 	if whole == 0 || whole == stalled {
-		t.Errorf("of %d unread answers %d are whole", stalled, whole)
+		t.Errorf("of %d unread answers, %d are complete", stalled, whole)
 	}
-	if line := s.journal.of("stalled-0"); !strings.Contains(line, `"cut":true`) {
-		t.Errorf("the log does not tell that an answer was cut off: %s", line)
+	if line := s.log.lineOf("stalled-0"); !strings.Contains(line, `"cut":true`) {
+		t.Errorf("the log does not show that the answer was cut off: %s", line)
 	}
-	if rest, err := io.ReadAll(readUntil(others, page)); err != nil || len(rest) != page {
+	if rest, err := io.ReadAll(bodyReader(others, page)); err != nil || len(rest) != page {
 		t.Errorf("another owner's answer is cut off after %d bytes: %v", len(rest), err)
 	}
 }
 
-// readUntil reads the rest of an answer's head and then that many bytes of its body.
-func readUntil(conn net.Conn, body int) io.Reader {
+// bodyReader skips the rest of an answer's head and returns a reader for that many bytes of its body.
+func bodyReader(conn net.Conn, body int) io.Reader {
 	for tail := ""; !strings.HasSuffix(tail, "\r\n\r\n"); {
 		b := make([]byte, 1)
 		if !readsFull(conn, b) {

@@ -12,18 +12,18 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The names and attributes are those of OpenTelemetry's conventions for HTTP servers.
+// The names and attributes follow OpenTelemetry's conventions for HTTP servers.
 func TestSpansAreNamedByMethodAndPathTemplate(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, span string
 		want               map[attribute.Key]string
 	}{
-		"an operation":            {"GET", "/v1/pets/77", "GET /v1/pets/{petId}", map[attribute.Key]string{"http.route": "/v1/pets/{petId}", "http.request.method": "GET", "petstore.operation": "getPet", "url.path": "/v1/pets/77", "url.scheme": "http", "http.response.status_code": "404", "error.type": ""}},
-		"HEAD":                    {"HEAD", "/v1/pets", "HEAD /v1/pets", map[attribute.Key]string{"http.route": "/v1/pets", "petstore.operation": "listPets"}},
-		"a method that is not":    {"PUT", "/v1/pets", "PUT /v1/pets", map[attribute.Key]string{"http.route": "/v1/pets", "petstore.operation": "other_method"}},
-		"a path that is not":      {"GET", "/nowhere/17", "GET", map[attribute.Key]string{"http.route": "", "petstore.operation": "unknown"}},
-		"a method of its own":     {"BREW", "/v1/pets", "HTTP /v1/pets", map[attribute.Key]string{"http.request.method": "_OTHER", "http.request.method_original": "BREW"}},
-		"a method in small print": {"get", "/v1/pets", "HTTP /v1/pets", map[attribute.Key]string{"http.request.method": "_OTHER"}},
+		"an operation":           {"GET", "/v1/pets/77", "GET /v1/pets/{petId}", map[attribute.Key]string{"http.route": "/v1/pets/{petId}", "http.request.method": "GET", "petstore.operation": "getPet", "url.path": "/v1/pets/77", "url.scheme": "http", "http.response.status_code": "404", "error.type": ""}},
+		"HEAD":                   {"HEAD", "/v1/pets", "HEAD /v1/pets", map[attribute.Key]string{"http.route": "/v1/pets", "petstore.operation": "listPets"}},
+		"another method":         {"PUT", "/v1/pets", "PUT /v1/pets", map[attribute.Key]string{"http.route": "/v1/pets", "petstore.operation": "other_method"}},
+		"an unknown path":        {"GET", "/nowhere/17", "GET", map[attribute.Key]string{"http.route": "", "petstore.operation": "unknown"}},
+		"an unknown method":      {"BREW", "/v1/pets", "HTTP /v1/pets", map[attribute.Key]string{"http.request.method": "_OTHER", "http.request.method_original": "BREW"}},
+		"a method in lower case": {"get", "/v1/pets", "HTTP /v1/pets", map[attribute.Key]string{"http.request.method": "_OTHER"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spans := tracetest.NewSpanRecorder()
@@ -32,7 +32,7 @@ func TestSpansAreNamedByMethodAndPathTemplate(t *testing.T) {
 			})
 			const parent = "0af7651916cd43dd8448eb211c80319c"
 			s.send(request(c.method, c.path, s.key(petstore.Free), "X-Request-Id: traced", "traceparent: 00-"+parent+"-b7ad6b7169203331-01"))
-			if line := s.journal.of("traced"); !strings.Contains(line, `"trace_id":"`+parent+`"`) {
+			if line := s.log.lineOf("traced"); !strings.Contains(line, `"trace_id":"`+parent+`"`) {
 				t.Errorf("the log does not name the trace: %s", line)
 			}
 			ended := spans.Ended()

@@ -12,9 +12,9 @@ import (
 	"petstore/internal/sqlite"
 )
 
-func TestARequestThatTheFirstVersionAnsweredIsAnsweredAgain(t *testing.T) {
+func TestIdempotencyRecordsOfTheFirstVersionAreReplayed(t *testing.T) {
 	const key = "pets-version-one-key"
-	then := func() time.Time { return time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC) } // while the store's records still count
+	then := func() time.Time { return time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC) } // while the records in the database are still valid
 	content, err := os.ReadFile("../sqlite/testdata/version1.db")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestARequestThatTheFirstVersionAnsweredIsAnsweredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Environment: petstore.Production, Migrate: true, Serve: true, Now: then})
-	s := serve(t, on(closedWith(t, db, err)), func(c *httpapi.Config) { c.NamedKey = key })
+	s := serve(t, on(closeAfterTest(t, db, err)), func(c *httpapi.Config) { c.NamedKey = key })
 	if err := db.DeletePet(t.Context(), 4); err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,9 @@ import (
 
 var errSecret = errors.New("disk /var/lib/secret is on fire")
 
-func TestStorageThatFailsIsAnsweredWithoutInternalText(t *testing.T) {
+func TestStorageFailureRevealsNothingToClients(t *testing.T) {
 	panics := func(_ context.Context, call string) error {
-		if call == "UseKey" { // is written beside the requests, perhaps only now for the first of them
+		if call == "UseKey" { // runs in the background, perhaps only now for the first request
 			return nil
 		}
 		panic(errSecret)
@@ -42,15 +42,15 @@ func TestStorageThatFailsIsAnsweredWithoutInternalText(t *testing.T) {
 	}{
 		{"a panic is an internal error", panics, 500, "internal_error", "", "panic: *errors.errorString"},
 		{"an unknown error is an internal error", fails, 500, "internal_error", "", errSecret.Error()},
-		{"a storage out of reach is unavailable", out, 503, "unavailable", "1", errSecret.Error()},
+		{"a storage that cannot be reached is unavailable", out, 503, "unavailable", "1", errSecret.Error()},
 		{"a query that takes too long is unavailable", late, 503, "unavailable", "1", "query: context deadline exceeded"},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
-			storage := meddle(t)
+			storage := openHooked(t)
 			s := serve(t, on(storage))
 			key := s.key(petstore.Free)
 			s.get(key, "/v1/pets").is(t, 200, "")
-			storage.with(c.before)
+			storage.setHook(c.before)
 			requests := []string{
 				request("GET", "/v1/pets", key, "X-Request-Id: failing"),
 				request("GET", "/v1/pets/1", key),
@@ -61,28 +61,28 @@ func TestStorageThatFailsIsAnsweredWithoutInternalText(t *testing.T) {
 				a := s.send(raw)
 				a.is(t, c.status, c.code)
 				a.has(t, "Retry-After", c.retry)
-				a.told(t, 60, int64(58-i), noon.Add(time.Minute))
+				a.hasLimits(t, 60, int64(58-i), noon.Add(time.Minute))
 				if strings.Contains(a.raw, "secret") {
-					t.Errorf("the answer tells what is inside:\n%s", a.raw)
+					t.Errorf("the answer reveals the cause:\n%s", a.raw)
 				}
 			}
-			storage.with(nil)
+			storage.setHook(nil)
 			if pets := s.pets(); len(pets) != 0 {
 				t.Errorf("stored all the same: %v", pets)
 			}
 			s.get(key, "/v1/pets").is(t, 200, "")
-			if line := s.journal.of("failing"); !strings.Contains(line, `"level":"ERROR"`) || !strings.Contains(line, `"cause":"`+c.cause) {
-				t.Errorf("the log does not tell the cause: %s", line)
+			if line := s.log.lineOf("failing"); !strings.Contains(line, `"level":"ERROR"`) || !strings.Contains(line, `"cause":"`+c.cause) {
+				t.Errorf("the log does not have the cause: %s", line)
 			}
 		})
 	}
 }
 
-func TestCreateThatMayHaveBeenDoneSaysHowToSendItAgain(t *testing.T) {
-	storage := meddle(t)
+func TestUnknownOutcomeOfACreateSaysHowToRepeatIt(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Free)
-	storage.failing("CreatePet", petstore.MaybeDone(errSecret))
+	storage.failOn("CreatePet", petstore.MaybeDone(errSecret))
 	for _, c := range []struct {
 		headers []string
 		advice  string
@@ -99,11 +99,11 @@ func TestCreateThatMayHaveBeenDoneSaysHowToSendItAgain(t *testing.T) {
 	}
 }
 
-func TestWriteThatMakesNothingMaySimplyBeSentAgain(t *testing.T) {
-	storage := meddle(t)
+func TestUnknownOutcomeOfAnotherWriteSaysToRepeatIt(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Free)
-	storage.with(func(_ context.Context, call string) error {
+	storage.setHook(func(_ context.Context, call string) error {
 		if call == "DeletePet" || call == "CloseOrder" {
 			return petstore.MaybeDone(errSecret)
 		}
@@ -120,34 +120,34 @@ func TestWriteThatMakesNothingMaySimplyBeSentAgain(t *testing.T) {
 	}
 }
 
-func TestKeyThatIsNotCachedIsUnavailableWhileTheStorageIs(t *testing.T) {
-	storage := meddle(t)
+func TestUncachedKeyIsUnavailableWhileTheStorageIs(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	cached, fresh := s.key(petstore.Free), s.key(petstore.Free)
 	s.get(cached, "/v1/pets").is(t, 200, "")
-	storage.failing("FindKey", petstore.NotDone(errSecret))
+	storage.failOn("FindKey", petstore.NotDone(errSecret))
 	s.get(cached, "/v1/pets").is(t, 200, "")
 	a := s.get(fresh, "/v1/pets")
 	a.is(t, 503, "unavailable")
 	a.has(t, "Retry-After", "1")
 	a.has(t, "WWW-Authenticate", "")
-	a.told(t, 1000, 1000, noon.Add(time.Minute))
+	a.hasLimits(t, 1000, 1000, noon.Add(time.Minute))
 	s.get("", "/v1/pets").is(t, 401, "unauthorized")
 	s.get("garbage", "/v1/pets").is(t, 401, "unauthorized")
 	s.clock.step(5 * time.Second)
 	s.get(cached, "/v1/pets").is(t, 503, "unavailable")
-	storage.with(nil)
+	storage.setHook(nil)
 	s.get(cached, "/v1/pets").is(t, 200, "")
 	s.get(fresh, "/v1/pets").is(t, 200, "")
 }
 
-func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
-	storage, metrics := meddle(t), prometheus.NewRegistry()
+func TestRequestsBeyondMaxWorkingAreRefused(t *testing.T) {
+	storage, metrics := openHooked(t), prometheus.NewRegistry()
 	s := serve(t, on(storage), func(c *httpapi.Config) { c.MaxWorking, c.Metrics = 1, metrics })
 	key := s.key(petstore.Free)
 	s.get(key, "/v1/pets").is(t, 200, "")
 	working, goOn := make(chan struct{}), make(chan struct{})
-	storage.with(func(_ context.Context, call string) error {
+	storage.setHook(func(_ context.Context, call string) error {
 		if call == "GetPet" {
 			close(working)
 			<-goOn
@@ -163,13 +163,13 @@ func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
 		first <- err
 	}()
 	<-working
-	if used, limit := value(t, metrics, "petstore_working_slots"), value(t, metrics, "petstore_working_slots_limit"); used != 1 || limit != 1 {
+	if used, limit := metricValue(t, metrics, "petstore_working_slots"), metricValue(t, metrics, "petstore_working_slots_limit"); used != 1 || limit != 1 {
 		t.Errorf("%v of %v slots are in use", used, limit)
 	}
 	a := s.get(key, "/v1/pets")
 	a.is(t, 503, "unavailable")
 	a.has(t, "Retry-After", "1")
-	a.told(t, 60, 57, noon.Add(time.Minute))
+	a.hasLimits(t, 60, 57, noon.Add(time.Minute))
 	a = s.get(key, "/v1/pets/1")
 	a.is(t, 503, "unavailable")
 	a.has(t, "Deprecation", "@1794700800")
@@ -181,7 +181,7 @@ func TestWorkBeyondWhatCanBeDoneIsRefusedEarly(t *testing.T) {
 	s.get(key, "/v1/pets").is(t, 200, "")
 }
 
-func TestAnswerThatBreaksOffIsCutLoggedCountedAndTraced(t *testing.T) {
+func TestAnswerCutShortIsLoggedCountedAndTraced(t *testing.T) {
 	metrics, spans := prometheus.NewRegistry(), tracetest.NewSpanRecorder()
 	s := serve(t, func(c *httpapi.Config) {
 		c.Metrics = metrics
@@ -192,17 +192,17 @@ func TestAnswerThatBreaksOffIsCutLoggedCountedAndTraced(t *testing.T) {
 			panic(errSecret)
 		})}
 	})
-	if a, err := exchange(s.address, request("GET", "/page", "", "X-Request-Id: broken")); err == nil {
+	if a, err := roundTrip(s.address, request("GET", "/page", "", "X-Request-Id: broken")); err == nil {
 		t.Errorf("the answer looks whole:\n%s", a.raw)
 	}
-	line := s.journal.of("broken")
+	line := s.log.lineOf("broken")
 	for _, part := range []string{`"msg":"request"`, `"level":"ERROR"`, `"status":500`, `"bytes":11`, `"cut":true`, `"cause":"panic: *errors.errorString\ngoroutine `} {
 		if !strings.Contains(line, part) {
-			t.Errorf("the log does not tell %s: %s", part, line)
+			t.Errorf("the log does not have %s: %s", part, line)
 		}
 	}
-	becomes(t, metrics, "petstore_requests_in_flight", 0)
-	if n := value(t, metrics, "petstore_requests_total", "page", "500"); n != 1 {
+	waitForMetric(t, metrics, "petstore_requests_in_flight", 0)
+	if n := metricValue(t, metrics, "petstore_requests_total", "page", "500"); n != 1 {
 		t.Errorf("it is counted %v times", n)
 	}
 	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "GET /page" || ended[0].Status().Code != codes.Error {
@@ -211,11 +211,11 @@ func TestAnswerThatBreaksOffIsCutLoggedCountedAndTraced(t *testing.T) {
 	s.get("", "/").is(t, 404, "not_found")
 }
 
-func TestPageThatPanicsBeforeItWritesIsAnError(t *testing.T) {
+func TestPanicOfAPageBeforeItsFirstByteIsAnError(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) {
 		c.Pages = map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { panic(errSecret) })}
 	})
-	a, err := exchange(s.address, request("GET", "/page", ""))
+	a, err := roundTrip(s.address, request("GET", "/page", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,32 +239,32 @@ func TestPagesNeedNoKeyAndAreNotCounted(t *testing.T) {
 	a := s.send(withBody(request("POST", "/page", ""), "{}"))
 	a.is(t, 405, "method_not_allowed")
 	a.has(t, "Allow", "GET, HEAD, OPTIONS")
-	a.told(t, 1000, 999, noon.Add(time.Minute))
+	a.hasLimits(t, 1000, 999, noon.Add(time.Minute))
 	a = s.send(request("OPTIONS", "/page", ""))
 	a.is(t, 204, "")
 	a.has(t, "Allow", "GET, HEAD, OPTIONS")
 	s.get("", "/page/").is(t, 404, "not_found")
 }
 
-// A client may send its body as slowly as it likes: it keeps nobody else out.
-func TestSlowBodyTakesNoPlaceFromOthers(t *testing.T) {
+// A client may send its body as slowly as it likes without keeping others out.
+func TestSlowBodyTakesNoSlot(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.MaxWorking = 1 })
 	key := s.key(petstore.Enterprise)
 	slow := dial(t, s.address)
 	io.WriteString(slow, request("POST", "/v1/pets", key, "Content-Type: application/json", "Content-Length: 29", "Expect: 100-continue"))
 	if line, err := bufio.NewReader(slow).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("the body is not waited for: %q, %v", line, err)
+		t.Fatalf("the server does not wait for the body: %q, %v", line, err)
 	}
 	s.get(key, "/v1/pets").is(t, 200, "")
 }
 
-// If a client hangs up, the store is not at fault, and the operators need not be alarmed.
-func TestClientThatHangsUpIsNoFaultOfTheStore(t *testing.T) {
-	storage := meddle(t)
+// If a client hangs up, nothing is wrong with the service, and operators need no alert.
+func TestClientThatHangsUpIsNotLoggedAsAnError(t *testing.T) {
+	storage := openHooked(t)
 	s := serve(t, on(storage))
 	key := s.key(petstore.Enterprise)
 	working := make(chan struct{})
-	storage.with(func(ctx context.Context, call string) error {
+	storage.setHook(func(ctx context.Context, call string) error {
 		if call != "GetPet" {
 			return nil
 		}
@@ -276,7 +276,7 @@ func TestClientThatHangsUpIsNoFaultOfTheStore(t *testing.T) {
 	io.WriteString(conn, request("GET", "/v1/pets/1", key, "X-Request-Id: gone"))
 	<-working
 	conn.Close()
-	if line := s.journal.of("gone"); !strings.Contains(line, `"status":499`) || !strings.Contains(line, `"level":"INFO"`) {
+	if line := s.log.lineOf("gone"); !strings.Contains(line, `"status":499`) || !strings.Contains(line, `"level":"INFO"`) {
 		t.Errorf("the log says %s", line)
 	}
 }

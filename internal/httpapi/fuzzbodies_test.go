@@ -10,11 +10,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// expectAlike fails the test unless the decoder and the oracle agree about a body.
-func expectAlike[T any](t *testing.T, body []byte, got T, err error, want T, valid bool) {
+// expectSame fails the test unless the decoder and the oracle agree about a body.
+func expectSame[T any](t *testing.T, body []byte, got T, err error, want T, valid bool) {
 	t.Helper()
 	if valid != (err == nil) {
-		t.Fatalf("%q is refused with %v; the oracle takes it: %v", body, err, valid)
+		t.Fatalf("%q: got the error %v; the oracle accepts it: %v", body, err, valid)
 	}
 	if err == nil && !reflect.DeepEqual(got, want) {
 		t.Fatalf("%q is read as %+v, the oracle reads %+v", body, got, want)
@@ -22,8 +22,8 @@ func expectAlike[T any](t *testing.T, body []byte, got T, err error, want T, val
 	if err == nil {
 		return
 	}
-	if code, _ := told(err); code != invalidJSON && code != petstore.InvalidField && code != petstore.MissingField {
-		t.Fatalf("%q is refused with %v, which blames no body", body, err)
+	if code, _ := refusalFor(err); code != invalidJSON && code != petstore.InvalidField && code != petstore.MissingField {
+		t.Fatalf("%q is refused with %v, which is not about the body", body, err)
 	}
 }
 
@@ -32,7 +32,7 @@ func FuzzPatch(f *testing.F) {
 		var got petstore.PetPatch
 		err := petPatchBody.decode(body, &got)
 		want, valid := oraclePatch(body)
-		expectAlike(t, body, got, err, want, valid)
+		expectSame(t, body, got, err, want, valid)
 		if err != nil {
 			return
 		}
@@ -68,7 +68,7 @@ func FuzzOrder(f *testing.F) {
 		got := petstore.NewOrder{Hold: petstore.DefaultHold}
 		err := newOrderBody.decode(body, &got)
 		want, valid := oracleOrder(body)
-		expectAlike(t, body, got, err, want, valid)
+		expectSame(t, body, got, err, want, valid)
 		if err == nil && (got.Hold < petstore.MinHold || got.Hold > petstore.MaxHold) {
 			t.Fatalf("%q holds an animal for %s", body, got.Hold)
 		}
@@ -107,7 +107,7 @@ func FuzzCategory(f *testing.F) {
 				want.Name = *name
 			}
 		}
-		expectAlike(t, body, got, err, want, valid)
+		expectSame(t, body, got, err, want, valid)
 		if err != nil {
 			return
 		}

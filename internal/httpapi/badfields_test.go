@@ -8,15 +8,15 @@ import (
 	"petstore/internal/petstore"
 )
 
-// bodied are the operations, other than createPet, that read a body, each with a body that it accepts.
-var bodied = []struct{ name, method, target, good string }{
+// operationsWithBody are the operations with a body, except createPet. Each has a body that it accepts.
+var operationsWithBody = []struct{ name, method, target, good string }{
 	{"updatePet", "PATCH", "/v1/pets/1", `{"name":"Rex"}`},
 	{"createCategory", "POST", "/v1/categories", `{"name":"Dogs"}`},
 	{"nameCategory", "PUT", "/v1/categories/7", `{"name":"Cats"}`},
 	{"placeOrder", "POST", "/v1/orders", `{"petId":1}`},
 }
 
-// badFields are bodies of these operations with a faulty or a missing field, and what the refusal says about it.
+// badFields are bodies of these operations with a faulty or missing field, and what the refusal says about it.
 var badFields = map[string][]struct{ body, says string }{
 	"updatePet": {
 		{`{"name":null}`, "name must be a string."},
@@ -74,7 +74,7 @@ var badFields = map[string][]struct{ body, says string }{
 		{`{"petId":1,"holdSeconds":2592001}`, "holdSeconds " + seconds},
 		{`{"petId":1,"holdSeconds":9223372036854775807}`, "holdSeconds " + seconds},
 		{`{"petId":1,"holdSeconds":1e999999999}`, "holdSeconds " + seconds},
-		{`{"petId":1,"holdSeconds":18446744073709551676}`, "holdSeconds " + seconds}, // 60 after an overflow
+		{`{"petId":1,"holdSeconds":18446744073709551676}`, "holdSeconds " + seconds}, // would overflow to 60
 	},
 }
 
@@ -96,7 +96,7 @@ var badNames = []struct{ body, says string }{
 	{`{"name":"` + strings.Repeat("🐕", 101) + `"}`, "name must be at most 100 characters long."},
 }
 
-// serveRex starts a service with one animal, and returns the key of its only client.
+// serveRex starts a service with one animal and returns it with a key.
 func serveRex(t *testing.T) (*service, string) {
 	t.Helper()
 	s := serve(t)
@@ -106,7 +106,7 @@ func serveRex(t *testing.T) (*service, string) {
 	return s, s.key(petstore.Enterprise)
 }
 
-// expectOnlyRex fails the test if anything but the animal is there, or the animal has changed.
+// expectOnlyRex fails the test if anything but the animal is stored, or if the animal has changed.
 func (s *service) expectOnlyRex() {
 	s.Helper()
 	categories, err := s.storage.ListCategories(s.Context(), petstore.CategoryQuery{Limit: 9})
@@ -118,9 +118,9 @@ func (s *service) expectOnlyRex() {
 	}
 }
 
-func TestABodyThatIsNoObjectIsRefusedByEveryOperation(t *testing.T) {
+func TestEveryOperationRefusesABodyThatIsNotAnObject(t *testing.T) {
 	s, key := serveRex(t)
-	for _, op := range bodied {
+	for _, op := range operationsWithBody {
 		for _, c := range badBodies["invalid_json"] {
 			t.Run(op.name+", "+c.behaviour, func(t *testing.T) {
 				s.in(t).send(withBody(request(op.method, op.target, key), c.body)).is(t, 400, "invalid_json")
@@ -130,9 +130,9 @@ func TestABodyThatIsNoObjectIsRefusedByEveryOperation(t *testing.T) {
 	s.expectOnlyRex()
 }
 
-func TestAFaultyFieldIsNamedByEveryOperation(t *testing.T) {
+func TestEveryOperationNamesFaultyFields(t *testing.T) {
 	s, key := serveRex(t)
-	for _, op := range bodied {
+	for _, op := range operationsWithBody {
 		for _, c := range badFields[op.name] {
 			t.Run(fmt.Sprintf("%s, %.60s", op.name, c.body), func(t *testing.T) {
 				code := "invalid_field"
@@ -150,7 +150,7 @@ func TestAFaultyFieldIsNamedByEveryOperation(t *testing.T) {
 	s.expectOnlyRex()
 }
 
-func TestBodiesAtTheirBoundsAreTaken(t *testing.T) {
+func TestBodiesAtTheirBoundsAreAccepted(t *testing.T) {
 	s, key := serveRex(t)
 	var ids int64 = 1
 	order := func(fields string) (method, target, body string) {
@@ -193,9 +193,9 @@ func TestBodiesAtTheirBoundsAreTaken(t *testing.T) {
 	}
 }
 
-func TestMediaTypesOfTheAdditions(t *testing.T) {
+func TestEveryOperationChecksTheMediaType(t *testing.T) {
 	s, key := serveRex(t)
-	for _, op := range bodied {
+	for _, op := range operationsWithBody {
 		for media, taken := range map[string]bool{
 			"application/json":                           true,
 			"application/json; charset=utf-8":            true,
@@ -220,9 +220,9 @@ func TestMediaTypesOfTheAdditions(t *testing.T) {
 	s.expectOnlyRex()
 }
 
-func TestABodyOverOneMebibyteIsTooLargeForEveryOperation(t *testing.T) {
+func TestEveryOperationRefusesABodyOverOneMebibyte(t *testing.T) {
 	s, key := serveRex(t)
-	for _, op := range bodied {
+	for _, op := range operationsWithBody {
 		fitting, tooLarge := op.good+strings.Repeat(" ", 1<<20-len(op.good)), op.good+strings.Repeat(" ", 1<<20+1-len(op.good))
 		s.send(withBody(request(op.method, op.target, key), tooLarge)).is(t, 413, "payload_too_large")
 		if got := s.send(withBody(request(op.method, op.target, key), fitting)); got.status >= 300 {
