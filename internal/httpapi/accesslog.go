@@ -37,8 +37,8 @@ func levelOf(x *exchange) slog.Level {
 // addFields adds the fields of a request's line, in whichever form the line has.
 func (a *API) addFields(l *line, x *exchange, elapsed time.Duration) {
 	l.text("id", x.requestID)
-	l.text("method", x.redactedMethod())
-	l.text("path", x.redactedPath())
+	l.text("method", a.redactedMethod(x))
+	l.text("path", a.redactedPath(x))
 	l.text("route", x.route())
 	l.number("status", x.status)
 	l.number("bytes", x.size)

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"petstore/internal/petstore"
 )
@@ -130,6 +131,35 @@ func TestMalformedIDIsNotFound(t *testing.T) {
 			a.has(t, "Deprecation", "@1794700800")
 		})
 	}
+}
+
+func TestImpossibleIDIsNotFoundBeforeTheBodyIsRead(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Enterprise)
+	for _, id := range []string{"0", "-1", "9007199254740992", "9223372036854775807"} {
+		for _, at := range []string{"PATCH /v1/pets/" + id, "POST /v1/orders/" + id + "/complete", "POST /v1/orders/" + id + "/cancel"} {
+			method, path, _ := strings.Cut(at, " ")
+			s.send(withBody(request(method, path, key), "not JSON")).is(t, 404, "not_found")
+			s.send(withBody(request(method, path, key), petOfSize(1<<20+1))).is(t, 404, "not_found")
+		}
+		s.send(request("DELETE", "/v1/pets/"+id, key)).is(t, 404, "not_found")
+		s.get(key, "/v1/orders/"+id).is(t, 404, "not_found")
+	}
+	s.send(withBody(request("PATCH", "/v1/pets/9007199254740991", key), "not JSON")).is(t, 400, "invalid_json")
+}
+
+func TestOptionsUsesNoQuota(t *testing.T) {
+	s := serve(t)
+	key := s.key(petstore.Free)
+	for _, path := range []string{"/v1/pets", "/v1/pets/1", "/v1/dogs", "/", "/dogs", "*"} {
+		for range 3 {
+			s.send(request("OPTIONS", path, key)).hasLimits(t, 60, 60, noon.Add(time.Minute))
+			s.send(request("OPTIONS", path, "")).hasLimits(t, 1000, 1000, noon.Add(time.Minute))
+		}
+	}
+	guess := s.send(request("OPTIONS", "/v1/pets", petstore.NewSecret(petstore.Production)))
+	guess.is(t, 204, "")
+	guess.hasLimits(t, 1000, 999, noon.Add(time.Minute))
 }
 
 func TestOddPathIsNotFound(t *testing.T) {

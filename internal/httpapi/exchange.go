@@ -151,19 +151,6 @@ func (x *exchange) reads() bool {
 	return x.operation != nil && x.operation.method == http.MethodGet
 }
 
-// redactedMethod returns the method for logs and traces, without any API key that a client may have put there.
-func (x *exchange) redactedMethod() string { return petstore.Redact(x.r.Method) }
-
-// redactedPath returns the path for logs and traces, as it was sent but without any API key that a client may have put
-// there.
-func (x *exchange) redactedPath() string {
-	plain := decodeUnreserved(x.path)
-	if redacted := petstore.Redact(plain); redacted != plain {
-		return redacted
-	}
-	return x.path
-}
-
 // The routes of requests that do not belong to an operation.
 const (
 	pageRoute   = "page"

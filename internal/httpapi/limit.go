@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net/http"
 	"strconv"
 	"time"
 
 	"petstore/internal/petstore"
 )
 
-// limited counts the request for the owner of its key, or for the client's address if it has no valid key. It sets the
+// limited counts the request for the owner of its key, or for the client's address if it has no valid key. OPTIONS is not
+// counted. limited sets the
 // rate-limit headers and refuses a request beyond the limit. Then it refuses a request that needs a valid key and has
 // none. If the key could not be checked because the storage does not answer, the request is not counted and not refused
 // because of a limit: the client is not at fault.
@@ -46,9 +48,11 @@ func (a *API) readAhead(x *exchange, ask petstore.Ask, wait func() (petstore.Dec
 }
 
 func (a *API) askFor(x *exchange) petstore.Ask {
-	ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil}
+	options := x.r.Method == http.MethodOptions
+	ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil, Peek: options}
 	if x.keyError != nil {
-		ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.keyUnchecked}
+		guess := sentToken(x.r) // which counts even with OPTIONS, so that nobody can guess keys without limit
+		ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.keyUnchecked || options && !guess}
 	}
 	if a.CountOnly {
 		ask.BannedFrom, ask.BannedUntil = time.Time{}, time.Time{}

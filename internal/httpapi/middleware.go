@@ -12,7 +12,7 @@ import (
 // observed gives the request an id. After the answer, it counts the request and logs its line.
 func (a *API) observed(next handler) handler {
 	return func(x *exchange) error {
-		x.requestID = requestID(x.r)
+		x.requestID = a.requestID(x.r)
 		x.set("X-Request-Id", x.requestID)
 		a.metrics.inFlight.Inc()
 		defer a.metrics.inFlight.Dec()
@@ -120,7 +120,7 @@ func (a *API) routed(next handler) handler {
 			return newRefusal(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
 		case x.operation == nil:
 			x.set("Allow", x.resource.allow)
-			return newRefusal(methodNotAllowed, fmt.Sprintf("This path does not take %s; it takes %s.", displayMethod(x.r.Method), x.resource.allow))
+			return newRefusal(methodNotAllowed, fmt.Sprintf("This path does not take %s; it takes %s.", displayMethod(a.redactedMethod(x)), x.resource.allow))
 		}
 		if err := a.refuseAfterSunset(x); err != nil {
 			return err
@@ -207,8 +207,8 @@ func (a *API) options(x *exchange) error {
 
 // requestID returns the request id that the client sent, if it is safe to repeat; an API key is not. Otherwise it
 // generates an id.
-func requestID(r *http.Request) string {
-	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && petstore.Redact(ids[0]) == ids[0] {
+func (a *API) requestID(r *http.Request) string {
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && a.redact(ids[0]) == ids[0] {
 		return ids[0]
 	}
 	var id [16]byte

@@ -47,6 +47,7 @@ func TestNextPageExampleOfTheDocumentIsReal(t *testing.T) {
 func TestPathsAreMatchedExactly(t *testing.T) {
 	table := newRouter(operations)
 	for path, want := range map[string]string{
+		"*":                "",
 		"/v1/pets":         "",
 		"/v1/pets/7":       "7",
 		"/v1/pets/-1":      "-1",
@@ -72,7 +73,7 @@ func TestPathsAreMatchedExactly(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"", "/", "*", "/v1", "/v1/", "/v1/pets/", "/v1//pets", "//v1/pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/7/", "/v1/pets/7/8",
+		"", "/", "/v1", "/v1/", "/v1/pets/", "/v1//pets", "//v1/pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/7/", "/v1/pets/7/8",
 		"/v1/pets//7", "/V1/pets", "/v1/Pets", "/v1/pet", "/v1/petss", "/v1%2Fpets", "/v1/%70ets", "/v1/pets%2F7", "/v1/pets;a=b", "/v2/pets",
 		"/v1/orders/", "/v1/orders//cancel", "/v1/orders/7/", "/v1/orders/7/cancel/", "/v1/orders/7/Cancel", "/v1/orders/7/close", "/v1/categories/7/8", "/v1/inventory/",
 	} {

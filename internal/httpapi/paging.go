@@ -132,6 +132,12 @@ func parseDecimal(s string) (int64, bool) {
 	return n, err == nil
 }
 
+// parseID reads an id that an animal or an order can have.
+func parseID(s string) (int64, bool) {
+	n, ok := parseDecimal(s)
+	return n, ok && n >= 1 && n <= petstore.MaxID
+}
+
 // parseInt64 reads any int64 that is written without a plus sign or leading zeros.
 func parseInt64(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)

@@ -36,34 +36,39 @@ func (k bodyKind) accepts(media string) bool {
 	return media == "application/json" || strings.HasSuffix(subtype, "+json")
 }
 
-// checkMediaType refuses a body whose media type the operation does not accept. A body without a media type passes.
-func (k bodyKind) checkMediaType(h http.Header) error {
-	if k == ignoredBody {
+// checkMediaType refuses a body whose media type the operation does not accept, and says in a header what it does accept
+// (RFC 9110, section 15.5.16, and RFC 5789, section 3.1). A body without a media type passes.
+func (x *exchange) checkMediaType() error {
+	kind := x.operation.body
+	if kind == ignoredBody {
 		return nil
 	}
-	for _, encoding := range h["Content-Encoding"] {
+	for _, encoding := range x.r.Header["Content-Encoding"] {
 		if encoding != "" && !strings.EqualFold(encoding, "identity") {
+			x.set("Accept-Encoding", "identity")
 			return newRefusal(unsupportedMediaType, "The body is encoded. Send it as plain application/json.")
 		}
 	}
-	types := h["Content-Type"]
+	types := x.r.Header["Content-Type"]
 	if len(types) == 0 || (len(types) == 1 && (types[0] == "application/json" || types[0] == "")) {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(types[0])
-	if len(types) > 1 || (err != nil && err != mime.ErrInvalidMediaParameter) || !k.accepts(media) {
-		if k == patchBody {
-			return newRefusal(unsupportedMediaType, "The Content-Type is not that of a merge patch. Send application/json or application/merge-patch+json.")
-		}
-		return newRefusal(unsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
+	if len(types) == 1 && (err == nil || err == mime.ErrInvalidMediaParameter) && kind.accepts(media) {
+		return nil
 	}
-	return nil
+	if kind == patchBody {
+		x.set("Accept-Patch", "application/json, application/merge-patch+json")
+		return newRefusal(unsupportedMediaType, "The Content-Type is not that of a merge patch. Send application/json or application/merge-patch+json.")
+	}
+	x.set("Accept", "application/json")
+	return newRefusal(unsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
 }
 
 // readBody reads a body of at most maxBody bytes into x.body. It takes bytes from the budget, and releaseBody gives
 // them back.
 func (a *API) readBody(x *exchange) error {
-	if err := x.operation.body.checkMediaType(x.r.Header); err != nil {
+	if err := x.checkMediaType(); err != nil {
 		return err
 	}
 	if x.r.ContentLength > maxBody {

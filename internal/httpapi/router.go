@@ -16,7 +16,7 @@ type operation struct {
 	handle     func(*API, *exchange) error
 	page       http.Handler // serves a page instead of handle; needs no key
 	probe      bool         // the page is one of Config.Probes
-	keyless    bool         // needs no key, but is counted
+	keyless    bool         // needs no key
 	body       bodyKind
 	deprecated bool
 }
@@ -37,8 +37,11 @@ type resource struct {
 	allow      string // the value of the Allow header
 }
 
-// options is an operation that every resource has.
+// options is an operation that every resource has. It is not counted.
 var options = operation{name: "options", handle: (*API).options, keyless: true}
+
+// wholeServer is the resource of OPTIONS *.
+var wholeServer = &resource{operations: map[string]*operation{http.MethodOptions: &options}, allow: allowedMethods + ", OPTIONS"}
 
 // router matches paths exactly. It does not clean paths, and it does not redirect.
 type router struct {
@@ -57,7 +60,7 @@ func newResource(path string) *resource {
 }
 
 func newRouter(table []operation) router {
-	rt := router{exact: make(map[string]*resource)}
+	rt := router{exact: map[string]*resource{"*": wholeServer}}
 	byPath := make(map[string]*resource)
 	for i := range table {
 		op := &table[i]
@@ -126,8 +129,8 @@ type pathParameter struct {
 }
 
 var pathParameters = map[string]*pathParameter{
-	"{petId}":   {parseDecimal, petstore.NoSuchPet()},
-	"{orderId}": {parseDecimal, petstore.NoSuchOrder()},
+	"{petId}":   {parseID, petstore.NoSuchPet()},
+	"{orderId}": {parseID, petstore.NoSuchOrder()},
 	"{categoryId}": {parseInt64, newRefusal(petstore.NotFound,
 		"There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")},
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,22 +20,32 @@ func (a *API) traced(next handler) handler {
 		return next
 	}
 	return func(x *exchange) error {
-		parent := propagation.TraceContext{}.Extract(x.r.Context(), propagation.HeaderCarrier(x.r.Header))
-		ctx, span := a.Tracer.Start(parent, "request", trace.WithSpanKind(trace.SpanKindServer))
+		ctx, span := a.Tracer.Start(a.parentSpan(x), "request", trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
 		x.r, x.traceID = x.r.WithContext(ctx), span.SpanContext().TraceID().String()
 		err := next(x)
-		describeSpan(span, x)
+		a.describeSpan(span, x)
 		return err
 	}
 }
 
+// parentSpan returns the context of the client's span, if it sent one. A state that contains an API key is left out, because
+// it would be exported.
+func (a *API) parentSpan(x *exchange) context.Context {
+	ctx := propagation.TraceContext{}.Extract(x.r.Context(), propagation.HeaderCarrier(x.r.Header))
+	parent := trace.SpanContextFromContext(ctx)
+	if state := parent.TraceState().String(); a.redact(state) != state {
+		return trace.ContextWithRemoteSpanContext(ctx, parent.WithTraceState(trace.TraceState{}))
+	}
+	return ctx
+}
+
 // describeSpan sets the name and the attributes of a span, following OpenTelemetry's conventions for HTTP servers.
-func describeSpan(span trace.Span, x *exchange) {
+func (a *API) describeSpan(span trace.Span, x *exchange) {
 	name, method := x.r.Method, x.r.Method
 	if !slices.Contains(knownMethods, method) {
 		name, method = "HTTP", "_OTHER"
-		span.SetAttributes(attribute.String("http.request.method_original", x.redactedMethod()))
+		span.SetAttributes(attribute.String("http.request.method_original", a.redactedMethod(x)))
 	}
 	if x.resource != nil {
 		template := strings.Join(x.resource.segments, "/")
@@ -44,7 +55,7 @@ func describeSpan(span trace.Span, x *exchange) {
 	span.SetName(name)
 	span.SetAttributes(
 		attribute.String("http.request.method", method),
-		attribute.String("url.path", x.redactedPath()),
+		attribute.String("url.path", a.redactedPath(x)),
 		attribute.String("url.scheme", scheme(x.r)),
 		attribute.Int("http.response.status_code", x.status),
 		attribute.String("petstore.operation", x.route()),

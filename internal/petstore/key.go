@@ -89,8 +89,8 @@ func inBase62(n *big.Int, width int) string {
 
 var anySecret = regexp.MustCompile(`(pets_(?:live|test)_)[0-9A-Za-z]+`)
 
-// Redact removes API keys from a text that others may read. It cannot recognize a key that an operator chose, because
-// such a key looks like any other word.
+// Redact removes API keys from a text that others may read. It recognizes keys by their form, so it does not find a key that
+// an operator chose.
 func Redact(text string) string {
 	if !strings.Contains(text, "pets_") {
 		return text

@@ -5,6 +5,10 @@
 // [Limiter]. Their comments say what they promise, and package conformance tests it. Every refusal is an [Error].
 package petstore
 
+// MaxID is the highest id of an animal or an order: 2^53 - 1, up to which JavaScript clients read numbers exactly. The
+// lowest is 1.
+const MaxID = 1<<53 - 1
+
 // MaxNameLength is the greatest length of an animal's name, in Unicode code points.
 const MaxNameLength = 1000
 

@@ -42,7 +42,8 @@ func TestSecretsAndBodiesLeakNowhere(t *testing.T) {
 // canaryServer is a server with all its output.
 type canaryServer struct {
 	*testservice.Server
-	secrets []string // canaries that must appear nowhere
+	keys    []string
+	secrets []string // canaries that must appear nowhere, keys among them
 	bodies  []string // canaries that may appear only in answers with animals
 	valid   string
 	traces  *testservice.Transcript
@@ -51,11 +52,11 @@ type canaryServer struct {
 
 func newCanaryServer(t *testing.T, binary, database string, args ...string) *canaryServer {
 	t.Helper()
-	const named = "canary-key-of-the-operator"
+	const named = "canary-named-key" // short enough for a message to show it as a method
 	m := &canaryServer{valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &testservice.Transcript{}, answers: &testservice.Transcript{}}
 	revoked := testservice.NewKey(t, binary, database, "--name", "revoked")
 	revoke(t, binary, database, "revoked")
-	m.secrets = []string{
+	m.keys = []string{
 		m.valid, named, revoked, petstore.NewSecret(petstore.Production), petstore.NewSecret(petstore.Staging), m.valid[:len(m.valid)-1] + "~",
 	}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(m.traces, r.Body) }))
@@ -63,7 +64,7 @@ func newCanaryServer(t *testing.T, binary, database string, args ...string) *can
 	m.Server = testservice.NewServer(t, binary, append([]string{"--database", database, "--log-level", "debug"}, args...)...)
 	m.Set("PETSTORE_API_KEY="+named, "OTEL_EXPORTER_OTLP_COMPRESSION=none", "OTEL_BSP_SCHEDULE_DELAY=50",
 		"OTEL_EXPORTER_OTLP_ENDPOINT="+strings.Replace(collector.URL, "//", "//u:canary-endpoint@", 1), "OTEL_EXPORTER_OTLP_HEADERS=x-token=canary-header")
-	m.secrets = append(m.secrets, "canary-endpoint", "canary-header")
+	m.secrets = append([]string{"canary-endpoint", "canary-header"}, m.keys...)
 	m.Start(t)
 	return m
 }
