@@ -80,7 +80,7 @@ func TestAnimalsCanBeAddedFoundChangedAndDeleted(t *testing.T) {
 
 	page, err := store.ListPets(ctx, client.PetQuery{Status: client.Sold})
 	wantResult(t, page, err, client.Page[client.Pet]{Items: []client.Pet{pet}})
-	page, err = store.ListPets(ctx, client.PetQuery{ID: 1, Status: client.Sold})
+	page, err = store.ListPets(ctx, client.PetQuery{ID: new(int64(1)), Status: client.Sold})
 	wantResult(t, page, err, client.Page[client.Pet]{Items: []client.Pet{}})
 
 	pet, err = store.UpdatePet(ctx, 2, client.PetPatch{Name: new("Olive"), CategoryID: new(int64(0))})
@@ -118,13 +118,13 @@ func TestOrdersHoldAnimals(t *testing.T) {
 	store, _ := online(t)
 	ctx := t.Context()
 	pet := must(store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1}))(t)
-	order := must(store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Reference: "A-17", Hold: 90*time.Second + 1}))(t)
-	if order.Status != client.Open || order.Reference != "A-17" || order.ExpiresAt.Sub(order.CreatedAt) != 91*time.Second || !order.ClosedAt.IsZero() {
+	order := must(store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Reference: "A-17", Hold: 90 * time.Second}))(t)
+	if order.Status != client.Open || order.Reference != "A-17" || order.ExpiresAt.Sub(order.CreatedAt) != 90*time.Second || !order.ClosedAt.IsZero() {
 		t.Errorf("placed %+v", order)
 	}
 	_, err := store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID})
 	wantRefusal(t, err, client.ErrPetUnavailable, 409)
-	_, err = store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Hold: -1})
+	_, err = store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID, Hold: -time.Second})
 	wantRefusal(t, err, client.ErrInvalidField, 400)
 	wantRefusal(t, store.DeletePet(ctx, pet.ID), client.ErrPetReserved, 409)
 
@@ -141,7 +141,7 @@ func TestOrdersHoldAnimals(t *testing.T) {
 	completed := must(store.CompleteOrder(ctx, second.ID))(t)
 	found, err := store.GetOrder(ctx, second.ID)
 	wantResult(t, found, err, completed)
-	page, err := store.ListOrders(ctx, client.OrderQuery{PetID: pet.ID, Status: client.Cancelled})
+	page, err := store.ListOrders(ctx, client.OrderQuery{PetID: &pet.ID, Status: client.Cancelled})
 	wantResult(t, page.Items, err, []client.Order{cancelled})
 }
 
@@ -226,8 +226,56 @@ func TestOnlyCreatesUseAnIdempotencyKey(t *testing.T) {
 	if _, err := store.GetPet(t.Context(), 1, wrong); err != nil {
 		t.Error(err)
 	}
-	if _, err := store.CreatePet(t.Context(), client.NewPet{}, wrong); err == nil {
-		t.Error("a create accepts a malformed idempotency key")
+	for _, malformed := range []string{"no\nkey", "", strings.Repeat("k", 256)} {
+		if _, err := store.CreatePet(t.Context(), client.NewPet{}, client.WithIdempotencyKey(malformed)); err == nil {
+			t.Errorf("a create accepts the idempotency key %q", malformed)
+		}
+	}
+}
+
+func TestAHoldThatIsNotWholeSecondsIsNotSent(t *testing.T) {
+	s := &script{lines: []line{biscuit}}
+	store := playing(t, s)
+	for _, hold := range []time.Duration{90*time.Second + 500*time.Millisecond, 90*time.Second + 1, 1, -1} {
+		_, err := store.PlaceOrder(t.Context(), client.NewOrder{PetID: 1, Hold: hold})
+		if !errors.Is(err, client.ErrInvalidField) || !strings.Contains(err.Error(), hold.String()) || len(s.asked) > 0 {
+			t.Errorf("a hold of %s gives %v, after %d requests", hold, err, len(s.asked))
+		}
+	}
+}
+
+// An id that a program forgot to set must not select everything.
+func TestAQueryForTheIDZeroAsksForIt(t *testing.T) {
+	s := &script{lines: []line{{status: 200, body: "[]"}}}
+	store, zero := playing(t, s), new(int64)
+	store.ListOrders(t.Context(), client.OrderQuery{PetID: zero})
+	store.ListPets(t.Context(), client.PetQuery{ID: zero})
+	store.ListOrders(t.Context(), client.OrderQuery{})
+	for i, want := range []string{"/v1/orders?petId=0", "/v1/pets?id=0", "/v1/orders"} {
+		if got := s.asked[i].target; got != want {
+			t.Errorf("asked for %s, want %s", got, want)
+		}
+	}
+}
+
+func TestAnAddressWithoutAPetstoreIsReported(t *testing.T) {
+	for name, answer := range map[string]line{
+		"a web server's 404": {status: 404, proxy: true, body: "<html>"},
+		"another API's 404":  {status: 404, proxy: true, body: `{"message":"Not Found","code":404}`},
+		"a web server's 405": {status: 405, proxy: true},
+		"a redirect":         {status: 301, proxy: true, headers: []string{"Location: https://petstore.test/"}},
+	} {
+		store := playing(t, &script{lines: []line{answer}})
+		_, err := store.GetPet(t.Context(), 1)
+		var refused *client.Error
+		if !errors.As(err, &refused) || refused.Status != answer.status || refused.Code != "" || errors.Is(err, client.ErrNotFound) ||
+			!strings.HasPrefix(err.Error(), "There is no petstore at http://petstore.test/v1: ") {
+			t.Errorf("%s gives %v", name, err)
+		}
+	}
+	_, err := playing(t, &script{lines: []line{{status: 403, proxy: true, body: "<html>"}}}).GetPet(t.Context(), 1)
+	if err == nil || strings.Contains(err.Error(), "no petstore") {
+		t.Errorf("a proxy's 403 gives %v", err)
 	}
 }
 
