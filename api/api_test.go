@@ -217,10 +217,10 @@ func TestEveryOperationListsItsRefusals(t *testing.T) {
 	}
 }
 
-// Animals may carry higher numbers, and the counter does not begin after those.
+// Animals may have higher or negative numbers. The counter does not begin after those.
 func TestCreateCategoryNamesTheBoundOfItsCounter(t *testing.T) {
 	text := document(t).Paths.Find("/categories").Post.Description
-	if bound := fmt.Sprintf("below 2^%d ", bits.Len64(petstore.CategoryBound)-1); !strings.Contains(text, bound) {
+	if bound := fmt.Sprintf("positive `categoryId` below 2^%d ", bits.Len64(petstore.CategoryBound)-1); !strings.Contains(text, bound) {
 		t.Errorf("the text does not say %q: %s", bound, text)
 	}
 }
