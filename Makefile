@@ -29,6 +29,7 @@ test: ## test everything, on real databases and in a real browser, with the race
 	$(MAKE) --jobs=2 test-raced test-plain
 
 test-raced:
+	go -C client test $(RACE) ./...
 	go test $(RACE) -p 2 -parallel 2 -timeout 30m $(filter-out $(PLAIN),$(shell go list ./...))
 
 test-plain:
@@ -46,17 +47,22 @@ chaos: ## break a loaded service in every way for the time CHAOS; SEED repeats a
 lint: ## run gofmt, vet and staticcheck on every module
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files; run gofmt -w ."; exit 1; }
 	go vet ./...
+	go -C client vet ./...
 	go -C bench vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
+	go -C client tool -modfile=../tools/go.mod staticcheck ./...
 	go -C bench tool -modfile=../tools/go.mod staticcheck ./...
 
 vulncheck: ## look for known vulnerabilities in the code that the program calls; needs the network
 	go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 ./...
 
 fuzz: ## run every fuzz target for FUZZTIME
-	@for package in $$(go list ./...); do \
-	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$package || exit 1; \
+	@for module in . client; do \
+	  for package in $$(go -C $$module list ./...); do \
+	    for target in $$(go -C $$module test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	      echo "$$package $$target"; \
+	      go -C $$module test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$package || exit 1; \
+	    done; \
 	  done; \
 	done
 

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math/bits"
 	"net/http"
 	"os"
 	"slices"
@@ -15,6 +16,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/oasdiff/yaml"
+
+	"petstore/internal/petstore"
 )
 
 var update = flag.Bool("update", false, "rewrite openapi.json")
@@ -176,6 +179,15 @@ func TestEveryBodyAndAnswerHasAnExample(t *testing.T) {
 	}
 }
 
+// swagger-typescript-api does not resolve a reference to a body, and its client then sends the JSON as text/plain.
+func TestBodiesAreWrittenOutInTheirOperations(t *testing.T) {
+	for _, op := range operations(t) {
+		if op.RequestBody != nil && op.RequestBody.Ref != "" {
+			t.Errorf("the body of %s is a reference to %s", op.OperationID, op.RequestBody.Ref)
+		}
+	}
+}
+
 func TestEveryOperationListsItsRefusals(t *testing.T) {
 	always := []string{"401", "405", "429", "500", "503"}
 	for path, item := range document(t).Paths.Map() {
@@ -202,6 +214,14 @@ func TestEveryOperationListsItsRefusals(t *testing.T) {
 				t.Errorf("%s: whether its outcome may be unknown is %v", op.OperationID, writes)
 			}
 		}
+	}
+}
+
+// Animals may have higher or negative numbers. The counter does not begin after those.
+func TestCreateCategoryNamesTheBoundOfItsCounter(t *testing.T) {
+	text := document(t).Paths.Find("/categories").Post.Description
+	if bound := fmt.Sprintf("positive `categoryId` below 2^%d ", bits.Len64(petstore.CategoryBound)-1); !strings.Contains(text, bound) {
+		t.Errorf("the text does not say %q: %s", bound, text)
 	}
 }
 

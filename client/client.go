@@ -124,7 +124,7 @@ func (c *Client) callWith(ctx context.Context, method, path string, in body, out
 	r := newRequest(method, path, options)
 	for _, text := range in.texts() {
 		if !utf8.ValidString(text) {
-			return &Error{Code: ErrInvalidField, Status: http.StatusBadRequest, Message: fmt.Sprintf("%q is not valid UTF-8. Send it as UTF-8.", text)}
+			return invalidField("%q is not valid UTF-8. Send it as UTF-8.", text)
 		}
 	}
 	content, err := json.Marshal(in)
@@ -132,7 +132,7 @@ func (c *Client) callWith(ctx context.Context, method, path string, in body, out
 		return fmt.Errorf("the body of %s %s cannot be encoded: %w", method, path, err)
 	}
 	r.body = content
-	if r.creates() && (!printable(r.idempotencyKey) || len(r.idempotencyKey) > 255) {
+	if n := len(r.idempotencyKey); r.creates() && (n == 0 || n > 255 || !printable(r.idempotencyKey)) {
 		return errors.New("an idempotency key must have 1 to 255 printable ASCII characters")
 	}
 	_, err = c.exchange(ctx, r, out)
@@ -209,7 +209,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	defer res.Body.Close()
 	r.meta.read(res)
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	refusal := refusalOf(res, body)
+	refusal := refusalOf(c.base, res, body)
 	c.gate.leave(pass, c.feedbackOf(res, refusal, arrived))
 	c.log.DebugContext(ctx, "petstore answered", "method", r.method, "path", r.path, "status", res.StatusCode,
 		"attempt", r.meta.Attempts, "remaining", r.meta.Limits.Remaining, "request", r.meta.RequestID)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,7 +10,8 @@ import (
 
 // Error is a refusal of the service. A call that gets no answer returns the error of net/http instead.
 type Error struct {
-	// Code says what went wrong. It is empty if the answer came from a proxy in front of the service.
+	// Code says what went wrong. It is empty if the answer came from something else, such as a proxy in front of the
+	// service.
 	Code Code
 	// Message explains the refusal to a person.
 	Message string
@@ -72,8 +74,13 @@ const (
 	ErrOutcomeUnknown       Code = "outcome_unknown" // the change may have been made
 )
 
-// refusalOf reads the refusal in an answer. It returns nil if the answer is not a refusal.
-func refusalOf(res *http.Response, body []byte) *Error {
+// invalidField is the refusal of a value that was not sent.
+func invalidField(format string, a ...any) *Error {
+	return &Error{Code: ErrInvalidField, Status: http.StatusBadRequest, Message: fmt.Sprintf(format, a...)}
+}
+
+// refusalOf reads the refusal in an answer from the address base. It returns nil if the answer is not a refusal.
+func refusalOf(base string, res *http.Response, body []byte) *Error {
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return nil
 	}
@@ -84,6 +91,9 @@ func refusalOf(res *http.Response, body []byte) *Error {
 	if json.Unmarshal(body, &reply) != nil || reply.Message == "" {
 		reply.Message = fmt.Sprintf("The server answered %q without saying why.", res.Status)
 	}
+	if reply.Code == "" {
+		reply.Message = cmp.Or(noPetstore(base, res), reply.Message)
+	}
 	return &Error{
 		Code:       reply.Code,
 		Message:    reply.Message,
@@ -91,4 +101,16 @@ func refusalOf(res *http.Response, body []byte) *Error {
 		RequestID:  res.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(res.Header, time.Now()),
 	}
+}
+
+// noPetstore says that an answer without a code shows that there is no petstore at the address base. It returns "" if the
+// answer may come from a proxy in front of a petstore.
+func noPetstore(base string, res *http.Response) string {
+	switch to := res.Header.Get("Location"); {
+	case res.StatusCode < 400 && to != "":
+		return fmt.Sprintf("There is no petstore at %s: the server redirects to %q. Check the address.", base, to)
+	case res.StatusCode < 400 || res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusMethodNotAllowed:
+		return fmt.Sprintf("There is no petstore at %s: the server answered %q. Check the address.", base, res.Status)
+	}
+	return ""
 }

@@ -19,7 +19,7 @@ func told(arrives, status, date, limit, remaining, reset int) feedback {
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
 	header.Set("X-RateLimit-Reset", strconv.FormatInt(noon.Unix()+int64(reset), 10))
 	res := &http.Response{StatusCode: status, Header: header}
-	refusal := refusalOf(res, []byte(`{"code":"told_by_the_service"}`))
+	refusal := refusalOf("", res, []byte(`{"code":"told_by_the_service"}`))
 	if status == http.StatusTooManyRequests {
 		refusal.RetryAfter = time.Duration(reset-date) * time.Second
 	}
@@ -76,7 +76,7 @@ func TestTheGateLearnsFromTheRightAnswer(t *testing.T) {
 func TestARefusalOfAProxySaysNothingAboutLimits(t *testing.T) {
 	for _, status := range []int{http.StatusFound, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway} {
 		res := &http.Response{StatusCode: status}
-		if n := feedbackOf(res, refusalOf(res, nil), noon); !n.lost || !n.end.IsZero() {
+		if n := feedbackOf(res, refusalOf("", res, nil), noon); !n.lost || !n.end.IsZero() {
 			t.Errorf("from a %d the gate learns %+v", status, n)
 		}
 	}

@@ -90,7 +90,7 @@ type CallOption func(*request)
 // calls with the same key and the same content create one thing, and all return it. Without this option each call gets a
 // random key, which its retries share. Other operations ignore the option.
 func WithIdempotencyKey(key string) CallOption {
-	return func(r *request) { r.idempotencyKey = cmp.Or(key, r.idempotencyKey) }
+	return func(r *request) { r.idempotencyKey = key }
 }
 
 func newIdempotencyKey() string { return rand.Text() }

@@ -33,7 +33,7 @@ type Order struct {
 type NewOrder struct {
 	PetID     int64
 	Reference string        // the client's own name for the order, if any
-	Hold      time.Duration // from a minute to 30 days; if zero, the service chooses, usually 72 hours
+	Hold      time.Duration // whole seconds, from a minute to 30 days; if zero, the service chooses, usually 72 hours
 }
 
 type newOrder struct {
@@ -44,10 +44,10 @@ type newOrder struct {
 
 func (n newOrder) texts() []string { return []string{n.Reference} }
 
-// OrderQuery selects orders. A zero field does not restrict the selection.
+// OrderQuery selects orders. A field that is zero or nil does not restrict the selection.
 type OrderQuery struct {
 	Status OrderStatus
-	PetID  int64
+	PetID  *int64 // only orders of the animal with this id
 	Limit  int    // orders per page, up to 100; if zero, ListOrders uses 20 and Orders 100
 	Cursor string // the Next of an earlier page
 }
@@ -55,7 +55,7 @@ type OrderQuery struct {
 func (q OrderQuery) encode() string {
 	v := paging(q.Limit, q.Cursor)
 	set(v, "status", string(q.Status))
-	setInt(v, "petId", q.PetID)
+	setID(v, "petId", q.PetID)
 	return v.Encode()
 }
 
@@ -73,10 +73,10 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 // PlaceOrder holds an available animal. It returns ErrPetUnavailable if the animal is not available. The order is placed
 // once, however often the call is retried.
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
-	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: int64((n.Hold + time.Second - 1) / time.Second)}
-	if n.Hold < 0 {
-		body.HoldSeconds = -1 // the service refuses it; rounded up it could become 0, which means the default
+	if n.Hold%time.Second != 0 {
+		return o, invalidField("Hold is %s. It must be a whole number of seconds.", n.Hold)
 	}
+	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: int64(n.Hold / time.Second)}
 	err = c.create(ctx, "/orders", body, &o, options)
 	return o, err
 }

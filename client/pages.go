@@ -90,7 +90,9 @@ func isNext(parameters string) bool {
 
 func paging(limit int, cursor string) url.Values {
 	v := make(url.Values)
-	setInt(v, "limit", int64(limit))
+	if limit != 0 {
+		v.Set("limit", strconv.Itoa(limit))
+	}
 	set(v, "cursor", cursor)
 	return v
 }
@@ -102,10 +104,10 @@ func set(v url.Values, name, value string) {
 	}
 }
 
-// setInt sets a parameter unless it is zero.
-func setInt(v url.Values, name string, value int64) {
-	if value != 0 {
-		v.Set(name, strconv.FormatInt(value, 10))
+// setID sets a parameter unless id is nil.
+func setID(v url.Values, name string, id *int64) {
+	if id != nil {
+		v.Set(name, strconv.FormatInt(*id, 10))
 	}
 }
 

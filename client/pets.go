@@ -50,10 +50,10 @@ func (p PetPatch) texts() (texts []string) {
 	return texts
 }
 
-// PetQuery selects animals. A zero field does not restrict the selection.
+// PetQuery selects animals. A field that is zero or nil does not restrict the selection.
 type PetQuery struct {
 	Status PetStatus
-	ID     int64  // only the animal with this id, if there is one
+	ID     *int64 // only the animal with this id, if there is one
 	Limit  int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
 	Cursor string // the Next of an earlier page
 }
@@ -61,7 +61,7 @@ type PetQuery struct {
 func (q PetQuery) encode() string {
 	v := paging(q.Limit, q.Cursor)
 	set(v, "status", string(q.Status))
-	setInt(v, "id", q.ID)
+	setID(v, "id", q.ID)
 	return v.Encode()
 }
 

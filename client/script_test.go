@@ -84,6 +84,15 @@ var (
 	noServer = line{err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}
 )
 
+func newClient(t *testing.T, server, key string, options ...client.Option) *client.Client {
+	t.Helper()
+	c, err := client.New(server, key, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // playing makes a client whose requests are answered by the script.
 func playing(t *testing.T, s *script, options ...client.Option) *client.Client {
 	t.Helper()

@@ -17,7 +17,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-rm -rf "$clients/go" "$clients/typescript/generated" "$clients/typescript/out"
+rm -rf "$clients/go" "$clients/typescript/generated" "$clients/typescript/swagger" "$clients/typescript/out"
 mkdir -p "$clients"
 cp -R "$root/scripts/clients/." "$clients"
 cp "$root/api/openapi.yaml" "$clients/go"
@@ -78,8 +78,11 @@ if ! cmp -s package-lock.json node_modules/installed; then
 fi
 step "openapi-typescript, making the types," node_modules/.bin/openapi-typescript openapi.yaml -o schema.ts
 step "@hey-api/openapi-ts, making the client," node_modules/.bin/openapi-ts -f openapi-ts.config.mjs
+step "swagger-typescript-api, making the client," node_modules/.bin/swagger-typescript-api generate -p openapi.yaml -o swagger -n api.ts
 step "TypeScript, compiling the clients," node_modules/.bin/tsc
 step "openapi-typescript, using the client," node out/fetch.js
 echo "ok  openapi-typescript with openapi-fetch (TypeScript)"
 step "@hey-api/openapi-ts, using the client," node out/zod.js
 echo "ok  @hey-api/openapi-ts with Zod (TypeScript)"
+step "swagger-typescript-api, using the client," node out/class.js
+echo "ok  swagger-typescript-api (TypeScript)"

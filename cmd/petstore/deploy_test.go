@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"maps"
 	"net"
@@ -316,6 +317,31 @@ func fields(t *testing.T, text, name string) (found []string) {
 		t.Errorf("no %s was found", name)
 	}
 	return found
+}
+
+// The image downloads the modules before it has the source, so that a change of the source downloads nothing again.
+func TestTheImageDownloadsModulesFromTheFilesItHas(t *testing.T) {
+	t.Parallel()
+	before, _, found := strings.Cut(deployed(t)["Dockerfile"], "\nRUN go mod download\n")
+	copies := regexp.MustCompile(`(?m)^COPY (.+) (\S+)$`).FindAllStringSubmatch(before, -1)
+	if !found || len(copies) == 0 {
+		t.Fatal("the Dockerfile does not download modules before it has the source")
+	}
+	image := t.TempDir()
+	for _, line := range copies {
+		for _, file := range strings.Fields(line[1]) {
+			text, err := os.ReadFile(filepath.Join("../..", file))
+			path := filepath.Join(image, line[2], filepath.Base(file))
+			if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	download := exec.Command("go", "mod", "download")
+	download.Dir = image
+	if out, err := download.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // The port is not 9090, because Prometheus itself listens there, often on the same machine.

@@ -139,7 +139,7 @@ func TestEveryPackageIsInALayer(t *testing.T) {
 }
 
 // testPackages may be imported only by tests.
-var testPackages = []string{"browser", "chaos", "conformance", "contract", "history", "hostile", "model", "testservice"}
+var testPackages = []string{"browser", "chaos", "clienttest", "conformance", "contract", "history", "hostile", "model", "testservice"}
 
 func TestOnlyTestsImportTestPackages(t *testing.T) {
 	for path, p := range packages(t) {

@@ -84,7 +84,7 @@ func (c *ordersList) Run(ctx context.Context, con *terminal.Console) error {
 		return terminal.WrongUsage("--pet is %d; it must be the id of an animal, which is at least 1", *c.Pet)
 	}
 	return c.With(con, func(store *client.Client) error {
-		query := client.OrderQuery{Status: orZero(c.Status), PetID: orZero(c.Pet)}
+		query := client.OrderQuery{Status: orZero(c.Status), PetID: c.Pet}
 		return list(con, c.listFlags, orderView(con), func(limit int, cursor string) (client.Page[client.Order], error) {
 			query.Limit, query.Cursor = limit, cursor
 			return store.ListOrders(ctx, query)

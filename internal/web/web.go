@@ -1,5 +1,6 @@
 // Package web holds the pages that people look at: the desk at /, which is the store front for staff, and the API reference
-// at /docs, which is rendered from the OpenAPI document. They are embedded and need nothing from any other host.
+// at /docs, which is rendered from the OpenAPI document. They are embedded and need nothing from any other host. The OpenAPI
+// document itself, at /openapi.yaml and /openapi.json, is served like a page.
 //
 // The desk is static/index.html with scripts in static/assets whose names begin with desk-. The reference is rendered by
 // package reference; its scripts begin with docs-. The files that begin with shared- serve both.
@@ -34,12 +35,15 @@ var contentTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
+	".yaml": "application/yaml",
+	".json": "application/json",
 }
 
 // Pages maps the path of every page to the handler of its GET and HEAD requests. The argument base is the address that
 // clients use, without the version; it is empty if the server does not know it.
 func Pages(base string) map[string]http.Handler {
 	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(base) })}
+	addDocuments(pages, base)
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
 		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
 		for _, name := range names {

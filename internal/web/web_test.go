@@ -3,16 +3,22 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/oasdiff/yaml"
+
+	"petstore/api"
 )
 
 var allPages = sync.OnceValue(func() map[string]http.Handler { return Pages("") })
@@ -47,7 +53,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/desk-cards.js", "/assets/desk-categories.js", "/assets/desk-dialogs.js", "/assets/desk-form.js", "/assets/desk-gauge.js",
 		"/assets/desk-list.js", "/assets/desk-main.js", "/assets/desk-notice.js", "/assets/desk-operations.js", "/assets/desk-portrait.js",
 		"/assets/desk-signin.js", "/assets/desk-watch.js", "/assets/docs-main.js", "/assets/docs-style.css", "/assets/docs-try.js",
-		"/assets/shared-api.js", "/assets/shared-style.css", "/docs", "/favicon.svg",
+		"/assets/shared-api.js", "/assets/shared-style.css", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
 	}
 	if got := slices.Sorted(maps.Keys(Pages(""))); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -55,7 +61,10 @@ func TestPagesAreExactlyThese(t *testing.T) {
 }
 
 func TestEveryPageHasItsTypeAndSecurityHeaders(t *testing.T) {
-	types := map[string]string{"": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
+	types := map[string]string{
+		"": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml",
+		"json": "application/json", "yaml": "application/yaml",
+	}
 	for path := range allPages() {
 		_, extension, _ := strings.Cut(path, ".")
 		h := get(t, path).Header
@@ -84,7 +93,7 @@ func TestEveryPageHasItsTypeAndSecurityHeaders(t *testing.T) {
 func TestTheDeskStaysSmall(t *testing.T) {
 	total := 0
 	for path := range allPages() {
-		if !strings.Contains(path, "docs") {
+		if !strings.Contains(path, "docs") && !strings.Contains(path, "openapi") {
 			total += len(body(t, get(t, path)))
 		}
 	}
@@ -132,22 +141,63 @@ func TestOnlyClientsThatAcceptGzipGetIt(t *testing.T) {
 }
 
 func TestCompressedPagesEqualThePlainOnes(t *testing.T) {
-	const path = "/docs"
-	gzipped, plain := get(t, path, "Accept-Encoding", "br, gzip"), get(t, path)
-	if got := gzipped.Header.Get("Content-Encoding"); got != "gzip" {
-		t.Fatalf("Content-Encoding is %q, want gzip", got)
+	for path := range allPages() {
+		gzipped, plain := get(t, path, "Accept-Encoding", "br, gzip"), get(t, path)
+		if got := gzipped.Header.Get("Content-Encoding"); got != "gzip" {
+			t.Fatalf("%s: Content-Encoding is %q, want gzip", path, got)
+		}
+		if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == gzipped.Header.Get("ETag") {
+			t.Errorf("%s: the plain form has the same ETag or encoding as the compressed one", path)
+		}
+		reader, err := gzip.NewReader(gzipped.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpacked, err := io.ReadAll(reader)
+		if err != nil || !bytes.Equal(unpacked, body(t, plain)) {
+			t.Errorf("%s: the two forms differ (%v)", path, err)
+		}
 	}
-	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == gzipped.Header.Get("ETag") {
-		t.Error("the plain form has the same ETag or encoding as the compressed one")
+}
+
+func TestADocumentNamesTheServerThatServesIt(t *testing.T) {
+	for base, want := range map[string][]string{
+		"":                             {"/v1", "{base_url}", "{staging_base_url}"},
+		"https://api.example.com":      {"https://api.example.com/v1"},
+		"http://[::1]:8080/a%22b/$1:c": {"http://[::1]:8080/a%22b/$1:c/v1"},
+	} {
+		pages := Pages(base)
+		for path, original := range map[string][]byte{"/openapi.json": api.JSON, "/openapi.yaml": api.YAML} {
+			recorder := httptest.NewRecorder()
+			pages[path].ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+			served, written := parse(t, recorder.Body.Bytes()), parse(t, original)
+			var urls []string
+			for _, server := range served["servers"].([]any) {
+				urls = append(urls, server.(map[string]any)["url"].(string))
+			}
+			if !slices.Equal(urls, want) {
+				t.Errorf("%s with the address %q lists the servers %q, want %q", path, base, urls, want)
+			}
+			delete(served, "servers")
+			delete(written, "servers")
+			if !reflect.DeepEqual(served, written) {
+				t.Errorf("%s with the address %q differs from the document in more than its servers", path, base)
+			}
+		}
 	}
-	reader, err := gzip.NewReader(gzipped.Body)
+}
+
+// parse reads a document in YAML or JSON.
+func parse(t *testing.T, text []byte) (document map[string]any) {
+	t.Helper()
+	text, err := yaml.YAMLToJSON(text)
+	if err == nil {
+		err = json.Unmarshal(text, &document)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	unpacked, err := io.ReadAll(reader)
-	if err != nil || !bytes.Equal(unpacked, body(t, plain)) {
-		t.Errorf("the two forms differ (%v)", err)
-	}
+	return document
 }
 
 func TestHeadAnswersWithoutABody(t *testing.T) {

@@ -23,11 +23,10 @@ type document struct {
 	}
 	Paths      map[string]pathItem
 	Components struct {
-		Schemas       map[string]schema
-		Parameters    map[string]parameter
-		Headers       map[string]parameter
-		Responses     map[string]response
-		RequestBodies map[string]requestBody
+		Schemas    map[string]schema
+		Parameters map[string]parameter
+		Headers    map[string]parameter
+		Responses  map[string]response
 	}
 }
 
@@ -63,7 +62,6 @@ type parameter struct {
 }
 
 type requestBody struct {
-	Ref         string `json:"$ref"`
 	Description string
 	Required    bool
 	Content     map[string]media
@@ -160,7 +158,6 @@ func (d *document) resolved(op operation, item pathItem, method, path string) op
 			}
 		}
 	}
-	op.RequestBody = resolve(d.Components.RequestBodies, op.RequestBody.Ref, op.RequestBody)
 	op.Responses = maps.Clone(op.Responses)
 	for status, r := range op.Responses {
 		r = resolve(d.Components.Responses, r.Ref, r)

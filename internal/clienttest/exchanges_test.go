@@ -1,4 +1,4 @@
-package client_test
+package clienttest
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ import (
 
 // The test plays recorded conversations of the service to the client, which must understand every answer in them.
 func TestTheClientReadsEveryRecordedAnswer(t *testing.T) {
-	files, err := filepath.Glob("../internal/httpapi/testdata/exchanges/*.txt")
+	files, err := filepath.Glob("../httpapi/testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no exchanges: %v", err)
 	}

@@ -1,6 +1,7 @@
-package client_test
+package clienttest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,9 @@ import (
 	"petstore/internal/testservice"
 )
 
-const page = "../docs/clients.md"
+const page = "../../docs/clients.md"
+
+var block = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
 
 // The test runs the programs in docs/clients.md exactly as the page shows them.
 func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
@@ -25,31 +28,46 @@ func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs := regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	shown := map[string]string{}
+	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+		shown[b[1]] = b[2]
+	}
 	how := "scripts/test-services.sh installs what the tests need"
-	run := map[string]func(t *testing.T, file string) *exec.Cmd{
-		"go": func(t *testing.T, file string) *exec.Cmd { return exec.Command("go", "run", file) },
-		"python": func(t *testing.T, file string) *exec.Cmd {
-			return exec.Command(testservice.Program(t, "python3", how), file)
-		},
-		"js": func(t *testing.T, file string) *exec.Cmd {
-			return exec.Command(testservice.Program(t, "node", how), file)
-		},
+	run := map[string]struct {
+		file    string
+		command func(t *testing.T) *exec.Cmd
+	}{
+		"go":     {"main.go", func(t *testing.T) *exec.Cmd { return inNewModule(t, shown["sh"]) }},
+		"python": {"main.py", func(t *testing.T) *exec.Cmd { return exec.Command(testservice.Program(t, "python3", how), "main.py") }},
+		"js":     {"main.mjs", func(t *testing.T) *exec.Cmd { return exec.Command(testservice.Program(t, "node", how), "main.mjs") }},
 	}
-	names := map[string]string{"go": "main.go", "python": "main.py", "js": "main.mjs"}
-	if len(programs) != len(run) {
-		t.Fatalf("%s has %d programs, want %d", page, len(programs), len(run))
+	if len(shown) != len(run)+1 {
+		t.Fatalf("%s has %d programs and commands, want %d", page, len(shown), len(run)+1)
 	}
-	for _, program := range programs {
-		language, source := program[1], program[2]
+	for language, program := range run {
 		t.Run(language, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), names[language])
-			if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			folder := filepath.Join(t.TempDir(), "shop")
+			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, program.file), []byte(shown[language]), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			runAgainstMishaps(t, run[language](t, file))
+			command := program.command(t)
+			command.Dir = folder
+			runAgainstMishaps(t, command)
 		})
 	}
+}
+
+// inNewModule returns a command that makes a module as the page says and runs its program, in a folder beside a copy of the
+// repository. No module can be downloaded, so the command fails if the client needs any.
+func inNewModule(t *testing.T, commands string) *exec.Cmd {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("sh", "-ec", `ln -s "$REPOSITORY" ../petstore; `+commands)
+	command.Env = append(os.Environ(), "REPOSITORY="+root, "GOFLAGS=", "GOPROXY=off", "GOMODCACHE="+filepath.Join(t.TempDir(), "none"))
+	return command
 }
 
 // runAgainstMishaps runs a program against a service that fails now and then, and checks what the program prints.
@@ -65,7 +83,7 @@ func runAgainstMishaps(t *testing.T, program *exec.Cmd) {
 	server := httptest.NewServer(&mishaps{Handler: s})
 	t.Cleanup(server.Close)
 
-	program.Env = append(os.Environ(), "PETSTORE_SERVER="+server.URL, "PETSTORE_API_KEY="+key)
+	program.Env = append(program.Environ(), "PETSTORE_SERVER="+server.URL, "PETSTORE_API_KEY="+key)
 	out, err := program.Output()
 	if failed, ok := err.(*exec.ExitError); ok {
 		t.Fatalf("%v\n%s", err, failed.Stderr)
