@@ -77,6 +77,7 @@ func TestOperationsAreThePublishedOnesAndTheAdditions(t *testing.T) {
 		"listOrders GET /orders orders",
 		"nameCategory PUT /categories/{categoryId} categories",
 		"placeOrder POST /orders orders",
+		"updateOrder PATCH /orders/{orderId} orders",
 		"updatePet PATCH /pets/{petId} animals",
 	}
 	got := map[bool][]string{}

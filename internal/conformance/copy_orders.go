@@ -25,10 +25,10 @@ var copyOrderCases = []copyCase{
 		from.closeOrder(first.ID, petstore.Cancelled)
 		from.closeOrder(second.ID, petstore.Completed)
 		from.place(free.ID)
-		from.noError(t.from.DeletePet(t.Context(), gone.ID))
+		from.noError(errorOf(t.from.DeletePet(t.Context(), gone.ID, nil)))
 		from.nameCategory(dogs.ID, "Hounds", false)
 		from.nameCategory(cats.ID, "Dogs", false)
-		from.noError(t.from.DeleteCategory(t.Context(), math.MinInt64))
+		from.noError(errorOf(t.from.DeleteCategory(t.Context(), math.MinInt64, nil)))
 		tallies := t.copyAll()
 		t.sameContent()
 		t.same("orders", tallies[3], petstore.Tally{Kind: "orders", Added: 1, Changed: 2})
@@ -69,7 +69,7 @@ var copyOrderCases = []copyCase{
 		held := petstore.Order{ID: 5, PetID: 77, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)}
 		over := petstore.Order{ID: 6, PetID: 78, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}
 		t.noError(t.to.ReplaceOrders(t.Context(), []petstore.Order{held, over}, nil))
-		closed, err := t.to.CloseOrder(t.Context(), held.ID, petstore.Completed)
+		closed, _, err := t.to.CloseOrder(t.Context(), held.ID, petstore.Completed, nil)
 		t.noError(err)
 		t.same("closed", to.order(held.ID), closed)
 		_, err = t.to.ExpireOrders(t.Context())
@@ -79,7 +79,7 @@ var copyOrderCases = []copyCase{
 	{"the target never reuses the number of an order or a category", func(t copyTest) {
 		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
 		category := from.createCategory("Dogs")
-		from.noError(t.from.DeleteCategory(t.Context(), category.ID))
+		from.noError(errorOf(t.from.DeleteCategory(t.Context(), category.ID, nil)))
 		order := from.place(from.add(rex).ID)
 		t.copyAll()
 		t.noError(t.to.ReplaceOrders(t.Context(), nil, []petstore.Order{order}))
@@ -122,6 +122,6 @@ func (s changingSource) StoredOrders(ctx context.Context, after petstore.Order, 
 
 func (t storageTest) refusedPatch(id int64, code petstore.Code) {
 	t.Helper()
-	_, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold))
+	_, _, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold), nil)
 	t.refused(err, code)
 }

@@ -31,7 +31,9 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"categories", categoryCases},
 		{"orders", orderCases},
 		{"expiry of orders", expiryCases},
+		{"patches of orders", orderPatchCases},
 		{"idempotency", idempotencyCases},
+		{"idempotency of every write", onceCases},
 		{"many pets in one call", addPetsCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},
@@ -116,6 +118,9 @@ func lacksFacts(refusal *petstore.Error) bool {
 	}
 	return false
 }
+
+// errorOf returns the error of a call that also reports whether it was a replay.
+func errorOf(_ bool, err error) error { return err }
 
 // concurrently calls f(0) to f(n-1), all at the same time, and fails the test with the first error.
 func (t storageTest) concurrently(n int, f func(i int) error) {

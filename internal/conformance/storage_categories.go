@@ -22,7 +22,7 @@ func (t storageTest) createCategory(name string) petstore.Category {
 func (t storageTest) nameCategory(id int64, name string, wantNew bool) petstore.Category {
 	t.Helper()
 	category := petstore.Category{ID: id, Name: name}
-	isNew, err := t.NameCategory(t.Context(), category)
+	isNew, _, err := t.NameCategory(t.Context(), category, nil)
 	t.noError(err)
 	t.same("new", isNew, wantNew)
 	return category
@@ -45,7 +45,7 @@ var categoryCases = []storageCase{
 		t.same("listed", len(t.allCategories()), 0)
 		_, err := t.GetCategory(t.Context(), 1)
 		t.refused(err, petstore.NotFound)
-		t.refused(t.DeleteCategory(t.Context(), 1), petstore.NotFound)
+		t.refused(errorOf(t.DeleteCategory(t.Context(), 1, nil)), petstore.NotFound)
 	}},
 	{"the first categories of an empty storage are 1, 2 and 3", func(t storageTest) {
 		for i, name := range []string{"Dogs", "Cats", "🐹"} {
@@ -81,8 +81,8 @@ var categoryCases = []storageCase{
 		t.nameCategory(3, "Birds", true)
 		fish := t.createCategory("Fish")
 		t.same("after named ones", fish.ID, int64(4))
-		t.noError(t.DeleteCategory(t.Context(), fish.ID))
-		t.noError(t.DeleteCategory(t.Context(), 2))
+		t.noError(errorOf(t.DeleteCategory(t.Context(), fish.ID, nil)))
+		t.noError(errorOf(t.DeleteCategory(t.Context(), 2, nil)))
 		t.same("after a delete", t.createCategory("Fish").ID, int64(5))
 	}},
 	{"any number can be named and renamed", func(t storageTest) {
@@ -104,12 +104,12 @@ var categoryCases = []storageCase{
 		cats := t.createCategory("Cats")
 		_, _, err := t.CreateCategory(t.Context(), "Dogs", nil)
 		t.refused(err, petstore.NameTaken)
-		_, err = t.NameCategory(t.Context(), petstore.Category{ID: cats.ID, Name: "Dogs"})
+		_, _, err = t.NameCategory(t.Context(), petstore.Category{ID: cats.ID, Name: "Dogs"}, nil)
 		t.refused(err, petstore.NameTaken)
-		_, err = t.NameCategory(t.Context(), petstore.Category{ID: 99, Name: "Dogs"})
+		_, _, err = t.NameCategory(t.Context(), petstore.Category{ID: 99, Name: "Dogs"}, nil)
 		t.refused(err, petstore.NameTaken)
 		t.same("listed", t.allCategories(), []petstore.Category{dogs, cats})
-		t.noError(t.DeleteCategory(t.Context(), dogs.ID))
+		t.noError(errorOf(t.DeleteCategory(t.Context(), dogs.ID, nil)))
 		t.nameCategory(99, "Dogs", true)
 	}},
 	{"names are compared by code point and kept verbatim", func(t storageTest) {
@@ -144,7 +144,7 @@ var categoryCases = []storageCase{
 		t.noError(err)
 		t.same("replayed", replayed, true)
 		t.same("the answer", again, category)
-		t.noError(t.DeleteCategory(t.Context(), category.ID))
+		t.noError(errorOf(t.DeleteCategory(t.Context(), category.ID, nil)))
 		again, _, err = t.CreateCategory(t.Context(), "Dogs", idempotency("k", 1))
 		t.noError(err)
 		t.same("the answer after it was deleted", again, category)
@@ -154,7 +154,7 @@ var categoryCases = []storageCase{
 		taken := t.createCategory("Dogs")
 		_, _, err := t.CreateCategory(t.Context(), "Dogs", idempotency("k", 1))
 		t.refused(err, petstore.NameTaken)
-		t.noError(t.DeleteCategory(t.Context(), taken.ID))
+		t.noError(errorOf(t.DeleteCategory(t.Context(), taken.ID, nil)))
 		_, replayed, err := t.CreateCategory(t.Context(), "Dogs", idempotency("k", 1))
 		t.noError(err)
 		t.same("replayed", replayed, false)
@@ -175,7 +175,7 @@ var categoryCases = []storageCase{
 	{"of concurrent names for one number, one stays", func(t storageTest) {
 		var isNew atomic.Int64
 		t.concurrently(20, func(i int) error {
-			fresh, err := t.NameCategory(t.Context(), petstore.Category{ID: 5, Name: fmt.Sprint("name ", i)})
+			fresh, _, err := t.NameCategory(t.Context(), petstore.Category{ID: 5, Name: fmt.Sprint("name ", i)}, nil)
 			if fresh {
 				isNew.Add(1)
 			}

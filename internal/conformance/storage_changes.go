@@ -16,7 +16,7 @@ func withStatus(status petstore.Status) petstore.PetPatch { return petstore.PetP
 // patch changes an animal and checks that the storage has what the answer says.
 func (t storageTest) patch(id int64, patch petstore.PetPatch) petstore.Pet {
 	t.Helper()
-	pet, err := t.UpdatePet(t.Context(), id, patch)
+	pet, _, err := t.UpdatePet(t.Context(), id, patch, nil)
 	t.noError(err)
 	got, err := t.GetPet(t.Context(), id)
 	t.noError(err)
@@ -54,19 +54,19 @@ var changeCases = []storageCase{
 	{"a pet that does not exist can be neither changed nor deleted", func(t storageTest) {
 		pet := t.add(rex)
 		for _, id := range []int64{0, -1, pet.ID + 1, math.MaxInt64} {
-			_, err := t.UpdatePet(t.Context(), id, withName("Max"))
+			_, _, err := t.UpdatePet(t.Context(), id, withName("Max"), nil)
 			t.refused(err, petstore.NotFound)
-			t.refused(t.DeletePet(t.Context(), id), petstore.NotFound)
+			t.refused(errorOf(t.DeletePet(t.Context(), id, nil)), petstore.NotFound)
 		}
 		t.same("listed", t.all(), []petstore.Pet{pet})
 	}},
 	{"a deleted pet is gone, and its id is never reused", func(t storageTest) {
 		pets := t.addMany(3)
-		t.noError(t.DeletePet(t.Context(), pets[0].ID))
+		t.noError(errorOf(t.DeletePet(t.Context(), pets[0].ID, nil)))
 		_, err := t.GetPet(t.Context(), pets[0].ID)
 		t.refused(err, petstore.NotFound)
 		t.same("listed", t.all(), pets[1:])
-		t.refused(t.DeletePet(t.Context(), pets[0].ID), petstore.NotFound)
+		t.refused(errorOf(t.DeletePet(t.Context(), pets[0].ID, nil)), petstore.NotFound)
 		if fresh := t.add(rex); fresh.ID <= pets[0].ID {
 			t.Fatalf("the id %d was given after %d", fresh.ID, pets[0].ID)
 		}
@@ -75,10 +75,10 @@ var changeCases = []storageCase{
 		pet := t.add(rex)
 		order := t.place(pet.ID)
 		for _, status := range []petstore.Status{petstore.Available, petstore.Sold} {
-			_, err := t.UpdatePet(t.Context(), pet.ID, withStatus(status))
+			_, _, err := t.UpdatePet(t.Context(), pet.ID, withStatus(status), nil)
 			t.refused(err, petstore.PetReserved)
 		}
-		t.refused(t.DeletePet(t.Context(), pet.ID), petstore.PetReserved)
+		t.refused(errorOf(t.DeletePet(t.Context(), pet.ID, nil)), petstore.PetReserved)
 		pet.Status = petstore.Pending
 		t.same("listed", t.all(), []petstore.Pet{pet})
 
@@ -93,7 +93,7 @@ var changeCases = []storageCase{
 		t.patch(pet.ID, withStatus(petstore.Pending))
 		t.patch(pet.ID, withStatus(petstore.Sold))
 		t.patch(pet.ID, withStatus(petstore.Pending))
-		t.noError(t.DeletePet(t.Context(), pet.ID))
+		t.noError(errorOf(t.DeletePet(t.Context(), pet.ID, nil)))
 	}},
 	{"no concurrent patch of another field is lost", func(t storageTest) {
 		pet := t.add(rex)
@@ -105,7 +105,7 @@ var changeCases = []storageCase{
 			case 2:
 				patch = withStatus(petstore.Sold)
 			}
-			_, err := t.UpdatePet(t.Context(), pet.ID, patch)
+			_, _, err := t.UpdatePet(t.Context(), pet.ID, patch, nil)
 			return err
 		})
 		t.same("listed", t.all(), []petstore.Pet{{ID: pet.ID, NewPet: petstore.NewPet{Name: "Max", CategoryID: 8, Status: petstore.Sold}}})
@@ -114,7 +114,7 @@ var changeCases = []storageCase{
 		pet := t.add(rex)
 		done := make(chan bool, 20)
 		t.concurrently(20, func(int) error {
-			err := t.DeletePet(t.Context(), pet.ID)
+			_, err := t.DeletePet(t.Context(), pet.ID, nil)
 			if err == nil {
 				done <- true
 				return nil
@@ -126,9 +126,9 @@ var changeCases = []storageCase{
 	}},
 	{"a caller that has given up before changes nothing", func(t storageTest) {
 		pet := t.add(rex)
-		_, err := t.UpdatePet(canceledContext(), pet.ID, withName("Max"))
+		_, _, err := t.UpdatePet(canceledContext(), pet.ID, withName("Max"), nil)
 		t.refused(err, petstore.Unavailable)
-		t.refused(t.DeletePet(canceledContext(), pet.ID), petstore.Unavailable)
+		t.refused(errorOf(t.DeletePet(canceledContext(), pet.ID, nil)), petstore.Unavailable)
 		_, _, err = t.PlaceOrder(canceledContext(), petstore.NewOrder{PetID: pet.ID, Hold: petstore.DefaultHold}, nil)
 		t.refused(err, petstore.Unavailable)
 		t.same("listed", t.all(), []petstore.Pet{pet})
@@ -167,16 +167,16 @@ var inventoryCases = []storageCase{
 		t.same("after an order", t.inventory(), t.counted())
 		t.closeOrder(order.ID, petstore.Completed)
 		t.same("after it was completed", t.inventory(), petstore.Inventory{Available: 4, Pending: 2, Sold: 1})
-		t.noError(t.DeletePet(t.Context(), pets[0].ID))
+		t.noError(errorOf(t.DeletePet(t.Context(), pets[0].ID, nil)))
 		t.same("after a delete", t.inventory(), t.counted())
 	}},
 	{"a refused change does not change the inventory", func(t storageTest) {
 		pet := t.add(rex)
 		t.place(pet.ID)
 		before := t.inventory()
-		_, err := t.UpdatePet(t.Context(), pet.ID, withStatus(petstore.Sold))
+		_, _, err := t.UpdatePet(t.Context(), pet.ID, withStatus(petstore.Sold), nil)
 		t.refused(err, petstore.PetReserved)
-		t.refused(t.DeletePet(t.Context(), pet.ID), petstore.PetReserved)
+		t.refused(errorOf(t.DeletePet(t.Context(), pet.ID, nil)), petstore.PetReserved)
 		_, _, err = t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: petstore.DefaultHold}, nil)
 		t.refused(err, petstore.PetUnavailable)
 		t.same("inventory", t.inventory(), before)
@@ -211,15 +211,15 @@ func (t storageTest) makeAnyChange(i, n int, pets []petstore.Pet) (err error) {
 	case 1:
 		_, _, err = t.CreatePet(ctx, rex, idempotency(fmt.Sprint(i, n/2), 1))
 	case 2:
-		_, err = t.UpdatePet(ctx, pet.ID, withStatus(petstore.Statuses[n%3]))
+		_, _, err = t.UpdatePet(ctx, pet.ID, withStatus(petstore.Statuses[n%3]), nil)
 	case 3, 4:
 		var order petstore.Order
 		order, _, err = t.PlaceOrder(ctx, petstore.NewOrder{PetID: pet.ID, Hold: petstore.DefaultHold}, nil)
 		if err == nil && n%3 != 0 {
-			_, err = t.CloseOrder(ctx, order.ID, petstore.OrderStatus(2+n%2))
+			_, _, err = t.CloseOrder(ctx, order.ID, petstore.OrderStatus(2+n%2), nil)
 		}
 	case 5:
-		err = t.DeletePet(ctx, pets[n%3].ID)
+		_, err = t.DeletePet(ctx, pets[n%3].ID, nil)
 	}
 	for _, expected := range []petstore.Code{petstore.NotFound, petstore.PetReserved, petstore.PetUnavailable, petstore.InvalidField} {
 		if petstore.IsCode(err, expected) {

@@ -37,7 +37,7 @@ var expiryCases = []storageCase{
 			want.Status, want.ClosedAt = petstore.Expired, order.ExpiresAt
 			t.same(name, read(order), []petstore.Order{want})
 			for _, to := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled} {
-				_, err := t.CloseOrder(t.Context(), order.ID, to)
+				_, _, err := t.CloseOrder(t.Context(), order.ID, to, nil)
 				t.refused(err, petstore.OrderClosed)
 			}
 			t.same("its animal", t.status(order.PetID), petstore.Available)
@@ -46,7 +46,7 @@ var expiryCases = []storageCase{
 	{"a refusal to close an order that has expired stores it as expired", func(t storageTest) {
 		order := t.placeFor(t.add(rex).ID, shortHold)
 		t.awaitExpiry(order)
-		_, err := t.CloseOrder(t.Context(), order.ID, petstore.Completed)
+		_, _, err := t.CloseOrder(t.Context(), order.ID, petstore.Completed, nil)
 		t.refused(err, petstore.OrderClosed)
 		t.same("its animal", t.status(order.PetID), petstore.Available)
 	}},
@@ -101,9 +101,9 @@ var expiryCases = []storageCase{
 	}},
 	{"a write to a pet first closes an order that has expired", func(t storageTest) {
 		for name, write := range map[string]func(id int64) error{
-			"a patch of its status": func(id int64) error { _, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold)); return err },
-			"a patch of its name":   func(id int64) error { _, err := t.UpdatePet(t.Context(), id, withName("Max")); return err },
-			"a delete":              func(id int64) error { return t.DeletePet(t.Context(), id) },
+			"a patch of its status": func(id int64) error { _, _, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold), nil); return err },
+			"a patch of its name":   func(id int64) error { _, _, err := t.UpdatePet(t.Context(), id, withName("Max"), nil); return err },
+			"a delete":              func(id int64) error { return errorOf(t.DeletePet(t.Context(), id, nil)) },
 			"an order": func(id int64) error {
 				_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: time.Hour}, nil)
 				return err
@@ -163,7 +163,7 @@ var expiryCases = []storageCase{
 
 // tryClose tries to close an order and counts its success. A refusal because the order is closed is not an error.
 func (t storageTest) tryClose(id int64, to petstore.OrderStatus, done *atomic.Int64) error {
-	_, err := t.CloseOrder(t.Context(), id, to)
+	_, _, err := t.CloseOrder(t.Context(), id, to, nil)
 	if err == nil {
 		done.Add(1)
 		return nil

@@ -29,10 +29,10 @@ var everyCall = []struct {
 		return err
 	}},
 	{"UpdatePet", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.UpdatePet(ctx, 1, withStatus(petstore.Sold))
+		_, _, err := s.UpdatePet(ctx, 1, withStatus(petstore.Sold), nil)
 		return err
 	}},
-	{"DeletePet", func(ctx context.Context, s petstore.Database) error { return s.DeletePet(ctx, 1) }},
+	{"DeletePet", func(ctx context.Context, s petstore.Database) error { return errorOf(s.DeletePet(ctx, 1, nil)) }},
 	{"Inventory", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.Inventory(ctx)
 		return err
@@ -50,10 +50,10 @@ var everyCall = []struct {
 		return err
 	}},
 	{"NameCategory", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.NameCategory(ctx, petstore.Category{ID: 1, Name: "Dogs"})
+		_, _, err := s.NameCategory(ctx, petstore.Category{ID: 1, Name: "Dogs"}, nil)
 		return err
 	}},
-	{"DeleteCategory", func(ctx context.Context, s petstore.Database) error { return s.DeleteCategory(ctx, 1) }},
+	{"DeleteCategory", func(ctx context.Context, s petstore.Database) error { return errorOf(s.DeleteCategory(ctx, 1, nil)) }},
 	{"ListOrders", func(ctx context.Context, s petstore.Database) error {
 		_, err := s.ListOrders(ctx, petstore.OrderQuery{Limit: 20})
 		return err
@@ -71,7 +71,7 @@ var everyCall = []struct {
 		return err
 	}},
 	{"CloseOrder", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.CloseOrder(ctx, 1, petstore.Completed)
+		_, _, err := s.CloseOrder(ctx, 1, petstore.Completed, nil)
 		return err
 	}},
 	{"ExpireOrders", func(ctx context.Context, s petstore.Database) error {

@@ -33,7 +33,7 @@ func (t storageTest) order(id int64) petstore.Order {
 
 func (t storageTest) closeOrder(id int64, to petstore.OrderStatus) petstore.Order {
 	t.Helper()
-	order, err := t.CloseOrder(t.Context(), id, to)
+	order, _, err := t.CloseOrder(t.Context(), id, to, nil)
 	t.noError(err)
 	return order
 }
@@ -79,7 +79,7 @@ var orderCases = []storageCase{
 	}},
 	{"a pet that does not exist cannot be ordered", func(t storageTest) {
 		pet := t.add(rex)
-		t.noError(t.DeletePet(t.Context(), pet.ID))
+		t.noError(errorOf(t.DeletePet(t.Context(), pet.ID, nil)))
 		for _, id := range []int64{pet.ID, pet.ID + 1, 0, -1, math.MaxInt64} {
 			_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: time.Hour}, nil)
 			t.refused(err, petstore.InvalidField)
@@ -111,9 +111,9 @@ var orderCases = []storageCase{
 		completed, cancelled := t.place(t.add(rex).ID), t.place(t.add(rex).ID)
 		t.closeOrder(completed.ID, petstore.Completed)
 		t.closeOrder(cancelled.ID, petstore.Cancelled)
-		_, err := t.CloseOrder(t.Context(), completed.ID, petstore.Cancelled)
+		_, _, err := t.CloseOrder(t.Context(), completed.ID, petstore.Cancelled, nil)
 		t.refused(err, petstore.OrderClosed)
-		_, err = t.CloseOrder(t.Context(), cancelled.ID, petstore.Completed)
+		_, _, err = t.CloseOrder(t.Context(), cancelled.ID, petstore.Completed, nil)
 		t.refused(err, petstore.OrderClosed)
 		t.same("the sold animal", t.status(completed.PetID), petstore.Sold)
 	}},
@@ -122,7 +122,7 @@ var orderCases = []storageCase{
 		for _, id := range []int64{0, -1, order.ID + 1, math.MaxInt64} {
 			_, err := t.GetOrder(t.Context(), id)
 			t.refused(err, petstore.NotFound)
-			_, err = t.CloseOrder(t.Context(), id, petstore.Completed)
+			_, _, err = t.CloseOrder(t.Context(), id, petstore.Completed, nil)
 			t.refused(err, petstore.NotFound)
 		}
 	}},
@@ -130,7 +130,7 @@ var orderCases = []storageCase{
 		pet := t.add(rex)
 		first := t.closeOrder(t.place(pet.ID).ID, petstore.Cancelled)
 		second := t.closeOrder(t.place(pet.ID).ID, petstore.Cancelled)
-		t.noError(t.DeletePet(t.Context(), pet.ID))
+		t.noError(errorOf(t.DeletePet(t.Context(), pet.ID, nil)))
 		t.same("its orders", t.orders(petstore.OrderQuery{PetID: &pet.ID, Limit: 9}), []petstore.Order{second, first})
 		t.same("closed again", t.closeOrder(first.ID, petstore.Cancelled), first)
 	}},
@@ -186,7 +186,7 @@ var orderCases = []storageCase{
 			var won [5]atomic.Int64
 			t.concurrently(20, func(i int) error {
 				to := petstore.OrderStatus(2 + i%2)
-				got, err := t.CloseOrder(t.Context(), order.ID, to)
+				got, _, err := t.CloseOrder(t.Context(), order.ID, to, nil)
 				if err == nil {
 					won[to].Add(1)
 					if got.Status != to {

@@ -85,9 +85,9 @@ var versionOneCases = []copyCase{
 		s := storageTest{t.T, t.from}
 		s.patch(1, withStatus(petstore.Sold))
 		name, category := "Another", int64(99)
-		_, err := t.from.UpdatePet(t.Context(), 3, petstore.PetPatch{Name: &name, CategoryID: &category})
+		_, _, err := t.from.UpdatePet(t.Context(), 3, petstore.PetPatch{Name: &name, CategoryID: &category}, nil)
 		t.noError(err)
-		t.noError(t.from.DeletePet(t.Context(), 4))
+		t.noError(errorOf(t.from.DeletePet(t.Context(), 4, nil)))
 		s.place(5)
 		t.replayVersionOne()
 	}},

@@ -38,6 +38,7 @@ var operations = []operation{
 	{name: "listOrders", method: http.MethodGet, path: "/v1/orders", handle: (*API).listOrders},
 	{name: "placeOrder", method: http.MethodPost, path: "/v1/orders", handle: (*API).placeOrder, body: jsonBody},
 	{name: "getOrder", method: http.MethodGet, path: "/v1/orders/{orderId}", handle: (*API).getOrder},
+	{name: "updateOrder", method: http.MethodPatch, path: "/v1/orders/{orderId}", handle: (*API).updateOrder, body: patchBody},
 	{name: "completeOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/complete", handle: (*API).completeOrder, body: ignoredBody},
 	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
 }

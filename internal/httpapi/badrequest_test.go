@@ -137,7 +137,7 @@ func TestImpossibleIDIsNotFoundBeforeTheBodyIsRead(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	for _, id := range []string{"0", "-1", "9007199254740992", "9223372036854775807"} {
-		for _, at := range []string{"PATCH /v1/pets/" + id, "POST /v1/orders/" + id + "/complete", "POST /v1/orders/" + id + "/cancel"} {
+		for _, at := range []string{"PATCH /v1/pets/" + id, "PATCH /v1/orders/" + id, "POST /v1/orders/" + id + "/complete", "POST /v1/orders/" + id + "/cancel"} {
 			method, path, _ := strings.Cut(at, " ")
 			s.send(withBody(request(method, path, key), "not JSON")).is(t, 404, "not_found")
 			s.send(withBody(request(method, path, key), petOfSize(1<<20+1))).is(t, 404, "not_found")
@@ -215,7 +215,7 @@ func TestUnknownMethodIsNotAllowed(t *testing.T) {
 			"/v1/inventory":         "GET, HEAD, OPTIONS",
 			"/v1/categories":        "GET, HEAD, POST, OPTIONS",
 			"/v1/orders":            "GET, HEAD, POST, OPTIONS",
-			"/v1/orders/1":          "GET, HEAD, OPTIONS",
+			"/v1/orders/1":          "GET, HEAD, PATCH, OPTIONS",
 			"/v1/orders/1/complete": "POST, OPTIONS",
 			"/v1/orders/1/cancel":   "POST, OPTIONS",
 		} {

@@ -51,10 +51,27 @@ var newOrderBody = shape[petstore.NewOrder]{"petId", strictjson.Shape[petstore.N
 	strictjson.Optional("reference", func(o *petstore.NewOrder, v strictjson.Value) string {
 		return strictjson.ReadText(&o.Reference, v, petstore.CheckReference)
 	}),
-	strictjson.Optional("holdSeconds", func(o *petstore.NewOrder, v strictjson.Value) string {
-		var seconds int64
-		strictjson.ReadWhole(&seconds, v) // stores 0, which is not a valid hold, if v is not a whole number
-		o.Hold = time.Duration(seconds) * time.Second
-		return petstore.CheckHold(seconds)
+	strictjson.Optional("holdSeconds", func(o *petstore.NewOrder, v strictjson.Value) string { return readHold(&o.Hold, v) }),
+}}
+
+var orderPatchBody = shape[petstore.OrderPatch]{"what is to change: reference or holdSeconds", strictjson.Shape[petstore.OrderPatch]{
+	strictjson.Optional("reference", func(o *petstore.OrderPatch, v strictjson.Value) string {
+		o.Reference = new(string)
+		if v.Kind() == 'n' { // null
+			return ""
+		}
+		return strictjson.ReadText(o.Reference, v, petstore.CheckReference)
+	}),
+	strictjson.Optional("holdSeconds", func(o *petstore.OrderPatch, v strictjson.Value) string {
+		o.Hold = new(time.Duration)
+		return readHold(o.Hold, v)
 	}),
 }}
+
+// readHold reads the seconds that an order holds its animal.
+func readHold(into *time.Duration, value strictjson.Value) (problem string) {
+	var seconds int64
+	strictjson.ReadWhole(&seconds, value) // stores 0, which is not a valid hold, if value is not a whole number
+	*into = time.Duration(seconds) * time.Second
+	return petstore.CheckHold(seconds)
+}

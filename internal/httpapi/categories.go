@@ -21,19 +21,16 @@ func (a *API) listCategories(x *exchange) error {
 }
 
 func (a *API) createCategory(x *exchange) error {
-	idempotency, err := idempotencyOf(x)
-	if err != nil {
-		return err
-	}
 	var fresh petstore.Category
 	if err := categoryBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
-	category, replayed, err := a.Storage.CreateCategory(x.r.Context(), fresh.Name, idempotency)
+	category, replayed, err := a.Storage.CreateCategory(x.r.Context(), fresh.Name, x.idempotency)
 	if err != nil {
 		return err
 	}
-	return x.respondCreated(itemURL(a.links.categories, category.ID), encoded(category, appendCategory), replayed)
+	x.markReplayed(replayed)
+	return x.respondCreated(itemURL(a.links.categories, category.ID), encoded(category, appendCategory))
 }
 
 func (a *API) getCategory(x *exchange) error {
@@ -49,19 +46,22 @@ func (a *API) nameCategory(x *exchange) error {
 	if err := categoryBody.decode(x.body, &category); err != nil {
 		return err
 	}
-	isNew, err := a.Storage.NameCategory(x.r.Context(), category)
+	isNew, replayed, err := a.Storage.NameCategory(x.r.Context(), category, x.idempotency)
 	if err != nil {
 		return err
 	}
+	x.markReplayed(replayed)
 	if isNew {
-		return x.respondCreated(itemURL(a.links.categories, category.ID), encoded(category, appendCategory), false)
+		return x.respondCreated(itemURL(a.links.categories, category.ID), encoded(category, appendCategory))
 	}
 	return x.respond(http.StatusOK, encoded(category, appendCategory))
 }
 
 func (a *API) deleteCategory(x *exchange) error {
-	if err := a.Storage.DeleteCategory(x.r.Context(), x.id); err != nil {
+	replayed, err := a.Storage.DeleteCategory(x.r.Context(), x.id, x.idempotency)
+	if err != nil {
 		return err
 	}
+	x.markReplayed(replayed)
 	return x.respondEmpty()
 }

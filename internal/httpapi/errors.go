@@ -144,10 +144,10 @@ func unauthorizedMessage(e *petstore.Error) string {
 func unknownOutcomeMessage(x *exchange) string {
 	const unknown = "The store did not say whether this was done: it may have been. "
 	switch {
-	case !x.operation.creates():
-		return unknown + "Send it again; what was done then stays as it is, and a DELETE that was done gets 404."
-	case len(x.r.Header["Idempotency-Key"]) > 0:
+	case x.idempotency != nil:
 		return unknown + "Send it again with the same Idempotency-Key, and it is done once only."
+	case x.operation.body == noBody, x.operation.body == ignoredBody:
+		return unknown + "Send it again; what was done then stays as it is, and a DELETE that was done gets 404."
 	}
 	return unknown + "Look before you send it again; with an Idempotency-Key it can always be sent again safely."
 }

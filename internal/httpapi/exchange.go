@@ -31,8 +31,9 @@ type exchange struct {
 	limitError    error         // the refusal by the limiter; nil if the request may pass
 	address       string
 	body          []byte
-	bodyTaken     int64 // the bytes that the body has taken from the budget
-	bodyRequested bool  // a read of the body has started, so a client that expects 100 Continue sends it
+	idempotency   *petstore.Idempotency // nil if the request has none
+	bodyTaken     int64                 // the bytes that the body has taken from the budget
+	bodyRequested bool                  // a read of the body has started, so a client that expects 100 Continue sends it
 
 	retryAfter int64 // the seconds until the client may ask again, if the limiter refused the request
 

@@ -93,18 +93,18 @@ func (s *hookedStorage) CreatePet(ctx context.Context, pet petstore.NewPet, once
 	return s.Storage.CreatePet(ctx, pet, once)
 }
 
-func (s *hookedStorage) DeletePet(ctx context.Context, id int64) error {
+func (s *hookedStorage) DeletePet(ctx context.Context, id int64, once *petstore.Idempotency) (bool, error) {
 	if err := s.runHook(ctx, "DeletePet"); err != nil {
-		return err
+		return false, err
 	}
-	return s.Storage.DeletePet(ctx, id)
+	return s.Storage.DeletePet(ctx, id, once)
 }
 
-func (s *hookedStorage) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (petstore.Order, error) {
+func (s *hookedStorage) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus, once *petstore.Idempotency) (petstore.Order, bool, error) {
 	if err := s.runHook(ctx, "CloseOrder"); err != nil {
-		return petstore.Order{}, err
+		return petstore.Order{}, false, err
 	}
-	return s.Storage.CloseOrder(ctx, id, to)
+	return s.Storage.CloseOrder(ctx, id, to, once)
 }
 
 func (s *hookedStorage) FindKey(ctx context.Context, hash petstore.SecretHash) (petstore.Key, error) {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"crypto/sha256"
 	"net/http"
+	"strconv"
 
 	"petstore/internal/petstore"
 )
@@ -19,14 +20,18 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x)}, nil
 }
 
-// fingerprint returns a hash of the operation and the bytes of the body. For createPet it is a hash of the body alone,
-// as in records from the time when nothing else could be created. The two kinds of hashes cannot collide, because no
-// valid body begins with the name of an operation.
+// fingerprint returns a hash of the operation, the id in its path and the bytes of the body. For createPet it is a hash of
+// the body alone, as in records from the time when nothing else could be created. The two kinds of hashes cannot collide,
+// because no valid body begins with the name of an operation.
 func fingerprint(x *exchange) [sha256.Size]byte {
 	if x.operation.name == "createPet" {
 		return sha256.Sum256(x.body)
 	}
-	return sha256.Sum256(append([]byte(x.operation.name+" "), x.body...))
+	text := append([]byte(x.operation.name), ' ')
+	if x.resource.parameter != nil {
+		text = append(strconv.AppendInt(text, x.id, 10), ' ')
+	}
+	return sha256.Sum256(append(text, x.body...))
 }
 
 func isPrintable(s string) bool {
@@ -38,12 +43,16 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// respondCreated prepares the answer to a create. A replayed answer shows what was created when the Idempotency-Key was
-// first used.
-func (x *exchange) respondCreated(location, body string, replayed bool) error {
+// markReplayed tells the client that nothing was changed, because its Idempotency-Key was used before. The answer is the one
+// that was given then.
+func (x *exchange) markReplayed(replayed bool) {
 	if replayed {
 		x.set("Idempotency-Replayed", "true")
 	}
+}
+
+// respondCreated prepares the answer to a create.
+func (x *exchange) respondCreated(location, body string) error {
 	x.set("Location", location)
 	return x.respond(http.StatusCreated, body)
 }

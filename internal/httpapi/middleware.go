@@ -195,8 +195,15 @@ func (a *API) admitted(next handler) handler {
 	}
 }
 
-// performed calls the operation's handler.
-func (a *API) performed(x *exchange) error { return x.operation.handle(a, x) }
+// performed calls the operation's handler. It first reads the Idempotency-Key of a write; on reads the header is ignored.
+func (a *API) performed(x *exchange) (err error) {
+	if x.operation.writes() {
+		if x.idempotency, err = idempotencyOf(x); err != nil {
+			return err
+		}
+	}
+	return x.operation.handle(a, x)
+}
 
 // options answers OPTIONS with the methods of the path.
 func (a *API) options(x *exchange) error {

@@ -21,19 +21,16 @@ func (a *API) listOrders(x *exchange) error {
 }
 
 func (a *API) placeOrder(x *exchange) error {
-	idempotency, err := idempotencyOf(x)
-	if err != nil {
-		return err
-	}
 	fresh := petstore.NewOrder{Hold: a.OrderHold}
 	if err := newOrderBody.decode(x.body, &fresh); err != nil {
 		return err
 	}
-	order, replayed, err := a.Storage.PlaceOrder(x.r.Context(), fresh, idempotency)
+	order, replayed, err := a.Storage.PlaceOrder(x.r.Context(), fresh, x.idempotency)
 	if err != nil {
 		return err
 	}
-	return x.respondCreated(itemURL(a.links.orders, order.ID), encoded(order, appendOrder), replayed)
+	x.markReplayed(replayed)
+	return x.respondCreated(itemURL(a.links.orders, order.ID), encoded(order, appendOrder))
 }
 
 func (a *API) getOrder(x *exchange) error {
@@ -44,14 +41,28 @@ func (a *API) getOrder(x *exchange) error {
 	return x.respond(http.StatusOK, encoded(order, appendOrder))
 }
 
+func (a *API) updateOrder(x *exchange) error {
+	var patch petstore.OrderPatch
+	if err := orderPatchBody.decode(x.body, &patch); err != nil {
+		return err
+	}
+	order, replayed, err := a.Storage.UpdateOrder(x.r.Context(), x.id, patch, x.idempotency)
+	if err != nil {
+		return err
+	}
+	x.markReplayed(replayed)
+	return x.respond(http.StatusOK, encoded(order, appendOrder))
+}
+
 func (a *API) completeOrder(x *exchange) error { return a.closeOrder(x, petstore.Completed) }
 
 func (a *API) cancelOrder(x *exchange) error { return a.closeOrder(x, petstore.Cancelled) }
 
 func (a *API) closeOrder(x *exchange, to petstore.OrderStatus) error {
-	order, err := a.Storage.CloseOrder(x.r.Context(), x.id, to)
+	order, replayed, err := a.Storage.CloseOrder(x.r.Context(), x.id, to, x.idempotency)
 	if err != nil {
 		return err
 	}
+	x.markReplayed(replayed)
 	return x.respond(http.StatusOK, encoded(order, appendOrder))
 }

@@ -48,22 +48,19 @@ func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, erro
 }
 
 func (a *API) createPet(x *exchange) error {
-	idempotency, err := idempotencyOf(x)
-	if err != nil {
-		return err
-	}
 	fresh, err := readNewPet(x.body)
 	if err != nil {
 		return err
 	}
-	pet, replayed, err := a.Storage.CreatePet(x.r.Context(), fresh, idempotency)
+	pet, replayed, err := a.Storage.CreatePet(x.r.Context(), fresh, x.idempotency)
 	if err != nil {
 		return err
 	}
 	if !replayed {
 		a.metrics.created.Inc()
 	}
-	return x.respondCreated(itemURL(a.links.pets, pet.ID), encoded(pet, appendPet), replayed)
+	x.markReplayed(replayed)
+	return x.respondCreated(itemURL(a.links.pets, pet.ID), encoded(pet, appendPet))
 }
 
 func (a *API) getPet(x *exchange) error {
@@ -79,17 +76,20 @@ func (a *API) updatePet(x *exchange) error {
 	if err := petPatchBody.decode(x.body, &patch); err != nil {
 		return err
 	}
-	pet, err := a.Storage.UpdatePet(x.r.Context(), x.id, patch)
+	pet, replayed, err := a.Storage.UpdatePet(x.r.Context(), x.id, patch, x.idempotency)
 	if err != nil {
 		return err
 	}
+	x.markReplayed(replayed)
 	return x.respond(http.StatusOK, encoded(pet, appendPet))
 }
 
 func (a *API) deletePet(x *exchange) error {
-	if err := a.Storage.DeletePet(x.r.Context(), x.id); err != nil {
+	replayed, err := a.Storage.DeletePet(x.r.Context(), x.id, x.idempotency)
+	if err != nil {
 		return err
 	}
+	x.markReplayed(replayed)
 	return x.respondEmpty()
 }
 

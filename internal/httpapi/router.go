@@ -26,9 +26,6 @@ func (op *operation) writes() bool {
 	return op.method != http.MethodGet && !op.keyless
 }
 
-// creates reports whether the operation creates something new each time it is called.
-func (op *operation) creates() bool { return op.method == http.MethodPost && op.body == jsonBody }
-
 // resource is a path with its operations.
 type resource struct {
 	segments   []string       // the segments of the path; a parameter is in braces, such as {petId}

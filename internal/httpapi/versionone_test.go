@@ -25,7 +25,7 @@ func TestIdempotencyRecordsOfTheFirstVersionAreReplayed(t *testing.T) {
 	}
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Environment: petstore.Production, Migrate: true, Serve: true, Now: then})
 	s := serve(t, on(closeAfterTest(t, db, err)), func(c *httpapi.Config) { c.NamedKey = key })
-	if err := db.DeletePet(t.Context(), 4); err != nil {
+	if _, err := db.DeletePet(t.Context(), 4, nil); err != nil {
 		t.Fatal(err)
 	}
 	for number, fields := range map[int]string{

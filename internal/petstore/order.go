@@ -95,6 +95,29 @@ func (o Order) AsOf(now time.Time) Order {
 	return o
 }
 
+// OrderPatch says what of an order changes. What is nil stays as it is.
+type OrderPatch struct {
+	// Reference is the new reference. The empty string removes it.
+	Reference *string
+	// Hold is how long the animal is held from now on.
+	Hold *time.Duration
+}
+
+// Patch returns the order with the changes of a patch. It refuses to change the hold of a closed order.
+func (o Order) Patch(patch OrderPatch, now time.Time) (Order, error) {
+	o = o.AsOf(now)
+	if patch.Hold != nil {
+		if o.Status != Open {
+			return Order{}, o.closed()
+		}
+		o.ExpiresAt = now.UTC().Truncate(time.Millisecond).Add(*patch.Hold)
+	}
+	if patch.Reference != nil {
+		o.Reference = *patch.Reference
+	}
+	return o, nil
+}
+
 // Close moves the order to Completed or Cancelled. It returns an order that is already in that state unchanged, and
 // refuses an order that is closed in another state.
 func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {

@@ -45,15 +45,14 @@ type Pets interface {
 	// Inventory counts the animals of each status. The counts are exact for one moment during the call.
 	Inventory(ctx context.Context) (Inventory, error)
 
-	// CreatePet stores a valid animal under an id that was never used before. If idempotency is given, it does so only
-	// once.
+	// CreatePet stores a valid animal under an id that was never used before.
 	CreatePet(ctx context.Context, pet NewPet, idempotency *Idempotency) (made Pet, replayed bool, err error)
 	// UpdatePet changes the fields that a valid patch names and returns the animal. It returns an Error with the code
 	// NotFound, or PetReserved if an open order holds the animal and the patch changes its status.
-	UpdatePet(ctx context.Context, id int64, patch PetPatch) (Pet, error)
+	UpdatePet(ctx context.Context, id int64, patch PetPatch, idempotency *Idempotency) (changed Pet, replayed bool, err error)
 	// DeletePet removes an animal, whose id is never used again. It returns an Error with the code NotFound, or
 	// PetReserved if an open order holds the animal.
-	DeletePet(ctx context.Context, id int64) error
+	DeletePet(ctx context.Context, id int64, idempotency *Idempotency) (replayed bool, err error)
 }
 
 // Categories stores names for numbers. No two categories have the same name; names are compared code point by code
@@ -64,16 +63,15 @@ type Categories interface {
 	// GetCategory returns one category, or an Error with the code NotFound.
 	GetCategory(ctx context.Context, id int64) (Category, error)
 
-	// CreateCategory gives a valid name to the next number of a counter. If idempotency is given, it does so only once.
-	// The counter starts after the highest number that any animal has when the first category is created. It never goes
-	// back, and it skips numbers that already have a name. CreateCategory returns an Error with the code NameTaken if
-	// another category has the name.
+	// CreateCategory gives a valid name to the next number of a counter. The counter starts after the highest number that
+	// any animal has when the first category is created. It never goes back, and it skips numbers that already have a
+	// name. CreateCategory returns an Error with the code NameTaken if another category has the name.
 	CreateCategory(ctx context.Context, name string, idempotency *Idempotency) (made Category, replayed bool, err error)
 	// NameCategory gives a valid name to a number and reports whether the number had none before. It returns an Error
 	// with the code NameTaken if another category has the name.
-	NameCategory(ctx context.Context, category Category) (isNew bool, err error)
+	NameCategory(ctx context.Context, category Category, idempotency *Idempotency) (isNew, replayed bool, err error)
 	// DeleteCategory removes the name of a number, or returns an Error with the code NotFound.
-	DeleteCategory(ctx context.Context, id int64) error
+	DeleteCategory(ctx context.Context, id int64, idempotency *Idempotency) (replayed bool, err error)
 }
 
 // Orders stores orders. An order and its animal change in one transaction, so the animal is pending for exactly as long
@@ -85,14 +83,16 @@ type Orders interface {
 	// GetOrder returns one order, or an Error with the code NotFound.
 	GetOrder(ctx context.Context, id int64) (Order, error)
 
-	// PlaceOrder places an order for an available animal, which becomes pending. If idempotency is given, it does so
-	// only once. It returns an Error with the code InvalidField if there is no such animal, or PetUnavailable if the
-	// animal is not available.
+	// PlaceOrder places an order for an available animal, which becomes pending. It returns an Error with the code
+	// InvalidField if there is no such animal, or PetUnavailable if the animal is not available.
 	PlaceOrder(ctx context.Context, order NewOrder, idempotency *Idempotency) (placed Order, replayed bool, err error)
+	// UpdateOrder changes what a valid patch names and returns the order. It returns an Error with the code NotFound, or
+	// OrderClosed if the patch has a hold and the order is closed.
+	UpdateOrder(ctx context.Context, id int64, patch OrderPatch, idempotency *Idempotency) (changed Order, replayed bool, err error)
 	// CloseOrder moves an order to Completed or Cancelled, and gives its animal the status that this state Leaves. It
 	// returns an order that is already in that state unchanged. It returns an Error with the code NotFound, or
 	// OrderClosed if the order is closed in another state.
-	CloseOrder(ctx context.Context, id int64, to OrderStatus) (Order, error)
+	CloseOrder(ctx context.Context, id int64, to OrderStatus, idempotency *Idempotency) (closed Order, replayed bool, err error)
 }
 
 // Keys stores API keys and the bans of their owners.
@@ -206,14 +206,14 @@ type OrderQuery struct {
 // IdempotencyKept is how long an idempotency record is valid.
 const IdempotencyKept = 24 * time.Hour
 
-// Idempotency identifies a request that must create something only once, however often it is sent. If the same owner
-// and key come again, the method creates nothing and reports replayed: it returns what was created the first time, as
-// it was then. It returns an Error with the code IdempotencyConflict if the fingerprints differ. Refused requests are
-// not recorded.
+// Idempotency identifies a write that must be made only once, however often it is sent. If the same owner and key come
+// again, the method changes nothing and reports replayed: it returns what it returned the first time, even if others have
+// changed that since. It returns an Error with the code IdempotencyConflict if the fingerprints differ. Refused requests
+// are not recorded. A nil Idempotency makes the write each time.
 type Idempotency struct {
 	Owner string
 	Key   string
-	// Fingerprint is a hash of the operation and its body.
+	// Fingerprint is a hash of the operation, what it is applied to, and its body.
 	Fingerprint [32]byte
 	// Now is when the request arrived. Records made IdempotencyKept or longer before that are no longer valid. The zero
 	// time means now, by the storage's clock, which all replicas share.

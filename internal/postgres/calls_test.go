@@ -78,21 +78,21 @@ func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 	}{
 		{"an order of a held animal", func(ctx context.Context) error { _, _, err := db.PlaceOrder(ctx, order, nil); return err }, petstore.PetUnavailable},
 		{"an update of a held animal", func(ctx context.Context) error {
-			_, err := db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Status: &pending})
+			_, _, err := db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Status: &pending}, nil)
 			return err
 		}, ""},
-		{"a delete of a held animal", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, petstore.PetReserved},
+		{"a delete of a held animal", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, petstore.PetReserved},
 		{"a cancel", func(ctx context.Context) error {
-			_, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled)
+			_, _, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil)
 			return err
 		}, ""},
 		{"a second cancel", func(ctx context.Context) error {
-			_, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled)
+			_, _, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil)
 			return err
 		}, ""},
-		{"a delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, ""},
-		{"a delete of a category that does not exist", func(ctx context.Context) error { return db.DeleteCategory(ctx, 7) }, petstore.NotFound},
-		{"a second delete", func(ctx context.Context) error { return db.DeletePet(ctx, pet.ID) }, petstore.NotFound},
+		{"a delete", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, ""},
+		{"a delete of a category that does not exist", func(ctx context.Context) error { return errorOf(db.DeleteCategory(ctx, 7, nil)) }, petstore.NotFound},
+		{"a second delete", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, petstore.NotFound},
 	} {
 		err := c.do(&leavingCaller{Context: ended})
 		if ok := err == nil && c.want == "" || petstore.IsCode(err, c.want); !ok {
@@ -100,3 +100,6 @@ func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 		}
 	}
 }
+
+// errorOf returns the error of a call that also reports whether it was a replay.
+func errorOf(_ bool, err error) error { return err }

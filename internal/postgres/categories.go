@@ -6,8 +6,6 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -77,7 +75,7 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 }
 
 func (db *DB) createCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
-	return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Category, error) {
+	return doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Category, error) {
 		other, err := lockCategoryName(ctx, tx, name)
 		if err == nil && other != nil {
 			err = petstore.CategoryNameTaken(*other)
@@ -116,36 +114,37 @@ func (db *DB) createCounter(ctx context.Context) error {
 }
 
 // NameCategory names a number.
-func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isNew bool, err error) {
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+func (db *DB) NameCategory(ctx context.Context, category petstore.Category, idempotency *petstore.Idempotency) (isNew, replayed bool, err error) {
+	return doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (isNew bool, err error) {
 		other, err := lockCategoryName(ctx, tx, category.Name)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if other != nil && other.ID != category.ID {
-			return petstore.CategoryNameTaken(*other)
+			return false, petstore.CategoryNameTaken(*other)
 		}
 		renamed, err := tx.Exec(ctx, renameCategory, category.ID, category.Name)
-		if isNew = renamed.RowsAffected() == 0; err != nil || !isNew {
-			return err
+		if err != nil || renamed.RowsAffected() > 0 {
+			return false, err
 		}
 		_, err = tx.Exec(ctx, insertCategory, category.ID, category.Name)
-		return err
+		return true, err
 	})
-	return isNew && err == nil, err
 }
 
 // DeleteCategory removes the name of a number.
-func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
-	var deleted pgconn.CommandTag
-	err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) (err error) {
-		deleted, err = conn.Exec(ctx, deleteCategory, id)
-		return err
+func (db *DB) DeleteCategory(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
+	_, replayed, err = doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (nothing struct{}, err error) {
+		deleted, err := tx.Exec(ctx, deleteCategory, id)
+		if err == nil && deleted.RowsAffected() == 0 {
+			err = petstore.NoSuchCategory()
+		}
+		return nothing, err
 	})
-	if err == nil && deleted.RowsAffected() == 0 {
-		return cmp.Or(db.confirmDurable(ctx), error(petstore.NoSuchCategory()))
+	if petstore.IsCode(err, petstore.NotFound) {
+		err = cmp.Or(db.confirmDurable(ctx), err)
 	}
-	return err
+	return replayed, err
 }
 
 // lockCategoryName locks out other writers of names and returns the category with this name, or nil if there is none.

@@ -19,7 +19,7 @@ func TestAChangeThatWaitsDelaysNoOther(t *testing.T) {
 	sold := petstore.PetPatch{Status: new(petstore.Sold)}
 	waited := make(chan error, 1)
 	go func() {
-		_, err := db.UpdatePet(t.Context(), locked.ID, sold)
+		_, _, err := db.UpdatePet(t.Context(), locked.ID, sold, nil)
 		waited <- err
 	}()
 	awaitLockWaits(t, url, 1)
@@ -27,13 +27,13 @@ func TestAChangeThatWaitsDelaysNoOther(t *testing.T) {
 	free := mustCreate(t, db)
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: free.ID, Hold: time.Hour}, nil)
 	if err == nil {
-		_, err = db.CloseOrder(t.Context(), order.ID, petstore.Cancelled)
+		_, _, err = db.CloseOrder(t.Context(), order.ID, petstore.Cancelled, nil)
 	}
 	if err == nil {
-		_, err = db.UpdatePet(t.Context(), free.ID, sold)
+		_, _, err = db.UpdatePet(t.Context(), free.ID, sold, nil)
 	}
 	if err == nil {
-		err = db.DeletePet(t.Context(), free.ID)
+		_, err = db.DeletePet(t.Context(), free.ID, nil)
 	}
 	if err != nil {
 		t.Errorf("while one change waits, another one fails: %v", err)
@@ -84,7 +84,7 @@ func TestAFaultyChangeFailsNoOther(t *testing.T) {
 				}
 			})
 			all.Go(func() {
-				if _, err := db.UpdatePet(t.Context(), pet.ID, petstore.PetPatch{Name: new(time.Now().String())}); err != nil {
+				if _, _, err := db.UpdatePet(t.Context(), pet.ID, petstore.PetPatch{Name: new(time.Now().String())}, nil); err != nil {
 					t.Error(err)
 				}
 			})

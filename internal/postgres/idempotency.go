@@ -36,19 +36,19 @@ const (
 // purgeBatchSize is how many records one statement deletes. The statement must end before its timeout.
 const purgeBatchSize = 1000
 
-// makeOnce calls build in a transaction of its own. If the idempotency was used before, makeOnce returns what build made
+// doOnce calls work in a transaction of its own. If the idempotency was used before, doOnce returns what work returned
 // then. Such calls are not grouped: replicas with the same keys in opposite orders would deadlock.
-func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(context.Context, pgx.Tx) (T, error)) (made T, replayed bool, err error) {
+func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, work func(context.Context, pgx.Tx) (T, error)) (result T, replayed bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if idempotency != nil {
-			if replayed, err = recall(ctx, tx, idempotency, &made); replayed || err != nil {
+			if replayed, err = recall(ctx, tx, idempotency, &result); replayed || err != nil {
 				return err
 			}
 		}
-		if made, err = build(ctx, tx); err != nil || idempotency == nil {
+		if result, err = work(ctx, tx); err != nil || idempotency == nil {
 			return err
 		}
-		answer, err := json.Marshal(made)
+		answer, err := json.Marshal(result)
 		if err != nil {
 			return err
 		}
@@ -59,11 +59,11 @@ func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempote
 		var none T
 		return none, false, err
 	}
-	return made, replayed, nil
+	return result, replayed, nil
 }
 
 // recall creates the record of a request. If there is a valid record already, recall reads its answer and reports true.
-func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, made any) (found bool, err error) {
+func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, result any) (found bool, err error) {
 	var fingerprint []byte
 	var answer string
 	err = tx.QueryRow(ctx, claimIdempotency, idempotency.Owner, idempotency.Key, idempotency.Fingerprint[:], toMillis(idempotency.Now), petstore.IdempotencyKept.Milliseconds()).
@@ -76,7 +76,7 @@ func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, m
 	case !bytes.Equal(fingerprint, idempotency.Fingerprint[:]):
 		return false, petstore.IdempotencyKeyReused()
 	}
-	return true, json.Unmarshal([]byte(answer), made)
+	return true, json.Unmarshal([]byte(answer), result)
 }
 
 // PurgeIdempotency deletes old idempotency records, purgeBatchSize at a time.

@@ -41,7 +41,7 @@ func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 	if _, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: held.ID, Hold: time.Hour}, nil); err == nil {
 		t.Error("an animal is held twice")
 	}
-	if err := db.DeletePet(t.Context(), overdue.ID); err != nil { // DeletePet closes the overdue order first
+	if _, err := db.DeletePet(t.Context(), overdue.ID, nil); err != nil { // DeletePet closes the overdue order first
 		t.Fatal(err)
 	}
 	if _, err := db.ExpireOrders(t.Context()); err != nil {

@@ -28,6 +28,7 @@ const (
 	lockOnePet   = "SELECT id, name, category_id, status FROM pets WHERE id = $1 FOR UPDATE"
 	lockPets     = "SELECT FROM pets WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
 	insertOrder  = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id"
+	updateOrder  = "UPDATE orders SET reference = $2, expires_at = $3 WHERE id = $1"
 	closeOrder   = "UPDATE orders SET status = $2, closed_at = $3 WHERE id = $1"
 	setStatus    = "UPDATE pets SET status = $2 WHERE id = $1"
 
@@ -164,7 +165,7 @@ func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempoten
 		ctx = detached(ctx)
 	}
 	if !done && err == nil {
-		placed, replayed, err = makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.placeOrder(ctx, tx, order) })
+		placed, replayed, err = doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.placeOrder(ctx, tx, order) })
 	}
 	if err == nil && !replayed {
 		db.watch.Order(petstore.Open, 1)
@@ -192,51 +193,89 @@ func (db *DB) placeOrder(ctx context.Context, tx pgx.Tx, order petstore.NewOrder
 	return placed, err
 }
 
+// UpdateOrder changes an order under the lock on its animal.
+func (db *DB) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPatch, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Patch(patch, now) })
+}
+
 // CloseOrder completes or cancels an order under the lock on its animal.
-func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
-	closed, done, err := db.tryClose(ctx, id, to)
-	if done {
-		db.watch.Order(to, 1)
+func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	if idempotency == nil {
+		closed, done, err := db.tryClose(ctx, id, to)
+		if done {
+			db.watch.Order(to, 1)
+		}
+		if done || err != nil {
+			return closed, false, err
+		}
+		ctx = detached(ctx)
 	}
-	if done || err != nil {
-		return closed, err
-	}
-	var refusal error
-	changed := 0
-	err = db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
-		order, now, err := getOrder(ctx, tx, id)
+	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Close(to, now) })
+}
+
+// errOverdue means that an order must be stored as expired before anything else.
+var errOverdue = petstore.NotDone(errors.New("the order is overdue"))
+
+// changeOrder makes a change to an order. If the order is overdue, changeOrder first stores that it has expired, so that the
+// caller does not learn it before.
+func (db *DB) changeOrder(ctx context.Context, id int64, idempotency *petstore.Idempotency, change func(petstore.Order, time.Time) (petstore.Order, error)) (petstore.Order, bool, error) {
+	for {
+		var before petstore.Order
+		after, replayed, err := doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (after petstore.Order, err error) {
+			var now time.Time
+			if before, now, err = lockOrder(ctx, tx, id); err != nil {
+				return before, err
+			}
+			if before.AsOf(now).Status != before.Status {
+				return before, errOverdue
+			}
+			if after, err = change(before, now); err != nil {
+				return before, err
+			}
+			return after, storeOrder(ctx, tx, before, after)
+		})
+		switch {
+		case errors.Is(err, errOverdue):
+			if _, err := db.expiries.Do(ctx, []int64{before.PetID}); err != nil {
+				return petstore.Order{}, false, petstore.NotDone(err)
+			}
+			ctx = detached(ctx)
+			continue
+		case petstore.IsCode(err, petstore.OrderClosed), err == nil && after == before:
+			err = cmp.Or(db.confirmDurable(ctx), err)
+		}
 		if err != nil {
-			return err
+			return petstore.Order{}, false, err
 		}
-		if order.Status == petstore.Open { // only an open order can change
-			if _, err := tx.Exec(ctx, lockOnePet, order.PetID); err != nil {
-				return err
-			}
-			if order, now, err = getOrder(ctx, tx, id); err != nil {
-				return err
-			}
+		if !replayed && after.Status != before.Status {
+			db.watch.Order(after.Status, 1)
 		}
-		closed, refusal = order.Close(to, now)
-		if order.Status != petstore.Open {
-			return nil
-		}
-		changed = 1
-		if refusal != nil { // the order has expired; store that before the caller learns it
-			to = petstore.Expired
-			return storeClosedOrder(ctx, tx, order.AsOf(now))
-		}
-		return storeClosedOrder(ctx, tx, closed)
-	})
-	if err != nil {
-		return petstore.Order{}, err
+		return after, replayed, nil
 	}
-	if changed == 0 {
-		if err := db.confirmDurable(ctx); err != nil {
-			return petstore.Order{}, err
-		}
+}
+
+// lockOrder returns an order and the time. If the order is open, it holds the lock on its animal; a closed order stays
+// closed.
+func lockOrder(ctx context.Context, tx pgx.Tx, id int64) (order petstore.Order, now time.Time, err error) {
+	order, now, err = getOrder(ctx, tx, id)
+	if err != nil || order.Status != petstore.Open {
+		return order, now, err
 	}
-	db.watch.Order(to, changed)
-	return closed, refusal
+	if _, err := tx.Exec(ctx, lockOnePet, order.PetID); err != nil {
+		return order, now, err
+	}
+	return getOrder(ctx, tx, id)
+}
+
+// storeOrder stores an order that may have changed.
+func storeOrder(ctx context.Context, tx pgx.Tx, before, after petstore.Order) (err error) {
+	switch {
+	case after.Status != before.Status:
+		return storeClosedOrder(ctx, tx, after)
+	case after != before:
+		_, err = tx.Exec(ctx, updateOrder, after.ID, after.Reference, after.ExpiresAt.UnixMilli())
+	}
+	return err
 }
 
 // lockPetWithHolder locks an animal. It returns the animal, the open order that holds it, or nil if none does, and the

@@ -197,7 +197,7 @@ func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
 	slow := holdLocks(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 3, closed_at = created_at; UPDATE pets SET status = 1")
 	completed := make(chan error, 1)
 	go func() {
-		_, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
+		_, _, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed, nil)
 		completed <- err
 	}()
 	awaitLockWaits(t, url, 1)

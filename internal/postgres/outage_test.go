@@ -38,7 +38,7 @@ var calls = map[string]func(ctx context.Context, db *DB) error{
 		return err
 	},
 	"update": func(ctx context.Context, db *DB) error {
-		_, err := db.UpdatePet(ctx, 1, petstore.PetPatch{Name: new(time.Now().String())})
+		_, _, err := db.UpdatePet(ctx, 1, petstore.PetPatch{Name: new(time.Now().String())}, nil)
 		return err
 	},
 	"create once": func(ctx context.Context, db *DB) error {
@@ -235,11 +235,11 @@ func TestAnAnswerThatAChangeWasMadeWaitsForTheStandby(t *testing.T) {
 	var all sync.WaitGroup
 	for name, change := range map[string]func(replica *DB) error{
 		"CloseOrder": func(replica *DB) error {
-			_, err := replica.CloseOrder(ctx, order.ID, petstore.Completed)
+			_, _, err := replica.CloseOrder(ctx, order.ID, petstore.Completed, nil)
 			return err
 		},
-		"DeletePet":      func(replica *DB) error { return replica.DeletePet(ctx, unwanted.ID) },
-		"DeleteCategory": func(replica *DB) error { return replica.DeleteCategory(ctx, category.ID) },
+		"DeletePet":      func(replica *DB) error { return errorOf(replica.DeletePet(ctx, unwanted.ID, nil)) },
+		"DeleteCategory": func(replica *DB) error { return errorOf(replica.DeleteCategory(ctx, category.ID, nil)) },
 	} {
 		replica := openAsShipped(t, primary.URL) // one replica each, so that no change waits for another
 		all.Go(func() {
@@ -252,10 +252,10 @@ func TestAnAnswerThatAChangeWasMadeWaitsForTheStandby(t *testing.T) {
 	}
 	all.Wait()
 	standby.Start(t)
-	if order, err := db.CloseOrder(ctx, order.ID, petstore.Completed); err != nil || order.Status != petstore.Completed {
+	if order, _, err := db.CloseOrder(ctx, order.ID, petstore.Completed, nil); err != nil || order.Status != petstore.Completed {
 		t.Errorf("once the standby is back, CloseOrder says %v", err)
 	}
-	for name, err := range map[string]error{"DeletePet": db.DeletePet(ctx, unwanted.ID), "DeleteCategory": db.DeleteCategory(ctx, category.ID)} {
+	for name, err := range map[string]error{"DeletePet": errorOf(db.DeletePet(ctx, unwanted.ID, nil)), "DeleteCategory": errorOf(db.DeleteCategory(ctx, category.ID, nil))} {
 		if !petstore.IsCode(err, petstore.NotFound) {
 			t.Errorf("once the standby is back, %s says %v", name, err)
 		}

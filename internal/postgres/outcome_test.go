@@ -22,7 +22,7 @@ var uncertainWrites = []struct {
 		return err
 	}, hasPet},
 	{"an update", func(ctx context.Context, db *DB, name string) error {
-		_, err := db.UpdatePet(ctx, 1, petstore.PetPatch{Name: &name})
+		_, _, err := db.UpdatePet(ctx, 1, petstore.PetPatch{Name: &name}, nil)
 		return err
 	}, hasPet},
 	{"a new key", func(ctx context.Context, db *DB, name string) error {

@@ -157,7 +157,7 @@ func (db *DB) getBatch(ids []int64) ([]petstore.Pet, error) {
 // CreatePet stores an animal, together with the animals that others create at the same time.
 func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
 	if idempotency != nil {
-		return makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
+		return doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
 			made := petstore.Pet{NewPet: pet}
 			err := tx.QueryRow(ctx, insertPets, []string{pet.Name}, []int64{pet.CategoryID}, []int16{int16(pet.Status)}).Scan(&made.ID)
 			return made, err
@@ -173,7 +173,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *p
 
 // AddPets stores animals in one transaction.
 func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *petstore.Idempotency) (bool, error) {
-	_, replayed, err := makeOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (int, error) {
+	_, replayed, err := doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (int, error) {
 		names, categories, statuses := petColumns(pets)
 		_, err := tx.Exec(ctx, insertPets, names, categories, statuses)
 		return len(pets), err
@@ -214,46 +214,48 @@ func (db *DB) createBatch(pets []petstore.NewPet) ([]petstore.Pet, error) {
 
 // UpdatePet changes an animal. It locks the animal, so that the second of two concurrent patches sees the result of the
 // first.
-func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
-	pet, done, err := db.tryUpdate(ctx, id, patch)
-	if done || err != nil {
-		return pet, err
+func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	if idempotency == nil {
+		if pet, done, err := db.tryUpdate(ctx, id, patch); done || err != nil {
+			return pet, false, err
+		}
+		ctx = detached(ctx)
 	}
-	err = db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
+	return doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
 		before, holder, _, err := db.lockPetWithHolder(ctx, tx, id)
 		if err != nil {
-			return err
+			return before, err
 		}
-		if pet, err = before.Patch(patch, holder); err != nil || pet == before {
-			return err
+		pet, err := before.Patch(patch, holder)
+		if err != nil || pet == before {
+			return pet, err
 		}
 		_, err = tx.Exec(ctx, updatePet, id, pet.Name, pet.CategoryID, int16(pet.Status))
-		return err
+		return pet, err
 	})
-	if err != nil {
-		return petstore.Pet{}, err
-	}
-	return pet, nil
 }
 
 // DeletePet removes an animal that no open order holds.
-func (db *DB) DeletePet(ctx context.Context, id int64) error {
-	if done, err := db.tryDelete(ctx, id); done || err != nil {
-		return err
+func (db *DB) DeletePet(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
+	if idempotency == nil {
+		if done, err := db.tryDelete(ctx, id); done || err != nil {
+			return false, err
+		}
+		ctx = detached(ctx)
 	}
-	err := db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
+	_, replayed, err = doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (nothing struct{}, err error) {
 		_, holder, _, err := db.lockPetWithHolder(ctx, tx, id)
 		if err != nil {
-			return err
+			return nothing, err
 		}
 		if holder != nil {
-			return petstore.PetReservedBy(*holder)
+			return nothing, petstore.PetReservedBy(*holder)
 		}
 		_, err = tx.Exec(ctx, deletePet, id)
-		return err
+		return nothing, err
 	})
 	if petstore.IsCode(err, petstore.NotFound) {
-		return cmp.Or(db.confirmDurable(ctx), err)
+		err = cmp.Or(db.confirmDurable(ctx), err)
 	}
-	return err
+	return replayed, err
 }

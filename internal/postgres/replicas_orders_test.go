@@ -72,7 +72,7 @@ func TestOneOfCompletingCancellingAndExpiringWins(t *testing.T) {
 		var errs [2]error
 		var all sync.WaitGroup
 		for i, to := range closes {
-			all.Go(func() { _, errs[i] = dbs[i].CloseOrder(t.Context(), order.ID, to) })
+			all.Go(func() { _, _, errs[i] = dbs[i].CloseOrder(t.Context(), order.ID, to, nil) })
 		}
 		for _, db := range dbs {
 			all.Go(func() {
@@ -143,13 +143,13 @@ func changeRandomly(ctx context.Context, db *DB) (err error) {
 		case 0:
 			_, _, err = db.CreatePet(ctx, petstore.NewPet{Name: "Max", Status: petstore.Statuses[rand.IntN(3)]}, nil)
 		case 1:
-			_, err = db.UpdatePet(ctx, id, petstore.PetPatch{Status: &petstore.Statuses[rand.IntN(3)]})
+			_, _, err = db.UpdatePet(ctx, id, petstore.PetPatch{Status: &petstore.Statuses[rand.IntN(3)]}, nil)
 		case 2:
-			err = db.DeletePet(ctx, id)
+			_, err = db.DeletePet(ctx, id, nil)
 		case 3, 4:
 			_, _, err = db.PlaceOrder(ctx, petstore.NewOrder{PetID: id, Hold: time.Duration(1+rand.IntN(50)) * time.Millisecond}, nil)
 		case 5:
-			_, err = db.CloseOrder(ctx, 1+rand.Int64N(100), petstore.Completed+petstore.OrderStatus(rand.IntN(2)))
+			_, _, err = db.CloseOrder(ctx, 1+rand.Int64N(100), petstore.Completed+petstore.OrderStatus(rand.IntN(2)), nil)
 		}
 		for _, code := range []petstore.Code{petstore.NotFound, petstore.PetReserved, petstore.PetUnavailable, petstore.OrderClosed, petstore.InvalidField} {
 			if petstore.IsCode(err, code) {

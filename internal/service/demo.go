@@ -40,7 +40,7 @@ func addDemoData(ctx context.Context, flags database.Flags) error {
 	}
 	defer storage.Close()
 	for _, category := range demoCategories {
-		if _, err := storage.NameCategory(ctx, category); err != nil {
+		if _, _, err := storage.NameCategory(ctx, category, nil); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 
 // CreateCategory names the next free number, in the next commit.
 func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
-	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Category, error) {
+	return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Category, error) {
 		if other, err := findCategory(w.conn, selectCategoryByName, name); err != nil {
 			return petstore.Category{}, err
 		} else if other != nil {
@@ -83,34 +83,33 @@ func (w *writer) takeNumber() (id int64, err error) {
 }
 
 // NameCategory names a number, in the next commit.
-func (db *DB) NameCategory(ctx context.Context, category petstore.Category) (isNew bool, err error) {
-	err = db.inNextCommit(ctx, func(w *writer) error {
+func (db *DB) NameCategory(ctx context.Context, category petstore.Category, idempotency *petstore.Idempotency) (isNew, replayed bool, err error) {
+	return doOnce(ctx, db, idempotency, func(w *writer) (isNew bool, err error) {
 		other, err := findCategory(w.conn, selectCategoryByName, category.Name)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if other != nil && other.ID != category.ID {
-			return petstore.CategoryNameTaken(*other)
+			return false, petstore.CategoryNameTaken(*other)
 		}
 		before, err := findCategory(w.conn, selectCategory, category.ID)
 		if err != nil {
-			return err
+			return false, err
 		}
-		isNew = before == nil
-		return run(w.conn, putCategory, category.ID, category.Name)
+		return before == nil, run(w.conn, putCategory, category.ID, category.Name)
 	})
-	return isNew && err == nil, err
 }
 
 // DeleteCategory removes the name of a number, in the next commit.
-func (db *DB) DeleteCategory(ctx context.Context, id int64) error {
-	return db.inNextCommit(ctx, func(w *writer) error {
-		err := run(w.conn, deleteCategory, id)
+func (db *DB) DeleteCategory(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
+	_, replayed, err = doOnce(ctx, db, idempotency, func(w *writer) (nothing struct{}, err error) {
+		err = run(w.conn, deleteCategory, id)
 		if err == nil && w.conn.Changes() == 0 {
 			err = petstore.NoSuchCategory()
 		}
-		return err
+		return nothing, err
 	})
+	return replayed, err
 }
 
 func findCategory(conn *sqlite3.Conn, statement string, arg any) (found *petstore.Category, err error) {

@@ -19,35 +19,35 @@ const (
 // purgeBatchSize is how many records one transaction deletes, so that creates need not wait for the whole purge.
 const purgeBatchSize = 500
 
-// makeOnce calls build in the next commit. If the idempotency was used before, makeOnce returns what build made then.
-func makeOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, build func(*writer) (T, error)) (made T, replayed bool, err error) {
+// doOnce calls work in the next commit. If the idempotency was used before, doOnce returns what work returned then.
+func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, work func(*writer) (T, error)) (result T, replayed bool, err error) {
 	if idempotency != nil && idempotency.Now.IsZero() {
 		timed := *idempotency
 		timed.Now, idempotency = db.now(), &timed
 	}
 	err = db.inNextCommit(ctx, func(w *writer) (err error) {
-		made, replayed, err = recallOrMake(w, idempotency, build)
+		result, replayed, err = recallOrDo(w, idempotency, work)
 		return err
 	})
 	if err != nil {
 		var none T
 		return none, false, err
 	}
-	return made, replayed, nil
+	return result, replayed, nil
 }
 
-func recallOrMake[T any](w *writer, idempotency *petstore.Idempotency, build func(*writer) (T, error)) (made T, replayed bool, err error) {
+func recallOrDo[T any](w *writer, idempotency *petstore.Idempotency, work func(*writer) (T, error)) (result T, replayed bool, err error) {
 	if idempotency == nil {
-		made, err = build(w)
-		return made, false, err
+		result, err = work(w)
+		return result, false, err
 	}
-	if replayed, err = w.recall(idempotency, &made); replayed || err != nil {
-		return made, replayed, err
+	if replayed, err = w.recall(idempotency, &result); replayed || err != nil {
+		return result, replayed, err
 	}
-	if made, err = build(w); err != nil {
-		return made, false, err
+	if result, err = work(w); err != nil {
+		return result, false, err
 	}
-	return made, false, w.remember(idempotency, made)
+	return result, false, w.remember(idempotency, result)
 }
 
 // recall reads the answer that was given to the idempotency before, and reports whether there was one.

@@ -42,7 +42,7 @@ func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 		t.Error("an animal is held twice")
 	}
 	now = now.Add(2 * time.Hour)
-	if err := db.DeletePet(t.Context(), pet.ID); err != nil { // DeletePet closes the overdue order first
+	if _, err := db.DeletePet(t.Context(), pet.ID, nil); err != nil { // DeletePet closes the overdue order first
 		t.Fatal(err)
 	}
 	if _, err := db.ExpireOrders(t.Context()); err != nil {

@@ -18,6 +18,7 @@ const (
 	selectHolder  = selectOrders + " WHERE pet_id = ?1 AND status = 1"
 	selectOverdue = selectOrders + " INDEXED BY orders_by_end WHERE status = 1 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
 	insertOrder   = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)"
+	updateOrder   = "UPDATE orders SET reference = ?2, expires_at = ?3 WHERE id = ?1"
 	closeOrder    = "UPDATE orders SET status = ?2, closed_at = ?3 WHERE id = ?1"
 )
 
@@ -116,7 +117,7 @@ func ordersQuery(q petstore.OrderQuery, now time.Time, again bool) (sql string, 
 
 // PlaceOrder holds an animal in the next commit.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) { return w.placeOrder(order, db.now()) })
+	return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) { return w.placeOrder(order, db.now()) })
 }
 
 func (w *writer) placeOrder(order petstore.NewOrder, now time.Time) (petstore.Order, error) {
@@ -140,28 +141,42 @@ func (w *writer) placeOrder(order petstore.NewOrder, now time.Time) (petstore.Or
 	return placed, err
 }
 
+// UpdateOrder changes an order in the next commit.
+func (db *DB) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPatch, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Patch(patch, now) })
+}
+
 // CloseOrder completes or cancels an order in the next commit.
-func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, err error) {
-	var refusal error
-	err = db.inNextCommit(ctx, func(w *writer) error {
-		order, err := getOrder(w.conn, id)
+func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Close(to, now) })
+}
+
+// changeOrder makes a change to an order in the next commit. If the order is overdue, changeOrder stores that it has expired,
+// even if the change is refused, so that the caller does not learn it before.
+func (db *DB) changeOrder(ctx context.Context, id int64, idempotency *petstore.Idempotency, change func(petstore.Order, time.Time) (petstore.Order, error)) (petstore.Order, bool, error) {
+	return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) {
+		stored, err := getOrder(w.conn, id)
 		if err != nil {
-			return err
+			return petstore.Order{}, err
 		}
 		now := db.now()
-		closed, refusal = order.Close(to, now)
-		switch {
-		case order.Status != petstore.Open: // a closed order cannot change
-			return nil
-		case refusal != nil: // the order has expired; store that before the caller learns it
-			return w.storeClosedOrder(order.AsOf(now))
+		before := stored.AsOf(now)
+		if before.Status != stored.Status {
+			if err := w.storeClosedOrder(before); err != nil {
+				return petstore.Order{}, err
+			}
 		}
-		return w.storeClosedOrder(closed)
+		after, err := change(before, now)
+		switch {
+		case err != nil:
+			return petstore.Order{}, err
+		case after.Status != before.Status:
+			return after, w.storeClosedOrder(after)
+		case after != before:
+			return after, run(w.conn, updateOrder, id, after.Reference, after.ExpiresAt.UnixMilli())
+		}
+		return after, nil
 	})
-	if err != nil {
-		return petstore.Order{}, err
-	}
-	return closed, refusal
 }
 
 // ExpireOrders closes overdue orders, expireBatchSize at a time. It first asks a reader, and takes the writer only if an

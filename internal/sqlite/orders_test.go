@@ -38,7 +38,7 @@ func TestAnOrderCompletedInTimeNeverExpires(t *testing.T) {
 	onClockRead = func() {       // somebody completes the order in time, just before the read
 		late := now
 		now = order.ExpiresAt.Add(-time.Millisecond)
-		_, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
+		_, _, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed, nil)
 		noError(t, err)
 		now = late
 	}
@@ -87,7 +87,7 @@ func TestAnOrderShownAsExpiredStaysExpired(t *testing.T) {
 				case <-time.After(50 * time.Millisecond): // the read waits
 				}
 			}
-			closed, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
+			closed, _, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed, nil)
 			noError(t, err)
 			if got := <-shown; got != closed {
 				t.Errorf("shown as %+v, then closed as %+v", got, closed)
@@ -172,7 +172,7 @@ func TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	closed, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed)
+	closed, _, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed, nil)
 	noError(t, err)
 	if n := <-listed; n != 0 || closed.Status != petstore.Completed {
 		t.Errorf("%d orders are open, and the order is %s", n, closed.Status)

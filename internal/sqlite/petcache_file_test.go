@@ -70,16 +70,16 @@ var changesOfEveryKind = map[string]func(c *cacheTest){
 	},
 	"rename": func(c *cacheTest) {
 		name := c.pet().Name
-		c.UpdatePet(c.Context(), c.id(), petstore.PetPatch{Name: &name})
+		c.UpdatePet(c.Context(), c.id(), petstore.PetPatch{Name: &name}, nil)
 	},
 	"change status": func(c *cacheTest) {
 		status := c.pet().Status
-		c.UpdatePet(c.Context(), c.id(), petstore.PetPatch{Status: &status})
+		c.UpdatePet(c.Context(), c.id(), petstore.PetPatch{Status: &status}, nil)
 	},
-	"delete": func(c *cacheTest) { c.DeletePet(c.Context(), c.id()) },
+	"delete": func(c *cacheTest) { c.DeletePet(c.Context(), c.id(), nil) },
 	"delete many": func(c *cacheTest) {
 		for id, n := c.id(), c.random.Int64N(400); n > 0; n-- {
-			c.DeletePet(c.Context(), id+n)
+			c.DeletePet(c.Context(), id+n, nil)
 		}
 	},
 	"order": func(c *cacheTest) {
@@ -91,7 +91,7 @@ var changesOfEveryKind = map[string]func(c *cacheTest){
 	"close an order": func(c *cacheTest) {
 		if len(c.orders) > 0 {
 			to := []petstore.OrderStatus{petstore.Completed, petstore.Cancelled}[c.random.IntN(2)]
-			c.CloseOrder(c.Context(), c.orders[c.random.IntN(len(c.orders))], to)
+			c.CloseOrder(c.Context(), c.orders[c.random.IntN(len(c.orders))], to, nil)
 		}
 	},
 	"expire": func(c *cacheTest) {
@@ -100,7 +100,7 @@ var changesOfEveryKind = map[string]func(c *cacheTest){
 		noError(c, err)
 	},
 	"name a category": func(c *cacheTest) {
-		c.NameCategory(c.Context(), petstore.Category{ID: c.random.Int64N(9), Name: c.pet().Name})
+		c.NameCategory(c.Context(), petstore.Category{ID: c.random.Int64N(9), Name: c.pet().Name}, nil)
 	},
 	"copy": func(c *cacheTest) {
 		noError(c, c.ReplacePets(c.Context(), []petstore.Pet{{ID: c.id(), NewPet: c.pet()}}, nil))

@@ -38,7 +38,7 @@ func (w *twins) show(p petstore.Pet) {
 func (w *twins) raise(pair [2]int64) error {
 	for number := range int64(100) {
 		for _, id := range pair {
-			pet, err := w.UpdatePet(context.Background(), id, petstore.PetPatch{CategoryID: &number})
+			pet, _, err := w.UpdatePet(context.Background(), id, petstore.PetPatch{CategoryID: &number}, nil)
 			if err != nil {
 				return err
 			}
@@ -304,7 +304,7 @@ func TestAReaderOfOldAnimalsKeepsItsTransaction(t *testing.T) {
 		t.Errorf("after the create the readers show the versions %v, before it %v", after, before)
 	}
 	name := "Rex the Old"
-	_, err = db.UpdatePet(t.Context(), 5, petstore.PetPatch{Name: &name})
+	_, _, err = db.UpdatePet(t.Context(), 5, petstore.PetPatch{Name: &name}, nil)
 	noError(t, err)
 	for range cap(db.readers) {
 		if pet := get(); pet.Name != name {
@@ -325,7 +325,7 @@ func TestAReaderShowsAChangeMadeBeforeTheCacheEvictedTheAnimal(t *testing.T) {
 	db.cache.maxBytes = db.cache.bytes
 	holdTransactions(t, db)
 	name := "Max" // as long as the old name, so that the cache still has room for it
-	_, err = db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name})
+	_, _, err = db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name}, nil)
 	noError(t, err)
 	_, _, err = db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)

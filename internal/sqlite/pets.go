@@ -121,7 +121,7 @@ func scanPet(stmt *sqlite3.Stmt) petstore.Pet {
 // CreatePet stores an animal in the next commit, together with the animals that others create at the same time.
 func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
 	if idempotency != nil {
-		return makeOnce(ctx, db, idempotency, func(w *writer) (petstore.Pet, error) { return w.addPet(pet) })
+		return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Pet, error) { return w.addPet(pet) })
 	}
 	id, err := db.submit(ctx, change{pet: pet})
 	if err != nil {
@@ -132,7 +132,7 @@ func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *p
 
 // AddPets stores animals in the next commit.
 func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *petstore.Idempotency) (bool, error) {
-	_, replayed, err := makeOnce(ctx, db, idempotency, func(w *writer) (int, error) {
+	_, replayed, err := doOnce(ctx, db, idempotency, func(w *writer) (int, error) {
 		for some := range slices.Chunk(pets, maxInsertRows) {
 			if _, err := w.addPets(some...); err != nil {
 				return 0, err
@@ -187,36 +187,34 @@ func (w *writer) addPet(pet petstore.NewPet) (petstore.Pet, error) {
 }
 
 // UpdatePet changes an animal in the next commit.
-func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, err error) {
-	err = db.inNextCommit(ctx, func(w *writer) error {
+func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Pet, error) {
 		before, holder, err := w.petWithHolder(id, db.now())
 		if err != nil {
-			return err
+			return petstore.Pet{}, err
 		}
-		if pet, err = before.Patch(patch, holder); err != nil {
-			return err
+		pet, err := before.Patch(patch, holder)
+		if err != nil {
+			return petstore.Pet{}, err
 		}
-		return w.savePet(before, pet)
+		return pet, w.savePet(before, pet)
 	})
-	if err != nil {
-		return petstore.Pet{}, err
-	}
-	return pet, nil
 }
 
 // DeletePet removes an animal in the next commit. AUTOINCREMENT never reuses its id.
-func (db *DB) DeletePet(ctx context.Context, id int64) error {
-	return db.inNextCommit(ctx, func(w *writer) error {
+func (db *DB) DeletePet(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
+	_, replayed, err = doOnce(ctx, db, idempotency, func(w *writer) (nothing struct{}, err error) {
 		pet, holder, err := w.petWithHolder(id, db.now())
 		if err != nil {
-			return err
+			return nothing, err
 		}
 		if holder != nil {
-			return petstore.PetReservedBy(*holder)
+			return nothing, petstore.PetReservedBy(*holder)
 		}
 		w.noteRemoved(pet)
-		return run(w.conn, deletePet, id)
+		return nothing, run(w.conn, deletePet, id)
 	})
+	return replayed, err
 }
 
 // savePet stores an animal that may have changed.

@@ -64,7 +64,7 @@ func createChange(pet petstore.NewPet, idempotency *petstore.Idempotency, answer
 		return change{pet: pet}
 	}
 	return change{work: func(w *writer) (err error) {
-		answer.pet, answer.replayed, err = recallOrMake(w, idempotency, func(w *writer) (petstore.Pet, error) { return w.addPet(pet) })
+		answer.pet, answer.replayed, err = recallOrDo(w, idempotency, func(w *writer) (petstore.Pet, error) { return w.addPet(pet) })
 		answer.refusal = err
 		return err
 	}}

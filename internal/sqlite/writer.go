@@ -167,7 +167,7 @@ func (w *writer) noteRemoved(pet petstore.Pet) {
 }
 
 // change is one caller's part of a commit: an animal to store, or other work. Work that returns a refusal must have changed
-// nothing, because the changes of the other callers are still committed.
+// nothing, except that it may have closed an overdue order, because the changes of the other callers are still committed.
 type change struct {
 	pet  petstore.NewPet
 	work func(*writer) error // nil to store the animal
