@@ -49,7 +49,7 @@ func Check(request string, a Answer) error {
 		asked = r.Method + " " + r.URL.EscapedPath()
 	}
 	alike := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s", asked, a.Status, stable(a.Raw)))
-	if accepted.has(alike) {
+	if isAccepted(alike) {
 		return nil
 	}
 	if a.Status >= 400 && r.Method != http.MethodHead {
@@ -62,7 +62,7 @@ func Check(request string, a Answer) error {
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, a.Raw)
 	}
-	accepted.add(alike)
+	accept(alike)
 	return nil
 }
 
