@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+
+	"petstore/internal/model"
 )
 
 // Go's transport sends a request with an Idempotency-Key again by itself when its connection breaks. A history would then
@@ -23,7 +25,8 @@ func TestARequestIsSentOnceForEachExchange(t *testing.T) {
 	h := New()
 	w := Load{Base: server.URL, Client: server.Client()}.worker(0, h, new(known))
 	for _, want := range []int{http.StatusOK, 0} {
-		if e := w.send(context.Background(), http.MethodPost, "/v1/pets", "once", []byte("{}")); e.Status != want {
+		e := model.Exchange{Method: "POST", Path: "/v1/pets", IdempotencyKey: "once", Body: []byte("{}")}
+		if e = w.send(context.Background(), e); e.Status != want {
 			t.Errorf("the answer was %d, want %d", e.Status, want)
 		}
 	}
