@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// accepted are the hashes of exchanges that the document describes. They are remembered because kin-openapi is slow: it compiles every
-// schema for every exchange.
+// accepted holds the hashes of exchanges that Check has accepted, so that it need not validate equal ones again.
+// kin-openapi is slow: it compiles every schema for every exchange.
 var accepted struct {
 	sync.Mutex
 	hashes map[[sha256.Size]byte]bool
@@ -31,7 +31,7 @@ func accept(hash [sha256.Size]byte) {
 	accepted.hashes[hash] = true
 }
 
-// stable is a request or an answer without the values that differ every time: secrets, dates, request ids, and counts.
+// stable returns a request or an answer without the values that differ every time: secrets, dates, request ids and counts.
 func stable(raw string) string {
 	var b strings.Builder
 	for line := range strings.Lines(raw) {
