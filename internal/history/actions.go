@@ -10,7 +10,7 @@ import (
 	"petstore/internal/model"
 )
 
-// actions are the requests that workers send. The weight is how often they send it compared with the others. A word in
+// actions are the requests that workers send. The weight says how often they send one, compared with the others. A word in
 // braces stands for a value; see [worker.value].
 var actions = []struct {
 	weight       int
@@ -88,7 +88,7 @@ func (w *worker) fill(text string) (filled string, ok bool) {
 	}), ok
 }
 
-// value is a value for a word in an action.
+// value returns a value for a word in an action.
 func (w *worker) value(word string) (value any, ok bool) {
 	switch word {
 	case "new": // a name that nobody else gives

@@ -10,14 +10,14 @@ import (
 	"petstore/internal/model"
 )
 
-// Rules are what a checker must be told.
+// Rules are what the exchanges do not tell the checker.
 type Rules struct {
 	// Began is when the history began, by the clock of the limiter. Without it, only the X-RateLimit headers tell in which
 	// window a request was counted.
 	Began time.Time
 	// Limits are the limits of the keys, by the names of the keys in the exchanges. A key without limits is not checked.
 	Limits map[string]Limit
-	// Uncounted are the times at which no limit is promised, because Redis did not answer or a process lost its counts.
+	// Uncounted are the intervals in which no limit is promised, because Redis did not answer or a process lost its counts.
 	Uncounted []Interval
 	// Timeout is how long all searches together may take; 0 means five minutes.
 	Timeout time.Duration
@@ -35,7 +35,7 @@ type Kind string
 // The kinds of fault.
 const (
 	NotLinearizable Kind = "not linearizable" // no order of the operations explains all answers
-	NotAskedFor     Kind = "not asked for"    // something is there that nobody asked for, or that is there once already
+	NotAskedFor     Kind = "not asked for"    // something is there that nobody asked for, or is there twice
 	OverLimit       Kind = "over the limit"   // more requests of a key passed than a window allows
 	Undecided       Kind = "undecided"        // the timeout ended a search
 )
@@ -70,11 +70,12 @@ type checker struct {
 
 // Check finds the answers that a correct store, empty when the history began, could not have given. If it finds none, then
 //   - the operations on each partition have a linearization, in which each list shows what it should of the partition;
-//   - the operations on any two animals that both changed during a list have a linearization together;
+//   - the operations on any two animals that both changed during a list have a linearization together, apart from the pairs
+//     that checkLists leaves out;
 //   - each inventory and each link to a next page was possible, given all that is known about each animal by itself;
-//   - no window of a limited key let too many requests through.
+//   - in no window did more requests of a key pass than its limit.
 //
-// If the timeout ends a search, that is a fault too.
+// A search that the timeout ends is a fault too.
 func Check(exchanges []model.Exchange, rules Rules) []Fault {
 	c := &checker{rules: rules, deadline: time.Now().Add(cmp.Or(rules.Timeout, 5*time.Minute))}
 	for _, e := range exchanges {
@@ -100,21 +101,21 @@ func Check(exchanges []model.Exchange, rules Rules) []Fault {
 	return c.faults
 }
 
-// report adds a fault. It keeps only a few of many exchanges.
+// report adds a fault, with at most 20 of its exchanges.
 func (c *checker) report(kind Kind, sentence string, exchanges ...model.Exchange) {
 	c.faults = append(c.faults, Fault{kind, sentence, exchanges[:min(len(exchanges), 20)]})
 }
 
-// checkPages checks what must be so in every page.
+// checkPages checks the order and the number of the rows of every page.
 func (c *checker) checkPages() {
 	for _, op := range c.operations {
 		if !op.InOrder() {
-			c.report(NotLinearizable, "The rows of a page are not in their order, or too many.", op.Exchange)
+			c.report(NotLinearizable, "The rows of a page are out of order, outside the page, too many or too few.", op.Exchange)
 		}
 	}
 }
 
-// checkCounter checks that createCategory gives higher and higher numbers, which are in different partitions.
+// checkCounter checks that createCategory gives ever higher numbers. No search of a partition compares two numbers.
 func (c *checker) checkCounter() {
 	counted := slices.DeleteFunc(slices.Clone(c.operations), func(op *model.Operation) bool {
 		return op.Name != "createCategory" || op.ID == 0 || op.Replayed || op.Unknown

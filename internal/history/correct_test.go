@@ -52,7 +52,7 @@ func TestTheLoadDoesEveryOperation(t *testing.T) {
 	}
 }
 
-// faster is how much faster than ours the clock of the storage runs, so that holds of a minute end in a test.
+// faster is how much faster than ours the clock of the storage runs, so that holds of a minute end during the test.
 const faster = 400
 
 func TestOrdersThatExpireAreNoFault(t *testing.T) {

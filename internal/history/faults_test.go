@@ -13,7 +13,7 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// planted are storages with a fault, and how the checker calls what they do.
+// planted are the faults to find: a wrapper that plants one in a storage, and the kind that the checker must report.
 var planted = []struct {
 	name  string
 	plant func(petstore.Storage) petstore.Storage
@@ -66,7 +66,7 @@ func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatc
 	return pet.Patch(patch, nil)
 }
 
-// stale shows some readers an animal as it was when it was last read.
+// stale shows some readers an animal as it was when it was read the time before.
 type stale struct {
 	petstore.Storage
 	turns
@@ -108,7 +108,7 @@ func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	return pet, err
 }
 
-// flipping says of some changes that their outcome is unknown. It undoes them after the animal was read once more.
+// flipping makes some changes, says that their outcome is unknown, and undoes them after the animal was read once more.
 type flipping struct {
 	petstore.Storage
 	turns
@@ -212,7 +212,7 @@ func (p *torn) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pe
 	return slices.Concat(pets[:half], rest), err
 }
 
-// miscounting sometimes counts an animal that is sold as available.
+// miscounting sometimes counts a sold animal as available.
 type miscounting struct {
 	petstore.Storage
 	turns

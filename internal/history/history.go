@@ -12,7 +12,7 @@ import (
 	"petstore/internal/model"
 )
 
-// History is a list of exchanges, in no order. Its methods are safe for concurrent use.
+// History is a list of exchanges, in no particular order. Its methods are safe for concurrent use.
 type History struct {
 	start time.Time
 

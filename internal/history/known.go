@@ -7,14 +7,14 @@ import (
 	"petstore/internal/model"
 )
 
-// How much the workers use at a time.
+// These bound what the workers use at a time.
 const (
 	hotPets     = 6
 	manyPets    = 40
 	manyDoubts  = 10
 	knownOrders = 12
-	numbers     = 6   // of categories
-	numbersLast = 200 // requests
+	numbers     = 6   // of categories that workers name
+	numbersLast = 200 // requests, before workers use other numbers
 )
 
 // known is what the workers have learned from answers. The first animals are those that everybody wants.
@@ -43,7 +43,7 @@ func (k *known) learn(e model.Exchange) {
 	case op.Name == "deletePet" && op.Code != "pet_reserved":
 		k.forget(op.ID)
 	case op.Name == "nameCategory" && op.Code == "":
-		k.name = op.Calls()
+		k.name = op.GivenName()
 	case op.Name == "createCategory" && op.Code == "" && !op.Replayed:
 		k.made = append(k.made, op.ID)
 	case op.Lists() || op.Makes():
@@ -88,7 +88,7 @@ func (k *known) forget(pet int64) bool {
 	return i >= 0
 }
 
-// value is a value for a word in an action, if there is one.
+// value returns a value for a word in an action, if there is one.
 func (k *known) value(w *worker, word string) (value any, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 const day = 24 * time.Hour
 
-// window is a minute or a day of a key, named by its end.
+// window is a minute or a day of a key. Its end identifies it.
 type window struct {
 	key    string
 	end    time.Time
@@ -57,8 +57,8 @@ func (c *checker) checkLimits(exchanges []model.Exchange) {
 	}
 }
 
-// hasPassed reports whether the request was certainly counted. One that was refused because the store was away may have
-// been.
+// hasPassed reports whether the request was certainly counted. A request that was refused because the storage was away may
+// have been counted or not.
 func hasPassed(e model.Exchange) bool {
 	switch e.Status {
 	case model.NoAnswer, http.StatusUnauthorized, http.StatusTooManyRequests:
@@ -67,7 +67,7 @@ func hasPassed(e model.Exchange) bool {
 	return e.Status < 500
 }
 
-// namedWindow is the window that the headers of an answer name, and what is left in it.
+// namedWindow returns the window that the headers of an answer name, and how many requests are left in it.
 func namedWindow(e model.Exchange, limit Limit) (w window, remaining int64, ok bool) {
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(e.Header.Get(name), 10, 64)
@@ -84,7 +84,7 @@ func namedWindow(e model.Exchange, limit Limit) (w window, remaining int64, ok b
 	return w, remaining, told > 0 && remaining >= 0 && (w.length == day || told == limit.PerMinute) && limit.PerDay != limit.PerMinute
 }
 
-// windows are the windows in which a request both began and ended.
+// windows returns the windows in which a request both began and ended.
 func (c *checker) windows(e model.Exchange) (all []window) {
 	if c.rules.Began.IsZero() {
 		return nil

@@ -53,7 +53,7 @@ func (c *checker) search(p *partition) (result porcupine.CheckResult, longest []
 	return result, longest
 }
 
-// linearize finds a linearization of the partition, or reports the first answer that none can have.
+// linearize finds a linearization of the partition, or reports the first answer that fits into none.
 func (c *checker) linearize(p *partition) {
 	result, longest := c.search(p)
 	p.linearization, p.isFaulty = longest, result != porcupine.Ok
@@ -75,14 +75,14 @@ func (c *checker) linearize(p *partition) {
 		p.ids["pets"], p.ids["orders"], p.ids["categories"]), exchanges[:min(len(exchanges), 9)]...)
 }
 
-// lasting is a state of a partition and when it can have been.
+// lasting is a state of a partition, and the interval in which the partition can have been in it.
 type lasting struct {
 	from, to time.Duration
 	model.State
 }
 
-// replay finds the states of the linearization. The state after an operation begins when all operations up to this one have
-// been called, at the earliest. It ends when one of the later operations has returned, at the latest.
+// replay finds the states of the linearization. The state after an operation begins, at the earliest, when this operation and
+// all before it have been called. It ends, at the latest, when the first of the later operations has returned.
 func (p *partition) replay() {
 	ends := make([]time.Duration, len(p.linearization)+1)
 	ends[len(p.linearization)] = model.Never

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/model"
 )
 
-// maxPairs is how many pairs of animals checkLists searches at most. It begins with those that changed most often together.
+// maxPairs is how many pairs of animals checkLists searches at most. It begins with those that changed together most often.
 const maxPairs = 5000
 
 // checkLists checks that lists show several animals as they were at one moment. An animal that did not change while a list
@@ -40,7 +40,7 @@ func (c *checker) checkLists() {
 	}
 }
 
-// changedDuring returns the lists during which the partition was written. It returns none if the partition is faulty, or if
+// changedDuring returns the lists during which something in the partition was written. It returns none if the partition is faulty, or if
 // it has a write that may still be done: two such partitions together can have too many orders to search.
 func (p *partition) changedDuring() (lists []*model.Operation) {
 	var writes []*model.Operation
@@ -77,8 +77,8 @@ func (c *checker) checkInventories() {
 // canRead reports whether a read of a partition can get its answer.
 type canRead func(p *partition, read *model.Operation) bool
 
-// isTrue answers a question about what can be read. First it takes only the linearizations that were found, which is quick.
-// If the answer is no, it takes all linearizations.
+// isTrue answers a question about what can be read. First it considers only the linearizations that were found, which is
+// quick. If the answer is no, it considers all linearizations.
 func (c *checker) isTrue(question func(canRead) bool) bool {
 	return question((*partition).shows) || question(c.canShow)
 }
@@ -124,13 +124,13 @@ func numbersOf(n model.Inventory) [4]int {
 	return [4]int{n.Available, n.Pending, n.Sold, n.Available + n.Pending + n.Sold}
 }
 
-// inventoryDuring returns a read of an inventory in the interval of an operation.
+// inventoryDuring returns a read of the inventory in the interval of an operation.
 func inventoryDuring(op *model.Operation, answer model.Inventory) *model.Operation {
 	interval := model.Exchange{Called: op.Called, Returned: op.Returned, Status: 200}
 	return &model.Operation{Exchange: interval, Name: "getInventory", Inventory: answer}
 }
 
-// checkLinks checks that the page that a page of animals links to can have had an animal.
+// checkLinks checks that there can have been an animal to show on the page that a page of animals links to.
 func (c *checker) checkLinks() {
 	for _, op := range c.operations {
 		if op.Name != "listPets" || !op.Page.More || len(c.unseen) > 0 {

@@ -13,9 +13,11 @@ import (
 )
 
 // Load is a mix of all operations, which several workers send at once. Most requests are about a few animals that all
-// workers want. The load keeps a search for a linearization short. Each name is given only once, so that an answer tells
-// which request gave it. Animals live for a few hundred requests. After a write whose outcome is unknown, nobody writes to
-// that animal again.
+// workers want.
+//
+// Three habits keep the search for a linearization short. Each name is given only once, so that an answer tells which request
+// gave it. Animals live for a few hundred requests. After a write whose outcome is unknown, nobody writes to that animal
+// again.
 type Load struct {
 	// Base is the address of the service, without the version.
 	Base string
@@ -55,7 +57,7 @@ func (l Load) ReadBack(ctx context.Context, h *History) {
 		for next := list; next != "" && ctx.Err() == nil; {
 			answer := w.get(ctx, next)
 			next = model.NextPage(answer.Header)
-			if answer.Status != http.StatusOK { // begin again
+			if answer.Status != http.StatusOK { // then the walk begins again
 				next = list
 				w.rest(ctx, 100*time.Millisecond)
 			}
@@ -78,7 +80,7 @@ func (l Load) worker(i int, h *History, shared *known) *worker {
 // oneOf picks a value at random.
 func oneOf[T any](w *worker, values []T) T { return values[w.random.IntN(len(values))] }
 
-// chance is true that many times out of a hundred.
+// chance returns true that many times out of a hundred.
 func (w *worker) chance(percent int) bool { return w.random.IntN(100) < percent }
 
 func (w *worker) rest(ctx context.Context, d time.Duration) {

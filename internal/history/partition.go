@@ -13,7 +13,7 @@ import (
 // and inventories. A history without those has a linearization if and only if each partition has one.
 type partition struct {
 	operations []*model.Operation
-	ids        map[string][]int64 // of what is in it, by nouns
+	ids        map[string][]int64 // of what is in it, by noun
 	from, to   time.Duration      // when something can have been in it, apart from closed orders of a deleted animal
 
 	isFaulty      bool
@@ -33,7 +33,7 @@ func touches(op *model.Operation) (all []thing) {
 	if op.Lists() {
 		return nil
 	}
-	if op.Honours() {
+	if op.UsesIdempotencyKey() {
 		all = append(all, thing{"key", 0, op.Key + " " + op.IdempotencyKey})
 	}
 	if op.ID != 0 || !op.Makes() {
@@ -42,13 +42,13 @@ func touches(op *model.Operation) (all []thing) {
 	if op.Name == "placeOrder" {
 		all = append(all, thing{noun: "pets", id: *op.Fields.PetID})
 	}
-	if op.Noun == "categories" && op.Calls() != "" {
-		all = append(all, thing{"name", 0, op.Calls()})
+	if op.Noun == "categories" && op.GivenName() != "" {
+		all = append(all, thing{"name", 0, op.GivenName()})
 	}
 	return all
 }
 
-// groups maps each thing to another one of the same group, and one thing of each group to itself: a disjoint-set forest.
+// groups is a disjoint-set forest. It maps each thing to another one of its group, and one thing of each group to itself.
 type groups map[thing]thing
 
 // of returns the thing that is mapped to itself in the group of t.
@@ -92,8 +92,8 @@ func (c *checker) partition() {
 	c.addLists(of)
 }
 
-// addLists gives each partition the lists that tell something about it. Those are the lists that show something of it, and
-// the lists that would show something if it was there.
+// addLists gives each partition the lists that tell something about it: those that show something of it, and those that
+// should show something if it was there.
 func (c *checker) addLists(of map[thing]*partition) {
 	for _, p := range c.partitions {
 		p.findLife()
@@ -114,8 +114,8 @@ func (c *checker) addLists(of map[thing]*partition) {
 	}
 }
 
-// findLife finds out when something can have been in the partition. A deleted animal stays so. A number can get a name
-// again.
+// findLife finds out when something can have been in the partition. A deleted animal stays deleted, but a number can get a
+// name again.
 func (p *partition) findLife() {
 	p.from, p.to = model.Never, model.Never
 	written := time.Duration(0)
@@ -141,9 +141,9 @@ func (p *partition) lives(op *model.Operation) bool {
 	return op.Returned >= p.from && op.Called <= p.to
 }
 
-// isAskedFor reports whether a list would show something of the partition that can have been there. The orders of a deleted
-// animal are all closed. Only lists of orders in any state are asked for these, so that a long history does not give each
-// partition most lists.
+// isAskedFor reports whether a list should show what can be in the partition. The orders of a deleted animal are all closed.
+// The partition gets only those later lists that select orders in any state. Otherwise, in a long history, each partition
+// would get most lists.
 func (p *partition) isAskedFor(list *model.Operation) bool {
 	if list.Page.PetID != nil && !slices.Contains(p.ids["pets"], *list.Page.PetID) {
 		return false

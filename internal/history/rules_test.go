@@ -24,7 +24,7 @@ func TestEveryRuleIsHeld(t *testing.T) {
 	}
 }
 
-// Requests that are repeated until they are answered must not make the search endless.
+// A request that is repeated until it is answered must not make the search endless.
 func TestManyRequestsWithoutAnAnswerAreSearched(t *testing.T) {
 	history := strings.Repeat("\n2 3 DELETE pets/1 = lost", 50) + "\n4 5 GET pets/1 = 200 pet(1 Rex available)"
 	for _, f := range Check(written(t, history, ""), Rules{Timeout: 10 * time.Second}) {

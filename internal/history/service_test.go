@@ -30,7 +30,7 @@ func onEveryStorage(t *testing.T, check func(t *testing.T, storage petstore.Stor
 	})
 }
 
-// openSQLite opens a storage whose orders expire by that clock; nil means the system's clock.
+// openSQLite opens a database whose orders expire by that clock; nil means the system's clock.
 func openSQLite(t testing.TB, now func() time.Time) petstore.Database {
 	t.Helper()
 	config := sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true, Now: now}
@@ -47,7 +47,7 @@ func closedWith(t testing.TB, storage petstore.Database, err error) petstore.Dat
 	return storage
 }
 
-// generous are limits that no test reaches, and tight ones those that a test does.
+// generous limits are never reached, and tight ones are.
 var (
 	generous = petstore.Limits{PerMinute: 1_000_000, PerDay: 100_000_000}
 	tight    = petstore.Limits{PerMinute: 60, PerDay: 100_000}
@@ -123,8 +123,7 @@ func (s *service) runUntil(enough func(recorded []model.Exchange) bool) {
 	s.ReadBack(ctx, s.history)
 }
 
-// finds checks that the history has faults of that kind. A fault may also be seen in other ways, but no search may take too
-// long.
+// finds checks that the history has a fault of that kind. It may have other faults too, but no search may take too long.
 func (s *service) finds(want Kind) {
 	s.Helper()
 	found := make(map[Kind]int)

@@ -7,9 +7,9 @@ import (
 )
 
 // resolveUnknown prepares the writes whose outcome is unknown for a search. Such a write may be done at any time after its
-// call. To be done after everything else is the same as never to be done, so the interval of the write has no end. Each of
-// these writes doubles the number of orders to search. So equal requests of which only the first can do something count as
-// one.
+// call. Being done after everything else is the same as never being done, so the interval of the write has no end. Each of
+// these writes doubles the number of orders to search. Therefore equal requests count as one if only the first can do
+// something.
 //
 // If a request made something, an answer that shows the name or reference of the request tells the id. If no answer does,
 // the request is dropped. Only an order that nobody saw matters: it may hold its animal.
@@ -28,7 +28,7 @@ func (c *checker) resolveUnknown() {
 		}
 		op.Returned = model.Never
 		if op.Makes() {
-			op.ID = ids[name{op.Noun, op.Calls()}]
+			op.ID = ids[name{op.Noun, op.GivenName()}]
 		}
 		if sent[requestOf(op)] {
 			return true
@@ -50,7 +50,7 @@ func (c *checker) resolveUnknown() {
 func requestOf(op *model.Operation) any {
 	type request struct{ key, method, path string }
 	switch {
-	case op.Honours():
+	case op.UsesIdempotencyKey():
 		return request{op.Key, "", op.IdempotencyKey}
 	case op.IsFinal():
 		return request{"", op.Method, op.Path}

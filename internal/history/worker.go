@@ -82,7 +82,7 @@ func (w *worker) exchange(ctx context.Context, e *model.Exchange) error {
 	if err != nil {
 		return err
 	}
-	r.GetBody = nil // or a request with an Idempotency-Key is sent again unseen when its connection breaks
+	r.GetBody = nil // otherwise the transport repeats a request with an Idempotency-Key, unseen, when its connection breaks
 	r.Header.Set("Authorization", "Bearer "+w.load.Keys[e.Key])
 	if len(e.Body) > 0 {
 		r.Header.Set("Content-Type", "application/json")

@@ -11,8 +11,8 @@ import (
 	"petstore/internal/model"
 )
 
-// Go's transport sends a request with an Idempotency-Key again by itself when its connection breaks. A history would then
-// hold what became of the second, and not that the first may have been done.
+// Go's transport repeats a request with an Idempotency-Key by itself when its connection breaks. A history would then record
+// only the second request, although the first may have been done.
 func TestARequestIsSentOnceForEachExchange(t *testing.T) {
 	var arrived atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

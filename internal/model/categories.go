@@ -22,7 +22,8 @@ func (s State) taken(c Category) (refusal outcome, isTaken bool) {
 	return refused(s, "name_taken", fmt.Sprintf("Category %d ", s.Categories[at].ID)), true
 }
 
-// createCategory names the next number of a counter that never goes back and skips numbers that have a name.
+// createCategory gives a name to the next number of a counter. The counter never goes back, and skips numbers that have a
+// name.
 func (s State) createCategory(op *Operation) []outcome {
 	c := Category{op.ID, *op.Fields.Name}
 	if refusal, isTaken := s.taken(Category{Name: c.Name, ID: -1 << 63}); isTaken {
@@ -36,8 +37,8 @@ func (s State) createCategory(op *Operation) []outcome {
 	return []outcome{{next: s, status: 201, body: c}}
 }
 
-// nextCategory is the number that createCategory gives next. The counter begins after the highest number that animals carry
-// then, counting only numbers below 2^52.
+// nextCategory returns the number that createCategory uses next. When the first category is created, the counter begins
+// after the highest number below 2^52 that animals carry.
 func (s State) nextCategory() int64 {
 	next := s.counter + 1
 	for _, p := range s.Pets {
@@ -51,7 +52,7 @@ func (s State) nextCategory() int64 {
 	return next
 }
 
-// listCategories shows every category of the page, as all of them are at one moment.
+// listCategories shows all categories of the page as they are at one moment.
 func (s State) listCategories(op *Operation) []outcome {
 	return listed(s, op, op.Categories, s.Categories, func(c Category) (Category, bool) { return c, c.Name != "" })
 }
@@ -64,7 +65,7 @@ func (s State) getCategory(op *Operation) []outcome {
 	return []outcome{{next: s, status: 200, body: c}}
 }
 
-// nameCategory gives a name to a number, or renames it.
+// nameCategory gives a number its first name, or another one.
 func (s State) nameCategory(op *Operation) []outcome {
 	c := Category{op.ID, *op.Fields.Name}
 	if refusal, isTaken := s.taken(c); isTaken {

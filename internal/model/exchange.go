@@ -21,7 +21,7 @@ type Exchange struct {
 	// Called and Returned are times since the history began. The request was done at one moment between them.
 	Called, Returned time.Duration
 
-	Status int // of HTTP, or NoAnswer
+	Status int // the HTTP status, or NoAnswer
 	Header http.Header
 	Answer []byte
 }

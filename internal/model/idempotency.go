@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// usedKey is a request that has used its Idempotency-Key, and its answer, which is empty as long as nobody knows it.
+// usedKey is a request that has used its Idempotency-Key, and its answer, which is empty while nobody knows it.
 type usedKey struct {
 	owner, key         string
 	method, path, body string
@@ -16,7 +16,8 @@ type usedKey struct {
 // keyLifetime is how long an Idempotency-Key is remembered.
 const keyLifetime = 24 * time.Hour
 
-// once makes an operation honour its Idempotency-Key: it is done only once. A request that is refused does not use its key.
+// once makes an operation honor its Idempotency-Key: a request that is repeated is done only once. A refused request does
+// not use its key.
 func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcome {
 	return func(s State, op *Operation) []outcome {
 		now := usedKey{op.Key, op.IdempotencyKey, op.Method, op.Path, string(op.Body), op.Called, string(op.Answer)}

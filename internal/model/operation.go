@@ -15,12 +15,12 @@ type Operation struct {
 	Exchange
 	Name string // the name of the operation in the interface
 	Noun string // what it is about: pets, orders, categories or inventory
-	// ID is the id in the path or, if the operation makes something, the id of that; 0 if nobody knows it.
+	// ID is the id in the path or, if the operation makes something, the id of what it made; 0 if nobody knows it.
 	ID     int64
 	Fields Fields
 	Page   Page
 
-	// Unknown means that the answer does not tell what became of the request: it may have been done, or may still be.
+	// Unknown means that the answer does not tell what became of the request: it may have been done, or may be done later.
 	Unknown  bool
 	Code     string // the code of a refusal
 	Message  string
@@ -39,34 +39,31 @@ type Fields struct {
 	CategoryID, PetID, HoldSeconds *int64
 }
 
-// interfaceOperation is an operation of the published interface. The path has {} in the place of an id.
+// interfaceOperation is an operation of the published interface. Its path has {} in place of an id.
 type interfaceOperation struct {
 	method, path string
-	once         bool // it honours an Idempotency-Key
+	once         bool // it honors an Idempotency-Key
 	do           func(State, *Operation) []outcome
 }
 
-var operations map[string]interfaceOperation
-
-func init() {
-	operations = map[string]interfaceOperation{
-		"createPet":      {"POST", "/v1/pets", true, State.createPet},
-		"listPets":       {"GET", "/v1/pets", false, State.listPets},
-		"getPet":         {"GET", "/v1/pets/{}", false, State.getPet},
-		"updatePet":      {"PATCH", "/v1/pets/{}", false, State.updatePet},
-		"deletePet":      {"DELETE", "/v1/pets/{}", false, State.deletePet},
-		"getInventory":   {"GET", "/v1/inventory", false, State.getInventory},
-		"createCategory": {"POST", "/v1/categories", true, State.createCategory},
-		"listCategories": {"GET", "/v1/categories", false, State.listCategories},
-		"getCategory":    {"GET", "/v1/categories/{}", false, State.getCategory},
-		"nameCategory":   {"PUT", "/v1/categories/{}", false, State.nameCategory},
-		"deleteCategory": {"DELETE", "/v1/categories/{}", false, State.deleteCategory},
-		"placeOrder":     {"POST", "/v1/orders", true, State.placeOrder},
-		"listOrders":     {"GET", "/v1/orders", false, State.listOrders},
-		"getOrder":       {"GET", "/v1/orders/{}", false, State.getOrder},
-		"completeOrder":  {"POST", "/v1/orders/{}/complete", false, State.completeOrder},
-		"cancelOrder":    {"POST", "/v1/orders/{}/cancel", false, State.cancelOrder},
-	}
+// operations are all operations, by name.
+var operations = map[string]interfaceOperation{
+	"createPet":      {"POST", "/v1/pets", true, State.createPet},
+	"listPets":       {"GET", "/v1/pets", false, State.listPets},
+	"getPet":         {"GET", "/v1/pets/{}", false, State.getPet},
+	"updatePet":      {"PATCH", "/v1/pets/{}", false, State.updatePet},
+	"deletePet":      {"DELETE", "/v1/pets/{}", false, State.deletePet},
+	"getInventory":   {"GET", "/v1/inventory", false, State.getInventory},
+	"createCategory": {"POST", "/v1/categories", true, State.createCategory},
+	"listCategories": {"GET", "/v1/categories", false, State.listCategories},
+	"getCategory":    {"GET", "/v1/categories/{}", false, State.getCategory},
+	"nameCategory":   {"PUT", "/v1/categories/{}", false, State.nameCategory},
+	"deleteCategory": {"DELETE", "/v1/categories/{}", false, State.deleteCategory},
+	"placeOrder":     {"POST", "/v1/orders", true, State.placeOrder},
+	"listOrders":     {"GET", "/v1/orders", false, State.listOrders},
+	"getOrder":       {"GET", "/v1/orders/{}", false, State.getOrder},
+	"completeOrder":  {"POST", "/v1/orders/{}/complete", false, State.completeOrder},
+	"cancelOrder":    {"POST", "/v1/orders/{}/cancel", false, State.cancelOrder},
 }
 
 // Operations returns the names of all operations that the model knows.
@@ -106,8 +103,8 @@ func (op *Operation) Makes() bool {
 	return op.Method == "POST" && !strings.Contains(operations[op.Name].path, "{}")
 }
 
-// IsFinal reports whether the operation does nothing when it is done again, whatever happened in between. A deleted animal
-// and a closed order stay so.
+// IsFinal reports whether the operation does nothing when it is done again, whatever happened in between: a deleted animal
+// stays deleted, and a closed order stays closed.
 func (op *Operation) IsFinal() bool {
 	return op.Name == "deletePet" || op.Name == "completeOrder" || op.Name == "cancelOrder"
 }
@@ -117,8 +114,8 @@ func (op *Operation) Lists() bool {
 	return op.Method == "GET" && !strings.Contains(operations[op.Name].path, "{}")
 }
 
-// Calls returns the name or reference that the request gives, or "".
-func (op *Operation) Calls() string {
+// GivenName returns the name or reference that the request gives, or "".
+func (op *Operation) GivenName() string {
 	for _, name := range []*string{op.Fields.Name, op.Fields.Reference} {
 		if name != nil {
 			return *name
@@ -138,8 +135,8 @@ func (op *Operation) parseFields() {
 	f.HoldSeconds, _ = contract.Whole(members, "holdSeconds")
 }
 
-// parseAnswer distinguishes answers that tell something about the store from those that do not. An answer without a code
-// does not come from the service: a proxy that gave it may have passed the request on.
+// parseAnswer reads the answer, and reports whether it tells something about the store. An answer without a code does not come
+// from the service: a proxy that gave it may have passed the request on.
 func (op *Operation) parseAnswer(query string) bool {
 	if op.Status >= 200 && op.Status < 300 {
 		op.parseShown()
@@ -175,7 +172,7 @@ func (op *Operation) parseShown() {
 	}
 }
 
-// shown reads an answer that shows rows, or a single one, or is empty.
+// shown reads an answer that shows several rows, one row or none.
 func shown[T any](answer []byte, rows *[]T) {
 	if bytes.HasPrefix(answer, []byte("{")) {
 		answer = slices.Concat([]byte("["), answer, []byte("]"))
@@ -183,5 +180,7 @@ func shown[T any](answer []byte, rows *[]T) {
 	json.Unmarshal(answer, rows)
 }
 
-// Honours reports whether the operation uses its Idempotency-Key, if it has one.
-func (op *Operation) Honours() bool { return op.IdempotencyKey != "" && operations[op.Name].once }
+// UsesIdempotencyKey reports whether the request has an Idempotency-Key that the operation honors.
+func (op *Operation) UsesIdempotencyKey() bool {
+	return op.IdempotencyKey != "" && operations[op.Name].once
+}

@@ -13,7 +13,7 @@ type Order struct {
 	PetID     int64  `json:"petId"`
 	Status    string `json:"status"` // empty before the order is placed
 	Reference string `json:"reference,omitempty"`
-	CreatedAt string `json:"createdAt"` // the times are empty if no answer told them
+	CreatedAt string `json:"createdAt"` // a time is empty if no answer told it
 	ExpiresAt string `json:"expiresAt"`
 	ClosedAt  string `json:"closedAt,omitempty"`
 
@@ -159,8 +159,8 @@ func (s State) newOrder(op *Operation) Order {
 	return o
 }
 
-// timeOf returns a time that an operation gives to an order: its own time, or so much later. If the clock of the store is
-// not known, that is the time in the answer, or "" without an answer.
+// timeOf returns a time that an operation gives to an order: that long after the operation itself. If the clock of the store
+// is not known, timeOf returns the time in the answer, or "" without an answer.
 func (s State) timeOf(op *Operation, after time.Duration, inAnswer func(Order) string) string {
 	switch {
 	case s.isWhole():
@@ -187,7 +187,8 @@ func (s State) completeOrder(op *Operation) []outcome { return s.closeOrder(op, 
 // cancelOrder makes the animal available again.
 func (s State) cancelOrder(op *Operation) []outcome { return s.closeOrder(op, cancelled, available) }
 
-// closeOrder closes an open order. An order that was already closed in the same way stays as it is.
+// closeOrder closes an open order, and leaves its animal with that status. An order that was already closed in the same way
+// stays as it is.
 func (s State) closeOrder(op *Operation, to, leaves string) []outcome {
 	return each(s.counted(op, op.ID), func(s State) outcome {
 		o := get(s.Orders, op.ID)
@@ -207,7 +208,7 @@ func (s State) closeOrder(op *Operation, to, leaves string) []outcome {
 	})
 }
 
-// listOrders shows every order of the page, as all of them count at one moment.
+// listOrders shows all orders of the page as they count at one moment.
 func (s State) listOrders(op *Operation) []outcome {
 	is := func(o Order) (Order, bool) {
 		return o.face(op.Orders), o.Status != "" && op.Page.Selects(o.Status) && (op.Page.PetID == nil || o.PetID == *op.Page.PetID)

@@ -28,7 +28,7 @@ func (p Page) Covers(id int64) bool {
 // Selects reports whether the page shows rows of that status.
 func (p Page) Selects(status string) bool { return p.Status == "" || p.Status == status }
 
-// parsePage finds out which part of a list the answer shows. A page that another one follows ends with its last row.
+// parsePage finds out which part of a list the answer shows. If another page follows, this one ends with its last row.
 func (op *Operation) parsePage(raw string) {
 	values, _ := url.ParseQuery(raw)
 	number := func(name string) *int64 {
@@ -80,7 +80,7 @@ func (op *Operation) Rows() (rows []Row) {
 	return rows
 }
 
-// InOrder reports whether the rows of a list are in their order, no more than were asked for, and within the page.
+// InOrder reports whether the rows of a list are in order and within the page, and whether their number is right.
 func (op *Operation) InOrder() bool {
 	rows := op.Rows()
 	for i, r := range rows {
@@ -91,7 +91,7 @@ func (op *Operation) InOrder() bool {
 	return !op.Lists() || len(rows) == op.Page.Limit || len(rows) < op.Page.Limit && !op.Page.More
 }
 
-// row is a row of a list.
+// row is a Pet, an Order or a Category.
 type row interface {
 	comparable
 	id() int64
@@ -129,7 +129,7 @@ func first(states []State, right func(State) bool) State {
 	return states[at]
 }
 
-// shows reports whether a page shows the row if it should, and does not if it should not.
+// shows reports whether a page shows the row exactly if it should.
 func shows[T row](page []T, r T, should bool) bool {
 	at := slices.IndexFunc(page, func(other T) bool { return other.id() == r.id() })
 	return should == (at >= 0) && (at < 0 || page[at] == r)

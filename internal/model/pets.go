@@ -5,7 +5,7 @@ type Pet struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
 	CategoryID int64  `json:"categoryId"`
-	Status     string `json:"status"` // empty before the animal is there
+	Status     string `json:"status"` // empty before the animal is created
 
 	gone   bool
 	holder int64 // the order that holds it, or 0
@@ -23,7 +23,7 @@ var PetStatuses = []string{available, pending, sold}
 func (p Pet) id() int64     { return p.ID }
 func (p Pet) isThere() bool { return p.Status != "" && !p.gone }
 
-// face is the animal as an answer shows it.
+// face returns the animal as an answer shows it.
 func (p Pet) face() Pet {
 	p.holder = 0
 	return p
@@ -63,7 +63,7 @@ func (s State) getPet(op *Operation) []outcome {
 	})
 }
 
-// updatePet changes what the body names. While an open order holds the animal, its status stays.
+// updatePet changes what the body names. While an open order holds the animal, its status cannot change.
 func (s State) updatePet(op *Operation) []outcome {
 	return each(s.freed(op, op.ID, true), func(s State) outcome {
 		before := get(s.Pets, op.ID)
@@ -95,7 +95,7 @@ func (s State) deletePet(op *Operation) []outcome {
 	})
 }
 
-// listPets shows every animal of the page, as all of them are at one moment.
+// listPets shows all animals of the page as they are at one moment.
 func (s State) listPets(op *Operation) []outcome {
 	is := func(p Pet) (Pet, bool) { return p.face(), p.isThere() && op.Page.Selects(p.Status) }
 	for _, p := range s.Pets {

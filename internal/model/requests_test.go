@@ -31,10 +31,10 @@ type request struct {
 	idempotencyKey *string
 }
 
-// refusal is how the service refuses a request whatever the store holds: for its key, or because of what is wrong with the
-// request.
+// refusal returns how the service refuses a request whatever the store holds: because of its key, or because of a mistake in
+// the request. It returns zero if the answer depends on the store.
 func (r request) refusal(k *key, method string, now time.Time) refusal {
-	_, isOne := parseID(r.id, strings.HasSuffix(r.name, "Category"))
+	_, isID := parseID(r.id, strings.HasSuffix(r.name, "Category"))
 	media, hasBody := medias[r.name]
 	switch {
 	case !k.isUsable(now):
@@ -43,7 +43,7 @@ func (r request) refusal(k *key, method string, now time.Time) refusal {
 		return refusal{403, "forbidden"}
 	case r.name == "getPet" && !now.Before(sunset):
 		return refusal{410, "gone"}
-	case strings.Contains(operations[r.name].path, "{}") && !isOne:
+	case strings.Contains(operations[r.name].path, "{}") && !isID:
 		return refusal{404, "not_found"}
 	case hasBody && !slices.Contains(media, r.media):
 		return refusal{415, "unsupported_media_type"}
@@ -129,7 +129,7 @@ func refuseBody(body string, known []member) refusal {
 	return refusal{}
 }
 
-// refuseQuery refuses a parameter that is there twice or is wrong.
+// refuseQuery refuses a parameter that is wrong or given twice.
 func (r request) refuseQuery() refusal {
 	values, err := url.ParseQuery(r.query)
 	known := map[string]func(string) bool{

@@ -41,7 +41,7 @@ func (s step) pick(i int, from []string) string { return from[int(s[i])%len(from
 
 func (s step) name() string { return s.pick(0, names) }
 
-// body makes a body with the fields of the operation, or returns a line of the fuzzer.
+// body makes a body with the fields of the operation, or returns a line that the fuzzer made up.
 func (s step) body(lines []string) string {
 	if s[7] >= 192 {
 		return lines[int(s[7]-192)%len(lines)]

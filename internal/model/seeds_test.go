@@ -22,8 +22,8 @@ func (s seed) script() (script []byte) {
 	return script
 }
 
-// seeds are lives of animals that a fuzzer would hardly find. The bytes are: who, id or Idempotency-Key, three choices,
-// media, raw.
+// seeds are scripts that a fuzzer would hardly find by itself. The bytes of a step are: the API key, the id or
+// Idempotency-Key, three choices, the Content-Type, and the line of raw.
 var seeds = []seed{
 	{steps: []happening{
 		{"createPet", nil}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{0, 1, 2, 2, 2}},

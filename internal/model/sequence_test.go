@@ -24,8 +24,8 @@ const (
 	maxRequests = 128
 )
 
-// FuzzSequence runs a script on the whole API and on the model. The model must have room for all answers. A step of the
-// script takes eight bytes; the lines of raw are bodies that the fuzzer makes up.
+// FuzzSequence runs a script on the whole API and on the model. The model must allow every answer. A step of the script
+// takes eight bytes; the lines of raw are bodies that the fuzzer makes up.
 func FuzzSequence(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed.script(), seed.raw)
@@ -55,7 +55,7 @@ type sequence struct {
 // link is the path to a next page that a list gave out.
 type link struct{ list, path string }
 
-// do makes one step.
+// do does one step.
 func (q *sequence) do(s step) {
 	q.Helper()
 	k := q.keys[int(s[2])%len(q.keys)]
@@ -103,7 +103,7 @@ func (q *sequence) do(s step) {
 	}
 }
 
-// durations are the pauses in which nothing happens.
+// durations are how long a script lets nothing happen.
 var durations = []time.Duration{
 	time.Second, time.Millisecond, time.Minute, time.Hour, 24 * time.Hour, 24*time.Hour - time.Millisecond, 59 * time.Second,
 	72 * time.Hour, 30 * 24 * time.Hour, 4 * 365 * 24 * time.Hour,
@@ -117,7 +117,7 @@ func (q *sequence) pass(d time.Duration) {
 // time is the time since the sequence began.
 func (q *sequence) time() time.Duration { return q.now().Sub(noon) }
 
-// operate changes a key like an operator does, and then lets the five seconds pass within which every replica knows it.
+// operate changes a key as an operator does. Then it lets five seconds pass, within which every replica learns of the change.
 func (q *sequence) operate(what string, k *key, work func() error) {
 	q.Helper()
 	q.note("%s of %s", what, k.owner)
@@ -203,7 +203,7 @@ func (r request) target() string {
 	return target
 }
 
-// isExact reports whether the answer is what encoding/json makes of what it shows, and whether its headers fit.
+// isExact reports whether the answer is byte for byte what encoding/json writes for its rows, and whether its headers fit.
 func (op *Operation) isExact() bool {
 	location := ""
 	if op.Status == http.StatusCreated {
@@ -217,7 +217,7 @@ func (op *Operation) isExact() bool {
 	if op.Status == http.StatusNoContent || op.Code != "" {
 		text = op.Answer
 	}
-	return op.Header.Get("Location") == location && (op.Honours() || !op.Replayed) && bytes.Equal(op.Answer, text)
+	return op.Header.Get("Location") == location && (op.UsesIdempotencyKey() || !op.Replayed) && bytes.Equal(op.Answer, text)
 }
 
 // exchange sends a request to the service, and checks what every answer must have. If the service must refuse the request
@@ -253,7 +253,7 @@ func (q *sequence) exchange(s step, r request, method string) (*httptest.Respons
 	return w, nil
 }
 
-// raw is the request as it goes over a connection.
+// raw returns the request as it goes over a connection.
 func (r request) raw(method, secret string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: petstore.test\r\n", method, r.target())

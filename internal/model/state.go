@@ -1,8 +1,8 @@
-// Package model is a sequential model of the store. For every state of the store and every operation it says which answers
-// are right, and in which state each of them leaves the store. Only tests import it.
+// Package model is the reference model of the store, as a step function: [State.Step] takes a state of the store, and an
+// operation with its answer. It returns the states that can follow, or none if the answer is wrong. Only tests import it.
 //
 // Package history searches concurrent histories for a linearization by this model. FuzzSequence compares the whole API with
-// it, one request after the other.
+// it, one request at a time.
 //
 // Each noun has a file with its type, and with a method of [State] for each of its operations. To add an operation, write
 // that method and name it in the table of operations. To add a noun, also add its rows to State, [Part] and [Operation].
@@ -14,27 +14,27 @@ import (
 	"time"
 )
 
-// State is what the store holds, or a part of it, at one moment. A State never changes; its methods return others.
+// State is what the store, or a part of it, holds at one moment. A State never changes; its methods return new ones.
 type State struct {
-	// These are in the order of their ids. They include animals that are gone and numbers that have no name any more, and in
-	// a part of a store also what is still to come.
+	// These are sorted by id. They include deleted animals and numbers that have lost their names. A part of a store also
+	// includes what will be made later.
 	Pets       []Pet
 	Orders     []Order
 	Categories []Category
 	counter    int64     // the highest number that createCategory gave
 	used       []usedKey // in the order of their use
 
-	// began is the clock of the store at the time 0 of the operations. It is zero for a part of a store, whose clock is not
-	// known.
+	// began is what the clock of the store showed at the time 0 of the operations. It is zero for a part of a store, whose
+	// clock is not known.
 	began time.Time
 }
 
-// New returns a whole store that is empty. Its operations must be called and return at the same moment, counted from that
-// time.
+// New returns a whole store that is empty. Each operation on it must be called and return at one moment, which is counted
+// from that time.
 func New(began time.Time) State { return State{began: began} }
 
-// Part returns a part of a store that is empty, and that will hold only what has those ids, given by noun. An operation on a
-// part happens at one moment between its call and its return. Of a list, Step checks only what it tells about the part.
+// Part returns an empty part of a store. The part will hold only what has those ids, which are given by noun. An operation
+// on a part happens at one moment between its call and its return. Step checks only what a list tells about the part.
 func Part(ids map[string][]int64) (s State) {
 	for _, id := range ids["pets"] {
 		s.Pets = put(s.Pets, Pet{ID: id})
@@ -56,18 +56,18 @@ func (s State) Equal(other State) bool {
 		s.counter == other.counter && slices.Equal(s.used, other.used)
 }
 
-// outcome is something that a correct store may do when it is asked: refuse, or give an answer and be in the next state.
+// outcome is one way in which a correct store may answer an operation, and the state in which the store is then.
 type outcome struct {
 	next   State
-	code   string // the code of the refusal
+	code   string // the code of a refusal
 	says   string // a part of its message
-	status int
-	body   any // the Pet, Order or Category in the answer
+	status int    // if it is not a refusal
+	body   any    // the Pet, Order or Category in the answer
 }
 
 func refused(s State, code, says string) outcome { return outcome{next: s, code: code, says: says} }
 
-// each returns the outcomes of an operation, if the store can be in several states.
+// each returns the outcome of an operation in each of the states in which the store can be.
 func each(states []State, do func(State) outcome) (all []outcome) {
 	for _, s := range states {
 		all = append(all, do(s))
@@ -79,7 +79,7 @@ func each(states []State, do func(State) outcome) (all []outcome) {
 // if no correct store in this state answers that way.
 func (s State) Step(op *Operation) (next []State) {
 	do := operations[op.Name].do
-	if op.Honours() {
+	if op.UsesIdempotencyKey() {
 		do = once(do)
 	}
 	for _, o := range do(s, op) {

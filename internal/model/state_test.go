@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Package history tests what the model knows about a part of a store. This is what it knows about a whole store besides.
+// The tests of package history cover a part of a store. This one covers what the model knows only about a whole store.
 func TestAWholeStoreRefusesWrongAnswers(t *testing.T) {
 	const rex, ada = `{"id":1,"name":"Rex","categoryId":7,"status":"available"}`, `{"id":2,"name":"Ada","categoryId":1,"status":"available"}`
 	const order = `{"id":1,"petId":1,"status":"open","createdAt":"2026-11-15T12:00:00.000Z","expiresAt":"2026-11-15T12:01:00.000Z"}`
