@@ -17,7 +17,7 @@ import (
 	"petstore/internal/model"
 )
 
-// figures are what came of a scenario.
+// figures are the results of a scenario.
 type figures struct {
 	took               time.Duration
 	sent, acknowledged int
@@ -25,11 +25,11 @@ type figures struct {
 	unanswered         int
 	pause              time.Duration // the longest time between two acknowledged writes
 	back               time.Duration // the longest time from the end of a fault until all was well
-	full               int           // minutes in which the limit of a key was met and checked
+	full               int           // minutes in which a key reached its limit and the limit was checked
 	faults             map[history.Kind]int
 }
 
-// kinds are the columns of the report for faults.
+// kinds are the kinds of fault that have a column in the report.
 var kinds = []history.Kind{history.NotLinearizable, history.NotAskedFor, history.OverLimit, history.Undecided}
 
 func newFigures() *figures { return &figures{faults: make(map[history.Kind]int)} }
@@ -48,7 +48,7 @@ func (f *figures) add(g *figures) {
 	}
 }
 
-// report is what came of all scenarios.
+// report collects the results of all scenarios.
 type report struct {
 	mu       sync.Mutex
 	results  map[string]*figures // by scenario
@@ -92,7 +92,7 @@ func (r *run) check(t *testing.T, s *system, h *history.History, took time.Durat
 			r.report.refusals[refusal(e)]++
 		}
 		if s.steady && (e.Status == model.NoAnswer || e.Status == 429 && e.Key != limited || e.Status >= 500) {
-			t.Errorf("nothing was broken, and yet: %s %s got %d %s", e.Method, e.Path, e.Status, e.Answer)
+			t.Errorf("no request may fail in this scenario, but %s %s got %d %s", e.Method, e.Path, e.Status, e.Answer)
 		}
 	}
 	f.unanswered = f.sent - f.acknowledged - f.refused
@@ -120,7 +120,7 @@ func keep(t *testing.T, exchanges []model.Exchange) (name string) {
 
 func refusal(e model.Exchange) string {
 	var body struct{ Code string }
-	_ = json.Unmarshal(e.Answer, &body) // an answer without a code is told by its status
+	_ = json.Unmarshal(e.Answer, &body) // an answer without a code is named by its status alone
 	return strings.TrimSpace(fmt.Sprint(e.Status, " ", body.Code))
 }
 
