@@ -38,7 +38,7 @@ func (s State) createCategory(op *Operation) []outcome {
 }
 
 // nextCategory returns the number that createCategory uses next. When the first category is created, the counter begins
-// after the highest number below 2^52 that animals carry.
+// after the highest positive number below 2^52 that animals carry, or at 1.
 func (s State) nextCategory() int64 {
 	next := s.counter + 1
 	for _, p := range s.Pets {

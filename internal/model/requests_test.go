@@ -34,7 +34,6 @@ type request struct {
 // refusal returns how the service refuses a request whatever the store holds: because of its key, or because of a mistake in
 // the request. It returns zero if the answer depends on the store.
 func (r request) refusal(k *key, method string, now time.Time) refusal {
-	_, isID := parseID(r.id, strings.HasSuffix(r.name, "Category"))
 	media, hasBody := medias[r.name]
 	switch {
 	case !k.isUsable(now):
@@ -43,7 +42,7 @@ func (r request) refusal(k *key, method string, now time.Time) refusal {
 		return refusal{403, "forbidden"}
 	case r.name == "getPet" && !now.Before(sunset):
 		return refusal{410, "gone"}
-	case strings.Contains(operations[r.name].path, "{}") && !isID:
+	case strings.Contains(operations[r.name].path, "{}") && !r.hasPossibleID():
 		return refusal{404, "not_found"}
 	case hasBody && !slices.Contains(media, r.media):
 		return refusal{415, "unsupported_media_type"}
@@ -57,11 +56,12 @@ func (r request) refusal(k *key, method string, now time.Time) refusal {
 	return refusal{}
 }
 
-// parseID reads the id in a path, without extra zeros or signs. Only the id of a category may be negative.
-func parseID(text string, mayBeNegative bool) (id int64, ok bool) {
-	ok = isWhole(strings.Replace(text, "%31", "1", 1))
-	id, _ = strconv.ParseInt(strings.Replace(text, "%31", "1", 1), 10, 64)
-	return id, ok && (id >= 0 || mayBeNegative)
+// hasPossibleID reports whether something can have the id in the path. A category can have any number. The id of an animal or
+// an order is from 1 to 2^53-1.
+func (r request) hasPossibleID() bool {
+	text := strings.Replace(r.id, "%31", "1", 1)
+	id, _ := strconv.ParseInt(text, 10, 64)
+	return isWhole(text) && (strings.HasSuffix(r.name, "Category") || id >= 1 && id < 1<<53)
 }
 
 // isWhole reports whether a text is a whole number without extra zeros or signs.

@@ -17,7 +17,7 @@ var names = []string{
 // These are the values that a script chooses from. The first of each is plain, so that a script of zeros sends plain
 // requests.
 var (
-	ids             = []string{"1", "2", "3", "4", "5", "0", "-3", "%31", "01", "x", "9223372036854775807", "9223372036854775808", "9007199254740991"}
+	ids             = []string{"1", "2", "3", "4", "5", "0", "-3", "%31", "01", "x", "9223372036854775807", "9223372036854775808", "9007199254740991", "9007199254740992"}
 	petNames        = []string{`"Rex"`, `"Ada"`, `"Zoë <\u0026>"`, `"\ud83d\ude00"`, `""`, `" "`, `"a\u0000"`, `7`, `null`, ``, text(100), text(101), text(1000), text(1001)}
 	numbers         = []string{`1`, `2`, `3`, `-5`, `1e1`, `40.0`, `1.5`, `"1"`, `null`, ``, `9007199254740990`, `9007199254740991`, `9223372036854775807`, `9223372036854775808`}
 	statuses        = []string{``, `"available"`, `"pending"`, `"sold"`, `"lost"`, `null`, `1`}

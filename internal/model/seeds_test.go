@@ -48,5 +48,7 @@ var seeds = []seed{
 	{steps: []happening{
 		{"createPet", []byte{0, 0, 0, 0, 0, 0, 192}}, {"createPet", []byte{0, 1, 0, 0, 0, 1, 193}}, {"updatePet", []byte{0, 0, 0, 0, 0, 3, 194}}, {"placeOrder", []byte{4, 0, 0, 0, 0, 0, 195}},
 		{"createCategory", []byte{5, 0, 0, 0, 0, 0, 196}}, {"completeOrder", []byte{6, 0, 0, 0, 0, 5, 196}}, {"listPets", []byte{0, 0, 0, 0, 0, 0, 4}}, {"listOrders", []byte{0, 0, 4, 4, 1, 0, 3}},
+		{"updatePet", []byte{0, 5, 0, 0, 0, 5}}, {"updatePet", []byte{0, 10, 0, 0, 0, 5}}, {"updatePet", []byte{0, 12, 0, 0, 0, 5}},
+		{"getOrder", []byte{0, 13}}, {"completeOrder", []byte{0, 5, 0, 0, 0, 5}},
 	}, raw: "{\"name\":\"Rex\",\"categoryId\":1}\n{\"name\":\"Rex\",\"name\":\"Ada\"}\n{\"status\":\"sold\",\"x\":[{}]}\n{\"petId\":1,\"holdSeconds\":60}\n{"},
 }
