@@ -12,10 +12,10 @@ import (
 )
 
 var (
-	length     = flag.Duration("for", 20*time.Second, "how long there is load, over all scenarios")
+	length     = flag.Duration("for", 20*time.Second, "how long the load runs, over all scenarios")
 	pause      = flag.Duration("pause", 25*time.Millisecond, "how long each of the clients waits between two requests")
 	seed       = flag.Uint64("seed", 0, "the seed of the plan, to repeat one; 0 chooses one")
-	reportFile = flag.String("report", "", "where the report goes besides, as Markdown")
+	reportFile = flag.String("report", "", "also write the report to this file, as Markdown")
 )
 
 // scenario is a system under load, and how much of the time it gets, in percent.
@@ -35,7 +35,7 @@ var scenarios = []scenario{
 	{"an embedded server", 15, startEmbedded},
 }
 
-// roundLength bounds a round through all scenarios: what a long run has recorded is checked and let go after each.
+// roundLength bounds a round through all scenarios. After each round, a long run checks what it recorded and forgets it.
 const roundLength = 5 * time.Minute
 
 func TestChaos(t *testing.T) {

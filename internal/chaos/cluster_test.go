@@ -32,7 +32,7 @@ type parts struct {
 	set                     []string // variables of its environment
 }
 
-// postgresSettings have a standby find its primary again at once.
+// postgresSettings let a standby find its primary again at once.
 var postgresSettings = []string{"wal_retrieve_retry_interval=100ms"}
 
 // serve starts replicas and the balancer before them.
@@ -47,7 +47,7 @@ func (c *cluster) serve(t testing.TB, needs func(replica int) parts) {
 		c.servers, c.links["a replica"] = append(c.servers, server), append(c.links["a replica"], front)
 		addresses = append(addresses, front.Address)
 	}
-	c.revive(t, 0) // one makes the schema
+	c.revive(t, 0) // the first one creates the schema
 	var others sync.WaitGroup
 	for i := 1; i < replicas; i++ {
 		others.Go(func() { c.revive(t, i) })
@@ -59,7 +59,7 @@ func (c *cluster) serve(t testing.TB, needs func(replica int) parts) {
 	c.balancer = testservice.StartBalancer(t, "../../deploy/haproxy.cfg", addresses)
 }
 
-// system is the cluster with API keys.
+// system returns the cluster with API keys and the faults that happen to it.
 func (c *cluster) system(t testing.TB, faults []fault) *system {
 	t.Helper()
 	s := &system{base: c.balancer.URL, keys: newKeys(t, c.database), faults: faults, whole: c.whole}
@@ -69,7 +69,7 @@ func (c *cluster) system(t testing.TB, faults []fault) *system {
 	return s
 }
 
-// revive starts a replica as a supervisor does: again, if it finds no database yet.
+// revive starts a replica as a supervisor does: if the replica finds no database yet, revive starts it again.
 func (c *cluster) revive(t testing.TB, i int) {
 	t.Helper()
 	for deadline := time.Now().Add(recovery); ; {
@@ -83,6 +83,7 @@ func (c *cluster) revive(t testing.TB, i int) {
 	}
 }
 
+// whole returns when every part works.
 func (c *cluster) whole(t testing.TB) {
 	t.Helper()
 	if c.standby != nil {
@@ -107,13 +108,13 @@ func awaitReady(t testing.TB, url string) {
 	})
 }
 
-// newCluster has a database of its own.
+// newCluster returns a cluster with a database of its own.
 func newCluster(t testing.TB, primary *testservice.PostgresServer) *cluster {
 	t.Helper()
 	return &cluster{primary: primary, database: primary.URL, redis: testservice.StartRedis(t), links: make(map[string][]*testservice.Link)}
 }
 
-// onSharedPostgres is a cluster whose database nothing happens to.
+// onSharedPostgres returns a cluster on a database that no fault touches.
 func onSharedPostgres(t testing.TB) *cluster {
 	t.Helper()
 	return &cluster{database: testservice.Postgres(t), redis: testservice.StartRedis(t), links: make(map[string][]*testservice.Link)}
@@ -151,9 +152,10 @@ func startRolling(t testing.TB) *system {
 	return s
 }
 
-// direct has every replica use the one PostgreSQL and the one Redis.
+// direct lets every replica use the same PostgreSQL and the same Redis, without links.
 func (c *cluster) direct(t testing.TB) func(int) parts {
 	return func(int) parts { return parts{binary: testservice.Build(t), database: c.database, redis: c.redis.URL} }
 }
 
-func (c *cluster) any(random *rand.Rand) int { return random.IntN(len(c.servers)) }
+// pick returns the index of a replica.
+func (c *cluster) pick(random *rand.Rand) int { return random.IntN(len(c.servers)) }

@@ -61,12 +61,12 @@ func (e *embedded) restart(t testing.TB, _ *rand.Rand) {
 
 func (e *embedded) fill(t testing.TB, random *rand.Rand) {
 	e.disk.Fill(t)
-	e.bites(t)
+	e.awaitRefusal(t)
 	hold(random)
 	e.disk.Free(t)
 }
 
-// readOnly has a server crash and start where it may not write: it refuses, and serves after a restart where it may.
+// readOnly kills the server. On a read-only disk, the server must refuse to start; on a writable one, it must start again.
 func (e *embedded) readOnly(t testing.TB, _ *rand.Rand) {
 	e.server.Kill(t)
 	e.disk.ReadOnly(t)
@@ -78,7 +78,8 @@ func (e *embedded) readOnly(t testing.TB, _ *rand.Rand) {
 	e.server.Start(t)
 }
 
-// away moves a file of the database aside, perhaps with another in its place, and back.
+// away moves a file of the database aside and, after a while, back. If replaced is true, another file is in its place
+// meanwhile.
 func (e *embedded) away(end string, replaced bool) func(testing.TB, *rand.Rand) {
 	return func(t testing.TB, random *rand.Rand) {
 		file := e.file + end

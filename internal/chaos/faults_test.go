@@ -10,7 +10,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// killable and pausable are what most faults need of a part.
+// killable and pausable are the parts that most faults happen to.
 type (
 	killable interface {
 		Kill(testing.TB)
@@ -47,18 +47,18 @@ func (c *cluster) replicaFaults() []fault {
 }
 
 func (c *cluster) killReplica(t testing.TB, random *rand.Rand) {
-	i := c.any(random)
+	i := c.pick(random)
 	c.servers[i].Kill(t)
 	hold(random)
 	c.revive(t, i)
 }
 
 func (c *cluster) pauseReplica(t testing.TB, random *rand.Rand) {
-	hang(t, random, c.servers[c.any(random)])
+	hang(t, random, c.servers[c.pick(random)])
 }
 
 func (c *cluster) restartReplica(t testing.TB, random *rand.Rand) {
-	i := c.any(random)
+	i := c.pick(random)
 	c.servers[i].Stop(t)
 	c.revive(t, i)
 }
@@ -98,7 +98,7 @@ func (c *cluster) restartPostgres(t testing.TB, _ *rand.Rand) {
 
 func (c *cluster) pausePostgres(t testing.TB, random *rand.Rand) { hang(t, random, c.primary) }
 
-// failOver leaves a new standby behind the one that took over.
+// failOver kills the primary. The standby takes over and gets a standby of its own.
 func (c *cluster) failOver(t testing.TB, random *rand.Rand) {
 	lost := c.primary
 	lost.Kill(t)
@@ -130,7 +130,7 @@ func (c *cluster) pauseRedis(t testing.TB, random *rand.Rand) { hang(t, random, 
 
 func (c *cluster) killBalancer(t testing.TB, random *rand.Rand) { crash(t, random, c.balancer) }
 
-// networkFaults happen to one or all of the links that lead to a part.
+// networkFaults returns faults of one or all of the links that lead to a part.
 func (c *cluster) networkFaults() []fault {
 	ways := []struct {
 		name string

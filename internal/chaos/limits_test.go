@@ -18,14 +18,15 @@ import (
 )
 
 const (
-	// limited names the key whose limit the load meets. Two of the twelve workers use it. A worker that is refused waits for
-	// a second, so there are fewer refusals than the limit, and the key is not banned.
+	// limited names the key whose limit the load reaches. Two of the twelve workers use it. A worker that is refused waits
+	// for a second, so there are fewer refusals than the limit, and the key is not banned.
 	limited          = "zoe"
 	limitedPerMinute = 130
 	unlimited        = 1_000_000_000
 )
 
-// newKeys makes three API keys. The load gives every name to as many workers, so a key with more names has more workers.
+// newKeys makes three API keys. The load gives each name to the same number of workers, so a key with more names has more
+// workers.
 func newKeys(t testing.TB, database string) map[string]string {
 	t.Helper()
 	secret := func(perMinute int) string {
@@ -35,20 +36,20 @@ func newKeys(t testing.TB, database string) map[string]string {
 	return map[string]string{"ann": ann, "annie": ann, "anna": ann, "bob": bob, "bobby": bob, limited: secret(limitedPerMinute)}
 }
 
-// rules has every minute of the limited key checked that nothing is forgiven in.
+// rules returns what the checker must know: the limit of the limited key, and the intervals that were forgiven.
 func (s *system) rules(h *history.History) history.Rules {
 	limits := map[string]history.Limit{limited: {PerMinute: limitedPerMinute, PerDay: unlimited}}
 	return history.Rules{Began: h.Began(), Limits: limits, Uncounted: s.uncounted}
 }
 
-// forgive notes a time in which no limit is promised.
+// forgive notes an interval in which no limit is promised.
 func (s *system) forgive(from, to time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.uncounted = append(s.uncounted, history.Interval{From: from, To: to})
 }
 
-// fullMinutes is how many minutes there are in which the limited key was refused and nothing is forgiven.
+// fullMinutes counts the minutes in which the limited key was refused and nothing was forgiven.
 func (s *system) fullMinutes(h *history.History) int {
 	ends := make(map[string]bool)
 	for _, e := range h.Exchanges() {
@@ -66,8 +67,8 @@ func (s *system) fullMinutes(h *history.History) int {
 	return len(ends)
 }
 
-// watch forgives the times in which a replica decided without Redis. A busy machine has it do so too, when Redis does not
-// answer in time.
+// watch forgives the intervals in which a replica decided without Redis. That also happens on a busy machine, when Redis does
+// not answer in time.
 func (s *system) watch(h *history.History) (stop func()) {
 	over := make(chan struct{})
 	var all sync.WaitGroup
@@ -81,7 +82,7 @@ func (s *system) watch(h *history.History) (stop func()) {
 				case <-time.After(500 * time.Millisecond):
 				}
 				now, next := h.Now(), decidedAlone(admin)
-				if next == "" { // it is down, and the time from the last answer to the next one is one
+				if next == "" { // the replica is down; the interval goes on until its next answer
 					continue
 				}
 				if next != alone {
@@ -102,7 +103,7 @@ var (
 	watcher     = &http.Client{Timeout: 10 * time.Second}
 )
 
-// decidedAlone is how many decisions a replica made without Redis since its start, or "" if it does not say.
+// decidedAlone returns how many decisions a replica has made without Redis since its start, or "" if it does not say.
 func decidedAlone(admin string) string {
 	answer, err := watcher.Get(admin + "/metrics")
 	if err != nil {

@@ -14,21 +14,27 @@ import (
 	"time"
 
 	"petstore/internal/history"
+	"petstore/internal/model"
 )
 
-// figures are what came of a scenario.
+// figures are the results of a scenario.
 type figures struct {
-	took                            time.Duration
-	sent, acknowledged              int
-	refused                         int // by the service, whatever the reason
-	unanswered                      int
-	pause                           time.Duration // the longest time between two acknowledged writes
-	back                            time.Duration // the longest time from the end of a fault until all was well
-	full                            int           // minutes in which the limit of a key was met and checked
-	lost, doubled, disorder, others int
+	took               time.Duration
+	sent, acknowledged int
+	refused            int // by the service, whatever the reason
+	unanswered         int
+	pause              time.Duration // the longest time between two acknowledged writes
+	back               time.Duration // the longest time from the end of a fault until all was well
+	full               int           // minutes in which a key reached its limit and the limit was checked
+	faults             map[history.Kind]int
 }
 
-func (f *figures) add(g figures) {
+// kinds are the kinds of fault that have a column in the report.
+var kinds = []history.Kind{history.NotLinearizable, history.NotAskedFor, history.OverLimit, history.Undecided}
+
+func newFigures() *figures { return &figures{faults: make(map[history.Kind]int)} }
+
+func (f *figures) add(g *figures) {
 	f.took += g.took
 	f.sent += g.sent
 	f.acknowledged += g.acknowledged
@@ -37,13 +43,12 @@ func (f *figures) add(g figures) {
 	f.pause = max(f.pause, g.pause)
 	f.back = max(f.back, g.back)
 	f.full += g.full
-	f.lost += g.lost
-	f.doubled += g.doubled
-	f.disorder += g.disorder
-	f.others += g.others
+	for kind, n := range g.faults {
+		f.faults[kind] += n
+	}
 }
 
-// report is what came of all scenarios.
+// report collects the results of all scenarios.
 type report struct {
 	mu       sync.Mutex
 	results  map[string]*figures // by scenario
@@ -54,7 +59,7 @@ type report struct {
 func newReport() *report {
 	r := &report{results: make(map[string]*figures), faults: make(map[string]int), refusals: make(map[string]int)}
 	for _, s := range scenarios {
-		r.results[s.name] = &figures{}
+		r.results[s.name] = newFigures()
 	}
 	return r
 }
@@ -67,48 +72,41 @@ func (r *report) happened(fault string) {
 
 // check fails the test for everything that a correct service could not have answered, and reports what it did answer.
 func (r *run) check(t *testing.T, s *system, h *history.History, took time.Duration) {
-	exchanges := h.Exchanges()
+	exchanges, began := h.Exchanges(), time.Now()
 	faults := history.Check(exchanges, s.rules(h))
+	checked := time.Since(began)
 	if len(faults) > 0 {
 		note("%s: the whole history is in %s", r.name, keep(t, exchanges))
 	}
 	r.report.mu.Lock()
 	defer r.report.mu.Unlock()
-	f := figures{took: took, sent: int(s.count.sent.Load()), pause: s.count.longest(), back: r.back, full: s.fullMinutes(h)}
+	f := newFigures()
+	f.took, f.sent, f.pause, f.back, f.full = took, int(s.count.sent.Load()), s.count.longest(), r.back, s.fullMinutes(h)
 	for _, e := range exchanges {
 		switch {
-		case e.Status == history.NoAnswer:
+		case e.Status == model.NoAnswer:
 		case e.Status < 300:
 			f.acknowledged++
 		default:
 			f.refused++
 			r.report.refusals[refusal(e)]++
 		}
-		if s.steady && (e.Status == history.NoAnswer || e.Status == 429 && e.Key != limited || e.Status >= 500) {
-			t.Errorf("nothing was broken, and yet: %s %s got %d %s", e.Method, e.Path, e.Status, e.Answer)
+		if s.steady && (e.Status == model.NoAnswer || e.Status == 429 && e.Key != limited || e.Status >= 500) {
+			t.Errorf("no request may fail in this scenario, but %s %s got %d %s", e.Method, e.Path, e.Status, e.Answer)
 		}
 	}
 	f.unanswered = f.sent - f.acknowledged - f.refused
 	for _, fault := range faults {
-		switch fault.Kind {
-		case history.Lost:
-			f.lost++
-		case history.Doubled:
-			f.doubled++
-		case history.OutOfOrder:
-			f.disorder++
-		default:
-			f.others++
-		}
+		f.faults[fault.Kind]++
 		t.Error(fault)
 	}
 	r.report.results[r.name].add(f)
-	note("%s: %d requests, %d acknowledged, %d refused, %d without an answer, %d full minutes; lost %d, doubled %d, out of order %d, other faults %d",
-		r.name, f.sent, f.acknowledged, f.refused, f.unanswered, f.full, f.lost, f.doubled, f.disorder, f.others)
+	note("%s: %d requests, %d acknowledged, %d refused, %d without an answer, %d full minutes, %d faults; checked in %.1f s",
+		r.name, f.sent, f.acknowledged, f.refused, f.unanswered, f.full, len(faults), checked.Seconds())
 }
 
 // keep writes a history with faults into a file that stays.
-func keep(t *testing.T, exchanges []history.Exchange) (name string) {
+func keep(t *testing.T, exchanges []model.Exchange) (name string) {
 	file, err := os.CreateTemp("", "chaos-history-*.json")
 	if err != nil {
 		t.Fatal(err)
@@ -120,25 +118,32 @@ func keep(t *testing.T, exchanges []history.Exchange) (name string) {
 	return file.Name()
 }
 
-func refusal(e history.Exchange) string {
+func refusal(e model.Exchange) string {
 	var body struct{ Code string }
-	_ = json.Unmarshal(e.Answer, &body) // an answer without a code is told by its status
+	_ = json.Unmarshal(e.Answer, &body) // an answer without a code is named by its status alone
 	return strings.TrimSpace(fmt.Sprint(e.Status, " ", body.Code))
 }
 
 func (r *report) markdown(length time.Duration, seed uint64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "`CHAOS=%v SEED=%d make chaos`:\n\n", length, seed)
-	b.WriteString("| Scenario | Load, requests/s | Sent | Acknowledged | Refused | No answer | Longest without a write | All well after | Full minutes checked | Lost | Doubled | Out of order | Other faults |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	total := figures{}
-	line := func(name string, f figures) {
-		fmt.Fprintf(&b, "| %s | %.0f | %d | %d | %d | %d | %.1f s | %.1f s | %d | %d | %d | %d | %d |\n", name, float64(f.sent)/max(f.took.Seconds(), 1),
-			f.sent, f.acknowledged, f.refused, f.unanswered, f.pause.Seconds(), f.back.Seconds(), f.full, f.lost, f.doubled, f.disorder, f.others)
+	b.WriteString("| Scenario | Load, requests/s | Sent | Acknowledged | Refused | No answer | Longest without a write | All well after | Full minutes checked |")
+	for _, kind := range kinds {
+		fmt.Fprintf(&b, " %s |", strings.ToUpper(string(kind[0]))+string(kind[1:]))
+	}
+	b.WriteString("\n" + strings.Repeat("|---", 9+len(kinds)) + "|\n")
+	total := newFigures()
+	line := func(name string, f *figures) {
+		fmt.Fprintf(&b, "| %s | %.0f | %d | %d | %d | %d | %.1f s | %.1f s | %d |", name, float64(f.sent)/max(f.took.Seconds(), 1),
+			f.sent, f.acknowledged, f.refused, f.unanswered, f.pause.Seconds(), f.back.Seconds(), f.full)
+		for _, kind := range kinds {
+			fmt.Fprintf(&b, " %d |", f.faults[kind])
+		}
+		b.WriteString("\n")
 	}
 	for _, s := range scenarios {
-		line(s.name, *r.results[s.name])
-		total.add(*r.results[s.name])
+		line(s.name, r.results[s.name])
+		total.add(r.results[s.name])
 	}
 	line("all", total)
 	table(&b, "Fault", "Times", r.faults)

@@ -23,7 +23,7 @@ type system struct {
 	keys   map[string]string // the secrets of API keys, by their names
 	faults []fault
 	whole  func(t testing.TB) // returns when every part works
-	steady bool               // nothing that happens to it may fail a request
+	steady bool               // no fault of it may fail a request
 	count  counter
 
 	counting  []string // the admin addresses of servers that count requests in Redis
@@ -38,7 +38,7 @@ type fault struct {
 	uncounted  bool // no limit is promised in the minutes that it touches
 }
 
-// hold is how long a fault lasts: now and then longer than the patience of those who wait.
+// hold waits while a fault lasts: sometimes longer than the timeouts of the parts that it touches.
 func hold(random *rand.Rand) {
 	length := 200*time.Millisecond + time.Duration(random.Int64N(int64(time.Second)))
 	if random.IntN(5) == 0 {
@@ -61,7 +61,7 @@ const (
 	recovery = time.Minute
 )
 
-// play starts the system, has faults happen to it under load, and checks what it answered.
+// play starts the system, makes faults happen to it under load, and checks what it answered.
 func (r *run) play(t *testing.T, length time.Duration) {
 	s := r.start(t)
 	s.whole(t)
@@ -89,13 +89,13 @@ func (r *run) play(t *testing.T, length time.Duration) {
 	defer cancel()
 	load.ReadBack(ctx, h)
 	if ctx.Err() != nil {
-		t.Errorf("all that is stored could not be read within %v", recovery)
+		t.Errorf("the lists could not be read to their ends within %v", recovery)
 	}
 	r.check(t, s, h, took)
 }
 
-// inject has faults happen until the time is over: all of them in a random order, then again. A third of them come in
-// pairs, to different parts.
+// inject makes faults happen until the time is over: all of them in a random order, then all again in another. Some come in
+// pairs, which touch different parts.
 func (r *run) inject(t *testing.T, s *system, h *history.History, end time.Time) {
 	name := fnv.New64()
 	name.Write([]byte(r.name))
@@ -123,7 +123,7 @@ func (r *run) inject(t *testing.T, s *system, h *history.History, end time.Time)
 	}
 }
 
-// happen has faults happen at the same time, and returns when all are over.
+// happen makes faults happen at the same time, and returns when all are over.
 func (r *run) happen(t *testing.T, s *system, faults []fault, random *rand.Rand) {
 	var names []string
 	var all sync.WaitGroup
@@ -147,31 +147,31 @@ func (r *run) goesOn(t *testing.T, s *system) {
 	eventually(t, "the service serves", func() bool { return s.count.acknowledged.Load() >= all && s.count.writes.Load() >= writes })
 }
 
-// bites returns when a fault has had a request refused.
-func (s *system) bites(t testing.TB) {
+// awaitRefusal returns when the service has refused a request because of a fault.
+func (s *system) awaitRefusal(t testing.TB) {
 	t.Helper()
 	refused := s.count.unavailable.Load()
 	eventually(t, "a request is refused", func() bool { return s.count.unavailable.Load() > refused })
 }
 
-// eventually returns when something is so, or ends the test.
-func eventually(t testing.TB, what string, so func() bool) {
+// eventually returns when a condition holds, or ends the test.
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(recovery); !so(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(recovery); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it is not so after %v: %s", recovery, what)
+			t.Fatalf("after %v still not: %s", recovery, what)
 		}
 	}
 }
 
-// counter counts what the load sends while it does.
+// counter counts requests and answers while the load runs.
 type counter struct {
 	next                                    http.RoundTripper
 	sent, acknowledged, writes, unavailable atomic.Int64
 
 	mu    sync.Mutex
 	last  time.Time     // the last acknowledged write
-	pause time.Duration // the longest time between two of them
+	pause time.Duration // the longest time between two acknowledged writes
 }
 
 func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// bounced are the settings that sessions get from PostgreSQL, and ignoredByBouncer those that PgBouncer must pass over, as
+// bounced are the settings that sessions get from PostgreSQL, and ignoredByBouncer those that PgBouncer must ignore, as
 // docs/pgbouncer.md says.
 var bounced = []string{
 	"statement_timeout=2500ms", "idle_in_transaction_session_timeout=10s", "default_transaction_isolation=read committed",
@@ -51,7 +51,7 @@ func startSentinel(t testing.TB) *system {
 	return s
 }
 
-// startSmallDisk has a PostgreSQL that crashes because its disk is full.
+// startSmallDisk starts a cluster whose PostgreSQL crashes when its disk is full.
 func startSmallDisk(t testing.TB) *system {
 	disk := testservice.SmallDisk(t, 128<<20)
 	c := newCluster(t, testservice.StartPostgresIn(t, disk.Folder))
@@ -60,7 +60,7 @@ func startSmallDisk(t testing.TB) *system {
 	s.faults = []fault{{part: "PostgreSQL", name: "the disk of PostgreSQL is full", do: func(t testing.TB, random *rand.Rand) {
 		disk.Fill(t)
 		c.primary.Exhaust(t)
-		s.bites(t)
+		s.awaitRefusal(t)
 		hold(random)
 		disk.Free(t)
 		c.primary.Revive(t)

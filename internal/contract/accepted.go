@@ -6,34 +6,32 @@ import (
 	"sync"
 )
 
-// accepted remembers exchanges that the document describes, because kin-openapi is slow: it compiles every schema for every
-// exchange.
-var accepted = memory{known: make(map[[sha256.Size]byte]bool)}
+// accepted holds the hashes of exchanges that Check has accepted, so that it need not validate equal ones again.
+// kin-openapi is slow: it compiles every schema for every exchange.
+var accepted struct {
+	sync.Mutex
+	hashes map[[sha256.Size]byte]bool
+}
 
 // maxAccepted bounds the memory of a fuzzer that runs for days.
 const maxAccepted = 1 << 18
 
-type memory struct {
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]bool
+func isAccepted(hash [sha256.Size]byte) bool {
+	accepted.Lock()
+	defer accepted.Unlock()
+	return accepted.hashes[hash]
 }
 
-func (m *memory) has(sum [sha256.Size]byte) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.known[sum]
-}
-
-func (m *memory) add(sum [sha256.Size]byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.known) >= maxAccepted {
-		clear(m.known)
+func accept(hash [sha256.Size]byte) {
+	accepted.Lock()
+	defer accepted.Unlock()
+	if accepted.hashes == nil || len(accepted.hashes) >= maxAccepted {
+		accepted.hashes = make(map[[sha256.Size]byte]bool)
 	}
-	m.known[sum] = true
+	accepted.hashes[hash] = true
 }
 
-// stable is a request or an answer without the values that differ every time: secrets, dates, request ids, and counts.
+// stable returns a request or an answer without the values that differ every time: secrets, dates, request ids and counts.
 func stable(raw string) string {
 	var b strings.Builder
 	for line := range strings.Lines(raw) {

@@ -10,21 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// Members reads the members of an object, and reports whether it keeps the rules of all bodies. It uses encoding/json, and
-// checks itself where that package is lenient.
+// Members reads the members of an object, and reports whether the object obeys the rules for all bodies. It uses
+// encoding/json, and adds its own checks where that package is lenient.
 func Members(body []byte) (members map[string]json.RawMessage, ok bool) {
 	ok = utf8.Valid(body) && !hasLoneSurrogate(body) && json.Unmarshal(body, &members) == nil && members != nil && !hasDuplicates(body)
 	return members, ok
 }
 
-// Text reads a member that must be a text of at most max characters. It returns nil if the member is missing.
-func Text(members map[string]json.RawMessage, name string, max int) (s *string, ok bool) {
+// Text reads a member that must be a text of at most longest characters. It returns nil if the member is missing.
+func Text(members map[string]json.RawMessage, name string, longest int) (s *string, ok bool) {
 	value, given := members[name]
 	if !given {
 		return nil, true
 	}
 	s = new(string)
-	return s, isString(value) && json.Unmarshal(value, s) == nil && isText(*s, max)
+	return s, isString(value) && json.Unmarshal(value, s) == nil && isText(*s, longest)
 }
 
 // Whole reads a member that must be a whole number. It returns nil if the member is missing.
@@ -37,8 +37,8 @@ func Whole(members map[string]json.RawMessage, name string) (n *int64, ok bool) 
 	return &whole, ok
 }
 
-func isText(s string, max int) bool {
-	return s != "" && utf8.RuneCountInString(s) <= max && strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
+func isText(s string, longest int) bool {
+	return s != "" && utf8.RuneCountInString(s) <= longest && strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
 }
 
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
@@ -80,7 +80,8 @@ func hasLoneSurrogate(body []byte) bool {
 	return high
 }
 
-// hasDuplicates reports whether an object of a valid body has the same name twice, or the body has more names than it may.
+// hasDuplicates reports whether an object in a valid body has the same name twice, or whether the body has more names than
+// are allowed.
 func hasDuplicates(body []byte) bool {
 	type level struct {
 		names  map[string]bool // nil in an array

@@ -1,5 +1,6 @@
-// Package contract is a second implementation of the published interface, with which tests compare the service. It applies
-// the document to an exchange, and checks the rules of bodies with other code than the service. Only tests import it.
+// Package contract is a second implementation of the published interface; tests compare the service with it. It validates
+// exchanges against the OpenAPI document, and checks the rules for bodies with code that the service does not share. Only
+// tests import it.
 //
 // [Check] compares one answer with the document, and [CheckEvery] with the rules that hold for every answer.
 package contract
@@ -30,8 +31,8 @@ type Answer struct {
 	Body   string
 }
 
-// Check returns an error that says how an exchange differs from the published document. The code also checks what the
-// document says only in words: errors on any path, preflights, HEAD, and the headers of every answer.
+// Check returns an error that says how an exchange differs from the published document. It also checks what the document
+// says only in words: errors on any path, preflights, HEAD, and the headers of every answer.
 func Check(request string, a Answer) error {
 	doc, err := document()
 	if err != nil {
@@ -45,11 +46,11 @@ func Check(request string, a Answer) error {
 		return err
 	}
 	asked := stable(request)
-	if a.Status >= 300 { // then the document is not applied to the request
+	if a.Status >= 300 { // then validate does not look at the request
 		asked = r.Method + " " + r.URL.EscapedPath()
 	}
 	alike := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s", asked, a.Status, stable(a.Raw)))
-	if accepted.has(alike) {
+	if isAccepted(alike) {
 		return nil
 	}
 	if a.Status >= 400 && r.Method != http.MethodHead {
@@ -62,7 +63,7 @@ func Check(request string, a Answer) error {
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, a.Raw)
 	}
-	accepted.add(alike)
+	accept(alike)
 	return nil
 }
 
@@ -94,8 +95,8 @@ func templateOf(doc *openapi3.T, path string) (template string, parameters map[s
 	return "", nil
 }
 
-// operationFor returns the operation that describes the answer to a method. HEAD is answered like GET. A method that the
-// path does not have is answered like any operation of the path, but without the deprecation, which belongs to only one.
+// operationFor returns the operation that describes the answer to a method, and the method of that operation. HEAD is
+// answered like GET. A method that the path does not have is answered like any operation of the path that is not deprecated.
 func operationFor(item *openapi3.PathItem, method string) (string, *openapi3.Operation) {
 	if method == http.MethodHead && item.Get != nil {
 		return http.MethodGet, item.Get
@@ -111,7 +112,7 @@ func operationFor(item *openapi3.PathItem, method string) (string, *openapi3.Ope
 	return method, nil
 }
 
-// validate compares an answer with the response of its operation. If the request was accepted, it checks that too.
+// validate compares an answer with the responses of its operation. If the request was accepted, it checks the request too.
 func validate(doc *openapi3.T, request *http.Request, template string, item *openapi3.PathItem, parameters map[string]string, a Answer) error {
 	head := request.Method == http.MethodHead
 	method, operation := operationFor(item, request.Method)
@@ -138,7 +139,7 @@ func validate(doc *openapi3.T, request *http.Request, template string, item *ope
 		return nil
 	}
 	if err := openapi3filter.ValidateRequest(request.Context(), input); err != nil {
-		return fmt.Errorf("the request was accepted and is not as the document describes it: %w", err)
+		return fmt.Errorf("the request was accepted, but it is not as the document describes it: %w", err)
 	}
 	return nil
 }

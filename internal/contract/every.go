@@ -34,11 +34,11 @@ func everyAnswer(r *http.Request, a Answer) error {
 	case isVersioned(r) && a.Header.Get("Cache-Control") != "no-store":
 		return errors.New("the answer may be cached")
 	case (a.Status == 201) != (a.Header.Get("Location") != ""):
-		return errors.New("a Location belongs to what was made, and only to that")
+		return errors.New("an answer must have a Location if it is a 201, and only then")
 	case r.Method == http.MethodHead && a.Body != "":
 		return errors.New("the answer to HEAD has a body")
 	case a.Status == http.StatusNoContent && (a.Body != "" || a.Header.Get("Content-Type") != ""):
-		return errors.New("an answer without content has some")
+		return errors.New("an answer with the status 204 has content")
 	case a.Status >= 400:
 		return hasLimits(a)
 	}
@@ -48,7 +48,7 @@ func everyAnswer(r *http.Request, a Answer) error {
 func hasLimits(a Answer) error {
 	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
 		if !strings.Contains(a.Raw, "\r\n"+name+": ") {
-			return fmt.Errorf("%s is missing, or spelled otherwise", name)
+			return fmt.Errorf("%s is missing, or its name is spelled differently", name)
 		}
 	}
 	return nil

@@ -3,25 +3,24 @@ package history
 import (
 	"cmp"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"petstore/internal/model"
 )
 
-// Rules are what a checker must be told.
+// Rules are what the exchanges do not tell the checker.
 type Rules struct {
 	// Began is when the history began, by the clock of the limiter. Without it, only the X-RateLimit headers tell in which
 	// window a request was counted.
 	Began time.Time
 	// Limits are the limits of the keys, by the names of the keys in the exchanges. A key without limits is not checked.
 	Limits map[string]Limit
-	// Uncounted are the times at which no limit is promised, because Redis did not answer or a process lost its counts.
+	// Uncounted are the intervals in which no limit is promised, because Redis did not answer or a process lost its counts.
 	Uncounted []Interval
-	// Patience is how long one search for an order of events may take; 0 means five minutes. A search usually takes
-	// milliseconds, but some histories have endless orders to try.
-	Patience time.Duration
+	// Timeout is how long all searches together may take; 0 means five minutes.
+	Timeout time.Duration
 }
 
 // Limit is how many requests of a key may pass. A zero is not checked.
@@ -35,18 +34,10 @@ type Kind string
 
 // The kinds of fault.
 const (
-	Lost          Kind = "lost"             // a write was acknowledged, and nobody ever saw it
-	Early         Kind = "early"            // a write was acknowledged before it was done
-	Stale         Kind = "stale"            // a read showed what was no longer true
-	OutOfOrder    Kind = "out of order"     // no order of the events, or no moment for a list, explains what was seen
-	Doubled       Kind = "doubled"          // something was made twice that was asked for once
-	Invented      Kind = "not asked for"    // something is there that nobody asked for
-	Replayed      Kind = "replayed wrongly" // an Idempotency-Key got another answer than it should
-	IDUsedAgain   Kind = "id used again"    // two things got one id
-	TwoOpenOrders Kind = "two open orders"  // two orders held one animal at the same time
-	Contradiction Kind = "contradiction"    // two answers disagree about what never changes
-	OverLimit     Kind = "over the limit"   // more requests of a key passed than a window allows
-	Undecided     Kind = "undecided"        // the search took too long
+	NotLinearizable Kind = "not linearizable" // no order of the operations explains all answers
+	NotAskedFor     Kind = "not asked for"    // something is there that nobody asked for, or is there twice
+	OverLimit       Kind = "over the limit"   // more requests of a key passed than a window allows
+	Undecided       Kind = "undecided"        // the timeout ended a search
 )
 
 // Fault is an answer, or several, that a correct store could not have given.
@@ -54,83 +45,85 @@ type Fault struct {
 	Kind     Kind
 	Sentence string
 	// Exchanges are the exchanges that show the fault.
-	Exchanges []Exchange
+	Exchanges []model.Exchange
 }
 
 func (f Fault) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", f.Kind, f.Sentence)
 	for _, e := range f.Exchanges {
-		b.WriteString("\n\t" + call{Exchange: e}.String())
+		b.WriteString("\n\t" + e.String())
 	}
 	return b.String()
 }
 
 // checker holds what the parts of a check share.
 type checker struct {
-	rules    Rules
-	calls    []*call
-	subjects map[int64]*subject
-	orders   map[int64]*holding
-	owners   map[int64]*subject // by order
-	making   map[*call]bool     // the calls that made an animal or an order
-	unseen   []*made            // creates without an answer that may have made an animal which no answer shows
-	names    *register
-
-	mu     sync.Mutex
-	faults []Fault
+	rules      Rules
+	deadline   time.Time
+	operations []*model.Operation // in the order of their calls
+	unseen     []*model.Operation // those that may have made an animal that no answer shows
+	partitions []*partition
+	undecided  int // how many searches the timeout ended
+	faults     []Fault
 }
 
-// Check finds the answers that a correct store, empty when the history began, could not have given. No faults means two
-// things. For each animal with its orders, and for the categories, there is an order of all that was done that explains
-// every answer. For each list, there is a moment at which it was true. In a small history it also means that a single
-// order explains all answers together.
-func Check(exchanges []Exchange, rules Rules) []Fault {
-	c := &checker{rules: rules, subjects: make(map[int64]*subject), orders: make(map[int64]*holding), owners: make(map[int64]*subject), making: make(map[*call]bool)}
-	for i, e := range exchanges {
-		call := read(i, e)
-		c.calls = append(c.calls, &call)
+// Check finds the answers that a correct store, empty when the history began, could not have given. If it finds none, then
+//   - the operations on each partition have a linearization, in which each list shows what it should of the partition;
+//   - the operations on any two animals that both changed during a list have a linearization together, apart from the pairs
+//     that checkLists leaves out;
+//   - each inventory and each link to a next page was possible, given all that is known about each animal by itself;
+//   - in no window did more requests of a key pass than its limit.
+//
+// A search that the timeout ends is a fault too.
+func Check(exchanges []model.Exchange, rules Rules) []Fault {
+	c := &checker{rules: rules, deadline: time.Now().Add(cmp.Or(rules.Timeout, 5*time.Minute))}
+	for _, e := range exchanges {
+		if op, ok := model.Parse(e); ok {
+			c.operations = append(c.operations, op)
+		}
 	}
-	slices.SortStableFunc(c.calls, func(a, b *call) int { return cmp.Compare(a.Called, b.Called) })
-	c.gather()
-	c.checkAnimals()
-	c.checkCategories()
+	slices.SortStableFunc(c.operations, func(a, b *model.Operation) int { return cmp.Compare(a.Called, b.Called) })
+	c.resolveUnknown()
+	c.checkPages()
+	c.checkCounter()
+	c.partition()
+	for _, p := range c.partitions {
+		c.linearize(p)
+	}
 	c.checkLists()
-	if len(c.faults) == 0 {
-		c.checkWorld()
+	c.checkInventories()
+	c.checkLinks()
+	c.checkLimits(exchanges)
+	if c.undecided > 0 {
+		c.report(Undecided, fmt.Sprintf("The timeout ended %d searches.", c.undecided))
 	}
-	c.checkLimits()
 	return c.faults
 }
 
-// report adds a fault. It keeps only a few of many exchanges.
-func (c *checker) report(kind Kind, sentence string, calls ...*call) {
-	f := Fault{Kind: kind, Sentence: sentence}
-	for _, call := range calls[:min(len(calls), 20)] {
-		f.Exchanges = append(f.Exchanges, call.Exchange)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults = append(c.faults, f)
+// report adds a fault, with at most 20 of its exchanges.
+func (c *checker) report(kind Kind, sentence string, exchanges ...model.Exchange) {
+	c.faults = append(c.faults, Fault{kind, sentence, exchanges[:min(len(exchanges), 20)]})
 }
 
-// patience is how long one search may take.
-func (c *checker) patience() time.Duration { return cmp.Or(c.rules.Patience, 5*time.Minute) }
+// checkPages checks the order and the number of the rows of every page.
+func (c *checker) checkPages() {
+	for _, op := range c.operations {
+		if !op.InOrder() {
+			c.report(NotLinearizable, "The rows of a page are out of order, outside the page, too many or too few.", op.Exchange)
+		}
+	}
+}
 
-// each does work for each subject, on all processors.
-func (c *checker) each(work func(*subject)) {
-	queue := make(chan *subject)
-	var all sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			for s := range queue {
-				work(s)
-			}
-		})
+// checkCounter checks that createCategory gives ever higher numbers. No search of a partition compares two numbers.
+func (c *checker) checkCounter() {
+	counted := slices.DeleteFunc(slices.Clone(c.operations), func(op *model.Operation) bool {
+		return op.Name != "createCategory" || op.ID == 0 || op.Replayed || op.Unknown
+	})
+	slices.SortFunc(counted, func(a, b *model.Operation) int { return cmp.Compare(a.ID, b.ID) })
+	for i := 1; i < len(counted); i++ {
+		if lower, higher := counted[i-1], counted[i]; higher.Returned < lower.Called {
+			c.report(NotLinearizable, "The counter of the categories went back.", lower.Exchange, higher.Exchange)
+		}
 	}
-	for _, s := range c.subjects {
-		queue <- s
-	}
-	close(queue)
-	all.Wait()
 }

@@ -2,8 +2,8 @@ package history
 
 import (
 	"context"
-	"fmt"
-	"net/http"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,89 +13,218 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// turns selects every nth caller.
-type turns struct {
-	every int64
-	asked atomic.Int64
+// planted are the faults to find: a wrapper that plants one in a storage, and the kind that the checker must report.
+var planted = []struct {
+	name  string
+	plant func(petstore.Storage) petstore.Storage
+	want  Kind
+}{
+	{"a lost write", func(s petstore.Storage) petstore.Storage { return &losing{Storage: s} }, NotLinearizable},
+	{"a stale read", func(s petstore.Storage) petstore.Storage { return &stale{Storage: s} }, NotLinearizable},
+	{"an early acknowledgement", func(s petstore.Storage) petstore.Storage { return &hasty{Storage: s} }, NotLinearizable},
+	{"a write that is undone after an unknown outcome", func(s petstore.Storage) petstore.Storage { return &flipping{Storage: s} }, NotLinearizable},
+	{"an animal that is there twice", func(s petstore.Storage) petstore.Storage { return &doubling{Storage: s} }, NotAskedFor},
+	{"an Idempotency-Key that is ignored", func(s petstore.Storage) petstore.Storage { return &keyless{Storage: s} }, NotLinearizable},
+	{"an id that is given twice", func(s petstore.Storage) petstore.Storage { return &reusing{Storage: s} }, NotLinearizable},
+	{"two open orders for one animal", func(s petstore.Storage) petstore.Storage { return &generousOrders{Storage: s} }, NotLinearizable},
+	{"a page that skips an animal", func(s petstore.Storage) petstore.Storage { return &skipping{Storage: s} }, NotLinearizable},
+	{"a page that is read in two halves", func(s petstore.Storage) petstore.Storage { return &torn{Storage: s} }, NotLinearizable},
+	{"an inventory that is off by one", func(s petstore.Storage) petstore.Storage { return &miscounting{Storage: s} }, NotLinearizable},
 }
 
-func (t *turns) mine() bool { return t.asked.Add(1)%t.every == 0 }
+func TestEveryPlantedFaultIsFound(t *testing.T) {
+	for _, fault := range planted {
+		t.Run(fault.name, func(t *testing.T) {
+			onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+				s := serve(t, fault.plant(storage), ratelimit.NewMemory(time.Now))
+				s.run(800)
+				s.finds(fault.want)
+			})
+		})
+	}
+}
+
+// turns selects every nth caller.
+type turns struct{ asked atomic.Int64 }
+
+func (t *turns) isMine(every int64) bool { return t.asked.Add(1)%every == 0 }
 
 // losing acknowledges some changes of a name without making them.
 type losing struct {
-	petstore.Database
+	petstore.Storage
 	turns
 }
 
 func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
-	if patch.Status != nil || !l.mine() {
-		return l.Database.UpdatePet(ctx, id, patch)
+	if patch.Status != nil || !l.isMine(5) {
+		return l.Storage.UpdatePet(ctx, id, patch)
 	}
-	pet, err := l.Database.GetPet(ctx, id)
+	pet, err := l.Storage.GetPet(ctx, id)
 	if err != nil {
 		return pet, err
 	}
 	return pet.Patch(patch, nil)
 }
 
-func TestALostWriteIsFound(t *testing.T) {
-	s := serve(t, &losing{openSQLite(t), turns{every: 5}}, ratelimit.NewMemory(time.Now), generous)
-	s.run(1000)
-	s.finds(Lost)
-}
-
-// forgetful shows some readers an animal as it was several changes ago.
-type forgetful struct {
-	petstore.Database
+// stale shows some readers an animal as it was when it was read the time before.
+type stale struct {
+	petstore.Storage
 	turns
-	mu    sync.Mutex
-	shown map[int64][]petstore.Pet
+	shown sync.Map
 }
 
-const changesAgo = 4
+func (s *stale) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
+	pet, err := s.Storage.GetPet(ctx, id)
+	if before, met := s.shown.Swap(id, pet); err == nil && met && s.isMine(5) {
+		return before.(petstore.Pet), nil
+	}
+	return pet, err
+}
 
-func (f *forgetful) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
-	pet, err := f.Database.GetPet(ctx, id)
+// hasty acknowledges some changes at once and makes them only after the animal was read once more.
+type hasty struct {
+	petstore.Storage
+	turns
+	later sync.Map
+}
+
+func (h *hasty) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
+	if patch.Status != nil || !h.isMine(3) {
+		return h.Storage.UpdatePet(ctx, id, patch)
+	}
+	pet, err := h.Storage.GetPet(ctx, id)
 	if err != nil {
 		return pet, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	before := f.shown[id]
-	if n := len(before); n >= changesAgo && f.mine() {
-		return before[n-changesAgo], nil
-	}
-	if n := len(before); n == 0 || before[n-1].Name != pet.Name {
-		f.shown[id] = append(before, pet)
-	}
-	return pet, nil
+	h.later.Store(id, patch)
+	return pet.Patch(patch, nil)
 }
 
-func TestAStaleReadIsFound(t *testing.T) {
-	s := serve(t, &forgetful{Database: openSQLite(t), turns: turns{every: 20}, shown: make(map[int64][]petstore.Pet)}, ratelimit.NewMemory(time.Now), generous)
-	s.run(1200)
-	s.finds(Stale, OutOfOrder, Lost)
+func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
+	pet, err := h.Storage.GetPet(ctx, id)
+	if patch, waits := h.later.LoadAndDelete(id); waits {
+		h.Storage.UpdatePet(ctx, id, patch.(petstore.PetPatch))
+	}
+	return pet, err
+}
+
+// flipping makes some changes, says that their outcome is unknown, and undoes them after the animal was read once more.
+type flipping struct {
+	petstore.Storage
+	turns
+	before sync.Map
+}
+
+func (f *flipping) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
+	before, err := f.Storage.GetPet(ctx, id)
+	after, updateErr := f.Storage.UpdatePet(ctx, id, patch)
+	if err != nil || updateErr != nil || patch.Status != nil || !f.isMine(3) {
+		return after, updateErr
+	}
+	f.before.Store(id, before)
+	return after, petstore.MaybeDone(errors.New("planted"))
+}
+
+func (f *flipping) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
+	pet, err := f.Storage.GetPet(ctx, id)
+	if before, waits := f.before.LoadAndDelete(id); waits {
+		b := before.(petstore.Pet)
+		f.Storage.UpdatePet(ctx, id, petstore.PetPatch{Name: &b.Name, CategoryID: &b.CategoryID})
+	}
+	return pet, err
 }
 
 // doubling makes some animals twice.
 type doubling struct {
-	petstore.Database
+	petstore.Storage
 	turns
 }
 
 func (d *doubling) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
-	if d.mine() {
-		if _, _, err := d.Database.CreatePet(ctx, pet, nil); err != nil {
-			return petstore.Pet{}, false, err
-		}
+	if d.isMine(10) {
+		d.Storage.CreatePet(ctx, pet, nil)
 	}
-	return d.Database.CreatePet(ctx, pet, idempotency)
+	return d.Storage.CreatePet(ctx, pet, idempotency)
 }
 
-func TestADoubledCreateIsFound(t *testing.T) {
-	s := serve(t, &doubling{openSQLite(t), turns{every: 10}}, ratelimit.NewMemory(time.Now), generous)
-	s.run(1000)
-	s.finds(Doubled)
+// keyless makes an animal for every request, whatever its Idempotency-Key.
+type keyless struct{ petstore.Storage }
+
+func (k *keyless) CreatePet(ctx context.Context, pet petstore.NewPet, _ *petstore.Idempotency) (petstore.Pet, bool, error) {
+	return k.Storage.CreatePet(ctx, pet, nil)
+}
+
+// reusing gives some animals an id that another one has.
+type reusing struct {
+	petstore.Storage
+	turns
+	last atomic.Int64
+}
+
+func (r *reusing) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
+	made, replayed, err := r.Storage.CreatePet(ctx, pet, idempotency)
+	if last := r.last.Swap(made.ID); err == nil && last != 0 && r.isMine(10) {
+		made.ID = last
+	}
+	return made, replayed, err
+}
+
+// generousOrders places orders for some animals that are already held.
+type generousOrders struct {
+	petstore.Storage
+	turns
+}
+
+func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
+	placed, again, err := g.Storage.PlaceOrder(ctx, order, idempotency)
+	if petstore.IsCode(err, petstore.PetUnavailable) && g.isMine(3) {
+		placed, err = order.Place(1<<52+g.asked.Load(), petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.Now())
+	}
+	return placed, again, err
+}
+
+// skipping leaves an animal out of some pages.
+type skipping struct {
+	petstore.Storage
+	turns
+}
+
+func (s *skipping) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
+	pets, err := s.Storage.ListPets(ctx, q)
+	if len(pets) > 2 && s.isMine(5) {
+		pets = slices.Delete(slices.Clone(pets), 1, 2)
+	}
+	return pets, err
+}
+
+// torn reads the second half of a page later than the first.
+type torn struct{ petstore.Storage }
+
+func (p *torn) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
+	pets, err := p.Storage.ListPets(ctx, q)
+	half := len(pets) / 2
+	if err != nil || half == 0 {
+		return pets, err
+	}
+	time.Sleep(20 * time.Millisecond)
+	q.Before, q.Limit = pets[half-1].ID, q.Limit-half
+	rest, err := p.Storage.ListPets(ctx, q)
+	return slices.Concat(pets[:half], rest), err
+}
+
+// miscounting sometimes counts a sold animal as available.
+type miscounting struct {
+	petstore.Storage
+	turns
+}
+
+func (m *miscounting) Inventory(ctx context.Context) (petstore.Inventory, error) {
+	n, err := m.Storage.Inventory(ctx)
+	if n.Sold > 0 && m.isMine(3) {
+		n.Sold--
+		n.Available++
+	}
+	return n, err
 }
 
 // lenient lets one more request pass than the minute allows.
@@ -114,112 +243,9 @@ func (l lenient) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision,
 }
 
 func TestALimitThatIsOffByOneIsFound(t *testing.T) {
-	s := serve(t, openSQLite(t), lenient{ratelimit.NewMemory(time.Now)}, petstore.Limits{PerMinute: 60, PerDay: 100_000})
-	s.run(1000)
-	s.finds(OverLimit)
-}
-
-func TestALimitThatIsKeptIsNoFault(t *testing.T) {
-	onEveryStorage(t, func(t *testing.T, storage petstore.Database) {
-		s := serve(t, storage, ratelimit.NewMemory(time.Now), petstore.Limits{PerMinute: 60, PerDay: 100_000})
+	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
+		s := serve(t, storage, lenient{ratelimit.NewMemory(time.Now)})
 		s.run(1000)
-		s.findsNothing()
+		s.finds(OverLimit)
 	})
-}
-
-// generousOrders places orders for animals that are already held, as soon as it is told to.
-type generousOrders struct {
-	petstore.Database
-	on   atomic.Bool
-	last atomic.Int64
-}
-
-func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	placed, again, err := g.Database.PlaceOrder(ctx, order, idempotency)
-	if g.on.Load() && petstore.IsCode(err, petstore.PetUnavailable) {
-		placed, err = order.Place(1<<53-1-g.last.Add(1), petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.Now())
-	}
-	return placed, again, err
-}
-
-func TestTwoOpenOrdersAreFound(t *testing.T) {
-	wrong := &generousOrders{Database: openSQLite(t)}
-	s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
-	s.run(500)
-	wrong.on.Store(true)
-	s.together(func(w *worker) {
-		made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
-		var all sync.WaitGroup
-		for i := range 2 {
-			other := s.worker(100+10*w.id+i, s.history, w.known)
-			all.Go(func() {
-				other.send(t.Context(), http.MethodPost, "/v1/orders", "", marshal(fields{"petId": idOf(made), "reference": other.name("order")}))
-			})
-		}
-		all.Wait()
-	})
-	s.readBack()
-	s.finds(TwoOpenOrders)
-}
-
-// hasty, as soon as it is told to, acknowledges changes at once and makes them only after the animal was read once more.
-type hasty struct {
-	petstore.Database
-	on    atomic.Bool
-	mu    sync.Mutex
-	later map[int64]petstore.PetPatch
-}
-
-func (h *hasty) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
-	if !h.on.Load() {
-		return h.Database.UpdatePet(ctx, id, patch)
-	}
-	pet, err := h.Database.GetPet(ctx, id)
-	if err != nil {
-		return pet, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.later[id] = patch
-	return pet.Patch(patch, nil)
-}
-
-func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
-	pet, err := h.Database.GetPet(ctx, id)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if patch, waiting := h.later[id]; waiting {
-		delete(h.later, id)
-		if _, err := h.Database.UpdatePet(ctx, id, patch); err != nil {
-			return petstore.Pet{}, err
-		}
-	}
-	return pet, err
-}
-
-func TestAnEarlyAcknowledgementIsFound(t *testing.T) {
-	wrong := &hasty{Database: openSQLite(t), later: make(map[int64]petstore.PetPatch)}
-	s := serve(t, wrong, ratelimit.NewMemory(time.Now), generous)
-	s.run(500)
-	wrong.on.Store(true)
-	s.together(func(w *worker) {
-		made := w.send(t.Context(), http.MethodPost, "/v1/pets", "", marshal(fields{"name": w.name("pet"), "categoryId": 1}))
-		path := fmt.Sprintf("/v1/pets/%d", idOf(made))
-		w.send(t.Context(), http.MethodPatch, path, "", marshal(fields{"name": w.name("pet")}))
-		w.get(t.Context(), path)
-		w.get(t.Context(), path)
-	})
-	s.readBack()
-	s.finds(Early)
-}
-
-// together lets a few workers do something at the same time.
-func (s *service) together(do func(*worker)) {
-	var all sync.WaitGroup
-	for i := range 4 {
-		w := s.worker(10+i, s.history, new(known))
-		w.key = "generous"
-		all.Go(func() { do(w) })
-	}
-	all.Wait()
 }

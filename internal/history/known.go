@@ -1,113 +1,123 @@
 package history
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
+
+	"petstore/internal/model"
 )
 
-// How many animals and orders the workers remember.
+// These bound what the workers use at a time.
 const (
 	hotPets     = 6
 	manyPets    = 40
+	manyDoubts  = 10
 	knownOrders = 12
+	numbers     = 6   // of categories that workers name
+	numbersLast = 200 // requests, before workers use other numbers
 )
 
 // known is what the workers have learned from answers. The first animals are those that everybody wants.
 type known struct {
 	mu       sync.Mutex
 	pets     []int64
-	orders   []int64
-	named    string // the name that a category got most recently
-	orderPut int
+	doubtful []int64       // the animals that may have been changed without an answer; nobody changes them any more
+	orders   []model.Order // the latest that were open
+	made     []int64       // the categories that createCategory made
+	number   int64         // the numbers below this one are in use for other categories
+	used     int           // how often they were used
+	name     string        // the latest name that one of them got
 }
 
-// see remembers the animals of an answer.
-func (k *known) see(e Exchange) {
-	type pet struct {
-		ID int64 `json:"id"`
-	}
-	var pets []pet
-	if json.Unmarshal(e.Answer, &pets) != nil {
-		pets = []pet{{idOf(e)}}
+// learn remembers what an answer shows.
+func (k *known) learn(e model.Exchange) {
+	op, ok := model.Parse(e)
+	if !ok {
+		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, p := range pets {
-		if p.ID != 0 && !slices.Contains(k.pets, p.ID) {
-			k.pets = append(k.pets, p.ID)
+	switch {
+	case op.Unknown:
+		k.doubt(op)
+	case op.Name == "deletePet" && op.Code != "pet_reserved":
+		k.forget(op.ID)
+	case op.Name == "nameCategory" && op.Code == "":
+		k.name = op.GivenName()
+	case op.Name == "createCategory" && op.Code == "" && !op.Replayed:
+		k.made = append(k.made, op.ID)
+	case op.Lists() || op.Makes():
+		for _, p := range op.Pets {
+			if !slices.Contains(k.pets, p.ID) && !slices.Contains(k.doubtful, p.ID) {
+				k.pets = append(k.pets, p.ID)
+			}
+		}
+		for _, o := range op.Orders {
+			if o.Status == "open" && !slices.ContainsFunc(k.orders, func(other model.Order) bool { return other.ID == o.ID }) {
+				k.orders = append(k.orders[max(0, len(k.orders)-knownOrders+1):], o)
+			}
 		}
 	}
 }
 
-func (k *known) forget(id int64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if i := slices.Index(k.pets, id); i >= 0 {
-		k.pets = slices.Delete(k.pets, i, i+1)
+// doubt stops the use of what a write may have changed.
+func (k *known) doubt(op *model.Operation) {
+	pet := op.ID
+	if op.Name == "placeOrder" {
+		pet = *op.Fields.PetID
+	}
+	for _, o := range k.orders {
+		if op.Noun == "orders" && o.ID == op.ID {
+			pet = o.PetID
+		}
+	}
+	if op.Noun == "categories" {
+		k.used = numbersLast
+	} else if k.forget(pet) {
+		k.doubtful = append(k.doubtful, pet)
 	}
 }
 
-func (k *known) crowded() bool {
+// forget stops the use of an animal and its orders. It reports whether the animal was in use.
+func (k *known) forget(pet int64) bool {
+	k.orders = slices.DeleteFunc(k.orders, func(o model.Order) bool { return o.PetID == pet })
+	i := slices.Index(k.pets, pet)
+	if i >= 0 {
+		k.pets = slices.Delete(k.pets, i, i+1)
+	}
+	return i >= 0
+}
+
+// value returns a value for a word in an action, if there is one.
+func (k *known) value(w *worker, word string) (value any, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case word == "pet" && len(k.pets) > 0 && w.chance(60):
+		return oneOf(w, k.pets[:min(hotPets, len(k.pets))]), true
+	case word == "unwanted" && len(k.doubtful) > manyDoubts:
+		value, k.doubtful = k.doubtful[0], k.doubtful[1:]
+		return value, true
+	case word == "pet" && len(k.pets) > 0, word == "unwanted" && len(k.pets) > hotPets:
+		return oneOf(w, k.pets), true
+	case word == "order" && len(k.orders) > 0:
+		return oneOf(w, k.orders).ID, true
+	case word == "made" && len(k.made) > 0:
+		value, k.made = k.made[0], k.made[1:]
+		return value, true
+	case word == "taken":
+		return k.name, k.name != ""
+	case word == "category": // below the numbers that the counter gives
+		if k.used++; k.used > numbersLast {
+			k.number, k.used, k.name = k.number-numbers, 0, ""
+		}
+		return k.number - 1 - w.random.Int64N(numbers), true
+	}
+	return nil, false
+}
+
+func (k *known) isCrowded() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.pets) > manyPets
-}
-
-// pet is an animal, mostly one that everybody wants.
-func (k *known) pet(w *worker) int64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	switch {
-	case len(k.pets) == 0:
-		return 1
-	case w.chance(60):
-		return k.pets[w.random.IntN(min(hotPets, len(k.pets)))]
-	}
-	return oneOf(w, k.pets...)
-}
-
-// fresh is an animal that is not among those that everybody wants.
-func (k *known) fresh(w *worker) (int64, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.pets) <= hotPets {
-		return 0, false
-	}
-	return oneOf(w, k.pets[hotPets:]...), true
-}
-
-// order remembers an order instead of one that was remembered long ago.
-func (k *known) order(id int64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	switch {
-	case slices.Contains(k.orders, id):
-	case len(k.orders) < knownOrders:
-		k.orders = append(k.orders, id)
-	default:
-		k.orders[k.orderPut%knownOrders] = id
-		k.orderPut++
-	}
-}
-
-func (k *known) anOrder(w *worker) int64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.orders) == 0 {
-		return 1
-	}
-	return oneOf(w, k.orders...)
-}
-
-func (k *known) nameCategory(name string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.named = name
-}
-
-func (k *known) category() string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.named
 }

@@ -3,111 +3,104 @@ package history
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
+
+	"petstore/internal/model"
 )
 
 const day = 24 * time.Hour
 
-// window is a minute or a day of a key, named by its end.
+// window is a minute or a day of a key. Its end identifies it.
 type window struct {
-	key string
-	end time.Time
-	day bool
+	key    string
+	end    time.Time
+	length time.Duration
 }
 
-// checkLimits counts the requests of each key that certainly passed in each of its windows. A request that was refused
-// for its key or for the limit did not pass, and one that was refused because the store was away may or may not have
-// been counted. A request belongs to the window that the headers of its answer name, or to the window in which it both
-// began and ended.
-func (c *checker) checkLimits() {
-	passed := make(map[window][]*call)
+// checkLimits counts the requests of each key that certainly passed in each of its windows. A request belongs to the window
+// that the headers of its answer name, and to those in which it both began and ended.
+func (c *checker) checkLimits(exchanges []model.Exchange) {
 	type told struct {
 		window
 		remaining int64
 	}
-	left := make(map[told]*call)
-	for _, call := range c.calls {
-		limit, limited := c.rules.Limits[call.Key]
-		if !limited || !call.passed() {
+	passed, left := make(map[window][]model.Exchange), make(map[told]model.Exchange)
+	for _, e := range exchanges {
+		limit, limited := c.rules.Limits[e.Key]
+		if !limited || !hasPassed(e) {
 			continue
 		}
-		named, remaining, ok := call.window(limit)
-		if ok {
-			if other := left[told{named, remaining}]; other != nil && c.counted(named) {
-				c.report(OverLimit, fmt.Sprintf("Two requests of key %s were told that %d are left in the window that ends at %v.", call.Key, remaining, named.end), other, call)
+		windows := c.windows(e)
+		if named, remaining, ok := namedWindow(e, limit); ok {
+			if other, met := left[told{named, remaining}]; met && c.isCounted(named) {
+				c.report(OverLimit, fmt.Sprintf("Two requests of key %s were told that %d are left in the window that ends at %v.",
+					e.Key, remaining, named.end), other, e)
 			}
-			left[told{named, remaining}] = call
+			left[told{named, remaining}] = e
+			windows = append(slices.DeleteFunc(windows, func(w window) bool { return w.length == named.length }), named)
 		}
-		for _, w := range c.windows(call) {
-			if !ok || w.day != named.day {
-				passed[w] = append(passed[w], call)
-			}
-		}
-		if ok {
-			passed[named] = append(passed[named], call)
+		for _, w := range windows {
+			passed[w] = append(passed[w], e)
 		}
 	}
-	for w, calls := range passed {
+	for w, all := range passed {
 		limit := c.rules.Limits[w.key].PerMinute
-		name := "minute"
-		if w.day {
-			limit, name = c.rules.Limits[w.key].PerDay, "day"
+		if w.length == day {
+			limit = c.rules.Limits[w.key].PerDay
 		}
-		if limit > 0 && int64(len(calls)) > limit && c.counted(w) {
-			c.report(OverLimit, fmt.Sprintf("%d requests of key %s passed in the %s that ends at %v; its limit is %d.", len(calls), w.key, name, w.end, limit), calls[limit:]...)
+		if limit > 0 && int64(len(all)) > limit && c.isCounted(w) {
+			c.report(OverLimit, fmt.Sprintf("%d requests of key %s passed in the %v that end at %v; its limit is %d.",
+				len(all), w.key, w.length, w.end, limit), all[limit:]...)
 		}
 	}
 }
 
-// passed reports whether the request was certainly counted.
-func (c *call) passed() bool {
-	switch c.Status {
-	case 0, http.StatusUnauthorized, http.StatusTooManyRequests:
+// hasPassed reports whether the request was certainly counted. A request that was refused because the storage was away may
+// have been counted or not.
+func hasPassed(e model.Exchange) bool {
+	switch e.Status {
+	case model.NoAnswer, http.StatusUnauthorized, http.StatusTooManyRequests:
 		return false
 	}
-	return c.Status < 500
+	return e.Status < 500
 }
 
-// window is the window that the headers of an answer name, and what is left in it.
-func (c *call) window(limit Limit) (w window, remaining int64, ok bool) {
+// namedWindow returns the window that the headers of an answer name, and how many requests are left in it.
+func namedWindow(e model.Exchange, limit Limit) (w window, remaining int64, ok bool) {
 	number := func(name string) int64 {
-		n, err := strconv.ParseInt(c.Header.Get(name), 10, 64)
+		n, err := strconv.ParseInt(e.Header.Get(name), 10, 64)
 		if err != nil {
 			return -1
 		}
 		return n
 	}
-	w = window{key: c.Key, end: time.Unix(number("X-Ratelimit-Reset"), 0).UTC()}
+	w = window{key: e.Key, end: time.Unix(number("X-Ratelimit-Reset"), 0).UTC(), length: time.Minute}
 	told, remaining := number("X-Ratelimit-Limit"), number("X-Ratelimit-Remaining")
-	w.day = told == limit.PerDay && w.end.Equal(w.end.Truncate(day))
-	return w, remaining, told > 0 && remaining >= 0 && (w.day || told == limit.PerMinute) && limit.PerDay != limit.PerMinute
+	if told == limit.PerDay && w.end.Equal(w.end.Truncate(day)) {
+		w.length = day
+	}
+	return w, remaining, told > 0 && remaining >= 0 && (w.length == day || told == limit.PerMinute) && limit.PerDay != limit.PerMinute
 }
 
-// windows are the windows in which a request both began and ended.
-func (c *checker) windows(call *call) (all []window) {
+// windows returns the windows in which a request both began and ended.
+func (c *checker) windows(e model.Exchange) (all []window) {
 	if c.rules.Began.IsZero() {
 		return nil
 	}
-	from, to := c.rules.Began.Add(call.Called-slack).UTC(), c.rules.Began.Add(call.Returned+slack).UTC()
+	from, to := c.rules.Began.Add(e.Called-model.Slack).UTC(), c.rules.Began.Add(e.Returned+model.Slack).UTC()
 	for _, length := range []time.Duration{time.Minute, day} {
 		if begin := from.Truncate(length); begin.Equal(to.Truncate(length)) {
-			all = append(all, window{call.Key, begin.Add(length), length == day})
+			all = append(all, window{e.Key, begin.Add(length), length})
 		}
 	}
 	return all
 }
 
-// counted reports whether the limit was promised during the whole window.
-func (c *checker) counted(w window) bool {
-	length := time.Minute
-	if w.day {
-		length = day
-	}
-	for _, u := range c.rules.Uncounted {
-		if c.rules.Began.Add(u.From).Before(w.end) && c.rules.Began.Add(u.To).After(w.end.Add(-length)) {
-			return false
-		}
-	}
-	return true
+// isCounted reports whether the limit was promised during the whole window.
+func (c *checker) isCounted(w window) bool {
+	return !slices.ContainsFunc(c.rules.Uncounted, func(u Interval) bool {
+		return c.rules.Began.Add(u.From).Before(w.end) && c.rules.Began.Add(u.To).After(w.end.Add(-w.length))
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"petstore/internal/model"
 )
 
 func TestLimitsAreCountedByTheWindow(t *testing.T) {
@@ -24,12 +26,12 @@ func TestLimitsAreCountedByTheWindow(t *testing.T) {
 		{"four in a minute after one without Redis", []int{1, 31, 32, 33, 34}, []Interval{{time.Second, 2 * time.Second}}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var all []Exchange
+			var all []model.Exchange
 			for _, s := range test.seconds {
 				at := time.Duration(s) * time.Second
-				all = append(all, Exchange{Key: "a", Method: "GET", Path: "/v1/inventory", Called: at, Returned: at + time.Millisecond, Status: 404})
+				all = append(all, model.Exchange{Key: "a", Called: at, Returned: at + time.Millisecond, Status: 404})
 			}
-			all = append(all, Exchange{Key: "a", Method: "GET", Path: "/v1/inventory", Called: 5 * time.Second, Returned: 6 * time.Second, Status: 429})
+			all = append(all, model.Exchange{Key: "a", Called: 5 * time.Second, Returned: 6 * time.Second, Status: 429})
 			faults := Check(all, Rules{Began: began, Limits: limits, Uncounted: test.away})
 			if len(faults) != test.want {
 				t.Errorf("found %v, want %d faults", faults, test.want)
@@ -39,15 +41,16 @@ func TestLimitsAreCountedByTheWindow(t *testing.T) {
 }
 
 func TestTheHeadersCountEveryRequestOnce(t *testing.T) {
-	told := func(remaining int) Exchange {
-		h := http.Header{"X-Ratelimit-Limit": {"60"}, "X-Ratelimit-Reset": {"1794735060"}, "X-Ratelimit-Remaining": {fmt.Sprint(remaining)}}
-		return Exchange{Key: "a", Method: "GET", Path: "/v1/inventory", Status: 200, Header: h, Answer: []byte(`{}`)}
+	told := func(remaining int) model.Exchange {
+		left := fmt.Sprint(remaining)
+		h := http.Header{"X-Ratelimit-Limit": {"60"}, "X-Ratelimit-Reset": {"1794735060"}, "X-Ratelimit-Remaining": {left}}
+		return model.Exchange{Key: "a", Status: 200, Header: h}
 	}
 	limits := map[string]Limit{"a": {PerMinute: 60, PerDay: 1000}}
-	if faults := Check([]Exchange{told(59), told(58)}, Rules{Limits: limits}); len(faults) > 0 {
+	if faults := Check([]model.Exchange{told(59), told(58)}, Rules{Limits: limits}); len(faults) > 0 {
 		t.Error(faults)
 	}
-	if faults := Check([]Exchange{told(59), told(59)}, Rules{Limits: limits}); len(faults) != 1 || faults[0].Kind != OverLimit {
+	if faults := Check([]model.Exchange{told(59), told(59)}, Rules{Limits: limits}); len(faults) != 1 || faults[0].Kind != OverLimit {
 		t.Errorf("two requests that were told the same gave %v", faults)
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+
+	"petstore/internal/model"
 )
 
-// Go's transport sends a request with an Idempotency-Key again by itself when its connection breaks. A history would then
-// hold what became of the second, and not that the first may have been done.
+// Go's transport repeats a request with an Idempotency-Key by itself when its connection breaks. A history would then record
+// only the second request, although the first may have been done.
 func TestARequestIsSentOnceForEachExchange(t *testing.T) {
 	var arrived atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +25,8 @@ func TestARequestIsSentOnceForEachExchange(t *testing.T) {
 	h := New()
 	w := Load{Base: server.URL, Client: server.Client()}.worker(0, h, new(known))
 	for _, want := range []int{http.StatusOK, 0} {
-		if e := w.send(context.Background(), http.MethodPost, "/v1/pets", "once", []byte("{}")); e.Status != want {
+		e := model.Exchange{Method: "POST", Path: "/v1/pets", IdempotencyKey: "once", Body: []byte("{}")}
+		if e = w.send(context.Background(), e); e.Status != want {
 			t.Errorf("the answer was %d, want %d", e.Status, want)
 		}
 	}

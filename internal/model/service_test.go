@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	sqlite3 "zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
@@ -21,79 +19,74 @@ import (
 // noon is when every sequence begins.
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// service is the API on a SQLite file. It can start over with the same file.
+// service is the API on a SQLite file, with a clock that stands still.
 type service struct {
 	clock atomic.Int64 // in Unix milliseconds
 	db    *sqlite.DB
-	aside *sqlite3.Conn
 	api   *httpapi.API
-	ids   map[string]string // the ids of keys by their secrets
 }
 
 func (s *service) now() time.Time { return time.UnixMilli(s.clock.Load()).UTC() }
 
-// open makes the file, in memory if the system has a folder for that, so that nothing waits for the disk.
-func open(f *testing.F, keys []*key) *service {
+// key is an API key as its holder knows it.
+type key struct {
+	id, secret string
+	owner      string
+	isReadOnly bool
+	expires    time.Time // zero for never
+	isRevoked  bool
+}
+
+func (k *key) isUsable(now time.Time) bool {
+	return k != nil && !k.isRevoked && (k.expires.IsZero() || now.Before(k.expires))
+}
+
+// newKeys makes the keys that exist when a sequence begins.
+func newKeys() []*key {
+	secret := func() string { return petstore.NewSecret(petstore.Production) }
+	return []*key{
+		{secret: secret(), owner: "keeper"},
+		{secret: secret(), owner: "keeper", isReadOnly: true},
+		{secret: secret(), owner: "other"},
+		{secret: secret(), owner: "brief", expires: noon.Add(time.Hour)},
+	}
+}
+
+// strangers are secrets that belong to no key: an empty one, a malformed one, and a well-formed one.
+var strangers = []string{"", "pets_live_nonsense", petstore.NewSecret(petstore.Production)}
+
+// serve starts the API with those keys. Its file is in memory if the system has a folder for that, so that nothing waits for
+// the disk.
+func serve(t testing.TB, keys []*key) *service {
+	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "petstore")
 	if err != nil {
-		dir = f.TempDir()
+		dir = t.TempDir()
 	}
-	f.Cleanup(func() { os.RemoveAll(dir) })
-	s := &service{ids: make(map[string]string)}
+	s := new(service)
 	s.clock.Store(noon.UnixMilli())
-	path := filepath.Join(dir, "pets.db")
-	if s.db, err = sqlite.Open(f.Context(), sqlite.Config{Path: path, Environment: petstore.Production, Create: true, Serve: true, Now: s.now}); err != nil {
-		f.Fatal(err)
+	config := sqlite.Config{Path: filepath.Join(dir, "pets.db"), Environment: petstore.Production, Create: true, Serve: true, Now: s.now}
+	if s.db, err = sqlite.Open(t.Context(), config); err != nil {
+		t.Fatal(err)
 	}
-	f.Cleanup(func() { s.db.Close() })
+	t.Cleanup(func() {
+		s.db.Close()
+		os.RemoveAll(dir)
+	})
 	for _, k := range keys {
-		s.keep(f, k)
-	}
-	if s.aside, err = sqlite3.OpenConn(path, sqlite3.OpenReadWrite); err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { s.aside.Close() })
-	// Otherwise the service would write in the background when a key was last used, for longer than a sequence takes.
-	if err := sqlitex.ExecuteScript(s.aside, "UPDATE keys SET last_used_at = 1 << 50; CREATE TABLE first_keys AS SELECT * FROM keys", nil); err != nil {
-		f.Fatal(err)
-	}
-	return s
-}
-
-// keep stores a key with its secret.
-func (s *service) keep(f *testing.F, k *key) {
-	stored := petstore.NewKey("model", petstore.Enterprise, petstore.Limits{PerMinute: k.minutely, PerDay: k.daily}, noon, petstore.Forever)
-	stored.Owner, stored.ExpiresAt, stored.Access = k.owner, k.expires, petstore.ReadWrite
-	if k.reads {
-		stored.Access = petstore.ReadOnly
-	}
-	s.ids[k.secret] = stored.ID
-	if err := s.db.CreateKey(f.Context(), stored, petstore.HashSecret(k.secret)); err != nil {
-		f.Fatal(err)
-	}
-}
-
-var beginAnew = []string{
-	"BEGIN IMMEDIATE",
-	"DELETE FROM pets", "DELETE FROM orders", "DELETE FROM categories", "DELETE FROM category_counter", "DELETE FROM idempotency",
-	"DELETE FROM bans", "DELETE FROM sqlite_sequence", "UPDATE inventory SET animals = 0",
-	"DELETE FROM keys", "INSERT INTO keys SELECT * FROM first_keys",
-	"COMMIT",
-}
-
-// reset empties the store and begins at noon.
-func (s *service) reset(t *testing.T) {
-	t.Helper()
-	s.clock.Store(noon.UnixMilli())
-	for _, statement := range beginAnew {
-		if err := sqlitex.Execute(s.aside, statement, nil); err != nil {
+		limits := petstore.Limits{PerMinute: 1_000_000, PerDay: 1_000_000}
+		stored := petstore.NewKey("model", petstore.Enterprise, limits, noon, petstore.Forever)
+		stored.Owner, stored.ExpiresAt, stored.Access = k.owner, k.expires, petstore.ReadWrite
+		if k.isReadOnly {
+			stored.Access = petstore.ReadOnly
+		}
+		k.id = stored.ID
+		if err := s.db.CreateKey(t.Context(), stored, petstore.HashSecret(k.secret)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.db.DeletePet(t.Context(), 1); !petstore.IsCode(err, petstore.NotFound) { // a write, so that the reading connections see the new content
-		t.Fatal(err)
-	}
 	s.restart()
+	return s
 }
 
 // restart does what a new process on the same file does.

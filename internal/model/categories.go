@@ -1,0 +1,88 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Category is a name for a number.
+type Category struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"` // empty while the number has none
+}
+
+func (c Category) id() int64 { return c.ID }
+
+// taken returns the refusal of a name that another number has.
+func (s State) taken(c Category) (refusal outcome, isTaken bool) {
+	at := slices.IndexFunc(s.Categories, func(other Category) bool { return other.Name == c.Name && other.ID != c.ID })
+	if at < 0 {
+		return outcome{}, false
+	}
+	return refused(s, "name_taken", fmt.Sprintf("Category %d ", s.Categories[at].ID)), true
+}
+
+// createCategory gives a name to the next number of a counter. The counter never goes back, and skips numbers that have a
+// name.
+func (s State) createCategory(op *Operation) []outcome {
+	c := Category{op.ID, *op.Fields.Name}
+	if refusal, isTaken := s.taken(Category{Name: c.Name, ID: -1 << 63}); isTaken {
+		return []outcome{refusal}
+	}
+	if get(s.Categories, c.ID).Name != "" || c.ID <= s.counter || s.isWhole() && c.ID != s.nextCategory() {
+		return nil
+	}
+	s.counter = c.ID
+	s.Categories = put(s.Categories, c)
+	return []outcome{{next: s, status: 201, body: c}}
+}
+
+// nextCategory returns the number that createCategory uses next. When the first category is created, the counter begins
+// after the highest positive number below 2^52 that animals carry, or at 1.
+func (s State) nextCategory() int64 {
+	next := s.counter + 1
+	for _, p := range s.Pets {
+		if s.counter == 0 && p.isThere() && p.CategoryID < 1<<52 {
+			next = max(next, p.CategoryID+1)
+		}
+	}
+	for get(s.Categories, next).Name != "" {
+		next++
+	}
+	return next
+}
+
+// listCategories shows all categories of the page as they are at one moment.
+func (s State) listCategories(op *Operation) []outcome {
+	return listed(s, op, op.Categories, s.Categories, func(c Category) (Category, bool) { return c, c.Name != "" })
+}
+
+func (s State) getCategory(op *Operation) []outcome {
+	c := get(s.Categories, op.ID)
+	if c.Name == "" {
+		return []outcome{refused(s, "not_found", "")}
+	}
+	return []outcome{{next: s, status: 200, body: c}}
+}
+
+// nameCategory gives a number its first name, or another one.
+func (s State) nameCategory(op *Operation) []outcome {
+	c := Category{op.ID, *op.Fields.Name}
+	if refusal, isTaken := s.taken(c); isTaken {
+		return []outcome{refusal}
+	}
+	status := 200
+	if get(s.Categories, c.ID).Name == "" {
+		status = 201
+	}
+	s.Categories = put(s.Categories, c)
+	return []outcome{{next: s, status: status, body: c}}
+}
+
+func (s State) deleteCategory(op *Operation) []outcome {
+	if get(s.Categories, op.ID).Name == "" {
+		return []outcome{refused(s, "not_found", "")}
+	}
+	s.Categories = put(s.Categories, Category{ID: op.ID})
+	return []outcome{{next: s, status: 204}}
+}
