@@ -101,9 +101,12 @@ var expiryCases = []storageCase{
 	}},
 	{"a write to a pet first closes an order that has expired", func(t storageTest) {
 		for name, write := range map[string]func(id int64) error{
-			"a patch of its status": func(id int64) error { _, _, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold), nil); return err },
-			"a patch of its name":   func(id int64) error { _, _, err := t.UpdatePet(t.Context(), id, withName("Max"), nil); return err },
-			"a delete":              func(id int64) error { return errorOf(t.DeletePet(t.Context(), id, nil)) },
+			"a patch of its status": func(id int64) error {
+				_, _, err := t.UpdatePet(t.Context(), id, withStatus(petstore.Sold), nil)
+				return err
+			},
+			"a patch of its name": func(id int64) error { _, _, err := t.UpdatePet(t.Context(), id, withName("Max"), nil); return err },
+			"a delete":            func(id int64) error { return errorOf(t.DeletePet(t.Context(), id, nil)) },
 			"an order": func(id int64) error {
 				_, _, err := t.PlaceOrder(t.Context(), petstore.NewOrder{PetID: id, Hold: time.Hour}, nil)
 				return err

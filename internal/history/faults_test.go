@@ -55,15 +55,15 @@ type losing struct {
 	turns
 }
 
-func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
+func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
 	if patch.Status != nil || !l.isMine(5) {
-		return l.Storage.UpdatePet(ctx, id, patch)
+		return l.Storage.UpdatePet(ctx, id, patch, idempotency)
 	}
 	pet, err := l.Storage.GetPet(ctx, id)
-	if err != nil {
-		return pet, err
+	if err == nil {
+		pet, err = pet.Patch(patch, nil)
 	}
-	return pet.Patch(patch, nil)
+	return pet, false, err
 }
 
 // stale shows some readers an animal as it was when it was read the time before.
@@ -88,22 +88,22 @@ type hasty struct {
 	later sync.Map
 }
 
-func (h *hasty) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
+func (h *hasty) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
 	if patch.Status != nil || !h.isMine(3) {
-		return h.Storage.UpdatePet(ctx, id, patch)
+		return h.Storage.UpdatePet(ctx, id, patch, idempotency)
 	}
 	pet, err := h.Storage.GetPet(ctx, id)
-	if err != nil {
-		return pet, err
+	if err == nil {
+		h.later.Store(id, patch)
+		pet, err = pet.Patch(patch, nil)
 	}
-	h.later.Store(id, patch)
-	return pet.Patch(patch, nil)
+	return pet, false, err
 }
 
 func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	pet, err := h.Storage.GetPet(ctx, id)
 	if patch, waits := h.later.LoadAndDelete(id); waits {
-		h.Storage.UpdatePet(ctx, id, patch.(petstore.PetPatch))
+		h.Storage.UpdatePet(ctx, id, patch.(petstore.PetPatch), nil)
 	}
 	return pet, err
 }
@@ -115,21 +115,21 @@ type flipping struct {
 	before sync.Map
 }
 
-func (f *flipping) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch) (petstore.Pet, error) {
+func (f *flipping) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
 	before, err := f.Storage.GetPet(ctx, id)
-	after, updateErr := f.Storage.UpdatePet(ctx, id, patch)
+	after, replayed, updateErr := f.Storage.UpdatePet(ctx, id, patch, idempotency)
 	if err != nil || updateErr != nil || patch.Status != nil || !f.isMine(3) {
-		return after, updateErr
+		return after, replayed, updateErr
 	}
 	f.before.Store(id, before)
-	return after, petstore.MaybeDone(errors.New("planted"))
+	return after, false, petstore.MaybeDone(errors.New("planted"))
 }
 
 func (f *flipping) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	pet, err := f.Storage.GetPet(ctx, id)
 	if before, waits := f.before.LoadAndDelete(id); waits {
 		b := before.(petstore.Pet)
-		f.Storage.UpdatePet(ctx, id, petstore.PetPatch{Name: &b.Name, CategoryID: &b.CategoryID})
+		f.Storage.UpdatePet(ctx, id, petstore.PetPatch{Name: &b.Name, CategoryID: &b.CategoryID}, nil)
 	}
 	return pet, err
 }
