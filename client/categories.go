@@ -40,7 +40,7 @@ func (c *Client) Categories(ctx context.Context, q CategoryQuery, options ...Cal
 // CreateCategory gives name to a number that the service chooses. It returns ErrNameTaken if another category has the
 // name.
 func (c *Client) CreateCategory(ctx context.Context, name string, options ...CallOption) (made Category, err error) {
-	err = c.create(ctx, "/categories", categoryName{name}, &made, options)
+	err = c.callWith(ctx, http.MethodPost, "/categories", categoryName{name}, &made, options)
 	return made, err
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,12 +85,12 @@ func (c *Client) Limits() Limits { return c.gate.limits() }
 type request struct {
 	method, path, query string
 	body                []byte
-	idempotencyKey      string // only creates send it
+	idempotencyKey      string // only writes send it
 	meta                *Meta  // never nil
 }
 
 func newRequest(method, path string, options []CallOption) *request {
-	r := &request{method: method, path: path, meta: new(Meta)}
+	r := &request{method: method, path: path, meta: new(Meta), idempotencyKey: rand.Text()}
 	for _, set := range options {
 		set(r)
 	}
@@ -97,8 +98,7 @@ func newRequest(method, path string, options []CallOption) *request {
 	return r
 }
 
-// creates reports whether the operation creates something.
-func (r *request) creates() bool { return r.method == http.MethodPost && r.body != nil }
+func (r *request) writes() bool { return r.method != http.MethodGet }
 
 // answer is a complete answer of the service.
 type answer struct {
@@ -132,21 +132,15 @@ func (c *Client) callWith(ctx context.Context, method, path string, in body, out
 		return fmt.Errorf("the body of %s %s cannot be encoded: %w", method, path, err)
 	}
 	r.body = content
-	if n := len(r.idempotencyKey); r.creates() && (n == 0 || n > 255 || !printable(r.idempotencyKey)) {
-		return errors.New("an idempotency key must have 1 to 255 printable ASCII characters")
-	}
 	_, err = c.exchange(ctx, r, out)
 	return err
 }
 
-// create is callWith for an operation that must create something only once, however often it is sent.
-func (c *Client) create(ctx context.Context, path string, in body, out any, options []CallOption) error {
-	withKey := append([]CallOption{WithIdempotencyKey(newIdempotencyKey())}, options...)
-	return c.callWith(ctx, http.MethodPost, path, in, out, withKey)
-}
-
 // exchange sends a request, with retries, and reads the answer into out. If out is nil, the answer must be empty.
 func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, error) {
+	if n := len(r.idempotencyKey); r.writes() && (n == 0 || n > 255 || !printable(r.idempotencyKey)) {
+		return nil, errors.New("an idempotency key must have 1 to 255 printable ASCII characters")
+	}
 	a, err := c.sendWithRetries(ctx, r)
 	if err != nil {
 		return nil, err
@@ -190,7 +184,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if r.creates() {
+	if r.writes() {
 		req.Header.Set("Idempotency-Key", r.idempotencyKey)
 	}
 	c.authorize(req)

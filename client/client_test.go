@@ -22,19 +22,64 @@ func TestFindPetRejectsAnotherAnimalFromAnOlderService(t *testing.T) {
 	}
 }
 
-func TestOnlyCreatesUseAnIdempotencyKey(t *testing.T) {
+func TestEveryWriteSendsAnIdempotencyKeyAndNoReadDoes(t *testing.T) {
 	s := &script{lines: []line{biscuit}}
-	store, wrong := playing(t, s), client.WithIdempotencyKey("no\nkey")
-	if _, err := store.UpdatePet(t.Context(), 1, client.PetPatch{}, wrong); err != nil || s.asked[0].idempotencyKey != "" {
-		t.Errorf("an update sends %q, %v", s.asked[0].idempotencyKey, err)
-	}
-	if _, err := store.GetPet(t.Context(), 1, wrong); err != nil {
-		t.Error(err)
-	}
-	for _, malformed := range []string{"no\nkey", "", strings.Repeat("k", 256)} {
-		if _, err := store.CreatePet(t.Context(), client.NewPet{}, client.WithIdempotencyKey(malformed)); err == nil {
-			t.Errorf("a create accepts the idempotency key %q", malformed)
+	store, ctx, name, chosen := playing(t, s), t.Context(), "Rex", client.WithIdempotencyKey("row 7")
+	for operation, call := range map[string]func(...client.CallOption) error{
+		"CreatePet": func(o ...client.CallOption) error { _, err := store.CreatePet(ctx, client.NewPet{}, o...); return err },
+		"UpdatePet": func(o ...client.CallOption) error {
+			_, err := store.UpdatePet(ctx, 1, client.PetPatch{}, o...)
+			return err
+		},
+		"DeletePet":      func(o ...client.CallOption) error { return store.DeletePet(ctx, 1, o...) },
+		"CreateCategory": func(o ...client.CallOption) error { _, err := store.CreateCategory(ctx, name, o...); return err },
+		"NameCategory":   func(o ...client.CallOption) error { _, err := store.NameCategory(ctx, 1, name, o...); return err },
+		"DeleteCategory": func(o ...client.CallOption) error { return store.DeleteCategory(ctx, 1, o...) },
+		"PlaceOrder": func(o ...client.CallOption) error {
+			_, err := store.PlaceOrder(ctx, client.NewOrder{}, o...)
+			return err
+		},
+		"UpdateOrder": func(o ...client.CallOption) error {
+			_, err := store.UpdateOrder(ctx, 1, client.OrderPatch{}, o...)
+			return err
+		},
+		"CompleteOrder": func(o ...client.CallOption) error { _, err := store.CompleteOrder(ctx, 1, o...); return err },
+		"CancelOrder":   func(o ...client.CallOption) error { _, err := store.CancelOrder(ctx, 1, o...); return err },
+	} {
+		call()
+		call()
+		call(chosen)
+		last := s.asked[len(s.asked)-3:]
+		if first, second := last[0].idempotencyKey, last[1].idempotencyKey; first == second || len(first) < 20 || last[2].idempotencyKey != "row 7" {
+			t.Errorf("%s sends the idempotency keys %q, %q and %q", operation, first, second, last[2].idempotencyKey)
 		}
+		for _, malformed := range []string{"no\nkey", "", strings.Repeat("k", 256)} {
+			if sent := len(s.asked); call(client.WithIdempotencyKey(malformed)) == nil || len(s.asked) != sent {
+				t.Errorf("%s accepts the idempotency key %q", operation, malformed)
+			}
+		}
+	}
+	if _, err := store.GetPet(ctx, 1, client.WithIdempotencyKey("no\nkey")); err != nil || s.asked[len(s.asked)-1].idempotencyKey != "" {
+		t.Errorf("a read sends %+v, %v", s.asked[len(s.asked)-1], err)
+	}
+}
+
+func TestAnOrderPatchSaysWhatChangesAndWhatIsRemoved(t *testing.T) {
+	s := &script{lines: []line{{status: 200, body: `{"id":1}`}}}
+	store, ann, none, hold, odd := playing(t, s), "Ann", "", time.Hour, 90*time.Millisecond
+	for want, patch := range map[string]client.OrderPatch{
+		`{}`:                   {},
+		`{"reference":"Ann"}`:  {Reference: &ann},
+		`{"reference":null}`:   {Reference: &none},
+		`{"holdSeconds":3600}`: {Hold: &hold},
+	} {
+		if _, err := store.UpdateOrder(t.Context(), 1, patch); err != nil || s.asked[len(s.asked)-1].body != want {
+			t.Errorf("got %+v, %v, want %s", s.asked[len(s.asked)-1], err, want)
+		}
+	}
+	sent := len(s.asked)
+	if _, err := store.UpdateOrder(t.Context(), 1, client.OrderPatch{Hold: &odd}); !errors.Is(err, client.ErrInvalidField) || len(s.asked) != sent {
+		t.Errorf("a hold of %s got %v", odd, err)
 	}
 }
 

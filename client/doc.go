@@ -17,12 +17,12 @@
 //
 // The client retries a call when the service asks for it (429 and 503, after Retry-After), when the service fails (5xx),
 // and when there was no answer. Before each retry it waits for a random time, which grows with each try. Other refusals
-// are final. A retry does nothing twice: all tries of a create share an Idempotency-Key, and a DELETE that finds nothing
-// succeeds if the outcome of an earlier try is unknown. [WithRetries] and [WithoutRetries] change how often and how long
-// the client tries.
+// are final. A retry does nothing twice and undoes nothing: all tries of a write share an Idempotency-Key, so a try that
+// comes after the first was done gets its answer and changes nothing, whatever others have changed since. [WithRetries] and
+// [WithoutRetries] change how often and how long the client tries.
 //
-// In addition, net/http itself repeats a read or a create if a connection that was used before breaks; see
-// [net/http.Transport]. This does nothing twice either, because a create carries its Idempotency-Key.
+// In addition, net/http itself repeats a request if a connection that was used before breaks; see [net/http.Transport]. This
+// does nothing twice either.
 //
 // The context of a call bounds all its tries and waits. A call whose deadline comes before the next window or try fails at
 // once, with both the last refusal and context.DeadlineExceeded in its error.

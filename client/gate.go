@@ -2,8 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -273,3 +275,9 @@ func feedbackOf(res *http.Response, refusal *Error, now time.Time) (n feedback) 
 
 // noAnswer returns the feedback of a request that got no answer.
 func noAnswer(err error) feedback { return feedback{lost: !neverSent(err)} }
+
+// neverSent reports whether a try failed before it had a connection.
+func neverSent(err error) bool {
+	dial := (*net.OpError)(nil)
+	return errors.As(err, &dial) && dial.Op == "dial"
+}

@@ -21,7 +21,7 @@ type Meta struct {
 	RequestID string // identifies the request in the logs of the service
 	Limits    Limits
 	Attempts  int  // how many times the request was sent
-	Replayed  bool // an earlier create had the same idempotency key, and the answer repeats its outcome
+	Replayed  bool // an earlier call had the same idempotency key, and the answer repeats its outcome
 }
 
 func (m *Meta) read(res *http.Response) {

@@ -2,7 +2,6 @@ package client
 
 import (
 	"cmp"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"time"
@@ -86,14 +85,12 @@ const (
 // CallOption changes one call.
 type CallOption func(*request)
 
-// WithIdempotencyKey gives a call of CreatePet, CreateCategory or PlaceOrder an idempotency key: within 24 hours, all
-// calls with the same key and the same content create one thing, and all return it. Without this option each call gets a
-// random key, which its retries share. Other operations ignore the option.
+// WithIdempotencyKey gives a call that writes an idempotency key: within 24 hours, only the first of all calls with the same
+// key and the same content changes something, and all return what it returned. Without this option each call gets a random
+// key, which its retries share. Calls that only read ignore the option.
 func WithIdempotencyKey(key string) CallOption {
 	return func(r *request) { r.idempotencyKey = key }
 }
-
-func newIdempotencyKey() string { return rand.Text() }
 
 // WithMeta fills m with what the last answer to the call said besides its body, even if the call fails.
 func WithMeta(m *Meta) CallOption { return func(r *request) { r.meta = cmp.Or(m, r.meta) } }

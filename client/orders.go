@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"time"
@@ -73,11 +74,12 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 // PlaceOrder holds an available animal. It returns ErrPetUnavailable if the animal is not available. The order is placed
 // once, however often the call is retried.
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
-	if n.Hold%time.Second != 0 {
-		return o, invalidField("Hold is %s. It must be a whole number of seconds.", n.Hold)
+	hold, err := wholeSeconds(n.Hold)
+	if err != nil {
+		return o, err
 	}
-	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: int64(n.Hold / time.Second)}
-	err = c.create(ctx, "/orders", body, &o, options)
+	body := newOrder{PetID: n.PetID, Reference: n.Reference, HoldSeconds: hold}
+	err = c.callWith(ctx, http.MethodPost, "/orders", body, &o, options)
 	return o, err
 }
 
@@ -85,6 +87,63 @@ func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOpti
 func (c *Client) GetOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
 	err = c.call(ctx, http.MethodGet, memberPath("/orders", id), &o, options)
 	return o, err
+}
+
+// OrderPatch says what of an order to change. What is nil stays as it is.
+type OrderPatch struct {
+	Reference *string        // the empty string removes the reference, also from a closed order
+	Hold      *time.Duration // from now on, in whole seconds, from a minute to 30 days
+}
+
+type orderPatch struct {
+	reference   *string
+	holdSeconds *int64
+}
+
+func (p orderPatch) texts() []string {
+	if p.reference == nil {
+		return nil
+	}
+	return []string{*p.reference}
+}
+
+// MarshalJSON returns a JSON Merge Patch, in which null removes a field.
+func (p orderPatch) MarshalJSON() ([]byte, error) {
+	patch := make(map[string]any)
+	switch {
+	case p.reference == nil:
+	case *p.reference == "":
+		patch["reference"] = nil
+	default:
+		patch["reference"] = *p.reference
+	}
+	if p.holdSeconds != nil {
+		patch["holdSeconds"] = *p.holdSeconds
+	}
+	return json.Marshal(patch)
+}
+
+// UpdateOrder changes an order and returns it as changed. It returns ErrOrderClosed if the patch has a hold and the order is
+// closed.
+func (c *Client) UpdateOrder(ctx context.Context, id int64, patch OrderPatch, options ...CallOption) (o Order, err error) {
+	body := orderPatch{reference: patch.Reference}
+	if patch.Hold != nil {
+		seconds, err := wholeSeconds(*patch.Hold)
+		if err != nil {
+			return o, err
+		}
+		body.holdSeconds = &seconds
+	}
+	err = c.callWith(ctx, http.MethodPatch, memberPath("/orders", id), body, &o, options)
+	return o, err
+}
+
+// wholeSeconds returns a hold as the service takes it.
+func wholeSeconds(hold time.Duration) (int64, error) {
+	if hold%time.Second != 0 {
+		return 0, invalidField("Hold is %s. It must be a whole number of seconds.", hold)
+	}
+	return int64(hold / time.Second), nil
 }
 
 // CompleteOrder closes an open order and sells its animal. It returns a completed order as it is, and ErrOrderClosed for

@@ -85,7 +85,7 @@ func (c *Client) Pets(ctx context.Context, q PetQuery, options ...CallOption) it
 
 // CreatePet adds an animal. It is added once, however often the call is retried.
 func (c *Client) CreatePet(ctx context.Context, n NewPet, options ...CallOption) (p Pet, err error) {
-	err = c.create(ctx, "/pets", n, &p, options)
+	err = c.callWith(ctx, http.MethodPost, "/pets", n, &p, options)
 	return p, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"time"
 )
@@ -19,10 +18,11 @@ const (
 )
 
 // sendWithRetries sends a request until it gets a final answer, its tries or its budget are used up, or ctx ends. Every
-// operation may be sent again: creates carry an Idempotency-Key, and repeating any other operation changes nothing more.
+// operation may be sent again, because a write carries an Idempotency-Key: its repeats change nothing, whatever others have
+// changed since.
 func (c *Client) sendWithRetries(ctx context.Context, r *request) (*answer, error) {
 	var last error
-	tries, waited, unsure := 0, time.Duration(0), false
+	tries, waited := 0, time.Duration(0)
 	for {
 		a, err := c.send(ctx, r)
 		if err == nil {
@@ -31,13 +31,10 @@ func (c *Client) sendWithRetries(ctx context.Context, r *request) (*answer, erro
 		if refused := (*gateClosed)(nil); errors.As(err, &refused) {
 			return nil, joinErrors(last, err)
 		}
-		if unsure && r.method == http.MethodDelete && errors.Is(err, ErrNotFound) {
-			return &answer{status: http.StatusNoContent}, nil // an earlier try deleted it
-		}
 		if ctx.Err() != nil {
 			return nil, joinErrors(last, err)
 		}
-		last, unsure = err, unsure || mayBeDone(err)
+		last = err
 		banned := errors.Is(err, ErrKeyBanned)
 		if !banned {
 			tries++
@@ -69,20 +66,6 @@ func (c *Client) worthRetrying(err error) bool {
 	}
 	distrusted := (*tls.CertificateVerificationError)(nil)
 	return !errors.As(err, &distrusted)
-}
-
-// mayBeDone reports whether the service may have done the operation although the try failed with err.
-func mayBeDone(err error) bool {
-	if e := (*Error)(nil); errors.As(err, &e) {
-		return e.Status >= 500 && e.Code != ErrUnavailable
-	}
-	return !neverSent(err)
-}
-
-// neverSent reports whether a try failed before it had a connection.
-func neverSent(err error) bool {
-	dial := (*net.OpError)(nil)
-	return errors.As(err, &dial) && dial.Op == "dial"
 }
 
 // backoff returns how long to wait after a failed try: the time that the service asks for plus a random time, so that

@@ -148,7 +148,7 @@ func TestOtherRefusalsAreFinal(t *testing.T) {
 	}
 }
 
-func TestAllTriesOfACreateSendTheSameRequest(t *testing.T) {
+func TestAllTriesOfAWriteSendTheSameRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made := line{status: 201, headers: []string{"Idempotency-Replayed: true"}, body: biscuit.body}
 		s := &script{lines: []line{noServer, hangUp, refusal(503, client.ErrOutcomeUnknown, "Retry-After: 1"), made}}
@@ -175,33 +175,6 @@ func TestAllTriesOfACreateSendTheSameRequest(t *testing.T) {
 			t.Errorf("the caller's idempotency key became %q, %v", s.asked[5].idempotencyKey, err)
 		}
 	})
-}
-
-func TestADeleteThatGets404AfterAnUnknownOutcomeSucceeds(t *testing.T) {
-	gone := refusal(404, client.ErrNotFound)
-	for name, c := range map[string]struct {
-		first line
-		done  bool
-	}{
-		"no answer":       {hangUp, true},
-		"outcome_unknown": {refusal(503, client.ErrOutcomeUnknown), true},
-		"a proxy's 504":   {line{status: 504}, true},
-		"unavailable":     {refusal(503, client.ErrUnavailable), false},
-		"rate_limited":    {refusal(429, client.ErrRateLimited, "Retry-After: 1"), false},
-		"no connection":   {noServer, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				err := playing(t, &script{lines: []line{c.first, gone}}).DeletePet(t.Context(), 1)
-				if c.done && err != nil || !c.done && !errors.Is(err, client.ErrNotFound) {
-					t.Errorf("the delete ended with %v", err)
-				}
-			})
-		})
-	}
-	if err := playing(t, &script{lines: []line{gone}}).DeletePet(t.Context(), 1); !errors.Is(err, client.ErrNotFound) {
-		t.Errorf("a first delete that finds nothing ended with %v", err)
-	}
 }
 
 func TestABanIsReturnedOrWaitedFor(t *testing.T) {
