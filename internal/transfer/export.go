@@ -20,11 +20,13 @@ import (
 
 // Export is the command that writes animals to a file.
 type Export struct {
-	Server  profile.Flags  `embed:""`
-	Storage database.Flags `embed:""`
-	Output  string         `placeholder:"FILE" help:"The file to write, which appears only when it is complete. The default is standard output."`
-	Format  string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which goes by the extension of the file and is csv otherwise."`
-	Status  string         `enum:"any,available,pending,sold" default:"any" help:"Export only animals with this status: available, pending or sold."`
+	profile.Flags
+	database.UnusedRedis
+	Database    string               `placeholder:"URL" help:"Read the animals straight from this database instead of through a server: sqlite:FILE or postgres://user:password@host/name."`
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of that database: production or staging."`
+	Output      string               `placeholder:"FILE" help:"The file to write, which appears only when it is complete. The default is standard output."`
+	Format      string               `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which goes by the extension of the file and is csv otherwise."`
+	Status      string               `enum:"any,available,pending,sold" default:"any" help:"Export only animals with this status: available, pending or sold."`
 }
 
 // Interrupted says what is left of an interrupted export.
@@ -35,13 +37,14 @@ func (c *Export) Run(ctx context.Context, con *terminal.Console) error {
 	if err := refuseDatabase("--output", c.Output); err != nil {
 		return err
 	}
-	if err := checkTarget(c.Server, c.Storage); err != nil {
+	if err := checkTarget(c.Flags, c.Database); err != nil {
 		return err
 	}
-	if c.Storage.Database == "" {
-		return c.Server.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) })
+	if c.Database == "" {
+		return c.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) })
 	}
-	return c.Storage.With(ctx, database.ToUse, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
+	flags := database.Flags{Environment: c.Environment, Database: c.Database}
+	return flags.With(ctx, database.ToUse, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
 }
 
 func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *client.Client) error {

@@ -10,21 +10,24 @@ import (
 	"strings"
 
 	"petstore/internal/database"
+	"petstore/internal/petstore"
 	"petstore/internal/profile"
 	"petstore/internal/terminal"
 )
 
 // Import is the command that adds the animals of a file.
 type Import struct {
-	Server      profile.Flags  `embed:""`
-	Storage     database.Flags `embed:""`
-	File        string         `arg:"" help:"The file to import, or - for standard input: either CSV with the columns name, categoryId and optionally status, or JSON Lines."`
-	Format      string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which recognizes the format by the extension of the file, or else by its first character."`
-	Concurrency int64          `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
-	Strict      bool           `help:"Add nothing if any line is bad. This needs a file that can be read twice."`
-	DryRun      bool           `help:"Only check the lines, and add nothing."`
-	BadLines    string         `placeholder:"FILE" help:"The file that lists the bad lines and what is wrong with them. The default is the name of the imported file with .bad.txt added."`
-	Label       string         `placeholder:"TEXT" help:"Import lines again that were imported without a label or with another one. A line is imported once for each label."`
+	profile.Flags
+	database.UnusedRedis
+	Database    string               `placeholder:"URL" help:"Add the animals straight to this database instead of through a server: sqlite:FILE or postgres://user:password@host/name. No server may be using an SQLite file."`
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of that database: production or staging."`
+	File        string               `arg:"" help:"The file to import, or - for standard input: either CSV with the columns name, categoryId and optionally status, or JSON Lines."`
+	Format      string               `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which recognizes the format by the extension of the file, or else by its first character."`
+	Concurrency int64                `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
+	Strict      bool                 `help:"Add nothing if any line is bad. This needs a file that can be read twice."`
+	DryRun      bool                 `help:"Only check the lines, and add nothing."`
+	BadLines    string               `placeholder:"FILE" help:"The file that lists the bad lines and what is wrong with them. The default is the name of the imported file with .bad.txt added."`
+	Label       string               `placeholder:"TEXT" help:"Import lines again that were imported without a label or with another one. A line is imported once for each label."`
 }
 
 const interruptedImport = "what was added stays; run the same command again to continue, which adds nothing twice"
@@ -76,12 +79,12 @@ func (c *Import) checkFlags() error {
 	if c.Concurrency < 1 || c.Concurrency > 256 {
 		return terminal.WrongUsage("--concurrency is %d; it must be from 1 to 256", c.Concurrency)
 	}
-	return checkTarget(c.Server, c.Storage)
+	return checkTarget(c.Flags, c.Database)
 }
 
 // checkTarget refuses flags that choose both a server and a database.
-func checkTarget(server profile.Flags, storage database.Flags) error {
-	if storage.Database != "" && (server.Server != "" || server.Profile != "") {
+func checkTarget(server profile.Flags, database string) error {
+	if database != "" && (server.Server != "" || server.Profile != "") {
 		return terminal.WrongUsage("--database cannot be combined with --server or --profile; give one of them")
 	}
 	return nil
@@ -132,10 +135,11 @@ func (c *Import) nameFile(err error) error {
 
 // add adds the lines to the server or the database that the flags choose.
 func (c *Import) add(ctx context.Context, im *importer) error {
-	if c.Storage.Database == "" {
+	if c.Database == "" {
 		return c.addToServer(ctx, im)
 	}
-	storage, err := c.Storage.Open(ctx, database.ToFill, database.Watch{})
+	flags := database.Flags{Environment: c.Environment, Database: c.Database}
+	storage, err := flags.Open(ctx, database.ToFill, database.Watch{})
 	if err != nil {
 		return err
 	}
@@ -158,7 +162,7 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 }
 
 func (c *Import) addToServer(ctx context.Context, im *importer) error {
-	store, err := c.Server.Client(im.con)
+	store, err := c.Client(im.con)
 	if err != nil {
 		return err
 	}
