@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,36 @@ func TestCommandsOnADatabaseAcceptTheRedisOfTheServer(t *testing.T) {
 		}
 		if _, stderr, status := invokeWith(t, map[string]string{"PETSTORE_REDIS": "redis://cache"}, "keys", "list", "--database", database); status != 0 {
 			t.Error(stderr)
+		}
+	}
+}
+
+func TestTheHelpGroupsTheCommandsByWhatTheyWorkOn(t *testing.T) {
+	t.Parallel()
+	help, _, _ := invoke(t, "help")
+	section := regexp.MustCompile(`(?m)^([A-Z].*):\n((?:  .*\n)+)`)
+	command := regexp.MustCompile(`(?m)^  ([a-z]+)(?: .*)?$`)
+	got := map[string]string{}
+	for _, found := range section.FindAllStringSubmatch(help, -1) {
+		var names []string
+		for _, name := range command.FindAllStringSubmatch(found[2], -1) {
+			names = append(names, name[1])
+		}
+		got[found[1]] = strings.Join(names, " ")
+	}
+	for title, want := range map[string]string{
+		"Run a server":          "serve demo healthcheck",
+		"Administer a database": "keys backup restore copy migrate",
+		"Call a server":         "login logout profiles pets orders categories inventory import export",
+		"Other commands":        "version completion help",
+	} {
+		if got[title] != want {
+			t.Errorf("under %q the help lists %q, want %q\n%s", title, got[title], want, help)
+		}
+	}
+	for _, group := range []string{"keys", "pets"} {
+		if help, _, _ := invoke(t, group); !strings.Contains(help, "\nCommands:\n") || strings.Contains(help, "a database:\n") || strings.Contains(help, "a server:\n") {
+			t.Errorf("petstore %s shows\n%s", group, help)
 		}
 	}
 }
