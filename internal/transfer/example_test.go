@@ -23,7 +23,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	database := "sqlite:" + filepath.Join(folder, "pets.db")
-	con := &terminal.Console{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: io.Discard}
+	env := map[string]string{"XDG_STATE_HOME": folder} // an import keeps its journal there
+	con := &terminal.Console{Getenv: func(name string) string { return env[name] }, Stdout: os.Stdout, Stderr: io.Discard}
 
 	in := transfer.Import{Environment: petstore.Production, Database: database, File: file, Format: "auto", Concurrency: 1}
 	for range 2 { // the second import adds nothing

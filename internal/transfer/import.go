@@ -3,7 +3,6 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -151,7 +150,7 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 	if err != nil {
 		return err
 	}
-	if err := im.openJournal(c.journalName(target), confirmBlock(ctx, storage)); err != nil {
+	if err := im.openJournal(c.File, target, confirmBlock(ctx, storage)); err != nil {
 		return err
 	}
 	defer im.journal.close()
@@ -167,17 +166,10 @@ func (c *Import) addToServer(ctx context.Context, im *importer) error {
 		return err
 	}
 	if im.file.isRegular() && c.File != "-" {
-		if err := im.openJournal(c.journalName(store.String()), nil); err != nil {
+		if err := im.openJournal(c.File, store.String(), nil); err != nil {
 			return err
 		}
 		defer im.journal.close()
 	}
 	return im.addOneByOne(ctx, int(c.Concurrency), createOnServer(store))
-}
-
-// journalName returns the name of the journal, which is beside the file. Each server or database that the file is imported
-// into has a journal of its own.
-func (c *Import) journalName(target string) string {
-	sum := sha256.Sum256([]byte(target))
-	return fmt.Sprintf("%s.imported-%x", c.File, sum[:4])
 }

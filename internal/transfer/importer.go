@@ -52,8 +52,12 @@ func (im *importer) source(ctx context.Context) io.Reader {
 	return out
 }
 
-// openJournal opens the journal and loads it with confirm.
-func (im *importer) openJournal(name string, confirm func(blockID) (bool, error)) (err error) {
+// openJournal opens the journal of a file and a target, and loads it with confirm.
+func (im *importer) openJournal(file, target string, confirm func(blockID) (bool, error)) error {
+	name, err := journalName(im.con, file, target)
+	if err != nil {
+		return err
+	}
 	if im.journal, err = openJournal(name); err != nil {
 		return err
 	}
