@@ -10,6 +10,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"time"
 
 	"petstore/client"
 	"petstore/internal/database"
@@ -41,7 +43,7 @@ func (c *Export) Run(ctx context.Context, con *terminal.Console) error {
 		return err
 	}
 	if c.Database == "" {
-		return c.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) })
+		return c.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) }, untilTomorrow)
 	}
 	flags := database.Flags{Environment: c.Environment, Database: c.Database}
 	return flags.With(ctx, database.ToUse, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
@@ -52,9 +54,15 @@ func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *c
 	if err != nil {
 		return err
 	}
-	total := petstore.Inventory{Available: counted.Available, Pending: counted.Pending, Sold: counted.Sold}
-	return c.write(ctx, con, c.count(total), func(yield func(exportedPet, error) bool) {
-		for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.PetStatus(c.status().String())}) {
+	total := c.count(petstore.Inventory{Available: counted.Available, Pending: counted.Pending, Sold: counted.Sold})
+	var read atomic.Int64
+	timeLeft, err := c.estimate(ctx, con, store, total, &read)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, con, total, timeLeft, func(yield func(exportedPet, error) bool) {
+		for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.PetStatus(c.status().String()), Limit: serverPage}) {
+			read.Add(1)
 			if !yield(exportedPet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: string(pet.Status)}, err) {
 				return
 			}
@@ -62,16 +70,18 @@ func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *c
 	})
 }
 
-// exportPage is how many animals an export reads from a database at once.
-const exportPage = 1000
+const (
+	serverPage   = 100  // how many animals an export reads from a server with one request
+	databasePage = 1000 // how many animals it reads from a database at once
+)
 
 func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage petstore.Storage) error {
 	counted, err := storage.Inventory(ctx)
 	if err != nil {
 		return err
 	}
-	return c.write(ctx, con, c.count(counted), func(yield func(exportedPet, error) bool) {
-		query := petstore.PetQuery{Status: c.status(), Limit: exportPage}
+	return c.write(ctx, con, c.count(counted), nil, func(yield func(exportedPet, error) bool) {
+		query := petstore.PetQuery{Status: c.status(), Limit: databasePage}
 		for {
 			page, err := storage.ListPets(ctx, query)
 			if err != nil {
@@ -84,7 +94,7 @@ func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage
 				}
 				query.Before = pet.ID
 			}
-			if len(page) < exportPage {
+			if len(page) < databasePage {
 				return
 			}
 		}
@@ -111,8 +121,8 @@ func (c *Export) count(all petstore.Inventory) int64 {
 }
 
 // write writes animals to the output file, or to standard output if there is none.
-func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, pets iter.Seq2[exportedPet, error]) error {
-	progress := con.Progress("animals", total)
+func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, timeLeft func(time.Time) time.Duration, pets iter.Seq2[exportedPet, error]) error {
+	progress := con.Progress("animals", total, timeLeft)
 	defer progress.Stop()
 	writeAll := func(out io.Writer) error { return c.writeTo(out, progress, pets) }
 	var err error

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"petstore/internal/database"
 	"petstore/internal/petstore"
@@ -54,23 +55,22 @@ func (c *Import) Run(ctx context.Context, con *terminal.Console) error {
 	if c.Strict && (c.File == "-" || !file.isRegular()) {
 		return terminal.WrongUsage("--strict reads the lines twice, so it needs a regular file, not a pipe")
 	}
-	im := &importer{con: con, file: file, label: c.Label, ledger: newLedger(), badLines: badLineReport{name: c.badLinesName()}}
+	im := &importer{con: con, file: file, format: c.format(), label: c.Label, ledger: newLedger(), badLines: badLineReport{name: c.badLinesName()}}
 	if err := im.badLines.checkName(file); err != nil {
 		return err
 	}
 	defer im.badLines.close()
 	if c.DryRun || c.Strict {
-		if err := im.checkAll(ctx, c.format(), c.DryRun); err != nil || c.DryRun {
+		if err := im.checkAll(ctx, c.DryRun); err != nil || c.DryRun {
 			return err
 		}
 	}
-	if im.reader, err = im.newReader(ctx, c.format()); err != nil {
+	if im.reader, err = im.newReader(ctx); err != nil {
 		return c.nameFile(err)
 	}
 	if ignored := im.reader.ignoredColumns(); len(ignored) > 0 {
 		fmt.Fprintf(con.Stderr, "Ignoring unknown columns: %s\n", terminal.Escape(strings.Join(ignored, ", ")))
 	}
-	im.progress = con.Progress("lines", file.size())
 	return im.summarize(c.add(ctx, im))
 }
 
@@ -143,6 +143,7 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 		return err
 	}
 	defer storage.Close()
+	im.showProgress(nil)
 	if c.File == "-" || !im.file.isRegular() {
 		return im.addOneByOne(ctx, storageConcurrency, createInStorage(storage))
 	}
@@ -161,15 +162,20 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 }
 
 func (c *Import) addToServer(ctx context.Context, im *importer) error {
-	store, err := c.Client(im.con)
+	store, err := c.Client(im.con, untilTomorrow)
 	if err != nil {
 		return err
 	}
+	var timeLeft func(time.Time) time.Duration
 	if im.file.isRegular() && c.File != "-" {
 		if err := im.openJournal(c.File, store.String(), nil); err != nil {
 			return err
 		}
 		defer im.journal.close()
+		if timeLeft, err = im.estimate(ctx, store); err != nil {
+			return err
+		}
 	}
+	im.showProgress(timeLeft)
 	return im.addOneByOne(ctx, int(c.Concurrency), createOnServer(store))
 }

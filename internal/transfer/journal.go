@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/gofrs/flock"
 )
@@ -71,10 +72,16 @@ func lockJournal(name string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// unlock removes the file of the lock, and then releases the lock.
+// unlock removes the file of the lock and releases the lock. The file is removed first, because afterwards it may be the lock
+// of another import. Windows removes no file that is open, so there it is removed last, and never if another import has it.
 func unlock(lock *flock.Flock) error {
-	os.Remove(lock.Path()) // Windows keeps a file that is open
-	return lock.Close()
+	if runtime.GOOS != "windows" {
+		os.Remove(lock.Path())
+		return lock.Close()
+	}
+	err := lock.Close()
+	os.Remove(lock.Path())
+	return err
 }
 
 func noJournal(err error) error {
