@@ -136,6 +136,42 @@ func TestAListOnATerminalIsATableThatFitsItsWidth(t *testing.T) {
 	}
 }
 
+func TestOrdersOnATerminalShowTheNamesOfTheAnimals(t *testing.T) {
+	t.Parallel()
+	database := testservice.NewDatabase(t)
+	s := testservice.Serve(t, "--database", database)
+	user := remoteUser{s, asClient(s)}
+	for _, name := range []string{"Rex", "Tom", "Kit"} {
+		user.does(t, "pets", "add", name, "--category", "1")
+	}
+	user.does(t, "orders", "place", "1")
+	user.does(t, "orders", "cancel", "1")
+	user.does(t, "pets", "delete", "1", "--yes")
+	showsPets := func(env map[string]string, want string, args ...string) {
+		t.Helper()
+		_, screen := runAtTerminal(t, 100, env, args...).wait(t)
+		var pets []string
+		for line := range strings.Lines(screen) {
+			pets = append(pets, strings.TrimSpace(line[strings.Index(screen, "PET"):strings.Index(screen, "STATUS")]))
+		}
+		if got := strings.Join(pets, ","); got != want {
+			t.Errorf("petstore %q shows the animals %s, want %s:\n%s", args, got, want, screen)
+		}
+	}
+	showsPets(user.env, "PET,2 Tom", "orders", "place", "2")
+	showsPets(user.env, "PET,2 Tom", "orders", "complete", "2")
+	showsPets(user.env, "PET,3 Kit", "orders", "place", "3")
+	showsPets(user.env, "PET,3 Kit", "orders", "show", "3")
+	showsPets(user.env, "PET,3 Kit,2 Tom,1", "orders", "list")
+	if piped := user.does(t, "orders", "list", "--status", "open"); !strings.HasPrefix(piped, "3\t3\topen\t") {
+		t.Errorf("in a pipe, orders list prints %q", piped)
+	}
+
+	few := smallKey(t, s, database, "--plan", "enterprise", "--per-minute", "6", "--per-day", "6")
+	showsPets(few, "PET,3,2,1", "orders", "list") // three names would cost more than half of the five requests left
+	showsPets(few, "PET,3 Kit", "orders", "list", "--status", "open")
+}
+
 func TestAListOnATerminalHasAtMost30Rows(t *testing.T) {
 	t.Parallel()
 	user := newRemoteUser(t)
