@@ -37,6 +37,8 @@ type cli struct {
 	Orders     remote.Orders     `cmd:"" group:"Call a server:" help:"List, place, show, complete and cancel orders."`
 	Categories remote.Categories `cmd:"" group:"Call a server:" help:"List, add, name and delete categories."`
 	Inventory  remote.Inventory  `cmd:"" group:"Call a server:" help:"Count the animals by their status."`
+	API        remote.API        `cmd:"" name:"api" group:"Call a server:" help:"Send one request to the API with your key, and print the answer."`
+	Open       remote.Open       `cmd:"" group:"Call a server:" help:"Open the desk in the browser, signed in with your key."`
 	Import     transfer.Import   `cmd:"" group:"Call a server:" help:"Add the animals of a CSV or JSON Lines file to a server or directly to a database. A repeated import adds no line twice."`
 	Export     transfer.Export   `cmd:"" group:"Call a server:" help:"Write all animals of a server or a database as CSV or JSON Lines."`
 

@@ -86,7 +86,7 @@ func TestTheHelpGroupsTheCommandsByWhatTheyWorkOn(t *testing.T) {
 	for title, want := range map[string]string{
 		"Run a server":          "serve demo healthcheck",
 		"Administer a database": "keys backup restore copy migrate",
-		"Call a server":         "login logout profiles pets orders categories inventory import export",
+		"Call a server":         "login logout profiles pets orders categories inventory api open import export",
 		"Other commands":        "version completion help",
 	} {
 		if got[title] != want {

@@ -263,3 +263,16 @@ func TestAWaitForTheRateLimitIsShownAndCanBeInterrupted(t *testing.T) {
 		t.Errorf("after Ctrl-C pets list ended with %d:\n%s", status, screen)
 	}
 }
+
+func TestARawCallAtATerminalIndentsTheAnswerAndEscapesIt(t *testing.T) {
+	t.Parallel()
+	user := newRemoteUser(t)
+	user.does(t, "pets", "add", "a\u202eb", "--category", "1")
+	const want = "[\n  {\n    \"id\": 1,\n    \"name\": \"a\\u202eb\",\n    \"categoryId\": 1,\n    \"status\": \"available\"\n  }\n]\n"
+	if status, screen := runAtTerminal(t, 80, user.env, "api", "GET", "/pets").wait(t); status != 0 || screen != want {
+		t.Errorf("petstore api ended with %d and showed\n%s", status, screen)
+	}
+	if status, screen := runAtTerminal(t, 80, user.env, "api", "DELETE", "/pets/1").wait(t); status != 0 || screen != "" {
+		t.Errorf("petstore api DELETE ended with %d and showed\n%s", status, screen)
+	}
+}

@@ -55,7 +55,7 @@ func (f *Flags) Change(con *terminal.Console, work func(*client.Client) error) e
 
 // Client returns a client of the chosen server. It sends no request.
 func (f *Flags) Client(con *terminal.Console, options ...client.Option) (*client.Client, error) {
-	p, err := f.target(con)
+	p, err := f.Target(con)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func waitNotice(con *terminal.Console) func(time.Duration, error) {
 	}
 }
 
-// target returns the server to call and its key. A key stored for one server is never sent to another.
-func (f *Flags) target(con *terminal.Console) (Profile, error) {
+// Target returns the server to call and its key. A key stored for one server is never sent to another.
+func (f *Flags) Target(con *terminal.Console) (Profile, error) {
 	server, err := ParseServer(f.Server)
 	if err != nil {
 		return Profile{}, err
