@@ -20,26 +20,31 @@ import (
 
 // cli is the whole command line. Commands, flags, environment variables, help and completion all come from its fields.
 type cli struct {
-	Serve       service.Serve       `cmd:"" help:"Serve the API. The first start on an empty database creates a key and prints how to use it."`
-	Keys        manage.Keys         `cmd:"" help:"Create, list, update, rotate, revoke and unban API keys."`
-	Backup      manage.Backup       `cmd:"" help:"Back up an SQLite database to a new file or to standard output. A server may keep using the database."`
-	Restore     manage.Restore      `cmd:"" help:"Restore a backup into the SQLite database that --database names. No server may be using the database."`
-	Copy        manage.Copy         `cmd:"" help:"Copy animals, categories, orders, keys and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`
-	Import      transfer.Import     `cmd:"" help:"Add the animals of a CSV or JSON Lines file to a server or directly to a database. A repeated import adds no line twice."`
-	Export      transfer.Export     `cmd:"" help:"Write all animals of a server or a database as CSV or JSON Lines."`
-	Demo        service.Demo        `cmd:"" help:"Serve a temporary store filled with animals, to try out."`
-	Migrate     manage.Migrate      `cmd:"" help:"Migrate the database to this version's schema. Starting a server does that too."`
-	Pets        remote.Pets         `cmd:"" help:"List, add, show, edit and delete animals on a server."`
-	Orders      remote.Orders       `cmd:"" help:"List, place, show, complete and cancel orders on a server."`
-	Categories  remote.Categories   `cmd:"" help:"List, add, name and delete categories on a server."`
-	Inventory   remote.Inventory    `cmd:"" help:"Count the animals on a server by their status."`
-	Login       remote.Login        `cmd:"" help:"Store the address and the key of a server in a profile, for the commands that call a server."`
-	Logout      remote.Logout       `cmd:"" help:"Delete a profile that petstore login has stored."`
-	Profiles    remote.Profiles     `cmd:"" help:"List the profiles that petstore login has stored, without their keys."`
-	Healthcheck service.Healthcheck `cmd:"" help:"Ask the server on this machine whether it is ready. The exit status is 0 if it is, and 1 if not."`
-	Version     versionCmd          `cmd:"" help:"Print the version, as --version does."`
-	Completion  completionCmd       `cmd:"" help:"Print a script that completes commands and flags in a shell. Its first lines say where to install it."`
-	Help        helpCmd             `cmd:"" help:"Show the help of a command, as --help after the command does."`
+	Serve       service.Serve       `cmd:"" group:"Run a server:" help:"Serve the API. The first start on an empty database creates a key and prints how to use it."`
+	Demo        service.Demo        `cmd:"" group:"Run a server:" help:"Serve a temporary store filled with animals, to try out."`
+	Healthcheck service.Healthcheck `cmd:"" group:"Run a server:" help:"Ask the server on this machine whether it is ready. The exit status is 0 if it is, and 1 if not."`
+
+	Keys    manage.Keys    `cmd:"" group:"Administer a database:" help:"Create, list, update, rotate, revoke and unban API keys."`
+	Backup  manage.Backup  `cmd:"" group:"Administer a database:" help:"Back up an SQLite database to a new file or to standard output. A server may keep using the database."`
+	Restore manage.Restore `cmd:"" group:"Administer a database:" help:"Restore a backup into the SQLite database that --database names. No server may be using the database."`
+	Copy    manage.Copy    `cmd:"" group:"Administer a database:" help:"Copy animals, categories, orders, keys and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`
+	Migrate manage.Migrate `cmd:"" group:"Administer a database:" help:"Migrate the database to this version's schema. Starting a server does that too."`
+
+	Login      remote.Login      `cmd:"" group:"Call a server:" help:"Store the address and the key of a server in a profile, for the commands that call a server."`
+	Logout     remote.Logout     `cmd:"" group:"Call a server:" help:"Delete a profile that petstore login has stored."`
+	Profiles   remote.Profiles   `cmd:"" group:"Call a server:" help:"List the profiles that petstore login has stored, without their keys."`
+	Pets       remote.Pets       `cmd:"" group:"Call a server:" help:"List, add, show, edit and delete animals."`
+	Orders     remote.Orders     `cmd:"" group:"Call a server:" help:"List, place, show, complete and cancel orders."`
+	Categories remote.Categories `cmd:"" group:"Call a server:" help:"List, add, name and delete categories."`
+	Inventory  remote.Inventory  `cmd:"" group:"Call a server:" help:"Count the animals by their status."`
+	API        remote.API        `cmd:"" name:"api" group:"Call a server:" help:"Send one request to the API with your key, and print the answer."`
+	Open       remote.Open       `cmd:"" group:"Call a server:" help:"Open the desk in the browser, signed in with your key."`
+	Import     transfer.Import   `cmd:"" group:"Call a server:" help:"Add the animals of a CSV or JSON Lines file to a server or directly to a database. A repeated import adds no line twice."`
+	Export     transfer.Export   `cmd:"" group:"Call a server:" help:"Write all animals of a server or a database as CSV or JSON Lines."`
+
+	Version    versionCmd    `cmd:"" group:"Other commands:" help:"Print the version, as --version does."`
+	Completion completionCmd `cmd:"" group:"Other commands:" help:"Print a script that completes commands and flags in a shell. Its first lines say where to install it."`
+	Help       helpCmd       `cmd:"" group:"Other commands:" help:"Show the help of a command, as --help after the command does."`
 }
 
 const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
@@ -107,7 +112,17 @@ func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error
 	if err != nil {
 		return nil, err
 	}
+	keepGroupsAtTop(parser.Model)
 	return parser, explainValues(parser.Model)
+}
+
+// keepGroupsAtTop keeps the groups of commands out of the help of a command, whose own commands would inherit its group.
+func keepGroupsAtTop(app *kong.Application) {
+	for _, command := range app.Children {
+		for _, subcommand := range command.Children {
+			subcommand.Group = &kong.Group{Key: "commands", Title: "Commands:"}
+		}
+	}
 }
 
 // expandShorthand adds --help if there are no arguments or only the name of a group of commands, and turns --version into

@@ -30,7 +30,11 @@ type word struct {
 	Flag       bool
 	Alone      bool     // a flag without a value
 	Values     []string // the possible values of a flag, if they are few
+	Profiles   bool     // the values of a flag are the names of profiles
 }
+
+// TakesValue reports whether a word is a flag that a value must follow.
+func (w word) TakesValue() bool { return w.Flag && !w.Alone }
 
 // stepsFrom returns the step of a command and those of its subcommands.
 func stepsFrom(node *kong.Node, path, typed string) []step {
@@ -54,7 +58,7 @@ func stepsFrom(node *kong.Node, path, typed string) []step {
 	}
 	for _, group := range node.AllFlags(true) {
 		for _, flag := range group {
-			here.Words = append(here.Words, word{Text: "--" + flag.Name, Help: flag.Help, Flag: true, Alone: flag.IsBool(), Values: values(flag.Value)})
+			here.Words = append(here.Words, word{Text: "--" + flag.Name, Help: flag.Help, Flag: true, Alone: flag.IsBool(), Values: values(flag.Value), Profiles: flag.Name == "profile"})
 		}
 	}
 	return append([]step{here}, below...)
@@ -86,8 +90,8 @@ _petstore() {
     esac
   done
   case "$command $before" in
-{{- range $step := .}}{{range .Words}}{{if .Values}}
-    {{quote $step.Path " " .Text}}) words={{quote (join .Values)}} ;;
+{{- range $step := .}}{{range .Words}}{{if .TakesValue}}
+    {{quote $step.Path " " .Text}}) words={{if .Profiles}}$(petstore profiles 2>/dev/null | cut -f1){{else}}{{quote (join .Values)}}{{end}} ;;
 {{- end}}{{end}}{{end}}
     *) case "$command" in
 {{- range .}}
@@ -114,8 +118,8 @@ _petstore() {
     esac
   done
   case "$command ${words[CURRENT-1]}" in
-{{- range $step := .}}{{range .Words}}{{if .Values}}
-    {{quote $step.Path " " .Text}}) list=({{join .Values}}) ;;
+{{- range $step := .}}{{range .Words}}{{if .TakesValue}}
+    {{quote $step.Path " " .Text}}) list=({{if .Profiles}}$(petstore profiles 2>/dev/null | cut -f1){{else}}{{join .Values}}{{end}}) ;;
 {{- end}}{{end}}{{end}}
     *) case "$command" in
 {{- range .}}
@@ -151,7 +155,7 @@ complete -c petstore -n {{quote "__petstore_at " $step.Path}} -f
 {{- end}}{{range .Words}}
 complete -c petstore -n {{quote "__petstore_at " $step.Path}} -d {{quote .Help}}
 {{- if not .Flag}} -a {{.Text}}
-{{- else}} -l {{slice .Text 2}}{{if .Values}} -x -a {{quote (join .Values)}}{{else if not .Alone}} -r -F{{end}}
+{{- else}} -l {{slice .Text 2}}{{if .Values}} -x -a {{quote (join .Values)}}{{else if .Profiles}} -x -a '(petstore profiles 2>/dev/null)'{{else if .TakesValue}} -r -F{{end}}
 {{- end}}
 {{- end}}{{end}}
 {{end}}

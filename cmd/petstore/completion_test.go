@@ -80,6 +80,7 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 		"petstore orders list --status c":         "cancelled completed",
 		"petstore orders place 7 --h":             "--help --hold",
 		"petstore serve nothing":                  "",
+		"petstore export --output ":               "", // the shell completes files
 	} {
 		const ask = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petstore; echo "${COMPREPLY[@]}"`
 		args := append([]string{"-c", ask, "bash", file}, strings.Split(typed, " ")...)
@@ -91,6 +92,44 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 		slices.Sort(got)
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q completes to %q, want %q", typed, got, want)
+		}
+	}
+}
+
+func TestShellsCompleteTheNamesOfProfiles(t *testing.T) {
+	t.Parallel()
+	config := t.TempDir()
+	profiles := filepath.Join(config, "petstore", "profiles")
+	if err := os.MkdirAll(profiles, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"default", "shop", "staging"} {
+		rewrite(t, filepath.Join(profiles, name+".json"), `{"server":"https://`+name+`.example.com","key":"pets_test_x"}`)
+	}
+	const (
+		inBash = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petstore; echo "${COMPREPLY[@]}"`
+		inZsh  = `compdef() {}; _describe() { print -- ${(P)2} }; source "$0"; words=("$@"); CURRENT=$#; _petstore`
+		inFish = `source $argv[1]; complete -C "$argv[2..-1]" | string replace -r '\t.*' ''`
+	)
+	for shell, ask := range map[string][]string{"bash": {"-c", inBash}, "zsh": {"-f", "-c", inZsh}, "fish": {"-N", "-c", inFish}} {
+		path := testservice.Program(t, shell, "install the package "+shell)
+		file := completionScript(t, shell)
+		for typed, want := range map[string]string{
+			"petstore pets list --profile s":    "shop staging",
+			"petstore logout --profile st":      "staging",
+			"petstore import x.csv --profile d": "default",
+		} {
+			command := exec.Command(path, append(append(ask, file), strings.Split(typed, " ")...)...)
+			command.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config, "PATH="+filepath.Dir(testservice.Build(t))+":"+os.Getenv("PATH"))
+			out, err := command.CombinedOutput()
+			got := strings.Fields(string(out))
+			if shell == "zsh" { // its own function leaves out what does not begin with the word
+				words := strings.Split(typed, " ")
+				got = slices.DeleteFunc(got, func(name string) bool { return !strings.HasPrefix(name, words[len(words)-1]) })
+			}
+			if err != nil || strings.Join(got, " ") != want {
+				t.Errorf("in %s, %q completes to %q, want %q (%v)", shell, typed, out, want, err)
+			}
 		}
 	}
 }

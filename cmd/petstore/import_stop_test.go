@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,14 +44,10 @@ func signalImport(t *testing.T, signal os.Signal, file string, env []string, arg
 	return said.String(), command.ProcessState.ExitCode()
 }
 
-// journalSize returns the size of all journals of a file.
+// journalSize returns the size of all journals of a file, whose name no other test uses.
 func journalSize(t *testing.T, file string) (size int64) {
 	t.Helper()
-	journals, err := filepath.Glob(file + ".imported-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, journal := range journals {
+	for _, journal := range journalsOf(t, file) {
 		if info, err := os.Stat(journal); err == nil {
 			size += info.Size()
 		}
@@ -65,7 +60,7 @@ func TestAKilledImportIntoADatabaseContinuesAndAddsNothingTwice(t *testing.T) {
 	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
 			const lines = 16_000
-			file := writeFile(t, "pets.csv", rowsOf(lines))
+			file := writeFile(t, "killed-"+kind+".csv", rowsOf(lines))
 			for range 4 {
 				signalImport(t, syscall.SIGKILL, file, nil, "--database", database)
 			}
@@ -79,7 +74,7 @@ func TestAKilledImportThroughTheAPIContinuesAndAddsNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	const lines = 3000
-	file := writeFile(t, "pets.csv", rowsOf(lines))
+	file := writeFile(t, "killed-server.csv", rowsOf(lines))
 	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}
 	for range 3 {
 		signalImport(t, syscall.SIGKILL, file, env)
@@ -96,7 +91,7 @@ func TestAnInterruptedImportSaysHowToContinue(t *testing.T) {
 	t.Parallel()
 	s := testservice.ServeRaced(t)
 	const lines = 20_000
-	file := writeFile(t, "pets.csv", rowsOf(lines))
+	file := writeFile(t, "interrupted.csv", rowsOf(lines))
 	env := []string{"PETSTORE_SERVER=" + s.URL, "PETSTORE_API_KEY=" + s.Key}
 	stderr, status := signalImport(t, syscall.SIGINT, file, env)
 	if status != 1 || !strings.Contains(stderr, "stopped; what was added stays; run the same command again to continue, which adds nothing twice") {

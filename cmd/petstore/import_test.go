@@ -210,12 +210,12 @@ func TestTheJournalPreventsDuplicatesWithoutIdempotencyRecordsInTheDatabase(t *t
 func TestAJournalOfAReplacedDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
-	file := writeFile(t, "pets.csv", rowsOf(50))
+	file := writeFile(t, "replaced.csv", rowsOf(50))
 	runImport(t, nil, 0, "Added 50 animals.", file, "--database", database)
 	if err := os.Remove(strings.TrimPrefix(database, "sqlite:")); err != nil {
 		t.Fatal(err)
 	}
-	runImport(t, nil, 1, ", but this database has had only 0; if it is new, or was restored from a backup older than the import, remove "+file+".imported-", file, "--database", database)
+	runImport(t, nil, 1, ", but this database has had only 0; if it is new, or was restored from a backup older than the import, remove "+journalsOf(t, file)[0], file, "--database", database)
 }
 
 func TestAnImportAfterARestoreSaysToRemoveTheJournal(t *testing.T) {
@@ -236,24 +236,84 @@ func TestAnImportAfterARestoreSaysToRemoveTheJournal(t *testing.T) {
 			if _, stderr, status := invoke(t, "backup", "--database", database, backup); status != 0 {
 				t.Fatal(stderr)
 			}
-			file := writeFile(t, "pets.csv", rowsOf(20))
+			file := writeFile(t, fmt.Sprintf("restored-%d.csv", c.before), rowsOf(20))
 			runImport(t, nil, 0, "Added 20 animals.", file, "--database", database)
 			if _, stderr, status := invoke(t, "restore", "--replace", "--database", database, backup); status != 0 {
 				t.Fatal(stderr)
 			}
-			runImport(t, nil, c.status, c.says+file+".imported-", file, "--database", database)
+			runImport(t, nil, c.status, c.says+journalsOf(t, file)[0], file, "--database", database)
 			if n := len(exported(t, database)); n != c.before {
 				t.Errorf("the store has %d animals", n)
 			}
-			journals, err := filepath.Glob(file + ".imported-*")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, journal := range journals {
+			for _, journal := range journalsOf(t, file) {
 				os.Remove(journal)
 			}
 			runImport(t, nil, 0, "Added 20 animals.", file, "--database", database)
 		})
+	}
+}
+
+func TestAnImportLeavesNothingBesideItsFile(t *testing.T) {
+	t.Parallel()
+	s, database := testservice.Serve(t), testservice.NewDatabase(t)
+	file := writeFile(t, "alone.csv", rowsOf(5))
+	runImport(t, asClient(s), 0, "Added 5 animals.", file)
+	runImport(t, nil, 0, "Added 5 animals.", file, "--database", database)
+	refused := map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": "pets_live_nobody"}
+	runImport(t, refused, 4, "unauthorized", file, "--label", "other")
+	if left := leftIn(t, filepath.Dir(file)); !slices.Equal(left, []string{"alone.csv"}) {
+		t.Errorf("beside the file there are %q", left)
+	}
+	journals := journalsOf(t, file)
+	if len(journals) != 2 || slices.ContainsFunc(journals, func(name string) bool { return strings.HasSuffix(name, ".lock") }) {
+		t.Errorf("in the state folder there are %q", journals)
+	}
+}
+
+func TestAFileHasOneJournalHoweverItsPathIsWritten(t *testing.T) {
+	t.Parallel()
+	database := testservice.NewDatabase(t)
+	file := writeFile(t, "named.csv", rowsOf(5))
+	runImport(t, nil, 0, "Added 5 animals.", file, "--database", database)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(here, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{relative, linkTo(t, file)} {
+		runImport(t, nil, 0, "Added 0 animals. Skipped 5 lines", path, "--database", database, "--format", "csv")
+	}
+	other := writeFile(t, "named.csv", rowsOf(5))
+	runImport(t, nil, 0, "Added 5 animals.", other, "--database", database)
+}
+
+func TestTheStateFolderHoldsTheJournals(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := writeFile(t, "pets.csv", rowsOf(5))
+	for _, c := range []struct{ variable, value, folder string }{
+		{"XDG_STATE_HOME", filepath.Join(home, "state"), "state"},
+		{"XDG_STATE_HOME", "", ".local/state"},
+		{"XDG_STATE_HOME", "relative", ".local/state"}, // the XDG specification says to ignore it
+	} {
+		command := testservice.Command(t, "import", file, "--database", testservice.NewDatabase(t))
+		command.Env = append(command.Env, "HOME="+home, c.variable+"="+c.value)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		folder := filepath.Join(home, c.folder, "petstore", "imports")
+		if journals := leftIn(t, folder); len(journals) == 0 {
+			t.Errorf("with %s=%s, %s is empty", c.variable, c.value, folder)
+		}
+		os.RemoveAll(filepath.Join(home, c.folder))
+	}
+	command := testservice.Command(t, "import", file, "--database", testservice.NewDatabase(t))
+	command.Env = append(command.Env, "HOME=", "XDG_STATE_HOME=")
+	if out, err := command.CombinedOutput(); err == nil || !strings.Contains(string(out), "set XDG_STATE_HOME") {
+		t.Errorf("without a home: %v %s", err, out)
 	}
 }
 

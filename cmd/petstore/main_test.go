@@ -2,8 +2,37 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 )
+
+// stateFolder is the variable that names the folder for journals of imports.
+const stateFolder = "XDG_STATE_HOME"
+
+// TestMain gives all tests and the commands that they start one folder for journals, instead of the user's.
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "petstore-state-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Setenv(stateFolder, folder)
+	status := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(status)
+}
+
+// journalsOf returns the journals of all imported files with that name.
+func journalsOf(t *testing.T, file string) []string {
+	t.Helper()
+	journals, err := filepath.Glob(filepath.Join(os.Getenv(stateFolder), "petstore", "imports", filepath.Base(file)+"-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return journals
+}
 
 // invoke runs a command in this process. It returns what the command printed and the status it would exit with.
 func invoke(t *testing.T, args ...string) (stdout, stderr string, status int) {
@@ -14,7 +43,13 @@ func invoke(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func invokeWith(t *testing.T, env map[string]string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	err := run(t.Context(), args, func(name string) string { return env[name] }, &out, &errs)
+	getenv := func(name string) string {
+		if value, set := env[name]; set || name != stateFolder {
+			return value
+		}
+		return os.Getenv(name)
+	}
+	err := run(t.Context(), args, getenv, &out, &errs)
 	if err != nil {
 		errs.WriteString(err.Error())
 	}

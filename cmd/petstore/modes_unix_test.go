@@ -67,7 +67,7 @@ func (h *home) write(t *testing.T, name, text string) {
 func (h *home) program(t testing.TB, args ...string) *exec.Cmd {
 	command := testservice.Command(t)
 	command.Dir = h.folder
-	command.Env = append(command.Env, "HOME="+h.folder, "XDG_CONFIG_HOME="+filepath.Join(h.folder, "config"), "TMPDIR="+h.folder)
+	command.Env = append(command.Env, "HOME="+h.folder, "XDG_CONFIG_HOME="+filepath.Join(h.folder, "config"), "XDG_STATE_HOME=", "TMPDIR="+h.folder)
 	command.Args = []string{"sh", "-c", "umask " + h.umask + `; exec "$@"`, "sh", testservice.Build(t)}
 	command.Path = "/bin/sh"
 	for _, arg := range args {

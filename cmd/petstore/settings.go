@@ -18,8 +18,8 @@ const variablePrefix = "PETSTORE_"
 
 // commandLineOnly are the flags that the environment cannot set, because they are meant for a single run.
 var commandLineOnly = []string{
-	"all", "bad-lines", "category", "check", "dry-run", "format", "help", "hold", "json", "label", "limit", "name", "now", "output", "pet",
-	"reference", "replace", "status", "strict", "yes",
+	"all", "bad-lines", "category", "check", "dry-run", "format", "header", "help", "hold", "include", "input", "json", "label", "limit",
+	"name", "now", "output", "pet", "reference", "replace", "status", "strict", "yes",
 }
 
 // variable returns the name of the environment variable that sets a flag, or "" if none does. No variable sets an optional

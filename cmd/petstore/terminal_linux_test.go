@@ -136,6 +136,42 @@ func TestAListOnATerminalIsATableThatFitsItsWidth(t *testing.T) {
 	}
 }
 
+func TestOrdersOnATerminalShowTheNamesOfTheAnimals(t *testing.T) {
+	t.Parallel()
+	database := testservice.NewDatabase(t)
+	s := testservice.Serve(t, "--database", database)
+	user := remoteUser{s, asClient(s)}
+	for _, name := range []string{"Rex", "Tom", "Kit"} {
+		user.does(t, "pets", "add", name, "--category", "1")
+	}
+	user.does(t, "orders", "place", "1")
+	user.does(t, "orders", "cancel", "1")
+	user.does(t, "pets", "delete", "1", "--yes")
+	showsPets := func(env map[string]string, want string, args ...string) {
+		t.Helper()
+		_, screen := runAtTerminal(t, 100, env, args...).wait(t)
+		var pets []string
+		for line := range strings.Lines(screen) {
+			pets = append(pets, strings.TrimSpace(line[strings.Index(screen, "PET"):strings.Index(screen, "STATUS")]))
+		}
+		if got := strings.Join(pets, ","); got != want {
+			t.Errorf("petstore %q shows the animals %s, want %s:\n%s", args, got, want, screen)
+		}
+	}
+	showsPets(user.env, "PET,2 Tom", "orders", "place", "2")
+	showsPets(user.env, "PET,2 Tom", "orders", "complete", "2")
+	showsPets(user.env, "PET,3 Kit", "orders", "place", "3")
+	showsPets(user.env, "PET,3 Kit", "orders", "show", "3")
+	showsPets(user.env, "PET,3 Kit,2 Tom,1", "orders", "list")
+	if piped := user.does(t, "orders", "list", "--status", "open"); !strings.HasPrefix(piped, "3\t3\topen\t") {
+		t.Errorf("in a pipe, orders list prints %q", piped)
+	}
+
+	few := smallKey(t, s, database, "--plan", "enterprise", "--per-minute", "6", "--per-day", "6")
+	showsPets(few, "PET,3,2,1", "orders", "list") // three names would cost more than half of the five requests left
+	showsPets(few, "PET,3 Kit", "orders", "list", "--status", "open")
+}
+
 func TestAListOnATerminalHasAtMost30Rows(t *testing.T) {
 	t.Parallel()
 	user := newRemoteUser(t)
@@ -225,5 +261,18 @@ func TestAWaitForTheRateLimitIsShownAndCanBeInterrupted(t *testing.T) {
 	list.types("\x03")
 	if status, screen := list.wait(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {
 		t.Errorf("after Ctrl-C pets list ended with %d:\n%s", status, screen)
+	}
+}
+
+func TestARawCallAtATerminalIndentsTheAnswerAndEscapesIt(t *testing.T) {
+	t.Parallel()
+	user := newRemoteUser(t)
+	user.does(t, "pets", "add", "a\u202eb", "--category", "1")
+	const want = "[\n  {\n    \"id\": 1,\n    \"name\": \"a\\u202eb\",\n    \"categoryId\": 1,\n    \"status\": \"available\"\n  }\n]\n"
+	if status, screen := runAtTerminal(t, 80, user.env, "api", "GET", "/pets").wait(t); status != 0 || screen != want {
+		t.Errorf("petstore api ended with %d and showed\n%s", status, screen)
+	}
+	if status, screen := runAtTerminal(t, 80, user.env, "api", "DELETE", "/pets/1").wait(t); status != 0 || screen != "" {
+		t.Errorf("petstore api DELETE ended with %d and showed\n%s", status, screen)
 	}
 }

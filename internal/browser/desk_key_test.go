@@ -1,10 +1,12 @@
 package browser
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"petstore/internal/testservice"
 )
@@ -46,6 +48,49 @@ func TestTheKeyIsRememberedOnlyIfChosen(t *testing.T) {
 	page.Click("#change-key")
 	page.Click("#forget-key")
 	page.Wait(kept + ` === "[0,0]"`)
+}
+
+func TestPetstoreOpenSignsInAtTheDesk(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal("Olive", "available"))
+	home, copies := t.TempDir(), t.TempDir()
+	script, seen := filepath.Join(copies, "browser"), filepath.Join(copies, "seen.html")
+	text := "#!/bin/sh\necho \"$@\" > " + copies + "/arguments\nstat -c %a \"$1\" > " + copies + "/mode\ncp \"$1\" " + seen + ".part && mv " + seen + ".part " + seen + "\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	command := testservice.Command(t, "open")
+	command.Env = append(command.Env, "BROWSER="+script, "HOME="+home, "PETSTORE_SERVER="+s.URL, "PETSTORE_API_KEY="+s.Key)
+	said := &testservice.Transcript{}
+	command.Stdout, command.Stderr = said, said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	testservice.Eventually(t, "the browser is started", time.Minute, func() bool {
+		_, err := os.Stat(seen)
+		return err == nil
+	})
+	command.Process.Signal(os.Interrupt) // instead of waiting until the browser has had time to read the file
+	if err := command.Wait(); err != nil || said.String() != "Opening "+s.URL+"/ in the browser.\n" {
+		t.Errorf("petstore open: %v, %s", err, said)
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("the home folder has %v, %v", left, err)
+	}
+	for file, want := range map[string]string{"mode": "600", "arguments": home + "/petstore-sign-in-"} {
+		if got, err := os.ReadFile(filepath.Join(copies, file)); err != nil || !strings.HasPrefix(string(got), want) || strings.Contains(string(got), s.Key) {
+			t.Errorf("the browser's %s: %s, %v", file, got, err)
+		}
+	}
+
+	page := testservice.Browser(t)
+	page.Open(s.URL + "/docs")
+	page.Open("file://" + seen)
+	page.Wait(showsExactly("Olive") + ` && ` + kept + ` === "[1,0]"`)
+	if address := testservice.Eval[string](page, "location.href"); address != s.URL+"/" {
+		t.Errorf("the address is %s", address)
+	}
 }
 
 func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {

@@ -16,7 +16,12 @@ import (
 type Flags struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"production or staging. A database and its keys belong to one environment."`
 	Database    string               `placeholder:"URL" help:"The database for animals, orders and keys: sqlite:FILE or postgres://user:password@host/name. The default is sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
-	Redis       string               `placeholder:"URL" help:"The Redis server in which several replicas count requests together: redis://host:6379. By default each replica counts its own. Only serve uses it; other commands ignore it."`
+}
+
+// UnusedRedis lets a command that does not count requests accept the --redis of the server and ignore it: scripts and
+// containers give all commands the same settings.
+type UnusedRedis struct {
+	Redis string `hidden:"" placeholder:"URL" help:"Ignored, because only serve counts requests."`
 }
 
 // Purpose says what a command does with the storage, and what it may do to the schema.

@@ -19,7 +19,7 @@ import (
 
 // Backup is the command that backs up an SQLite database.
 type Backup struct {
-	database.Flags
+	flags
 	File string `arg:"" help:"The new file to write, or - for standard output."`
 }
 

@@ -13,6 +13,7 @@ import (
 
 // Copy is the command that copies a database into another one.
 type Copy struct {
+	database.UnusedRedis
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"production or staging. Both databases must belong to it."`
 	From        string               `required:"" placeholder:"URL" help:"The database to copy from, which a server may be using: sqlite:FILE or postgres://user:password@host/name."`
 	To          string               `required:"" placeholder:"URL" help:"The database to copy into, in the same form. No server may have served from it yet."`

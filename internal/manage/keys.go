@@ -22,7 +22,7 @@ type Keys struct {
 }
 
 // keyFlags are the flags that all commands for keys have.
-type keyFlags struct{ database.Flags }
+type keyFlags struct{ flags }
 
 // Interrupted says how to find out what an interrupted command has done.
 func (keyFlags) Interrupted() string { return "petstore keys list shows what was done" }

@@ -8,8 +8,14 @@ import (
 	"petstore/internal/terminal"
 )
 
+// flags are the flags of a command on one database.
+type flags struct {
+	database.Flags
+	database.UnusedRedis
+}
+
 // Migrate is the command that brings a database to this version's schema.
-type Migrate struct{ database.Flags }
+type Migrate struct{ flags }
 
 // Interrupted says what is left of an interrupted migration.
 func (*Migrate) Interrupted() string { return "nothing is half done; run it again" }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"petstore/internal/database"
 	"petstore/internal/sqlite"
 	"petstore/internal/terminal"
 )
 
 // Restore is the command that restores a backup.
 type Restore struct {
-	database.Flags
+	flags
 	File    string `arg:"" help:"The backup to restore from."`
 	Replace bool   `help:"Replace the existing database, which is kept beside the new one under another name."`
 }

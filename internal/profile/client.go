@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -30,8 +29,8 @@ type Flags struct {
 }
 
 // With calls work with a client of the chosen server. It explains the error that work returns.
-func (f *Flags) With(con *terminal.Console, work func(*client.Client) error) error {
-	store, err := f.Client(con)
+func (f *Flags) With(con *terminal.Console, work func(*client.Client) error, options ...client.Option) error {
+	store, err := f.Client(con, options...)
 	if err != nil {
 		return err
 	}
@@ -55,24 +54,24 @@ func (f *Flags) Change(con *terminal.Console, work func(*client.Client) error) e
 }
 
 // Client returns a client of the chosen server. It sends no request.
-func (f *Flags) Client(con *terminal.Console) (*client.Client, error) {
-	p, err := f.target(con)
+func (f *Flags) Client(con *terminal.Console, options ...client.Option) (*client.Client, error) {
+	p, err := f.Target(con)
 	if err != nil {
 		return nil, err
 	}
-	return NewClient(con, p)
+	return NewClient(con, p, options...)
 }
 
 // NewClient returns a client of the server of a profile.
-func NewClient(con *terminal.Console, p Profile) (*client.Client, error) {
-	options := []client.Option{
+func NewClient(con *terminal.Console, p Profile, options ...client.Option) (*client.Client, error) {
+	all := []client.Option{
 		client.WithUserAgent("petstore-cli/" + con.Version),
 		client.WithRetries(4, 2*time.Minute),
 	}
 	if terminal.IsTerminal(con.Stderr) {
-		options = append(options, client.WithWaitNotice(waitNotice(con)))
+		all = append(all, client.WithWaitNotice(waitNotice(con)))
 	}
-	store, err := client.New(p.Server, p.Key, options...)
+	store, err := client.New(p.Server, p.Key, append(all, options...)...)
 	if err != nil {
 		return nil, terminal.KeyError{Err: err}
 	}
@@ -91,17 +90,16 @@ func waitNotice(con *terminal.Console) func(time.Duration, error) {
 			return
 		}
 		announcedUntil = until
-		seconds := int(math.Ceil(wait.Seconds()))
 		if errors.Is(reason, client.ErrRateLimited) {
-			con.Say("Waiting %d s for the rate limit.", seconds)
+			con.Say("Waiting %s for the rate limit.", terminal.Rough(wait))
 		} else {
-			con.Say("Trying again in %d s: %v", seconds, reason)
+			con.Say("Trying again in %s: %v", terminal.Rough(wait), reason)
 		}
 	}
 }
 
-// target returns the server to call and its key. A key stored for one server is never sent to another.
-func (f *Flags) target(con *terminal.Console) (Profile, error) {
+// Target returns the server to call and its key. A key stored for one server is never sent to another.
+func (f *Flags) Target(con *terminal.Console) (Profile, error) {
 	server, err := ParseServer(f.Server)
 	if err != nil {
 		return Profile{}, err

@@ -3,6 +3,8 @@ package remote
 import (
 	"cmp"
 	"context"
+	"strings"
+	"sync"
 	"time"
 
 	"petstore/client"
@@ -20,16 +22,17 @@ type Orders struct {
 	Cancel   ordersCancel   `cmd:"" help:"Cancel an open order, which makes its animal available again."`
 }
 
-// orderView returns how to show orders. On a terminal, a single column shows when an order was closed or expires, so that a
-// row fits.
-func orderView(con *terminal.Console) view[client.Order] {
+// orderView returns how to show orders. On a terminal, the names of animals that are known follow their ids, and a single
+// column shows when an order was closed or expires, so that a row fits.
+func orderView(con *terminal.Console, names map[int64]string) view[client.Order] {
 	v := fullOrderView
 	if terminal.IsTerminal(con.Stdout) {
 		const minutes = "2006-01-02 15:04"
 		v.titles = []string{"ID", "PET", "STATUS", "REFERENCE", "PLACED (UTC)", "UNTIL (UTC)"}
 		v.row = func(o client.Order) []string {
 			until := cmp.Or(formatTime(o.ClosedAt, minutes), formatTime(o.ExpiresAt, minutes))
-			return []string{number(o.ID), number(o.PetID), string(o.Status), o.Reference, formatTime(o.CreatedAt, minutes), until}
+			pet := strings.TrimSpace(number(o.PetID) + " " + names[o.PetID])
+			return []string{number(o.ID), pet, string(o.Status), o.Reference, formatTime(o.CreatedAt, minutes), until}
 		}
 	}
 	return v
@@ -84,10 +87,15 @@ func (c *ordersList) Run(ctx context.Context, con *terminal.Console) error {
 		return terminal.WrongUsage("--pet is %d; it must be the id of an animal, which is at least 1", *c.Pet)
 	}
 	return c.With(con, func(store *client.Client) error {
+		names := map[int64]string{}
 		query := client.OrderQuery{Status: orZero(c.Status), PetID: c.Pet}
-		return list(con, c.listFlags, orderView(con), func(limit int, cursor string) (client.Page[client.Order], error) {
+		return list(con, c.listFlags, orderView(con, names), func(limit int, cursor string) (client.Page[client.Order], error) {
 			query.Limit, query.Cursor = limit, cursor
-			return store.ListOrders(ctx, query)
+			page, err := store.ListOrders(ctx, query)
+			if terminal.IsTerminal(con.Stdout) && !c.JSON {
+				addPetNames(ctx, store, page.Items, names)
+			}
+			return page, err
 		})
 	})
 }
@@ -112,18 +120,57 @@ func (c *ordersPlace) Run(ctx context.Context, con *terminal.Console) error {
 		return terminal.WrongUsage("--hold is %s; it must be from 1m to 30d", hold)
 	}
 	return c.Change(con, func(store *client.Client) error {
-		return showOrder(con, c.showFlags)(store.PlaceOrder(ctx, client.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(orZero(c.Hold))}))
+		return showOrder(ctx, con, store, c.showFlags)(store.PlaceOrder(ctx, client.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(orZero(c.Hold))}))
 	})
 }
 
-// showOrder returns a function that prints the order, or returns the error, of a call to the API.
-func showOrder(con *terminal.Console, f showFlags) func(client.Order, error) error {
+// showOrder returns a function that prints the order, or returns the error, of a call to the API. On a terminal, it also
+// prints the name of the animal.
+func showOrder(ctx context.Context, con *terminal.Console, store *client.Client, f showFlags) func(client.Order, error) error {
 	return func(o client.Order, err error) error {
 		if err != nil {
 			return err
 		}
-		return show(con, f, orderView(con), o)
+		names := map[int64]string{}
+		if terminal.IsTerminal(con.Stdout) && !f.JSON {
+			addPetNames(ctx, store, []client.Order{o}, names)
+		}
+		return show(con, f, orderView(con, names), o)
 	}
+}
+
+// nameConcurrency is how many animals are looked up at once.
+const nameConcurrency = 8
+
+// addPetNames looks up the names of the animals of orders, unless names already has them. The name of an animal that was
+// deleted, or cannot be read, is empty. Each lookup is a request, so no names are added if they would cost more than half of
+// the requests that the key has left.
+func addPetNames(ctx context.Context, store *client.Client, orders []client.Order, names map[int64]string) {
+	var unknown []int64
+	for _, o := range orders {
+		if _, known := names[o.PetID]; !known {
+			names[o.PetID] = ""
+			unknown = append(unknown, o.PetID)
+		}
+	}
+	if left := store.Limits(); left.Limit > 0 && int64(len(unknown)) > left.Remaining/2 {
+		return
+	}
+	var mu sync.Mutex
+	var lookups sync.WaitGroup
+	slots := make(chan struct{}, nameConcurrency)
+	for _, id := range unknown {
+		slots <- struct{}{}
+		lookups.Go(func() {
+			defer func() { <-slots }()
+			if pet, err := store.FindPet(ctx, id); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				names[id] = pet.Name
+			}
+		})
+	}
+	lookups.Wait()
 }
 
 // orderFlags are the flags of a command for one order.
@@ -136,17 +183,23 @@ type orderFlags struct {
 type ordersShow struct{ orderFlags }
 
 func (c *ordersShow) Run(ctx context.Context, con *terminal.Console) error {
-	return c.With(con, func(store *client.Client) error { return showOrder(con, c.showFlags)(store.GetOrder(ctx, c.ID)) })
+	return c.With(con, func(store *client.Client) error {
+		return showOrder(ctx, con, store, c.showFlags)(store.GetOrder(ctx, c.ID))
+	})
 }
 
 type ordersComplete struct{ orderFlags }
 
 func (c *ordersComplete) Run(ctx context.Context, con *terminal.Console) error {
-	return c.Change(con, func(store *client.Client) error { return showOrder(con, c.showFlags)(store.CompleteOrder(ctx, c.ID)) })
+	return c.Change(con, func(store *client.Client) error {
+		return showOrder(ctx, con, store, c.showFlags)(store.CompleteOrder(ctx, c.ID))
+	})
 }
 
 type ordersCancel struct{ orderFlags }
 
 func (c *ordersCancel) Run(ctx context.Context, con *terminal.Console) error {
-	return c.Change(con, func(store *client.Client) error { return showOrder(con, c.showFlags)(store.CancelOrder(ctx, c.ID)) })
+	return c.Change(con, func(store *client.Client) error {
+		return showOrder(ctx, con, store, c.showFlags)(store.CancelOrder(ctx, c.ID))
+	})
 }

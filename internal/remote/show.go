@@ -1,4 +1,4 @@
-// Package remote holds the commands that call a server: pets, orders, categories, inventory, login and profiles.
+// Package remote holds the commands that call a server: pets, orders, categories, inventory, api, open, login and profiles.
 package remote
 
 import (

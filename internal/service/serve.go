@@ -24,6 +24,7 @@ import (
 // Serve is the command that serves the API.
 type Serve struct {
 	database.Flags
+	Redis           string            `placeholder:"URL" help:"The Redis server in which several replicas count requests together: redis://host:6379. By default each replica counts its own."`
 	Listen          string            `default:":8080" help:"The address on which the API listens."`
 	AdminListen     string            `default:"127.0.0.1:8081" help:"The address on which metrics, health and profiles are served; \"\" or off turns them off."`
 	BaseURL         string            `name:"base-url" placeholder:"URL" help:"The address that clients use, such as https://api.example.com/v1. Without it, links contain only a path."`

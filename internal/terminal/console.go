@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -18,11 +19,32 @@ type Console struct {
 	Stdout, Stderr io.Writer
 	// Version is the version of the program.
 	Version string
+
+	mu  sync.Mutex
+	bar bool // whether the cursor is at the end of a progress bar
 }
 
 // Say prints a message on standard error, so that it does not mix with the output of the command.
 func (con *Console) Say(format string, args ...any) {
+	con.mu.Lock()
+	defer con.mu.Unlock()
+	con.eraseBar()
 	fmt.Fprintln(con.Stderr, Escape(fmt.Sprintf(format, args...)))
+}
+
+func (con *Console) drawBar(text string) {
+	con.mu.Lock()
+	defer con.mu.Unlock()
+	fmt.Fprint(con.Stderr, "\r", text, "\x1b[K")
+	con.bar = true
+}
+
+// eraseBar erases the progress bar, if one is shown. The caller holds mu.
+func (con *Console) eraseBar() {
+	if con.bar {
+		fmt.Fprint(con.Stderr, "\r\x1b[K")
+		con.bar = false
+	}
 }
 
 // IsTerminal reports whether w is a terminal.

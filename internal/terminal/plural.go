@@ -1,6 +1,11 @@
 package terminal
 
-import "strconv"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
 
 // WithCommas writes n with commas between thousands, such as 25,000.
 func WithCommas(n int64) string {
@@ -25,4 +30,18 @@ func PluralIs(n int64, noun string) string {
 		return Plural(n, noun) + " is"
 	}
 	return Plural(n, noun) + " are"
+}
+
+// Rough returns a duration as a person would say it, such as "8 s", "25 min", "5 h" or "3 days".
+func Rough(d time.Duration) string {
+	in := func(unit time.Duration) int64 { return int64(math.Round(float64(d) / float64(unit))) }
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s", in(time.Second))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min", in(time.Minute))
+	case d < 36*time.Hour:
+		return fmt.Sprintf("%d h", in(time.Hour))
+	}
+	return WithCommas(in(24*time.Hour)) + " days"
 }

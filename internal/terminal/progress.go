@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,9 +16,9 @@ const (
 
 // Progress shows how far a long command is: with a progress bar on a terminal, with a line every few seconds elsewhere.
 type Progress struct {
-	out      io.Writer
 	unit     string // what is counted, such as "lines"
 	total    int64  // the final position, 0 if unknown
+	atLeast  func(now time.Time) time.Duration
 	start    time.Time
 	position atomic.Int64
 	count    atomic.Int64
@@ -28,17 +27,24 @@ type Progress struct {
 	stop     func()
 }
 
-// Progress starts to show progress up to total, which is 0 if unknown.
-func (con *Console) Progress(unit string, total int64) *Progress {
-	p := &Progress{out: con.Stderr, unit: unit, total: total, start: time.Now(), quit: make(chan struct{}), stopped: make(chan struct{})}
+// Progress starts to show progress up to total, which is 0 if unknown. The time left is estimated from the progress so far,
+// and is at least what atLeast returns, which may be nil.
+func (con *Console) Progress(unit string, total int64, atLeast func(now time.Time) time.Duration) *Progress {
+	p := &Progress{
+		unit: unit, total: total, atLeast: atLeast, start: time.Now(),
+		quit: make(chan struct{}), stopped: make(chan struct{}),
+	}
 	p.stop = sync.OnceFunc(func() {
 		close(p.quit)
 		<-p.stopped
+		con.mu.Lock()
+		defer con.mu.Unlock()
+		con.eraseBar()
 	})
 	if IsTerminal(con.Stderr) {
-		go p.show(redrawEvery, func(bar, text string) { fmt.Fprint(p.out, "\r", bar, text, "\x1b[K") }, func() { fmt.Fprint(p.out, "\r\x1b[K") })
+		go p.show(redrawEvery, func(bar, text string) { con.drawBar(bar + text) })
 	} else {
-		go p.show(reportEvery, func(_, text string) { fmt.Fprintln(p.out, text) }, func() {})
+		go p.show(reportEvery, func(_, text string) { con.Say("%s", text) })
 	}
 	return p
 }
@@ -55,31 +61,33 @@ func (p *Progress) Add(n int64) { p.count.Add(n) }
 // Count returns the count so far.
 func (p *Progress) Count() int64 { return p.count.Load() }
 
-func (p *Progress) show(every time.Duration, draw func(bar, text string), erase func()) {
+func (p *Progress) show(every time.Duration, draw func(bar, text string)) {
 	defer close(p.stopped)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-p.quit:
-			erase()
 			return
 		case now := <-tick.C:
-			draw(p.text(now.Sub(p.start)))
+			draw(p.text(now))
 		}
 	}
 }
 
 // text returns a progress bar, and the count, the rate and the time left, as far as they are known.
-func (p *Progress) text(elapsed time.Duration) (bar, text string) {
-	count, position := p.count.Load(), p.position.Load()
+func (p *Progress) text(now time.Time) (bar, text string) {
+	count, position, elapsed := p.count.Load(), p.position.Load(), now.Sub(p.start)
 	text = fmt.Sprintf("%s %s, %s/s", WithCommas(count), p.unit, WithCommas(int64(float64(count)/elapsed.Seconds())))
 	if p.total <= 0 || position <= 0 {
 		return "", text
 	}
 	share := min(1, float64(position)/float64(p.total))
-	left := time.Duration(float64(elapsed) * (1 - share) / share).Round(time.Second)
+	left := time.Duration(float64(elapsed) * (1 - share) / share)
+	if p.atLeast != nil {
+		left = max(left, p.atLeast(now))
+	}
 	filled := int(share * barWidth)
 	bar = fmt.Sprintf("[%s%s] ", strings.Repeat("=", filled), strings.Repeat(" ", barWidth-filled))
-	return bar, fmt.Sprintf("%d %%: %s, %s left", int(share*100), text, left)
+	return bar, fmt.Sprintf("%d %%: %s, %s left", int(share*100), text, Rough(left))
 }

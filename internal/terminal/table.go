@@ -21,7 +21,7 @@ type Table struct {
 }
 
 // shrinkable holds the titles of the columns that are truncated when a row is wider than the terminal.
-var shrinkable = map[string]bool{"NAME": true, "CATEGORY": true, "REFERENCE": true}
+var shrinkable = map[string]bool{"NAME": true, "PET": true, "CATEGORY": true, "REFERENCE": true}
 
 // minWidth is the smallest width to which a column is truncated.
 const minWidth = 8

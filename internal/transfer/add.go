@@ -141,6 +141,7 @@ func untilDone(ctx context.Context, items <-chan item) func(yield func(item) boo
 func (im *importer) addOne(ctx context.Context, it item, add create) (stored bool, err error) {
 	replayed, err := add(ctx, it)
 	im.progress.Add(1)
+	im.sent.Add(1)
 	bad := (*badLine)(nil)
 	switch {
 	case errors.As(err, &bad):

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"petstore/internal/database"
 	"petstore/internal/petstore"
 	"petstore/internal/terminal"
 	"petstore/internal/transfer"
@@ -23,16 +22,17 @@ func Example() {
 	if err := os.WriteFile(file, []byte("name,categoryId\nBiscuit,1\nPepper,2\n"), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	storage := database.Flags{Environment: petstore.Production, Database: "sqlite:" + filepath.Join(folder, "pets.db")}
-	con := &terminal.Console{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: io.Discard}
+	database := "sqlite:" + filepath.Join(folder, "pets.db")
+	env := map[string]string{"XDG_STATE_HOME": folder} // an import keeps its journal there
+	con := &terminal.Console{Getenv: func(name string) string { return env[name] }, Stdout: os.Stdout, Stderr: io.Discard}
 
-	in := transfer.Import{Storage: storage, File: file, Format: "auto", Concurrency: 1}
+	in := transfer.Import{Environment: petstore.Production, Database: database, File: file, Format: "auto", Concurrency: 1}
 	for range 2 { // the second import adds nothing
 		if err := in.Run(context.Background(), con); err != nil {
 			log.Fatal(err)
 		}
 	}
-	out := transfer.Export{Storage: storage, Format: "csv", Status: "any"}
+	out := transfer.Export{Environment: petstore.Production, Database: database, Format: "csv", Status: "any"}
 	if err := out.Run(context.Background(), con); err != nil {
 		log.Fatal(err)
 	}

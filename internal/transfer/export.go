@@ -10,6 +10,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"time"
 
 	"petstore/client"
 	"petstore/internal/database"
@@ -20,11 +22,13 @@ import (
 
 // Export is the command that writes animals to a file.
 type Export struct {
-	Server  profile.Flags  `embed:""`
-	Storage database.Flags `embed:""`
-	Output  string         `placeholder:"FILE" help:"The file to write, which appears only when it is complete. The default is standard output."`
-	Format  string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which goes by the extension of the file and is csv otherwise."`
-	Status  string         `enum:"any,available,pending,sold" default:"any" help:"Export only animals with this status: available, pending or sold."`
+	profile.Flags
+	database.UnusedRedis
+	Database    string               `placeholder:"URL" help:"Read the animals straight from this database instead of through a server: sqlite:FILE or postgres://user:password@host/name."`
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of that database: production or staging."`
+	Output      string               `placeholder:"FILE" help:"The file to write, which appears only when it is complete. The default is standard output."`
+	Format      string               `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which goes by the extension of the file and is csv otherwise."`
+	Status      string               `enum:"any,available,pending,sold" default:"any" help:"Export only animals with this status: available, pending or sold."`
 }
 
 // Interrupted says what is left of an interrupted export.
@@ -35,13 +39,14 @@ func (c *Export) Run(ctx context.Context, con *terminal.Console) error {
 	if err := refuseDatabase("--output", c.Output); err != nil {
 		return err
 	}
-	if err := checkTarget(c.Server, c.Storage); err != nil {
+	if err := checkTarget(c.Flags, c.Database); err != nil {
 		return err
 	}
-	if c.Storage.Database == "" {
-		return c.Server.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) })
+	if c.Database == "" {
+		return c.With(con, func(store *client.Client) error { return c.fromServer(ctx, con, store) }, untilTomorrow)
 	}
-	return c.Storage.With(ctx, database.ToUse, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
+	flags := database.Flags{Environment: c.Environment, Database: c.Database}
+	return flags.With(ctx, database.ToUse, func(storage *database.Storage) error { return c.fromStorage(ctx, con, storage) })
 }
 
 func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *client.Client) error {
@@ -49,9 +54,15 @@ func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *c
 	if err != nil {
 		return err
 	}
-	total := petstore.Inventory{Available: counted.Available, Pending: counted.Pending, Sold: counted.Sold}
-	return c.write(ctx, con, c.count(total), func(yield func(exportedPet, error) bool) {
-		for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.PetStatus(c.status().String())}) {
+	total := c.count(petstore.Inventory{Available: counted.Available, Pending: counted.Pending, Sold: counted.Sold})
+	var read atomic.Int64
+	timeLeft, err := c.estimate(ctx, con, store, total, &read)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, con, total, timeLeft, func(yield func(exportedPet, error) bool) {
+		for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.PetStatus(c.status().String()), Limit: serverPage}) {
+			read.Add(1)
 			if !yield(exportedPet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: string(pet.Status)}, err) {
 				return
 			}
@@ -59,16 +70,18 @@ func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *c
 	})
 }
 
-// exportPage is how many animals an export reads from a database at once.
-const exportPage = 1000
+const (
+	serverPage   = 100  // how many animals an export reads from a server with one request
+	databasePage = 1000 // how many animals it reads from a database at once
+)
 
 func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage petstore.Storage) error {
 	counted, err := storage.Inventory(ctx)
 	if err != nil {
 		return err
 	}
-	return c.write(ctx, con, c.count(counted), func(yield func(exportedPet, error) bool) {
-		query := petstore.PetQuery{Status: c.status(), Limit: exportPage}
+	return c.write(ctx, con, c.count(counted), nil, func(yield func(exportedPet, error) bool) {
+		query := petstore.PetQuery{Status: c.status(), Limit: databasePage}
 		for {
 			page, err := storage.ListPets(ctx, query)
 			if err != nil {
@@ -81,7 +94,7 @@ func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage
 				}
 				query.Before = pet.ID
 			}
-			if len(page) < exportPage {
+			if len(page) < databasePage {
 				return
 			}
 		}
@@ -108,8 +121,8 @@ func (c *Export) count(all petstore.Inventory) int64 {
 }
 
 // write writes animals to the output file, or to standard output if there is none.
-func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, pets iter.Seq2[exportedPet, error]) error {
-	progress := con.Progress("animals", total)
+func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, timeLeft func(time.Time) time.Duration, pets iter.Seq2[exportedPet, error]) error {
+	progress := con.Progress("animals", total, timeLeft)
 	defer progress.Stop()
 	writeAll := func(out io.Writer) error { return c.writeTo(out, progress, pets) }
 	var err error

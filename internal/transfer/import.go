@@ -3,28 +3,31 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"petstore/internal/database"
+	"petstore/internal/petstore"
 	"petstore/internal/profile"
 	"petstore/internal/terminal"
 )
 
 // Import is the command that adds the animals of a file.
 type Import struct {
-	Server      profile.Flags  `embed:""`
-	Storage     database.Flags `embed:""`
-	File        string         `arg:"" help:"The file to import, or - for standard input: either CSV with the columns name, categoryId and optionally status, or JSON Lines."`
-	Format      string         `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which recognizes the format by the extension of the file, or else by its first character."`
-	Concurrency int64          `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
-	Strict      bool           `help:"Add nothing if any line is bad. This needs a file that can be read twice."`
-	DryRun      bool           `help:"Only check the lines, and add nothing."`
-	BadLines    string         `placeholder:"FILE" help:"The file that lists the bad lines and what is wrong with them. The default is the name of the imported file with .bad.txt added."`
-	Label       string         `placeholder:"TEXT" help:"Import lines again that were imported without a label or with another one. A line is imported once for each label."`
+	profile.Flags
+	database.UnusedRedis
+	Database    string               `placeholder:"URL" help:"Add the animals straight to this database instead of through a server: sqlite:FILE or postgres://user:password@host/name. No server may be using an SQLite file."`
+	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of that database: production or staging."`
+	File        string               `arg:"" help:"The file to import, or - for standard input: either CSV with the columns name, categoryId and optionally status, or JSON Lines."`
+	Format      string               `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which recognizes the format by the extension of the file, or else by its first character."`
+	Concurrency int64                `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
+	Strict      bool                 `help:"Add nothing if any line is bad. This needs a file that can be read twice."`
+	DryRun      bool                 `help:"Only check the lines, and add nothing."`
+	BadLines    string               `placeholder:"FILE" help:"The file that lists the bad lines and what is wrong with them. The default is the name of the imported file with .bad.txt added."`
+	Label       string               `placeholder:"TEXT" help:"Import lines again that were imported without a label or with another one. A line is imported once for each label."`
 }
 
 const interruptedImport = "what was added stays; run the same command again to continue, which adds nothing twice"
@@ -52,23 +55,22 @@ func (c *Import) Run(ctx context.Context, con *terminal.Console) error {
 	if c.Strict && (c.File == "-" || !file.isRegular()) {
 		return terminal.WrongUsage("--strict reads the lines twice, so it needs a regular file, not a pipe")
 	}
-	im := &importer{con: con, file: file, label: c.Label, ledger: newLedger(), badLines: badLineReport{name: c.badLinesName()}}
+	im := &importer{con: con, file: file, format: c.format(), label: c.Label, ledger: newLedger(), badLines: badLineReport{name: c.badLinesName()}}
 	if err := im.badLines.checkName(file); err != nil {
 		return err
 	}
 	defer im.badLines.close()
 	if c.DryRun || c.Strict {
-		if err := im.checkAll(ctx, c.format(), c.DryRun); err != nil || c.DryRun {
+		if err := im.checkAll(ctx, c.DryRun); err != nil || c.DryRun {
 			return err
 		}
 	}
-	if im.reader, err = im.newReader(ctx, c.format()); err != nil {
+	if im.reader, err = im.newReader(ctx); err != nil {
 		return c.nameFile(err)
 	}
 	if ignored := im.reader.ignoredColumns(); len(ignored) > 0 {
 		fmt.Fprintf(con.Stderr, "Ignoring unknown columns: %s\n", terminal.Escape(strings.Join(ignored, ", ")))
 	}
-	im.progress = con.Progress("lines", file.size())
 	return im.summarize(c.add(ctx, im))
 }
 
@@ -76,12 +78,12 @@ func (c *Import) checkFlags() error {
 	if c.Concurrency < 1 || c.Concurrency > 256 {
 		return terminal.WrongUsage("--concurrency is %d; it must be from 1 to 256", c.Concurrency)
 	}
-	return checkTarget(c.Server, c.Storage)
+	return checkTarget(c.Flags, c.Database)
 }
 
 // checkTarget refuses flags that choose both a server and a database.
-func checkTarget(server profile.Flags, storage database.Flags) error {
-	if storage.Database != "" && (server.Server != "" || server.Profile != "") {
+func checkTarget(server profile.Flags, database string) error {
+	if database != "" && (server.Server != "" || server.Profile != "") {
 		return terminal.WrongUsage("--database cannot be combined with --server or --profile; give one of them")
 	}
 	return nil
@@ -132,14 +134,16 @@ func (c *Import) nameFile(err error) error {
 
 // add adds the lines to the server or the database that the flags choose.
 func (c *Import) add(ctx context.Context, im *importer) error {
-	if c.Storage.Database == "" {
+	if c.Database == "" {
 		return c.addToServer(ctx, im)
 	}
-	storage, err := c.Storage.Open(ctx, database.ToFill, database.Watch{})
+	flags := database.Flags{Environment: c.Environment, Database: c.Database}
+	storage, err := flags.Open(ctx, database.ToFill, database.Watch{})
 	if err != nil {
 		return err
 	}
 	defer storage.Close()
+	im.showProgress(nil)
 	if c.File == "-" || !im.file.isRegular() {
 		return im.addOneByOne(ctx, storageConcurrency, createInStorage(storage))
 	}
@@ -147,7 +151,7 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 	if err != nil {
 		return err
 	}
-	if err := im.openJournal(c.journalName(target), confirmBlock(ctx, storage)); err != nil {
+	if err := im.openJournal(c.File, target, confirmBlock(ctx, storage)); err != nil {
 		return err
 	}
 	defer im.journal.close()
@@ -158,22 +162,20 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 }
 
 func (c *Import) addToServer(ctx context.Context, im *importer) error {
-	store, err := c.Server.Client(im.con)
+	store, err := c.Client(im.con, untilTomorrow)
 	if err != nil {
 		return err
 	}
+	var timeLeft func(time.Time) time.Duration
 	if im.file.isRegular() && c.File != "-" {
-		if err := im.openJournal(c.journalName(store.String()), nil); err != nil {
+		if err := im.openJournal(c.File, store.String(), nil); err != nil {
 			return err
 		}
 		defer im.journal.close()
+		if timeLeft, err = im.estimate(ctx, store); err != nil {
+			return err
+		}
 	}
+	im.showProgress(timeLeft)
 	return im.addOneByOne(ctx, int(c.Concurrency), createOnServer(store))
-}
-
-// journalName returns the name of the journal, which is beside the file. Each server or database that the file is imported
-// into has a journal of its own.
-func (c *Import) journalName(target string) string {
-	sum := sha256.Sum256([]byte(target))
-	return fmt.Sprintf("%s.imported-%x", c.File, sum[:4])
 }

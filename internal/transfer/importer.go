@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"petstore/internal/profile"
 	"petstore/internal/terminal"
@@ -15,6 +16,7 @@ import (
 type importer struct {
 	con      *terminal.Console
 	file     *stableFile
+	format   fileFormat
 	label    string
 	reader   *petReader
 	ledger   *ledger
@@ -22,6 +24,7 @@ type importer struct {
 	badLines badLineReport
 
 	journaled    int64        // the number of lines in the journal at the start
+	sent         atomic.Int64 // counts the lines for which addOne is done
 	added, known atomic.Int64 // known counts the lines that an earlier import added
 	progress     *terminal.Progress
 }
@@ -33,8 +36,13 @@ type item struct {
 }
 
 // newReader starts to read the file.
-func (im *importer) newReader(ctx context.Context, format fileFormat) (*petReader, error) {
-	return newPetReader(im.source(ctx), format)
+func (im *importer) newReader(ctx context.Context) (*petReader, error) {
+	return newPetReader(im.source(ctx), im.format)
+}
+
+// showProgress starts to show progress. The time left is at least what timeLeft returns, which may be nil.
+func (im *importer) showProgress(timeLeft func(time.Time) time.Duration) {
+	im.progress = im.con.Progress("lines", im.file.size(), timeLeft)
 }
 
 // source returns the file. Reading from a pipe fails when ctx ends, because otherwise it could wait forever for the next
@@ -52,8 +60,12 @@ func (im *importer) source(ctx context.Context) io.Reader {
 	return out
 }
 
-// openJournal opens the journal and loads it with confirm.
-func (im *importer) openJournal(name string, confirm func(blockID) (bool, error)) (err error) {
+// openJournal opens the journal of a file and a target, and loads it with confirm.
+func (im *importer) openJournal(file, target string, confirm func(blockID) (bool, error)) error {
+	name, err := journalName(im.con, file, target)
+	if err != nil {
+		return err
+	}
 	if im.journal, err = openJournal(name); err != nil {
 		return err
 	}
@@ -89,15 +101,15 @@ func (im *importer) next() (item, error) {
 
 // checkAll reads the whole file and fails if a line is bad. Unless dryRun is set, it then returns to the beginning of the
 // file.
-func (im *importer) checkAll(ctx context.Context, format fileFormat, dryRun bool) error {
-	reader, err := im.newReader(ctx, format)
+func (im *importer) checkAll(ctx context.Context, dryRun bool) error {
+	reader, err := im.newReader(ctx)
 	if err != nil {
 		return fmt.Errorf("%w; nothing was added", err)
 	}
 	if err := im.badLines.removeOld(); err != nil {
 		return err
 	}
-	progress := im.con.Progress("lines checked", im.file.size())
+	progress := im.con.Progress("lines checked", im.file.size(), nil)
 	defer progress.Stop()
 	var good int64
 	for ctx.Err() == nil {
@@ -134,7 +146,9 @@ func (im *importer) checkAll(ctx context.Context, format fileFormat, dryRun bool
 
 // summarize says how many animals were added. It returns err, the error of the import, with what is left to do.
 func (im *importer) summarize(err error) error {
-	im.progress.Stop()
+	if im.progress != nil {
+		im.progress.Stop()
+	}
 	added, known := im.added.Load(), im.known.Load()
 	if err == nil || added+known > 0 {
 		fmt.Fprintf(im.con.Stderr, "Added %s.", terminal.Plural(added, "animal"))

@@ -2,17 +2,17 @@ package transfer
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 
 	"petstore/internal/petstore"
+	"petstore/internal/terminal"
 )
 
-// importerWith returns an importer that has a journal and no file to read.
-func importerWith(t *testing.T, journal string, confirm func(blockID) (bool, error)) *importer {
+// importerWith returns an importer that has a journal in that state folder and no file to read.
+func importerWith(t *testing.T, state string, confirm func(blockID) (bool, error)) *importer {
 	t.Helper()
-	im := &importer{ledger: newLedger()}
-	if err := im.openJournal(journal, confirm); err != nil {
+	im := &importer{con: &terminal.Console{Getenv: func(string) string { return state }}, ledger: newLedger()}
+	if err := im.openJournal(state, "target", confirm); err != nil {
 		t.Fatal(err)
 	}
 	return im
@@ -27,14 +27,14 @@ func (unanswered) AddPets(context.Context, []petstore.NewPet, *petstore.Idempote
 
 func TestLinesAreInTheJournalBeforeTheyAreStored(t *testing.T) {
 	t.Parallel()
-	journal := filepath.Join(t.TempDir(), "journal")
-	im := importerWith(t, journal, nil)
+	state := t.TempDir()
+	im := importerWith(t, state, nil)
 	if err := im.addBatch(t.Context(), unanswered{}, []item{{lineID: lineID{count: 1}}}); !petstore.IsCode(err, petstore.OutcomeUnknown) {
 		t.Fatal(err)
 	}
 	im.journal.close()
 	asked := 0
-	again := importerWith(t, journal, func(blockID) (bool, error) { asked++; return true, nil })
+	again := importerWith(t, state, func(blockID) (bool, error) { asked++; return true, nil })
 	defer again.journal.close()
 	if asked != 1 || again.journaled != 1 {
 		t.Errorf("the database was asked %d times, and the journal has %d lines", asked, again.journaled)
@@ -49,13 +49,13 @@ func TestMoreLinesThanABlockHoldsAreJournaled(t *testing.T) {
 		acknowledged <- lineID{count: i + 1}
 	}
 	close(acknowledged)
-	journal := filepath.Join(t.TempDir(), "journal")
-	im := importerWith(t, journal, nil)
+	state := t.TempDir()
+	im := importerWith(t, state, nil)
 	if err := im.writeJournal(acknowledged); err != nil {
 		t.Fatal(err)
 	}
 	im.journal.close()
-	again := importerWith(t, journal, nil)
+	again := importerWith(t, state, nil)
 	defer again.journal.close()
 	if again.journaled != lines {
 		t.Errorf("the journal has %d lines", again.journaled)

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 
 	"github.com/gofrs/flock"
 )
@@ -36,27 +38,59 @@ const (
 	maxBlockLines   = 2000
 )
 
-// openJournal opens the journal with that name, or creates it. No other import can open it until it is closed.
+// openJournal opens the journal with that name, or creates it and its folder. No other import can open it until it is
+// closed.
 func openJournal(name string) (*journal, error) {
-	lock := flock.New(name + ".lock")
-	locked, err := lock.TryLock()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the journal of the import cannot be created beside the file; copy the file to a folder where you may write, or pass it on standard input: %w", err)
-	case !locked:
-		return nil, errors.New("another import of this file is running; wait until it has finished")
+	lock, err := lockJournal(name)
+	if err != nil {
+		return nil, err
 	}
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		lock.Close()
-		return nil, err
+		return nil, errors.Join(noJournal(err), unlock(lock))
 	}
 	return &journal{file, lock}, nil
 }
 
+// lockJournal takes the lock of a journal. A lock whose file was removed by its last holder keeps nobody else out, so it
+// does not count.
+func lockJournal(name string) (*flock.Flock, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, noJournal(err)
+	}
+	lock := flock.New(name + ".lock")
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, noJournal(err)
+	}
+	held, err1 := lock.Stat()
+	there, err2 := os.Stat(lock.Path())
+	if !locked || err1 != nil || err2 != nil || !os.SameFile(held, there) {
+		lock.Close()
+		return nil, errors.New("another import of this file is running; wait until it has finished")
+	}
+	return lock, nil
+}
+
+// unlock removes the file of the lock and releases the lock. The file is removed first, because afterwards it may be the lock
+// of another import. Windows removes no file that is open, so there it is removed last, and never if another import has it.
+func unlock(lock *flock.Flock) error {
+	if runtime.GOOS != "windows" {
+		os.Remove(lock.Path())
+		return lock.Close()
+	}
+	err := lock.Close()
+	os.Remove(lock.Path())
+	return err
+}
+
+func noJournal(err error) error {
+	return fmt.Errorf("the journal of the import cannot be created; set XDG_STATE_HOME to a folder where you may write, or pass the file on standard input: %w", err)
+}
+
 func (j *journal) name() string { return j.file.Name() }
 
-func (j *journal) close() error { return errors.Join(j.file.Close(), j.lock.Close()) }
+func (j *journal) close() error { return errors.Join(j.file.Close(), unlock(j.lock)) }
 
 // load marks the lines of all blocks as stored in the ledger and returns how many there are. It removes an incomplete block
 // from the end of the journal. If the journal is not sealed and confirm is not nil, load asks confirm whether the last block

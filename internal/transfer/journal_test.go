@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -48,8 +51,12 @@ func TestALedgerCountsLikeTwoMaps(t *testing.T) {
 			stored[fmt.Sprint(b, count)] = true
 			l.markStored(lineID{content(b), count}.short())
 		}
-		for range rapid.IntRange(0, 1500).Draw(t, "lines") {
-			b := rapid.ByteRange(0, 3).Draw(t, "b")
+		lines := rapid.SliceOfN(rapid.ByteRange(0, 3), 0, 1500)
+		for _, b := range lines.Draw(t, "lines of an earlier reading") {
+			l.identify(content(b))
+		}
+		l.forgetSeen()
+		for _, b := range lines.Draw(t, "lines") {
 			seen[b]++
 			id, isStored := l.identify(content(b))
 			if id.count != seen[b] || isStored != stored[fmt.Sprint(b, seen[b])] {
@@ -229,6 +236,33 @@ func TestAJournalIsOpenInOneImportAtATime(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// The end of an import removes the file of its lock, which others may have opened by then.
+func TestImportsThatStartWhileAnotherEndsDoNotShareAJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	var open, opened atomic.Int64
+	var imports sync.WaitGroup
+	for range 8 {
+		imports.Go(func() {
+			for range 2000 {
+				j, err := openJournal(path)
+				if err != nil {
+					continue
+				}
+				if opened.Add(1); open.Add(1) > 1 {
+					t.Error("two imports have the journal open")
+				}
+				runtime.Gosched()
+				open.Add(-1)
+				j.close()
+			}
+		})
+	}
+	imports.Wait()
+	if left, _ := filepath.Glob(path + ".lock"); left != nil || opened.Load() == 0 {
+		t.Errorf("after %d imports, %q is left", opened.Load(), left)
+	}
 }
 
 func TestAFileThatIsNotAJournalIsLeftAsItIs(t *testing.T) {

@@ -70,6 +70,20 @@ func (l *ledger) identify(content [16]byte) (id lineID, stored bool) {
 	return id, c.seen <= c.stored || ahead
 }
 
+// forgetSeen lets identify begin again with the first line of the file.
+func (l *ledger) forgetSeen() {
+	for _, list := range l.lists {
+		for i := range list {
+			if list[i]>>hashBits&0xff != isLarge {
+				list[i] &^= 0xff << hashBits
+			}
+		}
+	}
+	for hash, c := range l.large {
+		l.large[hash] = counts{stored: c.stored}
+	}
+}
+
 // markStored records that a line is stored.
 func (l *ledger) markStored(id shortID) {
 	slot, c := l.find(id.hash)

@@ -1,0 +1,96 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"petstore/client"
+	"petstore/internal/terminal"
+)
+
+const (
+	// smallFile is the size of a file that needs no estimate: its lines fit into a minute of the smallest plan.
+	smallFile = 1 << 10
+	// minLine is the length of the shortest line, such as "x,1" and its line break.
+	minLine = 4
+	// fewPages is how many pages of an export need no estimate.
+	fewPages = 60
+)
+
+// estimate returns how long the limits of the key make the import take, as a function that the progress calls, or nil if
+// they do not matter. If the import takes more than an hour, estimate says so.
+func (im *importer) estimate(ctx context.Context, store *client.Client) (timeLeft func(time.Time) time.Duration, err error) {
+	if im.file.size() < smallFile {
+		return nil, nil
+	}
+	limits, err := keyLimits(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	p := &pace{store: store, limits: limits, total: im.file.size() / minLine, sent: im.sent.Load}
+	if p.timeLeft(time.Now()) == 0 {
+		return nil, nil
+	}
+	if p.total, err = im.countNew(ctx); err != nil {
+		return nil, err
+	}
+	p.announce(im.con, "Adding "+terminal.Plural(p.total, "line"), "If you stop the import, the same command continues it.")
+	return p.timeLeft, nil
+}
+
+// estimate returns how long the limits of the key make the export take, as a function that the progress calls, or nil if
+// they do not matter. If the export takes more than an hour, estimate says so. The count read grows with the export.
+func (c *Export) estimate(ctx context.Context, con *terminal.Console, store *client.Client, total int64, read *atomic.Int64) (timeLeft func(time.Time) time.Duration, err error) {
+	pages := (total + serverPage - 1) / serverPage
+	if pages <= fewPages {
+		return nil, nil
+	}
+	limits, err := keyLimits(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	p := &pace{store: store, limits: limits, total: pages, sent: func() int64 { return read.Load() / serverPage }}
+	p.announce(con, "Exporting "+terminal.Plural(total, "animal"), "If you stop the export, it has to begin again.")
+	return p.timeLeft, nil
+}
+
+// countNew reads the file and returns how many lines no earlier import has added. Then it returns to the beginning of the
+// file.
+func (im *importer) countNew(ctx context.Context) (n int64, err error) {
+	if _, err := im.file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	reader, err := im.newReader(ctx)
+	if err != nil {
+		return 0, err
+	}
+	progress := im.con.Progress("lines counted", im.file.size(), nil)
+	defer progress.Stop()
+	for ctx.Err() == nil {
+		line, err := reader.Next()
+		progress.SetPosition(reader.offset)
+		progress.Add(1)
+		if err == io.EOF {
+			break
+		} else if errors.As(err, new(*badLine)) {
+			continue
+		} else if err != nil {
+			return 0, err
+		}
+		if _, stored := im.ledger.identify(contentHash(line.Pet, im.label)); !stored {
+			n++
+		}
+	}
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	im.ledger.forgetSeen()
+	if _, err := im.file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	im.reader, err = im.newReader(ctx)
+	return n, err
+}
