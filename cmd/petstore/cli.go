@@ -34,7 +34,7 @@ type cli struct {
 	Logout     remote.Logout     `cmd:"" group:"Call a server:" help:"Delete a profile that petstore login has stored."`
 	Profiles   remote.Profiles   `cmd:"" group:"Call a server:" help:"List the profiles that petstore login has stored, without their keys."`
 	Pets       remote.Pets       `cmd:"" group:"Call a server:" help:"List, add, show, edit and delete animals."`
-	Orders     remote.Orders     `cmd:"" group:"Call a server:" help:"List, place, show, complete and cancel orders."`
+	Orders     remote.Orders     `cmd:"" group:"Call a server:" help:"List, place, show, change, complete and cancel orders."`
 	Categories remote.Categories `cmd:"" group:"Call a server:" help:"List, add, name and delete categories."`
 	Inventory  remote.Inventory  `cmd:"" group:"Call a server:" help:"Count the animals by their status."`
 	API        remote.API        `cmd:"" name:"api" group:"Call a server:" help:"Send one request to the API with your key, and print the answer."`

@@ -51,6 +51,8 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"orders place 7 --hold x":                     `--hold: "x" is not a duration such as 90d, 36h or 45m (see petstore orders place --help)`,
 		"orders place 7 --hold 0":                     `--hold is 0s; it must be from 1m to 30d (see petstore orders place --help)`,
 		"orders place 7 --hold 31d":                   `--hold is 744h0m0s; it must be from 1m to 30d (see petstore orders place --help)`,
+		"orders edit 7":                               `there is nothing to change; give at least one of --reference and --hold (see petstore orders edit --help)`,
+		"orders edit 7 --hold 59s":                    `--hold is 59s; it must be from 1m to 30d (see petstore orders edit --help)`,
 		"orders place 7 --hold 59s":                   `--hold is 59s; it must be from 1m to 30d (see petstore orders place --help)`,
 		"orders list --pet 0":                         `--pet is 0; it must be the id of an animal, which is at least 1 (see petstore orders list --help)`,
 		"pets list --server http://h?":                `--server is "http://h?"; it must be an address such as https://api.example.com (see petstore pets list --help)`,

@@ -81,6 +81,10 @@ func TestOrdersAndCategoriesAreManagedFromTheCommandLine(t *testing.T) {
 	if row := strings.Split(user.does(t, "orders", "show", "1"), "\t"); len(row) != 7 || !slices.Equal(row[:4], []string{"1", "2", "open", "shop 7"}) {
 		t.Errorf("orders show printed %q", row)
 	}
+	edited := testservice.Decode[order](t, user.does(t, "orders", "edit", "1", "--reference", "", "--hold", "2d", "--json"))
+	if before := testservice.Decode[order](t, placed); edited.Reference != "" || edited.ExpiresAt <= before.ExpiresAt || edited.CreatedAt != before.CreatedAt {
+		t.Errorf("orders edit changed %+v to %+v", before, edited)
+	}
 	user.does(t, "orders", "place", "3")
 	if got := testservice.Decode[order](t, user.does(t, "orders", "complete", "1", "--json")); got.Status != "completed" || got.ClosedAt == "" {
 		t.Errorf("orders complete: %+v", got)

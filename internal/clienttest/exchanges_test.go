@@ -107,6 +107,7 @@ func ask(t *testing.T, store *client.Client, method, target string, meta client.
 		"GET orders":            func() { got, more, err = listed(store.ListOrders(ctx, client.OrderQuery{}, meta)) },
 		"POST orders":           func() { got, err = store.PlaceOrder(ctx, client.NewOrder{}, meta) },
 		"GET orders/":           func() { got, err = store.GetOrder(ctx, 1, meta) },
+		"PATCH orders/":         func() { got, err = store.UpdateOrder(ctx, 1, client.OrderPatch{}, meta) },
 		"POST orders//complete": func() { got, err = store.CompleteOrder(ctx, 1, meta) },
 		"POST orders//cancel":   func() { got, err = store.CancelOrder(ctx, 1, meta) },
 	}

@@ -116,11 +116,18 @@ func TestOrdersHoldAnimals(t *testing.T) {
 	wantRefusal(t, err, client.ErrInvalidField, 400)
 	wantRefusal(t, store.DeletePet(ctx, pet.ID), client.ErrPetReserved, 409)
 
+	none, hold := "", 2*time.Hour
+	order = must(store.UpdateOrder(ctx, order.ID, client.OrderPatch{Reference: &none, Hold: &hold}))(t)
+	if order.Reference != "" || order.ExpiresAt.Sub(order.CreatedAt) < hold {
+		t.Errorf("changed to %+v", order)
+	}
 	cancelled := must(store.CancelOrder(ctx, order.ID))(t)
 	if cancelled.Status != client.Cancelled || cancelled.ClosedAt.IsZero() {
 		t.Errorf("cancelled %+v", cancelled)
 	}
 	_, err = store.CompleteOrder(ctx, order.ID)
+	wantRefusal(t, err, client.ErrOrderClosed, 409)
+	_, err = store.UpdateOrder(ctx, order.ID, client.OrderPatch{Hold: &hold})
 	wantRefusal(t, err, client.ErrOrderClosed, 409)
 	second := must(store.PlaceOrder(ctx, client.NewOrder{PetID: pet.ID}))(t)
 	if hold := second.ExpiresAt.Sub(second.CreatedAt); hold != petstore.DefaultHold {

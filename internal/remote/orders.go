@@ -18,6 +18,7 @@ type Orders struct {
 	List     ordersList     `cmd:"" aliases:"ls" help:"List orders, newest first."`
 	Place    ordersPlace    `cmd:"" aliases:"create,add" help:"Place an order, which holds an available animal, and show the order."`
 	Show     ordersShow     `cmd:"" aliases:"view,get" help:"Show an order."`
+	Edit     ordersEdit     `cmd:"" aliases:"update" help:"Change the reference of an order, or how long it holds its animal, and show the order."`
 	Complete ordersComplete `cmd:"" help:"Complete an open order, which marks its animal as sold."`
 	Cancel   ordersCancel   `cmd:"" help:"Cancel an open order, which makes its animal available again."`
 }
@@ -116,12 +117,19 @@ func (ordersPlace) Help() string {
 }
 
 func (c *ordersPlace) Run(ctx context.Context, con *terminal.Console) error {
-	if hold := time.Duration(orZero(c.Hold)); c.Hold != nil && (hold < petstore.MinHold || hold > petstore.MaxHold) {
-		return terminal.WrongUsage("--hold is %s; it must be from 1m to 30d", hold)
+	if err := checkHold((*time.Duration)(c.Hold)); err != nil {
+		return err
 	}
 	return c.Change(con, func(store *client.Client) error {
 		return showOrder(ctx, con, store, c.showFlags)(store.PlaceOrder(ctx, client.NewOrder{PetID: c.Pet, Reference: c.Reference, Hold: time.Duration(orZero(c.Hold))}))
 	})
+}
+
+func checkHold(hold *time.Duration) error {
+	if hold != nil && (*hold < petstore.MinHold || *hold > petstore.MaxHold) {
+		return terminal.WrongUsage("--hold is %s; it must be from 1m to 30d", *hold)
+	}
+	return nil
 }
 
 // showOrder returns a function that prints the order, or returns the error, of a call to the API. On a terminal, it also
@@ -185,6 +193,31 @@ type ordersShow struct{ orderFlags }
 func (c *ordersShow) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error {
 		return showOrder(ctx, con, store, c.showFlags)(store.GetOrder(ctx, c.ID))
+	})
+}
+
+type ordersEdit struct {
+	orderFlags
+	Reference *string            `help:"The new reference. An empty one removes the reference, also from a closed order."`
+	Hold      *terminal.Duration `placeholder:"72h" help:"How long to hold the animal from now on, from 1m to 30d."`
+}
+
+// Help shows examples.
+func (ordersEdit) Help() string {
+	return examples(
+		"petstore orders edit 7 --hold 72h",
+		"petstore orders edit 7 --reference ''")
+}
+
+func (c *ordersEdit) Run(ctx context.Context, con *terminal.Console) error {
+	if c.Reference == nil && c.Hold == nil {
+		return terminal.WrongUsage("there is nothing to change; give at least one of --reference and --hold")
+	}
+	if err := checkHold((*time.Duration)(c.Hold)); err != nil {
+		return err
+	}
+	return c.Change(con, func(store *client.Client) error {
+		return showOrder(ctx, con, store, c.showFlags)(store.UpdateOrder(ctx, c.ID, client.OrderPatch{Reference: c.Reference, Hold: (*time.Duration)(c.Hold)}))
 	})
 }
 
