@@ -20,6 +20,9 @@ import (
 // The SQLSTATEs that this package treats specially.
 const (
 	readOnlyTransaction   = "25006"
+	invalidAuthorization  = "28000"
+	invalidPassword       = "28P01"
+	invalidCatalogName    = "3D000"
 	insufficientPrivilege = "42501"
 	undefinedColumn       = "42703"
 	duplicateTable        = "42P07"
@@ -98,7 +101,7 @@ func refusal(config *pgx.ConnConfig, err error) error {
 	var why unusable
 	switch {
 	case errors.As(err, &unconnected):
-		return fmt.Errorf("%s cannot be reached: %s", name, oneLine(unconnected.Unwrap()))
+		return connectRefusal(name, config, unconnected.Unwrap())
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s does not answer; check that it is running", name)
 	case errors.As(err, &why):
@@ -111,6 +114,23 @@ func refusal(config *pgx.ConnConfig, err error) error {
 		return fmt.Errorf("the user %s lacks a right in %s; grant this user CREATE on its schema, SELECT, INSERT, UPDATE and DELETE on its tables, and SELECT, UPDATE and USAGE on its sequences (%w)", config.User, name, err)
 	}
 	return fmt.Errorf("%s cannot be used (%w)", name, err)
+}
+
+// connectRefusal explains why no connection can be made. If a server answered, its reason comes before what failed at other
+// hosts or without TLS.
+func connectRefusal(name string, config *pgx.ConnConfig, err error) error {
+	switch sqlState(err) {
+	case invalidPassword:
+		return fmt.Errorf("%s refuses the password of the user %s; correct it in --database", name, config.User)
+	case invalidAuthorization:
+		return fmt.Errorf("%s does not let the user %s in; correct the user in --database, or the server's pg_hba.conf (%s)", name, config.User, oneLine(err))
+	case invalidCatalogName:
+		return fmt.Errorf("there is no database %s at %s; create it, or correct its name in --database", config.Database, strings.Join(hosts(config), ", "))
+	}
+	if answered, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return fmt.Errorf("%s cannot be used: %s (%s)", name, answered.Message, oneLine(err))
+	}
+	return fmt.Errorf("%s cannot be reached: %s", name, oneLine(err))
 }
 
 func hosts(config *pgx.ConnConfig) []string {

@@ -47,3 +47,24 @@ func TestExpireOrdersFoldsTheInventory(t *testing.T) {
 		t.Errorf("the inventory is %+v, %v", n, err)
 	}
 }
+
+// A publication refuses to delete from a table without a primary key. A blue/green upgrade replicates every table.
+func TestEveryTableCanBeReplicatedLogically(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	execute(t, url, "CREATE PUBLICATION everything FOR ALL TABLES; INSERT INTO inventory SELECT 1, 0 FROM generate_series(1, 1000)")
+	pet := mustCreate(t, db)
+	if _, err := db.ExpireOrders(t.Context()); err != nil {
+		t.Errorf("the inventory cannot be folded: %v", err)
+	}
+	if _, err := db.DeletePet(t.Context(), pet.ID, nil); err != nil {
+		t.Errorf("an animal cannot be deleted: %v", err)
+	}
+	var lacking []string
+	err := db.pool.QueryRow(t.Context(), `
+		SELECT array_agg(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+			AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)`).Scan(&lacking)
+	if err != nil || len(lacking) > 0 {
+		t.Errorf("these tables have no primary key: %v, %v", lacking, err)
+	}
+}

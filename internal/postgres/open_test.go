@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
@@ -102,6 +104,45 @@ func TestADatabaseOutOfReachIsNamedWithoutItsPassword(t *testing.T) {
 			if !strings.HasPrefix(text, c.want) || strings.Contains(text, "s3cret") || strings.Contains(text, "\n") {
 				t.Errorf("got %q, want one line that begins with %q", text, c.want)
 			}
+		})
+	}
+}
+
+func TestTheReasonOfAServerThatRefusesAConnectionComesFirst(t *testing.T) {
+	server := testservice.StartPostgres(t)
+	db := open(t, server.URL)
+	var rules string
+	if err := db.pool.QueryRow(t.Context(), "SHOW hba_file").Scan(&rules); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, server.URL, "CREATE ROLE ann LOGIN PASSWORD 'right'")
+	execute(t, server.URL, "CREATE ROLE bob LOGIN")
+	err := os.WriteFile(rules, []byte("host all ann all scram-sha-256\nhost all bob all reject\nhost all all all trust\n"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, server.URL, "SELECT pg_reload_conf()")
+	u, _ := url.Parse(server.URL)
+	for _, c := range []struct{ name, user, path, want string }{
+		{"a wrong password", "ann:wrong", u.Path, "the PostgreSQL database NAME at HOST refuses the password of the user ann; correct it in --database"},
+		{"a user that may not come in", "bob:wrong", u.Path, "the PostgreSQL database NAME at HOST does not let the user bob in; correct the user in --database, or the server's pg_hba.conf ("},
+		{"a database that does not exist", u.User.String(), "/typo", "there is no database typo at HOST; create it, or correct its name in --database"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := strings.NewReplacer("NAME", u.Path[1:], "HOST", u.Host).Replace(c.want)
+			address := "postgres://" + c.user + "@" + u.Host + c.path // without sslmode, so the driver tries TLS first
+			for range 100 { // the server may still be reading its rules
+				_, err := Open(t.Context(), Config{URL: address, Environment: petstore.Production, timeout: longTimeout})
+				if err != nil && strings.HasPrefix(err.Error(), want) {
+					return
+				}
+				if err != nil && strings.Contains(err.Error(), "wrong") {
+					t.Fatalf("it shows the password: %v", err)
+				}
+				time.Sleep(50 * time.Millisecond)
+				t.Log(err)
+			}
+			t.Errorf("want %s", want)
 		})
 	}
 }
