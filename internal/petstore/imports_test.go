@@ -53,9 +53,16 @@ func packages(t *testing.T) map[string]listed {
 	return all
 }
 
-func TestDomainAndClientImportOnlyTheStandardLibrary(t *testing.T) {
-	expectDeps(t, internal+"petstore", noModule)
+func TestDomainImportsOnlyTheStandardLibraryAndUnicode(t *testing.T) {
+	expectDeps(t, internal+"petstore", regexp.MustCompile(`^golang\.org/x/text/`))
+}
+
+func TestClientImportsOnlyTheStandardLibrary(t *testing.T) {
 	expectDeps(t, "petstore/client", noModule)
+}
+
+func TestPhotoImportsOnlyTheImagePackages(t *testing.T) {
+	expectDeps(t, internal+"photo", regexp.MustCompile(`^golang\.org/x/image/`))
 }
 
 func TestStrictJSONImportsOnlyItsTokenizer(t *testing.T) {
