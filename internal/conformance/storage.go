@@ -27,6 +27,7 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 	}{
 		{"pets", petCases},
 		{"changes of pets", changeCases},
+		{"searches", searchCases},
 		{"inventory", inventoryCases},
 		{"categories", categoryCases},
 		{"orders", orderCases},

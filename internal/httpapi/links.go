@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/url"
 	"strconv"
 
 	"petstore/internal/petstore"
@@ -31,6 +32,14 @@ func (l links) nextPets(q petstore.PetQuery, last int64) string {
 	if q.Status != petstore.AnyStatus {
 		b = append(b, "&status="...)
 		b = append(b, q.Status.String()...)
+	}
+	if q.OfCategory {
+		b = append(b, "&categoryId="...)
+		b = strconv.AppendInt(b, q.Category, 10)
+	}
+	if q.Search != "" {
+		b = append(b, "&q="...)
+		b = append(b, url.QueryEscape(q.Search)...)
 	}
 	return string(append(b, endNext...))
 }

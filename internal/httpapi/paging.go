@@ -47,6 +47,15 @@ var petParameters = []parameter[petsQuery]{
 		q.Status, ok = petstore.ParseStatus(s)
 		return q, ok
 	}, "status must be one of available, pending, sold."},
+	{"categoryId", func(q petsQuery, s string) (_ petsQuery, ok bool) {
+		q.OfCategory = true
+		q.Category, ok = parseInt64(s)
+		return q, ok
+	}, "categoryId must be a whole number from -9223372036854775808 to 9223372036854775807."},
+	{"q", func(q petsQuery, s string) (petsQuery, bool) {
+		q.Search = s
+		return q, petstore.CheckSearch(s) == ""
+	}, "q must have 1 to 100 characters and 1 to 8 words."},
 	{"cursor", func(q petsQuery, s string) (_ petsQuery, ok bool) {
 		q.Before, ok = parseCursor(petCursor, s)
 		return q, ok && q.Before > 0

@@ -41,7 +41,7 @@ func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, erro
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case q.Status != petstore.AnyStatus && pet.Status != q.Status, q.Before != 0 && pet.ID >= q.Before:
+	case !q.Selects(pet):
 		return nil, nil
 	}
 	return []petstore.Pet{pet}, nil

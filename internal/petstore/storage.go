@@ -38,7 +38,8 @@ type Storage interface {
 
 // Pets stores animals. Every write to an animal first closes the order that holds it, if that order has expired.
 type Pets interface {
-	// ListPets returns at most q.Limit animals, newest first.
+	// ListPets returns at most q.Limit animals, newest first. A search that would take longer than SearchTimeout returns an
+	// Error with the code Unavailable.
 	ListPets(ctx context.Context, q PetQuery) ([]Pet, error)
 	// GetPet returns one animal, or an Error with the code NotFound.
 	GetPet(ctx context.Context, id int64) (Pet, error)
@@ -177,11 +178,27 @@ type Versioned interface {
 type PetQuery struct {
 	// Status selects the animals of that status; AnyStatus selects all.
 	Status Status
+	// Category selects the animals of that category, if OfCategory is set.
+	Category   int64
+	OfCategory bool
+	// Search selects the animals that are FoundBy the Words of this text; "" selects all.
+	Search string
 	// Before selects the animals with a lower id; zero selects all.
 	Before int64
 	// Limit is the largest number of animals returned.
 	Limit int
 }
+
+// Selects reports whether a page for the query may have the animal.
+func (q PetQuery) Selects(pet Pet) bool {
+	return (q.Status == AnyStatus || pet.Status == q.Status) &&
+		(!q.OfCategory || pet.CategoryID == q.Category) &&
+		(q.Before == 0 || pet.ID < q.Before) &&
+		(q.Search == "" || FoundBy(Words(pet.Name), Words(q.Search)))
+}
+
+// SearchTimeout is how long a search may take.
+const SearchTimeout = 2 * time.Second
 
 // CategoryQuery selects a page of categories.
 type CategoryQuery struct {
