@@ -109,9 +109,7 @@ func TestADatabaseOutOfReachIsNamedWithoutItsPassword(t *testing.T) {
 func TestPlaceIsTheSameHoweverTheURLNamesIt(t *testing.T) {
 	database := testservice.Postgres(t)
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	execute(t, database, "CREATE SCHEMA second")
 	host, name := u.Host, u.Path[1:]
 	with := func(change func(*url.URL)) string {
