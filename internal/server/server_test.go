@@ -244,42 +244,6 @@ func (s *Server) awaitDraining(t *testing.T) {
 	}
 }
 
-// A request that arrived before the shutdown is answered, and the shutdown waits for it.
-func TestShutdownWaitsForAnswers(t *testing.T) {
-	t.Parallel()
-	s := &Server{Handler: http.HandlerFunc(readBody)}
-	address, stop := start(t, s)
-	conn := dial(t, address)
-	io.WriteString(conn, unfinishedRequest)
-	if !answers(conn, time.Minute) {
-		t.Fatal("the server does not ask for the body")
-	}
-	stopped := make(chan error, 1)
-	go func() { stopped <- stop() }()
-	s.awaitDraining(t)
-	io.WriteString(conn, "x")
-	conn.SetReadDeadline(time.Now().Add(time.Minute))
-	if got, err := io.ReadAll(conn); err != nil || !strings.Contains(string(got), "HTTP/1.1 200 OK\r\n") {
-		t.Errorf("got %q, %v", got, err)
-	}
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
-}
-
-func TestShutdownCutsOffRequestsAfterTheTimeout(t *testing.T) {
-	t.Parallel()
-	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), ShutdownTimeout: time.Millisecond})
-	conn := dial(t, address)
-	io.WriteString(conn, unfinishedRequest)
-	if !answers(conn, time.Minute) {
-		t.Fatal("the server does not ask for the body")
-	}
-	if err := stop(); !errors.Is(err, ErrCutOff) {
-		t.Errorf("the server stopped with %v", err)
-	}
-}
-
 func TestALostListenerIsReported(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
