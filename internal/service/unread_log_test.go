@@ -4,7 +4,6 @@ package service
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,32 +100,6 @@ func TestTheServerWorksWhileNobodyReadsItsLog(t *testing.T) {
 	}
 	if status := s.Stop(t); status != 0 {
 		t.Errorf("ended with %d", status)
-	}
-}
-
-func TestTheLogSaysHowManyLinesWereDropped(t *testing.T) {
-	t.Parallel()
-	reader, stderr := fullPipe(t)
-	s, admin := startPiped(t, nil, stderr)
-	fillLog(t, s)
-	dropped := droppedLines(t, admin)
-	reader.SetReadDeadline(time.Now().Add(time.Minute))
-	lines := bufio.NewReader(reader)
-	for {
-		text, err := lines.ReadBytes('\n')
-		if err != nil {
-			t.Fatalf("the log does not mention %d dropped lines: %v", dropped, err)
-		}
-		var line struct {
-			Msg   string
-			Lines int
-		}
-		if json.Unmarshal(text, &line); strings.Contains(line.Msg, "lines were dropped") {
-			if line.Lines != dropped || dropped == 0 {
-				t.Errorf("the log says %s, the metric %d", text, dropped)
-			}
-			return
-		}
 	}
 }
 
