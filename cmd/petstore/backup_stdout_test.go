@@ -17,9 +17,7 @@ func newFolder(t *testing.T) (dir, database string) {
 	t.Helper()
 	dir = t.TempDir()
 	database = "sqlite:" + filepath.Join(dir, "pets.db")
-	if _, stderr, status := invoke(t, "keys", "create", "--name", "shop", "--database", database); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "keys", "create", "--name", "shop", "--database", database)
 	return dir, database
 }
 
@@ -38,9 +36,7 @@ func TestABackupCanBeWrittenToStandardOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	restored := "sqlite:" + filepath.Join(t.TempDir(), "restored.db")
-	if _, stderr, status := invoke(t, "restore", file, "--database", restored); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "restore", file, "--database", restored)
 	if list, _, _ := invoke(t, "keys", "list", "--database", restored); !strings.Contains(list, "shop") {
 		t.Errorf("restored:\n%s", list)
 	}

@@ -19,13 +19,10 @@ import (
 
 func TestTheCommandsInTheManualWork(t *testing.T) {
 	t.Parallel()
-	manual, err := os.ReadFile("../../docs/command-line.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	manual := readPages(t)["docs/command-line.md"]
 	var script strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(manual, -1) {
-		script.Write(block[1])
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(manual, -1) {
+		script.WriteString(block[1])
 	}
 	live, staging, folder := testservice.Serve(t), testservice.Serve(t, "--environment", "staging"), t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "staging.key"), []byte(staging.Key), 0o600); err != nil {
@@ -112,11 +109,8 @@ func TestTheTestsThatThePagesNameExist(t *testing.T) {
 
 func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/modules.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, _ := strings.Cut(string(page), "```\n")
+	page := readPages(t)["docs/modules.md"]
+	_, list, _ := strings.Cut(page, "```\n")
 	list, _, _ = strings.Cut(list, "```")
 	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
 	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
@@ -139,11 +133,8 @@ func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 // In the table that says where something is decided, the names after a file are declared in that file.
 func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## Where is … decided?\n")
+	page := readPages(t)["docs/architecture.md"]
+	_, section, _ := strings.Cut(page, "\n## Where is … decided?\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	names, found := declared(t), 0
 	for _, row := range strings.Split(section, "\n") {

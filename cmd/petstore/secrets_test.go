@@ -106,9 +106,7 @@ func TestADatabaseAndItsBackupHoldNoKeys(t *testing.T) {
 	second.Key = named
 	second.Ask(t, "POST", "/v1/pets", `{"name":"Bello","categoryId":1}`)
 	made, _, _ := invoke(t, "keys", "create", "--name", "shop", "--database", database)
-	if _, stderr, status := invoke(t, "backup", filepath.Join(folder, "backup.db"), "--database", database); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "backup", filepath.Join(folder, "backup.db"), "--database", database)
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {
 		t.Fatal(err)
