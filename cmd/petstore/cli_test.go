@@ -222,9 +222,7 @@ func TestAnUnknownVariableIsReportedWithASuggestion(t *testing.T) {
 func leftIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, entry := range entries {
 		if !strings.HasPrefix(entry.Name(), "pets.db") {
 			names = append(names, entry.Name())

@@ -35,9 +35,7 @@ func deployed(t *testing.T) map[string]string {
 		files[strings.TrimPrefix(path, deployDir+"/")] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return files
 }
 
@@ -103,15 +101,11 @@ var shownCommand = regexp.MustCompile("(?m)(?:`|\\$\\(|^ *)petstore ([a-z][^`\\n
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	app := commandLine(t)
 	for _, page := range append(pages, "../../README.md") {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, shown := range shownCommand.FindAllStringSubmatch(string(text), -1) {
 			command, flags := app.Node, map[string]bool{}
 			for _, word := range strings.Fields(shown[1]) {

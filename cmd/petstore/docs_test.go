@@ -25,9 +25,7 @@ func TestTheCommandsInTheManualWork(t *testing.T) {
 		script.WriteString(block[1])
 	}
 	live, staging, folder := testservice.Serve(t), testservice.Serve(t, "--environment", "staging"), t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "staging.key"), []byte(staging.Key), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(folder, "staging.key"), []byte(staging.Key), 0o600))
 	const before = "set -e\npetstore() { if [ \"$*\" = login ]; then set -- login --server \"$LIVE\"; fi; \"$PROGRAM\" \"$@\"; }\n"
 	command := exec.Command("sh", "-c", before+script.String())
 	command.Dir, command.Stdin = folder, strings.NewReader(live.Key)
@@ -61,9 +59,7 @@ var declarations = sync.OnceValues(func() (map[string][]string, error) {
 func declared(t *testing.T) map[string][]string {
 	t.Helper()
 	names, err := declarations()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return names
 }
 
@@ -115,9 +111,7 @@ func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
 	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
 	out, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	modules := func(text string) (lines []string) {
 		for module := range slices.Chunk(strings.Fields(text), 2) {
 			lines = append(lines, strings.Join(module, " "))
@@ -162,15 +156,11 @@ func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 func readPages(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	texts := map[string]string{}
 	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		texts[strings.TrimPrefix(filepath.ToSlash(path), "../../")] = string(text)
 	}
 	return texts

@@ -204,9 +204,7 @@ func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	s := testservice.ServeRaced(t, "--database", database)
 	status := func(key string) int {
 		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return got.Status
 	}
 	refused := func(key string) func() bool {
@@ -269,9 +267,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	codes := map[string]int{}
 	for range 60 + 60 + 60 + 60 + 10 {
 		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got.Header.Get("X-RateLimit-Limit") != "60" {
 			t.Fatalf("%d with limit %q", got.Status, got.Header.Get("X-RateLimit-Limit"))
 		}

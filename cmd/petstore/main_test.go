@@ -30,3 +30,10 @@ func mustInvoke(t *testing.T, args ...string) (stdout string) {
 	}
 	return stdout
 }
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

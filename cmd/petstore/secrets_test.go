@@ -108,15 +108,11 @@ func TestADatabaseAndItsBackupHoldNoKeys(t *testing.T) {
 	made, _, _ := invoke(t, "keys", "create", "--name", "shop", "--database", database)
 	mustInvoke(t, "backup", filepath.Join(folder, "backup.db"), "--database", database)
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	everything := []byte{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		everything = append(everything, text...)
 	}
 	for _, key := range []string{first.Key, named, strings.TrimSpace(made)} {

@@ -25,9 +25,7 @@ func placeShortOrder(t *testing.T, url string, petID int64) petstore.Order {
 		order, _, err = storage.PlaceOrder(t.Context(), petstore.NewOrder{PetID: petID, Hold: 50 * time.Millisecond}, nil)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return order
 }
 
@@ -110,9 +108,7 @@ func TestAServerDeletesExpiredIdempotencyRecords(t *testing.T) {
 			_, replayed, err = storage.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", Status: petstore.Available}, old)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return replayed
 	}
 	create(database.ToFill)

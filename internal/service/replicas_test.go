@@ -239,3 +239,10 @@ func TestDuringARedisOutageEachReplicaCountsByItself(t *testing.T) {
 		t.Errorf("the outage and its end are not each logged once:\n%s", log)
 	}
 }
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -88,9 +88,7 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	address := strings.TrimPrefix(running.URL, "http://")
 	taken := running.Command.Args[len(running.Command.Args)-1]
 	notADatabase := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(notADatabase, []byte(strings.Repeat("These are my notes. ", 100)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(notADatabase, []byte(strings.Repeat("These are my notes. ", 100)), 0o644))
 	staging := filepath.Join(t.TempDir(), "staging.db")
 	if _, stderr, status := testservice.Run(t, "keys", "create", "--name", "x", "--environment", "staging", "--database", "sqlite:"+staging); status != 0 {
 		t.Fatal(stderr)
