@@ -234,6 +234,19 @@ func (s *Server) awaitDraining(t *testing.T) {
 	}
 }
 
+func TestShutdownCutsOffRequestsAfterTheTimeout(t *testing.T) {
+	t.Parallel()
+	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), ShutdownTimeout: time.Millisecond})
+	conn := dial(t, address)
+	io.WriteString(conn, unfinishedRequest)
+	if !answers(conn, time.Minute) {
+		t.Fatal("the server does not ask for the body")
+	}
+	if err := stop(); !errors.Is(err, ErrCutOff) {
+		t.Errorf("the server stopped with %v", err)
+	}
+}
+
 func TestALostListenerIsReported(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
