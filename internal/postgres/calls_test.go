@@ -75,8 +75,12 @@ func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 			return writeError(db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Status: &pending}, nil))
 		}, ""},
 		{"a delete of a held animal", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, petstore.PetReserved},
-		{"a cancel", func(ctx context.Context) error { return writeError(db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil)) }, ""},
-		{"a second cancel", func(ctx context.Context) error { return writeError(db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil)) }, ""},
+		{"a cancel", func(ctx context.Context) error {
+			return writeError(db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil))
+		}, ""},
+		{"a second cancel", func(ctx context.Context) error {
+			return writeError(db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil))
+		}, ""},
 		{"a delete", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, ""},
 		{"a delete of a category that does not exist", func(ctx context.Context) error { return errorOf(db.DeleteCategory(ctx, 7, nil)) }, petstore.NotFound},
 		{"a second delete", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, petstore.NotFound},
