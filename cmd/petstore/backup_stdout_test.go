@@ -17,9 +17,7 @@ func newFolder(t *testing.T) (dir, database string) {
 	t.Helper()
 	dir = t.TempDir()
 	database = "sqlite:" + filepath.Join(dir, "pets.db")
-	if _, stderr, status := invoke(t, "keys", "create", "--name", "shop", "--database", database); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "keys", "create", "--name", "shop", "--database", database)
 	return dir, database
 }
 
@@ -34,13 +32,9 @@ func TestABackupCanBeWrittenToStandardOutput(t *testing.T) {
 		t.Errorf("%v was left behind", left)
 	}
 	file := filepath.Join(t.TempDir(), "backup.db")
-	if err := os.WriteFile(file, []byte(stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(stdout), 0o600))
 	restored := "sqlite:" + filepath.Join(t.TempDir(), "restored.db")
-	if _, stderr, status := invoke(t, "restore", file, "--database", restored); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "restore", file, "--database", restored)
 	if list, _, _ := invoke(t, "keys", "list", "--database", restored); !strings.Contains(list, "shop") {
 		t.Errorf("restored:\n%s", list)
 	}
@@ -50,9 +44,7 @@ func TestABackupFailsIfStandardOutputCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	dir, database := newFolder(t)
 	reader, broken, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	reader.Close()
 	defer broken.Close()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -79,17 +71,13 @@ func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
 	t.Parallel()
 	dir, database := newFolder(t)
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer reader.Close()
 	defer writer.Close()
 	command := testservice.Command(t, "backup", "-", "--database", database)
 	var said strings.Builder
 	command.Stdout, command.Stderr = writer, &said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, command.Start())
 	if _, err := reader.Read(make([]byte, 1)); err != nil { // the command has started to print the backup, which is larger than the pipe
 		t.Fatal(err)
 	}
@@ -112,9 +100,7 @@ func TestABackupIsNotPrintedOnATerminal(t *testing.T) {
 	defer terminal.Close()
 	_, database := newFolder(t)
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer null.Close()
 	for _, c := range []struct {
 		stdout *os.File

@@ -14,9 +14,7 @@ import (
 func TestServeCheckOpensNoPortAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer taken.Close()
 	dir := t.TempDir()
 	check := func(database string, lines ...string) {

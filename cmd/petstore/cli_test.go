@@ -162,9 +162,7 @@ func TestTheEnvironmentCannotSetFlagsForASingleRun(t *testing.T) {
 		{"keys", "create", "--name", "shop", "--database", database},
 		{"backup", filepath.Join(dir, "backup.db"), "--database", database},
 	} {
-		if _, stderr, status := invoke(t, args...); status != 0 {
-			t.Fatal(stderr)
-		}
+		mustInvoke(t, args...)
 	}
 	env := map[string]string{"PETSTORE_REPLACE": "1", "PETSTORE_JSON": "1"}
 	if _, stderr, status := invokeWith(t, env, "restore", filepath.Join(dir, "backup.db"), "--database", database); status != 1 {
@@ -178,9 +176,7 @@ func TestTheEnvironmentCannotSetFlagsForASingleRun(t *testing.T) {
 func TestTheEnvironmentCannotChangeAKey(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	if _, stderr, status := invoke(t, "keys", "create", "--name", "shop", "--database", database); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "keys", "create", "--name", "shop", "--database", database)
 	list, _, _ := invoke(t, "keys", "list", "--json", "--database", database)
 	var keys []struct{ ID string }
 	if err := json.Unmarshal([]byte(list), &keys); err != nil {
@@ -228,9 +224,7 @@ func TestAnUnknownVariableIsReportedWithASuggestion(t *testing.T) {
 func leftIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, entry := range entries {
 		if !strings.HasPrefix(entry.Name(), "pets.db") {
 			names = append(names, entry.Name())

@@ -19,9 +19,7 @@ func completionScript(t *testing.T, shell string) string {
 		t.Fatalf("completion %s: %s", shell, stderr)
 	}
 	file := filepath.Join(t.TempDir(), "petstore."+shell)
-	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(script), 0o600))
 	return file
 }
 

@@ -36,9 +36,7 @@ func deployed(t *testing.T) map[string]string {
 		files[strings.TrimPrefix(path, deployDir+"/")] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return files
 }
 
@@ -104,15 +102,11 @@ var shownCommand = regexp.MustCompile("(?m)(?:`|\\$\\(|^ *)petstore ([a-z][^`\\n
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	app := commandLine(t)
 	for _, page := range append(pages, "../../README.md") {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, shown := range shownCommand.FindAllStringSubmatch(string(text), -1) {
 			command, flags := app.Node, map[string]bool{}
 			for _, word := range strings.Fields(shown[1]) {
@@ -141,11 +135,8 @@ var shownFilter = regexp.MustCompile(`jq (-[A-Za-z]+)[ \n]'([^']+)'`)
 func TestDocumentedLogFiltersIgnoreLinesThatAreNotJSON(t *testing.T) {
 	t.Parallel()
 	jq := testservice.Program(t, "jq", "install the package jq")
-	page, err := os.ReadFile("../../docs/logs.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := shownFilter.FindAllStringSubmatch(string(page), -1)
+	page := readPages(t)["docs/logs.md"]
+	shown := shownFilter.FindAllStringSubmatch(page, -1)
 	if len(shown) == 0 {
 		t.Error("docs/logs.md shows no filter")
 	}
@@ -180,9 +171,7 @@ func exposed(t *testing.T) map[string]map[string]bool {
 	shared.Ask(t, "GET", "/v1/pets", "")
 	shared.Ask(t, "GET", "/v1/pets/1", "")
 	embedded := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
-	if _, stderr, status := invoke(t, "backup", filepath.Join(dir, "backup.db"), "--database", database); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "backup", filepath.Join(dir, "backup.db"), "--database", database)
 	metrics := map[string]map[string]bool{}
 	for _, line := range sample.FindAllStringSubmatch(shared.Scrape(t)+embedded.Scrape(t), -1) {
 		if metrics[line[1]] == nil {
@@ -215,10 +204,7 @@ func documented(t *testing.T, page string) map[string]string {
 
 func TestTheDocumentedMetricsAreThoseOfTheServer(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/monitoring.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readPages(t)["docs/monitoring.md"]
 	families := map[string]string{}
 	for name, labels := range exposed(t) {
 		family := part.ReplaceAllString(name, "")
@@ -228,7 +214,7 @@ func TestTheDocumentedMetricsAreThoseOfTheServer(t *testing.T) {
 		own := slices.DeleteFunc(slices.Sorted(maps.Keys(labels)), func(label string) bool { return label == "instance" || label == "job" })
 		families[family] = strings.Join(own, ",")
 	}
-	rows := documented(t, string(page))
+	rows := documented(t, page)
 	for name, labels := range families {
 		if written, ok := rows[name]; !ok || written != labels {
 			t.Errorf("docs/monitoring.md has %s with the labels {%s}; the server has it with {%s}", name, written, labels)
@@ -244,10 +230,7 @@ func TestTheDocumentedMetricsAreThoseOfTheServer(t *testing.T) {
 func TestDashboardAndAlertsUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	metrics := exposed(t)
-	page, err := os.ReadFile("../../docs/alerts.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readPages(t)["docs/alerts.md"]
 	files := deployed(t)
 	for path, expressions := range map[string][]string{
 		"alerts.yaml":            fields(t, files["alerts.yaml"], "expr"),
@@ -258,7 +241,7 @@ func TestDashboardAndAlertsUseExistingMetrics(t *testing.T) {
 		}
 	}
 	for _, alert := range fields(t, files["alerts.yaml"], "alert") {
-		if !strings.Contains(string(page), "### "+alert+"\n") {
+		if !strings.Contains(page, "### "+alert+"\n") {
 			t.Errorf("docs/alerts.md does not say what to do about %s", alert)
 		}
 	}

@@ -19,18 +19,13 @@ import (
 
 func TestTheCommandsInTheManualWork(t *testing.T) {
 	t.Parallel()
-	manual, err := os.ReadFile("../../docs/command-line.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	manual := readPages(t)["docs/command-line.md"]
 	var script strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(manual, -1) {
-		script.Write(block[1])
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(manual, -1) {
+		script.WriteString(block[1])
 	}
 	live, staging, folder := testservice.Serve(t), testservice.Serve(t, "--environment", "staging"), t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "staging.key"), []byte(staging.Key), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(folder, "staging.key"), []byte(staging.Key), 0o600))
 	const before = "set -e\npetstore() { if [ \"$*\" = login ]; then set -- login --server \"$LIVE\"; fi; \"$PROGRAM\" \"$@\"; }\n"
 	command := exec.Command("sh", "-c", before+script.String())
 	command.Dir, command.Stdin = folder, strings.NewReader(live.Key)
@@ -64,9 +59,7 @@ var declarations = sync.OnceValues(func() (map[string][]string, error) {
 func declared(t *testing.T) map[string][]string {
 	t.Helper()
 	names, err := declarations()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return names
 }
 
@@ -112,18 +105,13 @@ func TestTheTestsThatThePagesNameExist(t *testing.T) {
 
 func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/modules.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, _ := strings.Cut(string(page), "```\n")
+	page := readPages(t)["docs/modules.md"]
+	_, list, _ := strings.Cut(page, "```\n")
 	list, _, _ = strings.Cut(list, "```")
 	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
 	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
 	out, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	modules := func(text string) (lines []string) {
 		for module := range slices.Chunk(strings.Fields(text), 2) {
 			lines = append(lines, strings.Join(module, " "))
@@ -139,11 +127,8 @@ func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 // In the table that says where something is decided, the names after a file are declared in that file.
 func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## Where is … decided?\n")
+	page := readPages(t)["docs/architecture.md"]
+	_, section, _ := strings.Cut(page, "\n## Where is … decided?\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	names, found := declared(t), 0
 	for _, row := range strings.Split(section, "\n") {
@@ -171,15 +156,11 @@ func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 func readPages(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	texts := map[string]string{}
 	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		texts[strings.TrimPrefix(filepath.ToSlash(path), "../../")] = string(text)
 	}
 	return texts

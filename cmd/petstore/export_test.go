@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,21 +94,5 @@ func TestExportsAndBadLinesDoNotOverwriteADatabase(t *testing.T) {
 	}
 	if list, stderr, _ := invoke(t, "export", "--database", database); strings.Count(list, "\n") != 4 {
 		t.Errorf("%s%s", list, stderr)
-	}
-}
-
-func TestAnInterruptedExportLeavesNoFile(t *testing.T) {
-	t.Parallel()
-	database, dir := testservice.NewDatabase(t), t.TempDir()
-	runImport(t, nil, 0, "Added 3 animals.", writeFile(t, "pets.csv", rowsOf(3)), "--database", database)
-	s := testservice.Serve(t, "--database", database)
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	err := run(stopped, []string{"export", "--output", filepath.Join(dir, "pets.csv")}, func(name string) string { return asClient(s)[name] }, io.Discard, io.Discard)
-	if exitStatus(err) != 1 || err.Error() != "stopped; there is no complete export" {
-		t.Errorf("it ended with %v", err)
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("there are %v, %v", left, err)
 	}
 }

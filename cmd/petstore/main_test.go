@@ -55,3 +55,20 @@ func invokeWith(t *testing.T, env map[string]string, args ...string) (stdout, st
 	}
 	return out.String(), errs.String(), exitStatus(err)
 }
+
+// mustInvoke is like invoke for a command that must succeed. It returns what the command printed.
+func mustInvoke(t *testing.T, args ...string) (stdout string) {
+	t.Helper()
+	stdout, stderr, status := invoke(t, args...)
+	if status != 0 {
+		t.Fatalf("petstore %q ended with %d: %s", args, status, stderr)
+	}
+	return stdout
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -27,9 +27,7 @@ func TestFilesOfTheProgramAreReadableOnlyByTheirOwner(t *testing.T) {
 			s := testservice.Launch(t, h.program(t, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--database", database))
 			h.check(t, "serve")
 			h.does(t, "keys create", "keys", "create", "--name", "shop", "--database", "sqlite:made.db")
-			if err := os.Symlink("behind.db", filepath.Join(h.folder, "link.db")); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Symlink("behind.db", filepath.Join(h.folder, "link.db")))
 			h.does(t, "keys create behind a link", "keys", "create", "--name", "shop", "--database", "sqlite:link.db")
 			h.does(t, "import to a server", "import", "animals.csv", "--server", s.URL, "PETSTORE_API_KEY="+s.Key)
 			h.does(t, "import of standard input", "import", "-", "--server", s.URL, "PETSTORE_API_KEY="+s.Key, "<name,categoryId\nRex\n")
@@ -57,9 +55,7 @@ type home struct {
 
 func (h *home) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600))
 }
 
 // program returns a command that is not started. An argument that begins with < becomes its standard input, and one that
@@ -125,9 +121,7 @@ func (h *home) checkDemo(t *testing.T) {
 	t.Helper()
 	demo, log := h.program(t, "demo", "--listen", "127.0.0.1:0"), &testservice.Transcript{}
 	demo.Stdout, demo.Stderr = log, log
-	if err := demo.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, demo.Start())
 	t.Cleanup(func() {
 		demo.Process.Kill()
 		demo.Wait()

@@ -106,19 +106,13 @@ func TestADatabaseAndItsBackupHoldNoKeys(t *testing.T) {
 	second.Key = named
 	second.Ask(t, "POST", "/v1/pets", `{"name":"Bello","categoryId":1}`)
 	made, _, _ := invoke(t, "keys", "create", "--name", "shop", "--database", database)
-	if _, stderr, status := invoke(t, "backup", filepath.Join(folder, "backup.db"), "--database", database); status != 0 {
-		t.Fatal(stderr)
-	}
+	mustInvoke(t, "backup", filepath.Join(folder, "backup.db"), "--database", database)
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	everything := []byte{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		everything = append(everything, text...)
 	}
 	for _, key := range []string{first.Key, named, strings.TrimSpace(made)} {

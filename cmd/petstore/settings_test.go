@@ -16,9 +16,7 @@ var update = flag.Bool("update", false, "rewrite what the documentation shows of
 func commandLine(t *testing.T) *kong.Application {
 	t.Helper()
 	parser, err := kong.New(&cli{}, kong.Name("petstore"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return parser.Model
 }
 
@@ -26,9 +24,7 @@ func TestTheDocumentedSettingsAreThoseOfServe(t *testing.T) {
 	t.Parallel()
 	const file, begin, end = "../../docs/configuration.md", "<!-- settings, written by go test ./cmd/petstore -run Settings -update -->\n", "<!-- end of settings -->\n"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	before, rest, found := strings.Cut(string(text), begin)
 	documented, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
@@ -38,9 +34,7 @@ func TestTheDocumentedSettingsAreThoseOfServe(t *testing.T) {
 	switch {
 	case documented == table:
 	case *update:
-		if err := os.WriteFile(file, []byte(before+begin+table+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(before+begin+table+end+after), 0o644))
 	default:
 		t.Errorf("%s shows\n%s\nbut the flags are\n%s\ngo test ./cmd/petstore -run Settings -update mends it", file, documented, table)
 	}

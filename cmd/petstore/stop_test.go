@@ -14,9 +14,7 @@ func TestAnInterruptedCommandSaysWhatItHasDone(t *testing.T) {
 	dir := t.TempDir()
 	database, backup := "sqlite:"+filepath.Join(dir, "pets.db"), filepath.Join(dir, "backup.db")
 	for _, args := range [][]string{{"keys", "create", "--name", "a", "--database", database}, {"backup", backup, "--database", database}} {
-		if _, stderr, status := invoke(t, args...); status != 0 {
-			t.Fatal(stderr)
-		}
+		mustInvoke(t, args...)
 	}
 	for _, c := range []struct {
 		args, says string
@@ -24,6 +22,7 @@ func TestAnInterruptedCommandSaysWhatItHasDone(t *testing.T) {
 		{"backup " + filepath.Join(dir, "other.db") + " --database " + database, "stopped; no backup was made"},
 		{"restore " + backup + " --database sqlite:" + filepath.Join(dir, "other.db"), "stopped; nothing was written"},
 		{"copy --from " + database + " --to sqlite:" + filepath.Join(dir, "copy.db"), "stopped; what was copied stays; run the command again to continue"},
+		{"export --output " + filepath.Join(dir, "other.db") + " --database " + database, "stopped; there is no complete export"},
 		{"keys create --name b --database " + database, "stopped; petstore keys list shows what was done"},
 		{"keys revoke ID --database " + database, "stopped; petstore keys list shows what was done"},
 	} {

@@ -12,14 +12,19 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--environment", "staging")
 	page := testservice.Browser(t)
+	const ground = `getComputedStyle(document.body).backgroundColor`
 	check := func(view string) {
 		t.Helper()
 		page.Media("screen", "prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
 		page.Legible(view + ", dark")
+		dark := testservice.Eval[string](page, ground)
 		page.Media("screen", "forced-colors", "active", "prefers-reduced-motion", "reduce")
 		page.Legible(view + ", forced colors")
 		page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
 		page.Accessible(view + ", light")
+		if testservice.Eval[string](page, ground) == dark {
+			t.Errorf("%s: light and dark have the same ground %s", view, dark)
+		}
 	}
 	page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
 	page.Open(s.URL + "/")

@@ -18,6 +18,15 @@ func openAt(t *testing.T, s *testservice.Instance, query string) *testservice.Pa
 	return page
 }
 
+// openDesk starts a server with these animals, oldest first, and opens a view of its desk. The test runs beside others.
+func openDesk(t *testing.T, query string, animals ...string) (*testservice.Instance, *testservice.Page) {
+	t.Helper()
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animals...)
+	return s, openAt(t, s, query)
+}
+
 func act(name string) string { return fmt.Sprintf("[data-action=%q]", name) }
 
 // is returns a JavaScript expression that is true if the open animal has that status and exactly these buttons.
@@ -48,10 +57,7 @@ func ordersOf(t *testing.T, s *testservice.Instance) []order {
 }
 
 func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"))
-	page := openAt(t, s, "?status=pending")
+	s, page := openDesk(t, "?status=pending", animal("Olive", "pending"), animal("Biscuit", "available"))
 	page.Wait(showsExactly("Olive"))
 	page.Click(`[data-animal="1"]`)
 	page.Wait(`document.activeElement.id === "animal-name" && document.activeElement.innerText === "Olive" && document.title === "Olive · Petstore"`)
@@ -77,10 +83,7 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 
 // When the list is shown again, its answer moves the focus to the animal that was open, unless the person is already typing.
 func TestTheFocusStaysInAFieldWhileThePersonTypes(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "pending"))
-	page := openAt(t, s, "")
+	_, page := openDesk(t, "", animal("Olive", "pending"))
 	page.Click(`[data-animal="1"]`)
 	page.Wait(`document.activeElement.id === "animal-name"`)
 	testservice.Eval[bool](page, `(window.answer = new Promise((resolve) => { window.letAnswer = resolve; }),
@@ -94,10 +97,7 @@ func TestTheFocusStaysInAFieldWhileThePersonTypes(t *testing.T) {
 }
 
 func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Click(act("reserve"))
 	page.Fill("#reference", "the Okafor family")
 	testservice.Eval[bool](page, `(document.getElementById("hold").value = "604800", true)`)
@@ -117,10 +117,7 @@ func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 }
 
 func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Click(act("reserve"))
 	page.Click("#send-reserve")
 	page.Wait(`order.innerText.includes("Without a reference") && order.innerText.includes("in 3 days")`)
@@ -140,10 +137,7 @@ func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 }
 
 func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Click(act("edit"))
 	page.Wait(`document.getElementById("name").value === "Olive" && document.getElementById("categoryId").value === "1"`)
 	s.Ask(t, http.MethodPatch, "/v1/pets/1", `{"status":"sold"}`) // another person changes the animal
@@ -226,10 +220,7 @@ func TestCategoriesAreChosenByNameAndCreatedIfNew(t *testing.T) {
 }
 
 func TestAnAnimalIsDeletedAfterAQuestion(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
-	page := openAt(t, s, "")
+	s, page := openDesk(t, "", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Click(`[data-animal="1"]`)
 	page.Click(act("delete"))
 	page.Wait(`ask.open && ask.innerText.includes("Delete Olive?")`)
@@ -244,10 +235,7 @@ func TestAnAnimalIsDeletedAfterAQuestion(t *testing.T) {
 }
 
 func TestARefusedChangeIsUndoneWithTheReason(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
-	page := openAt(t, s, "")
+	s, page := openDesk(t, "", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Click(`[data-animal="1"]`)
 	page.Wait(isAvailable)
 	// A hidden page fetches nothing, so this one does not learn about the order in time.
@@ -279,10 +267,7 @@ func hide(page *testservice.Page, hidden bool) {
 }
 
 func TestAChangeIsShownAtOnceAndUndoneIfNoAnswerComes(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Wait(isAvailable)
 	testservice.Eval[bool](page, `(window.seen = [], new MutationObserver(() => seen.push(document.querySelector("#animal-status").innerText))
 		.observe(document.querySelector("#animal-status"), {subtree: true, childList: true, attributes: true}), true)`)

@@ -119,16 +119,6 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 	page.Wait(`document.getElementById("key-error").innerText.includes("not valid") && location.hash === ""`)
 }
 
-func TestTheDemoOpensWithItsLink(t *testing.T) {
-	t.Parallel()
-	s := testservice.Launch(t, testservice.Command(t, "demo", "--listen", "127.0.0.1:0"))
-	page := testservice.Browser(t)
-	page.Open(printedLink.FindString(s.Stdout.String()))
-	page.Wait(`document.querySelectorAll(".card").length === 24 && document.querySelector(".card .meta").innerText.startsWith("Dogs")`)
-	page.Click(`[data-animal="59"]`)
-	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && order.innerText.includes("in 3 days")`)
-}
-
 func TestStagingHasABadge(t *testing.T) {
 	t.Parallel()
 	const badge = `document.querySelector(".staging").checkVisibility()`

@@ -78,10 +78,7 @@ func TestTheDeskListsTheNewestAnimalFirst(t *testing.T) {
 }
 
 func TestTheFilterIsPartOfTheAddress(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "pending"), animal("Biscuit", "available"), animal("Maple", "pending"))
-	page := signIn(t, s, s.Key)
+	_, page := openDesk(t, "", animal("Olive", "pending"), animal("Biscuit", "available"), animal("Maple", "pending"))
 	page.Wait(showsExactly("Maple", "Biscuit", "Olive"))
 	page.Click(`.filter [data-status="pending"]`)
 	page.Wait(showsExactly("Maple", "Olive") + ` && location.search === "?status=pending"`)
@@ -139,10 +136,7 @@ func openDemo(t *testing.T) (*testservice.Instance, *testservice.Page) {
 }
 
 func TestAnAnimalIsAdded(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := signIn(t, s, s.Key)
+	s, page := openDesk(t, "", animal("Olive", "available"))
 	page.Click("#open-add")
 	page.Fill("#name", "Zoë “the cat” 🐈")
 	page.Fill("#categoryId", "-3")
@@ -155,9 +149,7 @@ func TestAnAnimalIsAdded(t *testing.T) {
 }
 
 func TestMessagesOfTheServerAreShownAtTheirFields(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	page := signIn(t, s, s.Key)
+	_, page := openDesk(t, "")
 	message := func(field string) string {
 		return fmt.Sprintf(`document.getElementById("%s-error").textContent`, field)
 	}

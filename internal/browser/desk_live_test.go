@@ -70,10 +70,7 @@ func TestOfTwoReservationsOfTheSameAnimalOneIsRefusedWithTheReason(t *testing.T)
 }
 
 func TestAHiddenPageSendsNoRequests(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "")
+	s, page := openDesk(t, "", animal("Olive", "available"))
 	page.Wait(showsExactly("Olive"))
 	testservice.Eval[bool](page, `(window.asked = 0, window.fetch = new Proxy(fetch, {apply: (f, self, args) => (asked++, f(...args))}), true)`)
 	page.Wait(`asked >= 4`) // the page has refreshed twice
@@ -106,9 +103,7 @@ func TestTheDeskNoticesThatAServerIsBack(t *testing.T) {
 
 // Refreshing uses at most half of the requests that are left in the day and in the minute.
 func TestRefreshingUsesAtMostHalfOfTheRequestsLeft(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	page := openAt(t, s, "")
+	_, page := openDesk(t, "")
 	testservice.Eval[bool](page, `(import("./assets/desk-watch.js").then((module) => window.watching = module), true)`)
 	page.Wait(`window.watching`)
 	const noon = `Date.UTC(2030, 0, 1, 12)`

@@ -32,10 +32,7 @@ const (
 )
 
 func TestADoubleClickActsOnce(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "pending"), animal("Biscuit", "sold"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "pending"), animal("Biscuit", "sold"))
 	page.DoubleClick(act("adopt"))
 	page.Wait(isSold + ` && said.innerText === "Olive is adopted."`)
 	page.Open(s.URL + "/?animal=2")
@@ -70,10 +67,7 @@ func TestTryingAgainRepeatsTheSameChange(t *testing.T) {
 }
 
 func TestTheReferenceIsKeptOnlyForTheSameReservation(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Bella", "available"), animal("Bella", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Bella", "available"), animal("Bella", "available"))
 	page.Click(act("reserve"))
 	page.Fill("#reference", "Ms Tanaka")
 	answerOnce(page, "POST", lost)
@@ -124,10 +118,7 @@ func TestAnEditChangesOnlyTheEditedFields(t *testing.T) {
 }
 
 func TestAnAnimalCanBeOpenedWhileAnotherIsBeingChanged(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
-	page := openAt(t, s, "")
+	s, page := openDesk(t, "", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Click(`[data-animal="1"]`)
 	answerOnce(page, "PATCH", onRelease)
 	page.Click(act("adopt"))
@@ -141,10 +132,7 @@ func TestAnAnimalCanBeOpenedWhileAnotherIsBeingChanged(t *testing.T) {
 }
 
 func TestADialogClosesWithItsAnimal(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "")
+	_, page := openDesk(t, "", animal("Olive", "available"))
 	page.Click(`[data-animal="1"]`)
 	page.Click(act("reserve"))
 	page.Wait(newReserved)
@@ -153,10 +141,7 @@ func TestADialogClosesWithItsAnimal(t *testing.T) {
 }
 
 func TestAnEditIsKeptWhenTheKeyIsRefused(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Click(act("edit"))
 	page.Fill("#name", "Olivia of the long night shift")
 	answerOnce(page, "PATCH", refusedKey)
@@ -249,10 +234,7 @@ func TestALateRefusalOfTheOldKeyKeepsTheNewOne(t *testing.T) {
 }
 
 func TestADraftIsKeptAndANumberIsFoundAsPeopleWriteIt(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "")
+	s, page := openDesk(t, "", animal("Olive", "available"))
 	page.Click("#open-add")
 	page.Fill("#categoryId", "Hamsters")
 	page.Click("#send-add")

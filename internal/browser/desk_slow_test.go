@@ -58,10 +58,7 @@ func TestAButtonActsOnTheAnimalItWasClickedFor(t *testing.T) {
 }
 
 func TestAButtonDoesNothingOnceItsAnimalIsClosed(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "sold"))
-	page := openAt(t, s, "?animal=1")
+	_, page := openDesk(t, "?animal=1", animal("Olive", "sold"))
 	page.Wait(isSold)
 	answerOnce(page, "PATCH", onRelease)
 	page.Click(act("bring-back"))
@@ -78,10 +75,7 @@ func TestAButtonDoesNothingOnceItsAnimalIsClosed(t *testing.T) {
 
 // Each reservation is repeated with its own idempotency key.
 func TestTwoReservationsAtOnceAreEachMadeOnce(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Click(act("reserve"))
 	// The answer to the first reservation is replaced by a 503 that arrives after the second reservation was made.
 	answerAll(page, `method === "POST"`, `(() => {
@@ -104,10 +98,7 @@ func TestTwoReservationsAtOnceAreEachMadeOnce(t *testing.T) {
 
 // The first reservation is made, but its answer is lost. Once it is cancelled, the same reservation is a new one.
 func TestAReservationAfterACancelledOneIsNew(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	_, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Click(act("reserve"))
 	answerOnce(page, "POST", `sent().then(() => `+lost+`)`)
 	page.Click("#send-reserve")
@@ -121,10 +112,7 @@ func TestAReservationAfterACancelledOneIsNew(t *testing.T) {
 }
 
 func TestAChangeDoesNotWaitForTheChangeOfAnotherAnimal(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
-	page := openAt(t, s, "?animal=1")
+	_, page := openDesk(t, "?animal=1", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Wait(isAvailable)
 	answerOnce(page, "PATCH", onRelease)
 	page.Click(act("adopt"))
@@ -139,10 +127,7 @@ func TestAChangeDoesNotWaitForTheChangeOfAnotherAnimal(t *testing.T) {
 
 // When a countdown ends, only its own message disappears.
 func TestTheEndOfACountdownKeepsOtherMessages(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
-	page := openAt(t, s, "?animal=1")
+	_, page := openDesk(t, "?animal=1", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Wait(isAvailable)
 	answerOnce(page, "PATCH", strings.Replace(refusedBusy, `"1"`, `"4"`, 1))
 	page.Click(act("adopt"))
@@ -160,10 +145,7 @@ func TestTheEndOfACountdownKeepsOtherMessages(t *testing.T) {
 }
 
 func TestAMissingAnswerIsReportedAfterATimeout(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	_, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Wait(isAvailable)
 	testservice.Eval[bool](page, `(() => { const real = AbortSignal.timeout; AbortSignal.timeout = () => real.call(AbortSignal, 100); return true; })()`)
 	for _, answer := range []string{
@@ -180,10 +162,7 @@ func TestAMissingAnswerIsReportedAfterATimeout(t *testing.T) {
 }
 
 func TestARefreshKeepsTheMessageOfAFailedChange(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	_, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Wait(isAvailable)
 	answerOnce(page, "GET", lost)
 	page.Wait(mayHave)
@@ -198,10 +177,7 @@ func TestARefreshKeepsTheMessageOfAFailedChange(t *testing.T) {
 }
 
 func TestAnOutageIsReportedUntilItEnds(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "")
+	_, page := openDesk(t, "", animal("Olive", "available"))
 	page.Wait(showsExactly("Olive"))
 	for _, answer := range []string{refusedBusy, `Promise.resolve(new Response("", {status: 502}))`} {
 		answerAll(page, `method === "GET"`, answer)
@@ -263,19 +239,14 @@ func TestAnEmptyKeyInTheReferenceDoesNotEraseTheStoredOne(t *testing.T) {
 }
 
 func TestErrorsOfFieldsAreAnnouncedToScreenReaders(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	page := openAt(t, s, "")
+	_, page := openDesk(t, "")
 	if silent := testservice.Eval[int](page, `[...document.querySelectorAll(".error")].filter((p) => p.role !== "alert").length`); silent > 0 {
 		t.Errorf("%d messages are not announced", silent)
 	}
 }
 
 func TestTheFocusStaysWithTheAnimal(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Click(act("reserve"))
 	page.Wait(`document.getElementById("reserve").open`)
 	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"somebody else"}`)
@@ -291,10 +262,7 @@ func TestTheFocusStaysWithTheAnimal(t *testing.T) {
 }
 
 func TestAMessageScrollsAwayOnALowScreen(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	_, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	for height, want := range map[int64]string{256: "static", 900: "sticky"} {
 		page.Size(320, height)
 		page.Wait(fmt.Sprintf(`getComputedStyle(notice).position === %q`, want))
@@ -320,10 +288,7 @@ func TestACategoryThatIsNotSuggestedIsFound(t *testing.T) {
 }
 
 func TestAnEditWithoutANameCreatesNoCategory(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
-	page := openAt(t, s, "?animal=1")
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Click(act("edit"))
 	for name, problem := range map[string]string{"": "Name must not be empty.", "  ": "Name must not be only white space."} {
 		page.Fill("#name", name)

@@ -24,10 +24,7 @@ func reference(t *testing.T, s *testservice.Instance, fragment string) *testserv
 }
 
 func TestTheReferenceSendsARealRequest(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "pending"), animal("Duke", "sold"))
-	page := signIn(t, s, s.Key) // the reference uses the same key
+	s, page := openDesk(t, "", animal("Olive", "pending"), animal("Duke", "sold"))
 	page.Wait(showsExactly("Duke", "Olive"))
 	page.Open(s.URL + "/docs")
 	page.Click("#operation-listPets .try > summary")
@@ -175,19 +172,6 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 	page.Legible("the reference in the dark")          // only the colors differ
 	page.Click(".open-menu")
 	page.Accessible("the contents on a phone")
-}
-
-func TestLargeTextFitsOnANarrowScreen(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	page := reference(t, s, "")
-	testservice.Eval[bool](page, `(document.documentElement.style.fontSize = "200%", document.querySelectorAll("details").forEach((part) => { part.open = true; }), true)`)
-	for _, width := range []int64{320, 768, 1440} {
-		page.Size(width, 800)
-		if wide := testservice.Eval[int64](page, `document.documentElement.scrollWidth`); wide > width {
-			t.Errorf("with text of twice the size the page is %d wide in a window of %d", wide, width)
-		}
-	}
 }
 
 func TestTheSamplesOfTheReferenceRunUnchanged(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"testing"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
 	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyKeyCases, copyServedCases} {
 		for _, c := range group {
-			t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{t, openFrom(t), openTo(t)}) })
+			t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{checks{t}, openFrom(t), openTo(t)}) })
 		}
 	}
 }
@@ -29,7 +28,7 @@ type copyCase struct {
 
 // copyTest is a running case: the test, and the two storages.
 type copyTest struct {
-	*testing.T
+	checks
 	from, to petstore.Database
 }
 
@@ -179,20 +178,6 @@ func (t copyTest) create(s petstore.Database, o *petstore.Idempotency) petstore.
 	pet, _, err := s.CreatePet(t.Context(), rex, o)
 	t.noError(err)
 	return pet
-}
-
-func (t copyTest) noError(err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("unexpected error: %v", err)
-	}
-}
-
-func (t copyTest) same(what string, got, want any) {
-	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
-	}
 }
 
 // sameContent fails the test unless both storages have the same content.

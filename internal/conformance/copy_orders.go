@@ -11,7 +11,7 @@ import (
 
 var copyOrderCases = []copyCase{
 	{"categories, orders and the inventory are copied, and the next copy brings their changes", func(t copyTest) {
-		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
+		from, to := storageTest{t.checks, t.from}, storageTest{t.checks, t.to}
 		dogs, cats := from.createCategory("Dogs"), from.createCategory("Cats")
 		from.nameCategory(math.MinInt64, "The least", true)
 		from.nameCategory(math.MaxInt64, "The greatest", true)
@@ -36,7 +36,7 @@ var copyOrderCases = []copyCase{
 		t.same("again", t.copyAll(), nothingDone)
 	}},
 	{"categories that swapped their names are copied", func(t copyTest) {
-		from := storageTest{t.T, t.from}
+		from := storageTest{t.checks, t.from}
 		dogs, cats := from.createCategory("Dogs"), from.createCategory("Cats")
 		t.copyAll()
 		from.nameCategory(dogs.ID, "for a moment", false)
@@ -47,7 +47,7 @@ var copyOrderCases = []copyCase{
 		t.same("again", t.copyAll(), nothingDone)
 	}},
 	{"a copy goes on if another order takes over an animal meanwhile, and the next copy brings both orders", func(t copyTest) {
-		from := storageTest{t.T, t.from}
+		from := storageTest{t.checks, t.from}
 		pet := from.add(rex)
 		first := from.place(pet.ID)
 		var closed []petstore.Order
@@ -65,7 +65,7 @@ var copyOrderCases = []copyCase{
 		t.sameContent()
 	}},
 	{"an order that was copied without its animal can be closed, or expires", func(t copyTest) {
-		to := storageTest{t.T, t.to}
+		to := storageTest{t.checks, t.to}
 		held := petstore.Order{ID: 5, PetID: 77, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)}
 		over := petstore.Order{ID: 6, PetID: 78, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}
 		t.noError(t.to.ReplaceOrders(t.Context(), []petstore.Order{held, over}, nil))
@@ -77,7 +77,7 @@ var copyOrderCases = []copyCase{
 		t.same("the other", to.order(over.ID).Status, petstore.Expired)
 	}},
 	{"the target never reuses the number of an order or a category", func(t copyTest) {
-		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
+		from, to := storageTest{t.checks, t.from}, storageTest{t.checks, t.to}
 		category := from.createCategory("Dogs")
 		from.noError(errorOf(t.from.DeleteCategory(t.Context(), category.ID, nil)))
 		order := from.place(from.add(rex).ID)

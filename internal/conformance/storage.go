@@ -46,7 +46,7 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {
-				t.Run(c.behavior, func(t *testing.T) { c.check(storageTest{t, open(t)}) })
+				t.Run(c.behavior, func(t *testing.T) { c.check(storageTest{checks{t}, open(t)}) })
 			}
 		})
 	}
@@ -57,23 +57,26 @@ type storageCase struct {
 	check    func(t storageTest)
 }
 
+// checks is a running case, of whichever suite.
+type checks struct{ *testing.T }
+
 // storageTest is a running case: the test, and the storage under test.
 type storageTest struct {
-	*testing.T
+	checks
 	petstore.Database
 }
 
 // epoch is the time at which the cases begin. It has whole milliseconds, so that every storage can keep it exactly.
 var epoch = time.Date(2026, time.November, 15, 9, 30, 0, int(123*time.Millisecond), time.UTC)
 
-func (t storageTest) same(what string, got, want any) {
+func (t checks) same(what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s:\n got %+v\nwant %+v", what, got, want)
 	}
 }
 
-func (t storageTest) noError(err error) {
+func (t checks) noError(err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("unexpected error: %v", err)

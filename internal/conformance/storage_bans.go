@@ -14,10 +14,6 @@ func (t storageTest) ban(owner string, now time.Time) petstore.Ban {
 }
 
 var banCases = []storageCase{
-	{"the first ban lasts a minute", func(t storageTest) {
-		key := t.addKey(newKey("a"))
-		t.same("ban", t.ban(key.Owner, epoch), petstore.Ban{Start: epoch, Until: epoch.Add(time.Minute), Streak: 1})
-	}},
 	{"each further ban lasts twice as long, up to the longest, and after a day they start over", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		var want petstore.Ban

@@ -7,115 +7,54 @@ import (
 	"petstore/internal/petstore"
 )
 
-// everyCall has one call of each method of a Storage, with arguments that an open storage accepts.
-var everyCall = []struct {
-	name string
-	call func(ctx context.Context, s petstore.Database) error
-}{
-	{"ListPets", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.ListPets(ctx, petstore.PetQuery{Limit: 20})
-		return err
-	}},
-	{"GetPet", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.GetPet(ctx, 1)
-		return err
-	}},
-	{"CreatePet", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.CreatePet(ctx, rex, nil)
-		return err
-	}},
-	{"CreatePet with an idempotency", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.CreatePet(ctx, rex, idempotency("k", 1))
-		return err
-	}},
-	{"UpdatePet", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.UpdatePet(ctx, 1, withStatus(petstore.Sold), nil)
-		return err
-	}},
-	{"DeletePet", func(ctx context.Context, s petstore.Database) error { return errorOf(s.DeletePet(ctx, 1, nil)) }},
-	{"Inventory", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.Inventory(ctx)
-		return err
-	}},
-	{"ListCategories", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.ListCategories(ctx, petstore.CategoryQuery{Limit: 20})
-		return err
-	}},
-	{"GetCategory", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.GetCategory(ctx, 1)
-		return err
-	}},
-	{"CreateCategory", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.CreateCategory(ctx, "Dogs", nil)
-		return err
-	}},
-	{"NameCategory", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.NameCategory(ctx, petstore.Category{ID: 1, Name: "Dogs"}, nil)
-		return err
-	}},
-	{"DeleteCategory", func(ctx context.Context, s petstore.Database) error { return errorOf(s.DeleteCategory(ctx, 1, nil)) }},
-	{"ListOrders", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.ListOrders(ctx, petstore.OrderQuery{Limit: 20})
-		return err
-	}},
-	{"GetOrder", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.GetOrder(ctx, 1)
-		return err
-	}},
-	{"PlaceOrder", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, nil)
-		return err
-	}},
-	{"PlaceOrder with an idempotency", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.PlaceOrder(ctx, petstore.NewOrder{PetID: 1, Hold: time.Hour}, idempotency("k", 1))
-		return err
-	}},
-	{"CloseOrder", func(ctx context.Context, s petstore.Database) error {
-		_, _, err := s.CloseOrder(ctx, 1, petstore.Completed, nil)
-		return err
-	}},
-	{"ExpireOrders", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.ExpireOrders(ctx)
-		return err
-	}},
-	{"PurgeIdempotency", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.PurgeIdempotency(ctx, epoch)
-		return err
-	}},
-	{"CreateKey", func(ctx context.Context, s petstore.Database) error {
-		return s.CreateKey(ctx, newKey("b"), petstore.HashSecret("b"))
-	}},
-	{"CreateFirstKey", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.CreateFirstKey(ctx, newKey("b"), petstore.HashSecret("b"))
-		return err
-	}},
-	{"EnsureKey", func(ctx context.Context, s petstore.Database) error {
-		return s.EnsureKey(ctx, newKey("b"), petstore.HashSecret("b"))
-	}},
-	{"FindKey", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.FindKey(ctx, petstore.HashSecret("a"))
-		return err
-	}},
-	{"Keys", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.Keys(ctx)
-		return err
-	}},
-	{"RotateKey", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.RotateKey(ctx, "key_a", petstore.HashSecret("b"), epoch, time.Hour)
-		return err
-	}},
-	{"UpdateKey", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.UpdateKey(ctx, "key_a", petstore.KeyChange{Name: new("b")}, epoch)
-		return err
-	}},
-	{"UseKey", func(ctx context.Context, s petstore.Database) error { return s.UseKey(ctx, "key_a", epoch) }},
-	{"RevokeKey", func(ctx context.Context, s petstore.Database) error { return s.RevokeKey(ctx, "key_a", epoch) }},
-	{"BanOwner", func(ctx context.Context, s petstore.Database) error {
-		_, err := s.BanOwner(ctx, "key_a", epoch)
-		return err
-	}},
-	{"UnbanOwner", func(ctx context.Context, s petstore.Database) error { return s.UnbanOwner(ctx, "key_a") }},
-	{"Ping", func(ctx context.Context, s petstore.Database) error { return s.Ping(ctx) }},
+// callAll calls each method of a Storage once, with arguments that an open storage accepts, and returns their errors by
+// method.
+func callAll(ctx context.Context, s petstore.Database) map[string]error {
+	ask, again := petstore.NewOrder{PetID: 1, Hold: time.Hour}, idempotency("k", 1)
+	key, hash := newKey("b"), petstore.HashSecret("b")
+	errs := make(map[string]error)
+	_, errs["ListPets"] = s.ListPets(ctx, petstore.PetQuery{Limit: 20})
+	_, errs["GetPet"] = s.GetPet(ctx, 1)
+	_, _, errs["CreatePet"] = s.CreatePet(ctx, rex, nil)
+	_, _, errs["CreatePet with an idempotency"] = s.CreatePet(ctx, rex, again)
+	_, _, errs["UpdatePet"] = s.UpdatePet(ctx, 1, withStatus(petstore.Sold), nil)
+	_, errs["DeletePet"] = s.DeletePet(ctx, 1, again)
+	_, errs["Inventory"] = s.Inventory(ctx)
+	_, errs["ListCategories"] = s.ListCategories(ctx, petstore.CategoryQuery{Limit: 20})
+	_, errs["GetCategory"] = s.GetCategory(ctx, 1)
+	_, _, errs["CreateCategory"] = s.CreateCategory(ctx, "Dogs", nil)
+	_, _, errs["NameCategory"] = s.NameCategory(ctx, petstore.Category{ID: 1, Name: "Dogs"}, nil)
+	_, errs["DeleteCategory"] = s.DeleteCategory(ctx, 1, nil)
+	_, errs["ListOrders"] = s.ListOrders(ctx, petstore.OrderQuery{Limit: 20})
+	_, errs["GetOrder"] = s.GetOrder(ctx, 1)
+	_, _, errs["PlaceOrder"] = s.PlaceOrder(ctx, ask, nil)
+	_, _, errs["PlaceOrder with an idempotency"] = s.PlaceOrder(ctx, ask, again)
+	_, _, errs["UpdateOrder"] = s.UpdateOrder(ctx, 1, petstore.OrderPatch{}, nil)
+	_, _, errs["CloseOrder"] = s.CloseOrder(ctx, 1, petstore.Completed, nil)
+	_, errs["ExpireOrders"] = s.ExpireOrders(ctx)
+	_, errs["PurgeIdempotency"] = s.PurgeIdempotency(ctx, epoch)
+	errs["CreateKey"] = s.CreateKey(ctx, key, hash)
+	_, errs["CreateFirstKey"] = s.CreateFirstKey(ctx, key, hash)
+	errs["EnsureKey"] = s.EnsureKey(ctx, key, hash)
+	_, errs["FindKey"] = s.FindKey(ctx, petstore.HashSecret("a"))
+	_, errs["Keys"] = s.Keys(ctx)
+	_, errs["RotateKey"] = s.RotateKey(ctx, "key_a", hash, epoch, time.Hour)
+	_, errs["UpdateKey"] = s.UpdateKey(ctx, "key_a", petstore.KeyChange{Name: new("b")}, epoch)
+	errs["UseKey"] = s.UseKey(ctx, "key_a", epoch)
+	errs["RevokeKey"] = s.RevokeKey(ctx, "key_a", epoch)
+	_, errs["BanOwner"] = s.BanOwner(ctx, "key_a", epoch)
+	errs["UnbanOwner"] = s.UnbanOwner(ctx, "key_a")
+	errs["Ping"] = s.Ping(ctx)
+	return errs
+}
+
+func (t storageTest) allUnavailable(ctx context.Context) {
+	t.Helper()
+	for method, err := range callAll(ctx, t.Database) {
+		if wrong := checkRefusal(err, petstore.Unavailable); wrong != nil {
+			t.Errorf("%s: %v", method, wrong)
+		}
+	}
 }
 
 var lifecycleCases = []storageCase{
@@ -127,11 +66,7 @@ var lifecycleCases = []storageCase{
 		key.ID, key.Owner = "key_a", "key_a"
 		t.addKey(key)
 		pet := t.add(rex)
-		for _, method := range everyCall {
-			if wrong := checkRefusal(method.call(canceledContext(), t.Database), petstore.Unavailable); wrong != nil {
-				t.Errorf("%s: %v", method.name, wrong)
-			}
-		}
+		t.allUnavailable(canceledContext())
 		t.same("pets", t.all(), []petstore.Pet{pet})
 		t.same("keys", t.keys(), []petstore.Key{key})
 		t.same("orders", len(t.orders(petstore.OrderQuery{Limit: 9})), 0)
@@ -141,11 +76,7 @@ var lifecycleCases = []storageCase{
 	{"a closed storage refuses every call", func(t storageTest) {
 		t.add(rex)
 		t.noError(t.Close())
-		for _, method := range everyCall {
-			if wrong := checkRefusal(method.call(t.Context(), t.Database), petstore.Unavailable); wrong != nil {
-				t.Errorf("%s: %v", method.name, wrong)
-			}
-		}
+		t.allUnavailable(t.Context())
 	}},
 	{"closing again does nothing", func(t storageTest) {
 		t.noError(t.Close())

@@ -21,13 +21,6 @@ var petCases = []storageCase{
 			}
 		}
 	}},
-	{"a created pet is the requested pet, with an id", func(t storageTest) {
-		pet := t.add(rex)
-		if pet.ID < 1 {
-			t.Fatalf("id %d, want a positive one", pet.ID)
-		}
-		t.same("created", pet.NewPet, rex)
-	}},
 	{"a created pet can be read", func(t storageTest) {
 		for _, want := range t.addMany(5) {
 			got, err := t.GetPet(t.Context(), want.ID)
@@ -42,11 +35,7 @@ var petCases = []storageCase{
 			t.refused(err, petstore.NotFound)
 		}
 	}},
-	{"pets are listed newest first, as they were created", func(t storageTest) {
-		pets := t.addMany(9)
-		t.same("listed", t.all(), pets)
-	}},
-	{"a list has at most limit pets", func(t storageTest) {
+	{"pets are listed newest first, and at most limit of them", func(t storageTest) {
 		pets := t.addMany(9)
 		for limit := 1; limit <= len(pets); limit++ {
 			t.same("listed", t.list(petstore.PetQuery{Limit: limit}), pets[:limit])
@@ -60,12 +49,6 @@ var petCases = []storageCase{
 			t.same("listed with a limit", t.list(petstore.PetQuery{Status: status, Limit: 2}), want[:2])
 		}
 	}},
-	{"a list of a status that no pet has is empty", func(t storageTest) {
-		t.add(rex)
-		if got := t.list(petstore.PetQuery{Status: petstore.Sold, Limit: 20}); len(got) != 0 {
-			t.Fatalf("listed %v", got)
-		}
-	}},
 	{"a list before an id has only lower ids", func(t storageTest) {
 		pets := t.addMany(12)
 		for _, last := range pets {
@@ -76,13 +59,6 @@ var petCases = []storageCase{
 			t.same("listed sold", t.list(petstore.PetQuery{Before: last.ID, Status: petstore.Sold, Limit: 100}), sold)
 		}
 		t.same("before the highest id", t.list(petstore.PetQuery{Before: math.MaxInt64, Limit: 100}), pets)
-	}},
-	{"a list before an id that no pet has works too", func(t storageTest) {
-		pets := t.addMany(3)
-		t.same("listed", t.list(petstore.PetQuery{Before: pets[0].ID + 1000, Limit: 2}), pets[:2])
-		if got := t.list(petstore.PetQuery{Before: pets[2].ID, Limit: 2}); len(got) != 0 {
-			t.Fatalf("listed %v before the first pet", got)
-		}
 	}},
 	{"names are kept verbatim", func(t storageTest) {
 		var pets []petstore.Pet
@@ -105,14 +81,6 @@ var petCases = []storageCase{
 			t.noError(err)
 			t.same("got", got.CategoryID, id)
 			t.same("listed", t.list(petstore.PetQuery{Status: petstore.Sold, Limit: 1}), []petstore.Pet{pet})
-		}
-	}},
-	{"each id is higher than all earlier ids", func(t storageTest) {
-		pets := t.addMany(20)
-		for i := 1; i < len(pets); i++ {
-			if pets[i-1].ID <= pets[i].ID {
-				t.Fatalf("id %d was given after %d", pets[i-1].ID, pets[i].ID)
-			}
 		}
 	}},
 	{"each of hundreds of concurrent creates is stored once", func(t storageTest) {

@@ -14,7 +14,7 @@ import (
 // openEmpty returns a new store, and both register a cleanup.
 func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Database) {
 	for _, c := range versionOneCases {
-		t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{t, open(t), openEmpty(t)}) })
+		t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{checks{t}, open(t), openEmpty(t)}) })
 	}
 }
 
@@ -41,7 +41,7 @@ var versionOneCases = []copyCase{
 		inventory, err := t.from.Inventory(t.Context())
 		t.noError(err)
 		t.same("inventory", inventory, petstore.Inventory{Available: 3, Pending: 1, Sold: 1})
-		next := storageTest{t.T, t.from}.add(rex)
+		next := storageTest{t.checks, t.from}.add(rex)
 		t.same("the next id", next.ID, int64(6))
 	}},
 	{"its keys may write, and only the rotated key has a time of rotation", func(t copyTest) {
@@ -82,7 +82,7 @@ var versionOneCases = []copyCase{
 	}},
 	{"a repeated Idempotency-Key gets the first answer, whatever became of the animal", func(t copyTest) {
 		t.replayVersionOne()
-		s := storageTest{t.T, t.from}
+		s := storageTest{t.checks, t.from}
 		s.patch(1, withStatus(petstore.Sold))
 		name, category := "Another", int64(99)
 		_, _, err := t.from.UpdatePet(t.Context(), 3, petstore.PetPatch{Name: &name, CategoryID: &category}, nil)
@@ -92,10 +92,10 @@ var versionOneCases = []copyCase{
 		t.replayVersionOne()
 	}},
 	{"a new category gets the number after the highest category number that clients read exactly", func(t copyTest) {
-		t.same("category", storageTest{t.T, t.from}.createCategory("Dogs"), petstore.Category{ID: 13, Name: "Dogs"})
+		t.same("category", storageTest{t.checks, t.from}.createCategory("Dogs"), petstore.Category{ID: 13, Name: "Dogs"})
 	}},
 	{"one of its animals can be ordered and sold", func(t copyTest) {
-		s := storageTest{t.T, t.from}
+		s := storageTest{t.checks, t.from}
 		s.closeOrder(s.place(1).ID, petstore.Completed)
 		t.same("the animal", s.status(1), petstore.Sold)
 		inventory, err := t.from.Inventory(t.Context())

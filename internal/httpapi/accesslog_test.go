@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http/httptest"
 	"reflect"
@@ -58,21 +57,4 @@ func fieldsOf(t *testing.T, line []byte) (fields map[string]any) {
 		t.Fatalf("%q is not a line of JSON: %v", line, err)
 	}
 	return fields
-}
-
-// BenchmarkLogAnswer compares the two ways in which a line is written.
-func BenchmarkLogAnswer(b *testing.B) {
-	x := newExchange(nil, httptest.NewRequest("GET", "/v1/pets?limit=3", nil), time.Date(2026, 11, 15, 12, 0, 0, 123456789, time.UTC))
-	x.requestID, x.status, x.size, x.key = "0123456789abcdef", 200, 1612, &petstore.Key{ID: "key_1"}
-	x.operation = &operation{name: "listPets"}
-	handler := slog.NewJSONHandler(io.Discard, nil)
-	for name, access := range map[string]io.Writer{"JSON": io.Discard, "slog": nil} {
-		b.Run(name, func(b *testing.B) {
-			a := &API{Config: Config{Log: slog.New(handler), Access: access}}
-			b.ReportAllocs()
-			for b.Loop() {
-				a.logAnswer(x, 1234567*time.Nanosecond)
-			}
-		})
-	}
 }

@@ -53,6 +53,14 @@ func TestClientsOfOneIPv6NetworkAreCountedTogether(t *testing.T) {
 			t.Errorf("%s is counted as %s, want %s", peer, got, want)
 		}
 	}
+	behindProxy := &http.Request{RemoteAddr: "10.0.0.1:4711", Header: http.Header{"X-Forwarded-For": {"2001:db8:1:2::5"}}}
+	if got := a.subjectOf(&exchange{r: behindProxy}); got != "address:10.0.0.1" {
+		t.Errorf("a stranger's X-Forwarded-For is believed: it is counted as %s", got)
+	}
+	a.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	if got := a.subjectOf(&exchange{r: behindProxy}); got != "address:2001:db8:1:2::/64" {
+		t.Errorf("a client behind a trusted proxy is counted as %s", got)
+	}
 }
 
 func TestLongForwardingHeaderFromAStrangerCostsNothing(t *testing.T) {

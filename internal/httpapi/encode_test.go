@@ -63,9 +63,3 @@ func TestAnimalsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 		}
 	})
 }
-
-func TestEmptyListIsAnEmptyArray(t *testing.T) {
-	if got := string(appendList(nil, nil, appendPet)); got != "[]" {
-		t.Errorf("got %s", got)
-	}
-}

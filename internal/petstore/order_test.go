@@ -146,20 +146,7 @@ func TestOrderStatusesAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-func TestReferenceAndHoldAreBounded(t *testing.T) {
-	for reference, problem := range map[string]string{
-		"Ann":                    "",
-		strings.Repeat("🐕", 200): "",
-		strings.Repeat("🐕", 201): "must be at most 200 characters long",
-		"":                       "must not be empty",
-		" \t":                    "must not be only white space",
-		"A\x00":                  "must not contain the character U+0000",
-		"A\xff":                  "must be valid UTF-8",
-	} {
-		if got := petstore.CheckReference(reference); got != problem {
-			t.Errorf("the reference %.20q: %q, want %q", reference, got, problem)
-		}
-	}
+func TestAHoldIsBounded(t *testing.T) {
 	for seconds, allowed := range map[int64]bool{-60: false, 0: false, 59: false, 60: true, 259200: true, 2592000: true, 2592001: false, 1 << 62: false} {
 		problem := petstore.CheckHold(seconds)
 		if allowed != (problem == "") || !allowed && problem != "must be a whole number from 60 to 2592000" {

@@ -26,19 +26,29 @@ func TestStatusesAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-func TestPetNamesAreBounded(t *testing.T) {
-	for name, problem := range map[string]string{
-		"Rex":                     "",
-		" \tRex\n":                "",
-		strings.Repeat("🐕", 1000): "",
-		strings.Repeat("a", 1001): "must be at most 1,000 characters long",
-		"":                        "must not be empty",
-		" \u3000\u0085":           "must not be only white space",
-		"R\x00x":                  "must not contain the character U+0000",
-		"R\xffx":                  "must be valid UTF-8",
+func TestNamesAndReferencesAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		check   func(string) string
+		most    int
+		tooLong string
+	}{
+		{petstore.CheckPetName, 1000, "must be at most 1,000 characters long"},
+		{petstore.CheckCategoryName, 100, "must be at most 100 characters long"},
+		{petstore.CheckReference, 200, "must be at most 200 characters long"},
 	} {
-		if got := petstore.CheckPetName(name); got != problem {
-			t.Errorf("the name %.20q: %q, want %q", name, got, problem)
+		for text, problem := range map[string]string{
+			"Rex":                         "",
+			" \tRex\n":                    "",
+			strings.Repeat("🐕", c.most):   "",
+			strings.Repeat("🐕", c.most+1): c.tooLong,
+			"":                            "must not be empty",
+			" \u3000\u0085":               "must not be only white space",
+			"R\x00x":                      "must not contain the character U+0000",
+			"R\xffx":                      "must be valid UTF-8",
+		} {
+			if got := c.check(text); got != problem {
+				t.Errorf("at most %d characters, %.20q: %q, want %q", c.most, text, got, problem)
+			}
 		}
 	}
 }

@@ -14,9 +14,7 @@ func TestAReaderThatGivesUpBreaksNoConnection(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	holder := holdLocks(t, url, "LOCK TABLE orders")
 	before := db.pool.Stat().TotalConns()
 	caller, giveUp := context.WithCancel(t.Context())
@@ -27,9 +25,7 @@ func TestAReaderThatGivesUpBreaksNoConnection(t *testing.T) {
 	}()
 	awaitLockWaits(t, url, 1)
 	giveUp()
-	if _, err := holder.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(holder.Exec(t.Context(), "COMMIT")))
 	if err := <-ended; err != nil {
 		t.Errorf("the read did not finish: %v", err)
 	}
@@ -68,9 +64,7 @@ func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 	pet, pending := mustCreate(t, db), petstore.Pending
 	order := petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}
 	placed, _, err := db.PlaceOrder(t.Context(), order, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, c := range []struct {
 		what string
 		do   func(ctx context.Context) error
@@ -78,17 +72,14 @@ func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 	}{
 		{"an order of a held animal", func(ctx context.Context) error { _, _, err := db.PlaceOrder(ctx, order, nil); return err }, petstore.PetUnavailable},
 		{"an update of a held animal", func(ctx context.Context) error {
-			_, _, err := db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Status: &pending}, nil)
-			return err
+			return writeError(db.UpdatePet(ctx, pet.ID, petstore.PetPatch{Status: &pending}, nil))
 		}, ""},
 		{"a delete of a held animal", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, petstore.PetReserved},
 		{"a cancel", func(ctx context.Context) error {
-			_, _, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil)
-			return err
+			return writeError(db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil))
 		}, ""},
 		{"a second cancel", func(ctx context.Context) error {
-			_, _, err := db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil)
-			return err
+			return writeError(db.CloseOrder(ctx, placed.ID, petstore.Cancelled, nil))
 		}, ""},
 		{"a delete", func(ctx context.Context) error { return errorOf(db.DeletePet(ctx, pet.ID, nil)) }, ""},
 		{"a delete of a category that does not exist", func(ctx context.Context) error { return errorOf(db.DeleteCategory(ctx, 7, nil)) }, petstore.NotFound},
@@ -100,6 +91,3 @@ func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 		}
 	}
 }
-
-// errorOf returns the error of a call that also reports whether it was a replay.
-func errorOf(_ bool, err error) error { return err }

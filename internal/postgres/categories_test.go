@@ -53,9 +53,7 @@ func TestTheFirstCategoriesShareOneConnection(t *testing.T) {
 			t.Fatalf("they use %d connections", db.Connections().Busy)
 		}
 	}
-	if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(slow.Exec(t.Context(), "COMMIT")))
 	all.Wait()
 	if categories, err := db.ListCategories(t.Context(), petstore.CategoryQuery{From: math.MinInt64, Limit: 100}); len(categories) != 2*maxConns {
 		t.Errorf("there are %d categories, %v", len(categories), err)

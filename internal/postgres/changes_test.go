@@ -38,9 +38,7 @@ func TestAChangeThatWaitsDelaysNoOther(t *testing.T) {
 	if err != nil {
 		t.Errorf("while one change waits, another one fails: %v", err)
 	}
-	if _, err := holder.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(holder.Exec(t.Context(), "COMMIT")))
 	if err := <-waited; err != nil {
 		t.Errorf("the change that waited: %v", err)
 	}

@@ -20,9 +20,7 @@ func TestCopyConforms(t *testing.T) {
 	here, there := emptied(testservice.Postgres(t)), emptied(testservice.Postgres(t))
 	file := func(t *testing.T) petstore.Database {
 		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "pets.db"), Environment: petstore.Production, Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
@@ -34,9 +32,7 @@ func TestCopyConforms(t *testing.T) {
 func TestReplacingAnExistingAnimalFailsNoCreate(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	first, _, err := db.CreatePet(t.Context(), rex, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var all sync.WaitGroup
 	for i := range 5 {
 		all.Go(func() {
@@ -64,9 +60,7 @@ func TestAStartingServerWaitsForAStepOfACopy(t *testing.T) {
 	marked := make(chan error, 1)
 	go func() { marked <- db.MarkServed(t.Context()) }()
 	awaitLockWaits(t, url, 1)
-	if _, err := step.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(step.Exec(t.Context(), "COMMIT")))
 	if err := <-marked; err != nil {
 		t.Errorf("after the step, MarkServed fails: %v", err)
 	}

@@ -32,11 +32,24 @@ func openConfig(t testing.TB, cfg Config) *DB {
 	t.Helper()
 	cfg.Environment, cfg.timeout = petstore.Production, cmp.Or(cfg.timeout, longTimeout)
 	db, err := Open(t.Context(), cfg)
+	noError(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	return db
+}
+
+// mustCreate creates an available animal.
+func mustCreate(t *testing.T, db *DB) petstore.Pet {
+	t.Helper()
+	pet, _, err := db.CreatePet(t.Context(), rex, nil)
+	noError(t, err)
+	return pet
 }
 
 // execute executes a statement that the package itself never executes, on a connection of its own.
@@ -44,13 +57,9 @@ func execute(t testing.TB, url, sql string) {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(conn.Exec(ctx, sql)))
 }
 
 // holdLocks begins a transaction that takes the locks of sql, on a connection of its own. The transaction ends with the
@@ -62,9 +71,7 @@ func holdLocks(t testing.TB, url, sql string) *pgx.Conn {
 		t.Cleanup(func() { conn.Close(context.Background()) })
 		_, err = conn.Exec(t.Context(), "BEGIN; "+sql)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return conn
 }
 

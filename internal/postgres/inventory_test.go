@@ -14,17 +14,13 @@ func TestExpireOrdersEndsWhileAnotherReplicaFoldsTheInventory(t *testing.T) {
 	db := open(t, url)
 	execute(t, url, "INSERT INTO inventory SELECT 1, 0 FROM generate_series(1, 1000)")
 	other, err := db.pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer other.Rollback(t.Context())
 	if _, err := other.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT FROM inventory FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID}, nil) // a hold of zero: the order is overdue at once
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
 	if n, err := db.ExpireOrders(ctx); n != 1 || err != nil {
@@ -36,9 +32,7 @@ func TestExpireOrdersFoldsTheInventory(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	execute(t, url, "INSERT INTO inventory SELECT n % 2 + 1, 1 FROM generate_series(1, 25000) n")
-	if _, err := db.ExpireOrders(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(db.ExpireOrders(t.Context())))
 	var deltas int
 	if err := db.pool.QueryRow(t.Context(), "SELECT count(*) FROM inventory").Scan(&deltas); err != nil || deltas > fewDeltas {
 		t.Errorf("%d deltas are left, %v", deltas, err)

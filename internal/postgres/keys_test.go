@@ -14,9 +14,7 @@ func TestConcurrentChangesOfAnOwnersKeysDoNotDeadlock(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	first := petstore.NewKey("first", petstore.Free, petstore.Limits{}, time.Now(), petstore.Forever)
-	if err := db.CreateKey(t.Context(), first, petstore.HashSecret("first")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.CreateKey(t.Context(), first, petstore.HashSecret("first")))
 	holder := holdLocks(t, url, "SELECT FROM keys FOR UPDATE")
 	changed := make(chan error, 2)
 	change := func(plan petstore.Plan) {
@@ -27,14 +25,10 @@ func TestConcurrentChangesOfAnOwnersKeysDoNotDeadlock(t *testing.T) {
 	awaitLockWaits(t, url, 1)
 	second := first
 	second.ID = "key_0"
-	if err := db.CreateKey(t.Context(), second, petstore.HashSecret("second")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.CreateKey(t.Context(), second, petstore.HashSecret("second")))
 	go change(petstore.Business)
 	awaitLockWaits(t, url, 2)
-	if _, err := holder.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(holder.Exec(t.Context(), "COMMIT")))
 	for range 2 {
 		if err := <-changed; err != nil {
 			t.Errorf("a change is refused: %v", err)
@@ -50,9 +44,7 @@ func TestNoFirstKeyIsCreatedWhileAnotherKeyIsBeingCreated(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	other := holdLocks(t, url, "SELECT")
-	if _, err := other.Exec(t.Context(), insertKey, keyArgs(keyNamed("other"), petstore.HashSecret("other"))...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(other.Exec(t.Context(), insertKey, keyArgs(keyNamed("other"), petstore.HashSecret("other"))...)))
 	type result struct {
 		made bool
 		err  error
@@ -63,9 +55,7 @@ func TestNoFirstKeyIsCreatedWhileAnotherKeyIsBeingCreated(t *testing.T) {
 		results <- result{made, err}
 	}()
 	awaitLockWaits(t, url, 1)
-	if _, err := other.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(other.Exec(t.Context(), "COMMIT")))
 	if got := <-results; got.made || got.err != nil {
 		t.Errorf("a first key was created beside another: %v, %v", got.made, got.err)
 	}

@@ -25,9 +25,7 @@ func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 	place := func(hold time.Duration) petstore.Pet {
 		t.Helper()
 		pet, _, err := db.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if _, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: hold}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -44,9 +42,7 @@ func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 	if _, err := db.DeletePet(t.Context(), overdue.ID, nil); err != nil { // DeletePet closes the overdue order first
 		t.Fatal(err)
 	}
-	if _, err := db.ExpireOrders(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(db.ExpireOrders(t.Context())))
 	mu.Lock()
 	defer mu.Unlock()
 	if want := map[petstore.OrderStatus]int{petstore.Open: 3, petstore.Expired: 2}; !maps.Equal(reported, want) {

@@ -19,9 +19,7 @@ import (
 func knownSchema(t testing.TB) int {
 	t.Helper()
 	files, err := fs.ReadDir(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return len(files)
 }
 
@@ -29,15 +27,11 @@ func knownSchema(t testing.TB) int {
 func addMigration(t *testing.T) {
 	t.Helper()
 	files, err := fs.Glob(embedded, "migrations/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	more := fstest.MapFS{"migrations/9999_next.sql": {Data: []byte("CREATE TABLE next_version (id integer)")}}
 	for _, name := range files {
 		sql, err := fs.ReadFile(embedded, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		more[name] = &fstest.MapFile{Data: sql}
 	}
 	migrations = more
@@ -106,9 +100,7 @@ func TestCheckReturnsTheSchemaAndChangesNothing(t *testing.T) {
 func TestCheckRefusesAUserWithoutTheNeededRights(t *testing.T) {
 	database := testservice.Postgres(t)
 	weak, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	name := "weak_" + strings.ToLower(rand.Text())
 	weak.User = url.User(name)
 	execute(t, database, "CREATE ROLE "+name+" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC")

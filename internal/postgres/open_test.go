@@ -131,7 +131,7 @@ func TestTheReasonOfAServerThatRefusesAConnectionComesFirst(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := strings.NewReplacer("NAME", u.Path[1:], "HOST", u.Host).Replace(c.want)
 			address := "postgres://" + c.user + "@" + u.Host + c.path // without sslmode, so the driver tries TLS first
-			for range 100 { // the server may still be reading its rules
+			for range 100 {                                           // the server may still be reading its rules
 				_, err := Open(t.Context(), Config{URL: address, Environment: petstore.Production, timeout: longTimeout})
 				if err != nil && strings.HasPrefix(err.Error(), want) {
 					return
@@ -150,9 +150,7 @@ func TestTheReasonOfAServerThatRefusesAConnectionComesFirst(t *testing.T) {
 func TestPlaceIsTheSameHoweverTheURLNamesIt(t *testing.T) {
 	database := testservice.Postgres(t)
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	execute(t, database, "CREATE SCHEMA second")
 	host, name := u.Host, u.Path[1:]
 	with := func(change func(*url.URL)) string {

@@ -87,9 +87,7 @@ func TestAnOrderShownAsExpiredStaysExpired(t *testing.T) {
 				shown <- got
 			}()
 			awaitLockWaits(t, url, 1)
-			if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errorOf(slow.Exec(t.Context(), "COMMIT")))
 			if got := <-shown; got.Status != petstore.Completed || got.ID != order.ID {
 				t.Errorf("shown as %+v, then completed", got)
 			}
@@ -119,9 +117,7 @@ func TestReadsOfALockedOverdueOrderShareOneConnection(t *testing.T) {
 	if err != nil || waits > 1 {
 		t.Errorf("%d connections wait for the animal, %v", waits, err)
 	}
-	if _, err := holder.Exec(t.Context(), "ROLLBACK"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(holder.Exec(t.Context(), "ROLLBACK")))
 	for range 2 * maxConns {
 		if err := <-read; err != nil {
 			t.Error(err)
@@ -145,9 +141,7 @@ func TestAReadThatCannotStoreThatAnOrderHasExpiredIsRefused(t *testing.T) {
 func placeOverdue(t *testing.T, db *DB, url string) petstore.Order {
 	t.Helper()
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	execute(t, url, "UPDATE orders SET expires_at = created_at + 1")
 	return order
 }
@@ -174,9 +168,7 @@ func TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain(t *testing.T) {
 		t.Error("the open orders are listed before it is certain how the order ends")
 	default:
 	}
-	if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(slow.Exec(t.Context(), "COMMIT")))
 	if n := <-listed; n != 0 {
 		t.Errorf("%d orders are open", n)
 	}
@@ -191,9 +183,7 @@ func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID, Hold: time.Hour}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	slow := holdLocks(t, url, "SELECT FROM pets FOR UPDATE; UPDATE orders SET status = 3, closed_at = created_at; UPDATE pets SET status = 1")
 	completed := make(chan error, 1)
 	go func() {
@@ -201,9 +191,7 @@ func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
 		completed <- err
 	}()
 	awaitLockWaits(t, url, 1)
-	if _, err := slow.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(slow.Exec(t.Context(), "COMMIT")))
 	if err := <-completed; !petstore.IsCode(err, petstore.OrderClosed) {
 		t.Errorf("got %v, want a refusal with the code %s", err, petstore.OrderClosed)
 	}

@@ -21,9 +21,7 @@ func TestTheLongestNameFits(t *testing.T) {
 		name[i] = 0x10000 + random.Int32N(0x10_0000)
 	}
 	want, _, err := db.CreatePet(t.Context(), petstore.NewPet{Name: string(name), Status: petstore.Sold}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	page, err := db.ListPets(t.Context(), petstore.PetQuery{Status: petstore.Sold, Limit: 1})
 	if err != nil || len(page) != 1 || page[0] != want {
 		t.Errorf("listed %v, %v", page, err)
@@ -50,9 +48,7 @@ func TestEachPageOfABatchIsItsOwn(t *testing.T) {
 		mustCreate(t, db)
 	}
 	pages, err := db.listBatch([]petstore.PetQuery{{Limit: 1}, {Limit: 2, Before: 3}, {Limit: 9, Status: petstore.Sold}, {Limit: 9, Status: petstore.Available, Before: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var got [][]int64
 	for _, page := range pages {
 		got = append(got, ids(page, func(pet petstore.Pet) int64 { return pet.ID }))
@@ -77,9 +73,7 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 		{"a large table", "ANALYZE pets"},
 	} {
 		t.Run(state.name, func(t *testing.T) {
-			if _, err := db.pool.Exec(t.Context(), state.sql); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errorOf(db.pool.Exec(t.Context(), state.sql)))
 			for _, read := range []struct{ types, sql, args, index string }{
 				{"(bigint, bigint, smallint)", selectPetsOfStatus, "(20000, 20, 3::smallint)", "pets_by_status"},
 				{"(bigint, bigint)", selectPets, "(20000, 20)", "pets_pkey"},
@@ -117,8 +111,6 @@ func explain(t *testing.T, db *DB, types, sql, args string) string {
 		plan, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return strings.Join(plan, "\n")
 }

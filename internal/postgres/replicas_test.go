@@ -1,92 +1,95 @@
 package postgres
 
 import (
-	"fmt"
-	"slices"
+	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"petstore/internal/conformance"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
 
 // openReplicas opens one database three times.
-func openReplicas(t *testing.T) [3]*DB {
+func openReplicas(t *testing.T, url string) [3]*DB {
 	t.Helper()
+	return [3]*DB{openEmptied(t, url), open(t, url), open(t, url)}
+}
+
+// replicas is a storage that spreads the calls of animals, categories and orders over three replicas.
+type replicas struct {
+	*DB
+	all   [3]*DB
+	calls atomic.Int64
+}
+
+func (r *replicas) next() *DB { return r.all[r.calls.Add(1)%3] }
+
+func (r *replicas) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
+	return r.next().ListPets(ctx, q)
+}
+
+func (r *replicas) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
+	return r.next().GetPet(ctx, id)
+}
+
+func (r *replicas) CreatePet(ctx context.Context, pet petstore.NewPet, once *petstore.Idempotency) (petstore.Pet, bool, error) {
+	return r.next().CreatePet(ctx, pet, once)
+}
+
+func (r *replicas) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, once *petstore.Idempotency) (petstore.Pet, bool, error) {
+	return r.next().UpdatePet(ctx, id, patch, once)
+}
+
+func (r *replicas) DeletePet(ctx context.Context, id int64, once *petstore.Idempotency) (bool, error) {
+	return r.next().DeletePet(ctx, id, once)
+}
+
+func (r *replicas) Inventory(ctx context.Context) (petstore.Inventory, error) {
+	return r.next().Inventory(ctx)
+}
+
+func (r *replicas) CreateCategory(ctx context.Context, name string, once *petstore.Idempotency) (petstore.Category, bool, error) {
+	return r.next().CreateCategory(ctx, name, once)
+}
+
+func (r *replicas) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
+	return r.next().GetOrder(ctx, id)
+}
+
+func (r *replicas) PlaceOrder(ctx context.Context, order petstore.NewOrder, once *petstore.Idempotency) (petstore.Order, bool, error) {
+	return r.next().PlaceOrder(ctx, order, once)
+}
+
+func (r *replicas) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPatch, once *petstore.Idempotency) (petstore.Order, bool, error) {
+	return r.next().UpdateOrder(ctx, id, patch, once)
+}
+
+func (r *replicas) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus, once *petstore.Idempotency) (petstore.Order, bool, error) {
+	return r.next().CloseOrder(ctx, id, to, once)
+}
+
+func (r *replicas) ExpireOrders(ctx context.Context) (int64, error) {
+	return r.next().ExpireOrders(ctx)
+}
+
+func (r *replicas) Close() error {
+	return errors.Join(r.all[0].Close(), r.all[1].Close(), r.all[2].Close())
+}
+
+func TestThreeReplicasConform(t *testing.T) {
 	url := testservice.Postgres(t)
-	return [3]*DB{open(t, url), open(t, url), open(t, url)}
-}
-
-func TestEveryReplicaShowsWhatOneAcknowledged(t *testing.T) {
-	dbs := openReplicas(t)
-	var all sync.WaitGroup
-	for i := range 12 {
-		all.Go(func() {
-			here, there := dbs[i%3], dbs[(i+1)%3]
-			for range 10 {
-				pet, _, err := here.CreatePet(t.Context(), rex, nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if got, err := there.GetPet(t.Context(), pet.ID); err != nil || got != pet {
-					t.Errorf("created %v, another replica gets %v, %v", pet, got, err)
-				}
-				page, err := there.ListPets(t.Context(), petstore.PetQuery{Limit: 100})
-				if err != nil || !slices.Contains(page, pet) {
-					t.Errorf("created %v, another replica lists %v, %v", pet, page, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-}
-
-func TestDuplicatesAtEveryReplicaMakeOnePet(t *testing.T) {
-	dbs := openReplicas(t)
-	now := time.Now()
-	const keys, duplicates = 10, 6
-	for _, round := range []struct {
-		name  string
-		now   time.Time
-		fresh int64
-		pets  int
-	}{
-		{"the first time", now, keys, keys},
-		{"again", now, 0, keys},
-		{"after the records have expired", now.Add(petstore.IdempotencyKept), keys, 2 * keys},
-	} {
-		t.Run(round.name, func(t *testing.T) {
-			var fresh atomic.Int64
-			var all sync.WaitGroup
-			for i := range keys * duplicates {
-				all.Go(func() {
-					idempotency := &petstore.Idempotency{Owner: "ann", Key: fmt.Sprint(i % keys), Now: round.now}
-					_, replayed, err := dbs[i%3].CreatePet(t.Context(), rex, idempotency)
-					if err != nil {
-						t.Error(err)
-					}
-					if !replayed {
-						fresh.Add(1)
-					}
-				})
-			}
-			all.Wait()
-			pets, err := dbs[0].ListPets(t.Context(), petstore.PetQuery{Limit: 1000})
-			if err != nil || len(pets) != round.pets {
-				t.Errorf("%d animals, %v; want %d", len(pets), err, round.pets)
-			}
-			if fresh.Load() != round.fresh {
-				t.Errorf("%d answers are not replays, want %d", fresh.Load(), round.fresh)
-			}
-		})
-	}
+	conformance.Storage(t, func(t *testing.T) petstore.Database {
+		all := openReplicas(t, url)
+		return &replicas{DB: all[0], all: all}
+	})
 }
 
 func TestReplicasPurgeConcurrently(t *testing.T) {
-	dbs := openReplicas(t)
+	dbs := openReplicas(t, testservice.Postgres(t))
 	execute(t, dbs[0].pool.Config().ConnString(), `
 		INSERT INTO idempotency SELECT 'ann', n, '', n, '{}' FROM generate_series(1, 5000) n`)
 	var purged atomic.Int64

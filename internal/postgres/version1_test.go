@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -17,9 +18,7 @@ import (
 func loadVersionOne(t testing.TB, url string) {
 	t.Helper()
 	dump, err := os.ReadFile("testdata/version1.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	execute(t, url, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 	execute(t, url, string(dump))
 }
@@ -50,15 +49,11 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loadVersionOne(t, url)
 			older, err := pgx.Connect(t.Context(), url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer older.Close(t.Context())
 			execute := func(sql string) {
 				t.Helper()
-				if _, err := older.Exec(t.Context(), sql); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, errorOf(older.Exec(t.Context(), sql)))
 			}
 			execute("BEGIN")
 			execute(create[0])
@@ -73,14 +68,40 @@ func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 			awaitLockWaits(t, url, 1)
 			execute(create[1])
 			execute("COMMIT")
-			if err := <-migrated; err != nil {
-				t.Fatal(err)
-			}
+			noError(t, <-migrated)
 			if err := checkConsistency(t.Context(), openMigrated(t, url)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+// checkConsistency compares the inventory with the animals, and the animals with the orders that hold them.
+func checkConsistency(ctx context.Context, db *DB) error {
+	pets, err := db.ListPets(ctx, petstore.PetQuery{Limit: 1_000_000})
+	if err != nil {
+		return err
+	}
+	orders, err := db.StoredOrders(ctx, petstore.Order{}, 1_000_000)
+	if err != nil {
+		return err
+	}
+	var counted petstore.Inventory
+	status := map[int64]petstore.Status{}
+	for _, pet := range pets {
+		counted.Add(pet.Status, 1)
+		status[pet.ID] = pet.Status
+	}
+	for _, order := range orders {
+		if order.Status == petstore.Open && status[order.PetID] != petstore.Pending {
+			return fmt.Errorf("order %+v holds an animal that is %q", order, status[order.PetID])
+		}
+	}
+	got, err := db.Inventory(ctx)
+	if err == nil && got != counted {
+		err = fmt.Errorf("the inventory is %+v; there are %+v", got, counted)
+	}
+	return err
 }
 
 // awaitLockWaits waits until n sessions wait for a lock in the database.
@@ -89,15 +110,11 @@ func awaitLockWaits(t *testing.T, url string, n int) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer conn.Close(ctx)
 	for waits := 0; waits < n; time.Sleep(time.Millisecond) {
 		err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 }
 

@@ -31,17 +31,13 @@ func (d watchedListener) Close() error {
 func TestShutdownAcceptsQueuedConnections(t *testing.T) {
 	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	const queued = 20
 	closing := make(chan struct{})
 	l := newClients(watchedListener{inner.(*net.TCPListener), sync.OnceFunc(func() { close(closing) })}, queued, nil, nil)
 	for range queued {
 		conn, err := net.Dial("tcp", inner.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer conn.Close()
 	}
 	go l.stop(t.Context())

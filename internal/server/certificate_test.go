@@ -22,16 +22,12 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 		t.Helper()
 		testservice.WriteCertificateUntil(t, certFile, keyFile, serial, until)
 		for _, file := range []string{certFile, keyFile} { // some tools give all files the same time
-			if err := os.Chtimes(file, first, first); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Chtimes(file, first, first))
 		}
 	}
 	write(1, first)
 	c, err := NewCertificate(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var logged bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&logged, nil))
 	expect := func(when string, want time.Time, says string) {
@@ -45,9 +41,7 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 	}
 	const kept, renewed = "the old one stays in use", "a newly read certificate is in use"
 	expect("unchanged", first, "")
-	if err := os.WriteFile(certFile, []byte("half written"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(certFile, []byte("half written"), 0o600))
 	expect("half written", first, kept)
 	expect("still half written", first, "")
 
@@ -59,9 +53,7 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 	c.Reread(log)
 	expect("read again, though unchanged", second, renewed)
 
-	if err := os.Remove(keyFile); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(keyFile))
 	expect("without its key", second, "")
 	c.Reread(log)
 	expect("read again without its key", second, kept)

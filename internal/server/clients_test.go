@@ -107,9 +107,7 @@ func TestShutdownClosesOnlyConnectionsThatHaveBeenQuiet(t *testing.T) {
 // http.Server.Shutdown closes the listener again, and fails if that fails.
 func TestAListenerMayBeClosedTwice(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	l := newClients(inner, 1, nil, nil)
 	if first, second := l.Close(), l.Close(); first != nil || second != nil {
 		t.Errorf("closed with %v, then with %v", first, second)
@@ -145,9 +143,7 @@ func TestAcceptErrorsAreLoggedAsWarnings(t *testing.T) {
 	var log bytes.Buffer
 	server := NewHTTP(http.NotFoundHandler(), slog.New(slog.NewTextHandler(&log, nil)))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer listener.Close()
 	server.Serve(&exhausted{Listener: listener})
 	server.ErrorLog.Printf("http: TLS handshake error from 192.0.2.1:4711: EOF")

@@ -20,9 +20,7 @@ const (
 func deadlinePair(t *testing.T, horizon time.Duration) (server, client net.Conn) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer inner.Close()
 	if client, err = net.Dial("tcp", inner.Addr().String()); err != nil {
 		t.Fatal(err)

@@ -79,9 +79,7 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 						want[fmt.Sprintf("X-Added-%d", i)] = []string{path}
 					}
 					response, err := http.ReadResponse(answers, &http.Request{Method: c.method})
-					if err != nil {
-						t.Fatal(err)
-					}
+					noError(t, err)
 					body, err := io.ReadAll(response.Body)
 					delete(response.Header, "Date")
 					if err != nil || response.StatusCode != c.status || string(body) != c.body || !maps.EqualFunc(response.Header, want, slices.Equal) {

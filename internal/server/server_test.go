@@ -30,9 +30,7 @@ import (
 func listen(t *testing.T) *net.TCPListener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { listener.Close() })
 	return listener.(*net.TCPListener)
 }
@@ -40,9 +38,7 @@ func listen(t *testing.T) *net.TCPListener {
 func dial(t *testing.T, address string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -74,9 +70,7 @@ func testCertificate(t *testing.T) *Certificate {
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	testservice.WriteCertificate(t, certFile, keyFile, 1)
 	cert, err := NewCertificate(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return cert
 }
 
@@ -168,9 +162,7 @@ func TestAnHTTP2ClientThatReadsNothingIsDisconnected(t *testing.T) {
 	server.WriteTimeout /= 100
 	server.HTTP2.WriteByteTimeout /= 100
 	conn, err := tls.Dial("tcp", serveWithShortTimers(t, server), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer conn.Close()
 	var block bytes.Buffer
 	header := hpack.NewEncoder(&block)
@@ -181,9 +173,7 @@ func TestAnHTTP2ClientThatReadsNothingIsDisconnected(t *testing.T) {
 	framer := http2.NewFramer(conn, nil)
 	framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: math.MaxInt32})
 	framer.WriteWindowUpdate(0, math.MaxInt32-65535)
-	if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}))
 	select {
 	case <-broken:
 	case <-time.After(time.Minute):
@@ -244,29 +234,6 @@ func (s *Server) awaitDraining(t *testing.T) {
 	}
 }
 
-// A request that arrived before the shutdown is answered, and the shutdown waits for it.
-func TestShutdownWaitsForAnswers(t *testing.T) {
-	t.Parallel()
-	s := &Server{Handler: http.HandlerFunc(readBody)}
-	address, stop := start(t, s)
-	conn := dial(t, address)
-	io.WriteString(conn, unfinishedRequest)
-	if !answers(conn, time.Minute) {
-		t.Fatal("the server does not ask for the body")
-	}
-	stopped := make(chan error, 1)
-	go func() { stopped <- stop() }()
-	s.awaitDraining(t)
-	io.WriteString(conn, "x")
-	conn.SetReadDeadline(time.Now().Add(time.Minute))
-	if got, err := io.ReadAll(conn); err != nil || !strings.Contains(string(got), "HTTP/1.1 200 OK\r\n") {
-		t.Errorf("got %q, %v", got, err)
-	}
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
-}
-
 func TestShutdownCutsOffRequestsAfterTheTimeout(t *testing.T) {
 	t.Parallel()
 	address, stop := start(t, &Server{Handler: http.HandlerFunc(readBody), ShutdownTimeout: time.Millisecond})
@@ -305,5 +272,12 @@ func TestShutdownDoesNotWaitForAnIdleProxyConnection(t *testing.T) {
 	dial(t, address)
 	if err := stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

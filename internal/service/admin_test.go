@@ -17,9 +17,7 @@ func TestProfilesDoNotShowTheSecretsOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--api-key", "a-key-that-nobody-guesses")
 	got, err := testservice.Request(s.Admin, "", "GET", "/debug/pprof/cmdline", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if got.Status != 200 || got.Body != "petstore\n" {
 		t.Errorf("the command line is shown as %d %q", got.Status, got.Body)
 	}
@@ -36,9 +34,7 @@ func TestServeAndHealthcheckHaveTheSameDefaultAdminListener(t *testing.T) {
 func TestTheEndOfTheAdminListenerIsLogged(t *testing.T) {
 	t.Parallel()
 	listener, err := listen("127.0.0.1:0", "--admin-listen")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var logged bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&logged, nil))
 	listener.Close() // as if the system had taken the port away
@@ -58,9 +54,7 @@ func TestTheEndOfTheAdminListenerIsLogged(t *testing.T) {
 func TestAPortThatCannotBeOpenedSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	taken, err := listen("127.0.0.1:0", "--listen")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer taken.Close()
 	for address, says := range map[string]string{
 		taken.Addr().String(): "address already in use; choose another --listen, or stop the program that uses this one",

@@ -122,9 +122,7 @@ func (m *canaryServer) sendRaw(t *testing.T) {
 		"GET /v1/pets " + m.valid + "\r\n\r\n",
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(m.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		conn.SetDeadline(time.Now().Add(30 * time.Second))
 		io.WriteString(conn, text)
 		conn.(*net.TCPConn).CloseWrite()

@@ -139,9 +139,7 @@ func buildPanicking(t *testing.T) string {
 	t.Helper()
 	const begins = "func (a *API) createPet(x *exchange) error {\n"
 	path, err := filepath.Abs("../../internal/httpapi/pets.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	source, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(source), begins) {
 		t.Fatalf("there is no createPet in %s: %v", path, err)

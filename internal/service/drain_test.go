@@ -117,9 +117,7 @@ func openConnection(t *testing.T, url string, config *tls.Config) *oneConnection
 	t.Helper()
 	scheme, address, _ := strings.Cut(url, "://")
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if scheme == "https" {
 		config.ServerName, _, _ = net.SplitHostPort(address)
 		conn = tls.Client(conn, config)
@@ -143,9 +141,7 @@ func openConnection(t *testing.T, url string, config *tls.Config) *oneConnection
 func (o *oneConnection) ask(t *testing.T) (last bool) {
 	t.Helper()
 	response, err := o.client.Get(o.url + "/healthz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer response.Body.Close()
 	if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("answered %s, %v", response.Status, err)

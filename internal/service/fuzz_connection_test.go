@@ -78,14 +78,10 @@ func FuzzConnection(f *testing.F) {
 // serveFuzzed starts a server that is built as serve builds it, with a known key and no rate limits. It returns its address.
 func serveFuzzed(f *testing.F) (address string) {
 	db, err := sqlite.Open(f.Context(), sqlite.Config{Path: filepath.Join(f.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true})
-	if err != nil {
-		f.Fatal(err)
-	}
+	noError(f, err)
 	f.Cleanup(func() { db.Close() })
 	key := petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), petstore.Forever)
-	if err := db.EnsureKey(f.Context(), key, petstore.HashSecret(fuzzKey)); err != nil {
-		f.Fatal(err)
-	}
+	noError(f, db.EnsureKey(f.Context(), key, petstore.HashSecret(fuzzKey)))
 	log := slog.New(slog.DiscardHandler)
 	health := &health{storage: db, log: log}
 	config := (&Serve{Flags: database.Flags{Environment: petstore.Production}, APIKey: fuzzKey, RateLimits: "off", BodyBudget: 64 << 20}).config(settings{})
@@ -93,9 +89,7 @@ func serveFuzzed(f *testing.F) (address string) {
 	config.Log, config.Metrics = log, prometheus.NewRegistry()
 	api := httpapi.New(config)
 	listener, err := listen("127.0.0.1:0", "--listen")
-	if err != nil {
-		f.Fatal(err)
-	}
+	noError(f, err)
 	clients := &server.Server{Handler: api, Refusal: api.Refusal, MaxConns: server.MostConns(maxOpenFiles()), Draining: &health.draining, Log: log}
 	ctx, ended := f.Context(), make(chan error)
 	go func() { ended <- clients.Serve(ctx, listener) }()
@@ -136,9 +130,7 @@ type fuzzedConn struct {
 
 func dialFuzzed(t *testing.T, address string) *fuzzedConn {
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	conn.SetDeadline(time.Now().Add(time.Minute)) // the server must answer or hang up before this
 	c := &fuzzedConn{TCPConn: conn.(*net.TCPConn), t: t}
 	c.reader = bufio.NewReader(io.TeeReader(conn, &c.raw))

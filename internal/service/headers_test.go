@@ -56,9 +56,7 @@ func TestAnswersHaveTheSameHeadersWithAndWithoutTLS(t *testing.T) {
 func send(t *testing.T, client *http.Client, s *testservice.Instance, method, path, body string, headers []string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	headers = append([]string{"Authorization", "Bearer " + s.Key, "Content-Type", "application/json", "X-Request-Id", "same"}, headers...)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])

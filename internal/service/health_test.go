@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/http/httptest"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"petstore/internal/petstore"
-	"petstore/internal/testservice"
 )
 
 // hangingStorage answers no Ping until it is released, even if the context of the Ping ends.
@@ -28,11 +28,12 @@ func (s *hangingStorage) Ping(context.Context) error {
 	return nil
 }
 
-func TestProbesShareACheckAndTimeOut(t *testing.T) {
+func TestProbesShareACheckTimeOutAndLogEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		storage := &hangingStorage{released: make(chan struct{})}
-		h := &health{storage: storage, log: slog.New(slog.DiscardHandler)}
+		var logged bytes.Buffer
+		h := &health{storage: storage, log: slog.New(slog.NewTextHandler(&logged, nil))}
 		probe := func() int {
 			w := httptest.NewRecorder()
 			h.ready(w, httptest.NewRequest("GET", "/readyz", nil))
@@ -57,37 +58,8 @@ func TestProbesShareACheckAndTimeOut(t *testing.T) {
 		if status := probe(); status != 200 {
 			t.Errorf("when the storage answers again, a probe gets %d", status)
 		}
-	})
-}
-
-func TestAHungDatabaseAndItsRecoveryAreEachLoggedOnce(t *testing.T) {
-	t.Parallel()
-	postgres := testservice.StartPostgres(t)
-	s := testservice.ServeRaced(t, "--database", postgres.URL)
-	postgres.Pause(t)
-	var probes sync.WaitGroup
-	start := time.Now()
-	for range 20 {
-		probes.Go(func() {
-			if got, err := testservice.Request(s.URL, "", "GET", "/readyz", ""); err != nil || got.Status != 503 {
-				t.Errorf("a probe gets %d, %v", got.Status, err)
-			}
-		})
-	}
-	probes.Wait()
-	if took := time.Since(start); took > 10*readyTimeout {
-		t.Errorf("20 probes at once took %s", took)
-	}
-	postgres.Resume(t)
-	testservice.Eventually(t, "the server is ready", time.Minute, func() bool { return s.Ask(t, "GET", "/readyz", "").Status == 200 })
-	s.Stop(t)
-	log := s.Stderr.String()
-	if strings.Contains(log, `"path":"/readyz"`) {
-		t.Errorf("probes are in the log:\n%s", log)
-	}
-	for _, line := range []string{`"level":"WARN","msg":"not ready`, `"level":"INFO","msg":"ready again`} {
-		if n := strings.Count(log, line); n != 1 {
-			t.Errorf("the log has %s %d times:\n%s", line, n, log)
+		if log := logged.String(); strings.Count(log, "level=WARN msg=\"not ready") != 1 || strings.Count(log, "level=INFO msg=\"ready again") != 1 || strings.Count(log, "\n") != 2 {
+			t.Errorf("the log says\n%s", log)
 		}
-	}
+	})
 }

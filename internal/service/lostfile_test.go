@@ -19,18 +19,14 @@ func TestAMissingDatabaseFileMakesTheServerUnready(t *testing.T) {
 	if status := create(); status != 201 {
 		t.Fatalf("a create gets %d", status)
 	}
-	if err := os.Rename(database, database+".away"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(database, database+".away"))
 	for range 3 {
 		if status := create(); status != 503 {
 			t.Errorf("a create without its database gets %d", status)
 		}
 	}
 	testservice.Eventually(t, "the server is unready", 5*time.Second, func() bool { return ready() == 503 })
-	if err := os.Rename(database+".away", database); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(database+".away", database))
 	testservice.Eventually(t, "the server is ready again", 5*time.Second, func() bool { return ready() == 200 })
 	if status := create(); status != 201 {
 		t.Errorf("a create with its database back gets %d", status)

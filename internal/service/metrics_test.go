@@ -72,9 +72,7 @@ func sampleOf(t *testing.T, metrics, name string) float64 {
 		t.Fatalf("the metrics lack %s:\n%s", name, metrics)
 	}
 	value, err := strconv.ParseFloat(found[1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return value
 }
 

@@ -28,9 +28,7 @@ func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 		}
 	}
 	metrics, err := testservice.Request(s.Admin, "", "GET", "/metrics", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, line := range []string{`petstore_requests_total{route="listPets",status="200"} 1`, `petstore_requests_total{route="placeOrder",status="500"} 0`, `petstore_limiter_degraded 0`, "petstore_build_info{", "go_goroutines"} {
 		if !strings.Contains(metrics.Body, line) {
 			t.Errorf("the metrics lack %s", line)
@@ -77,9 +75,7 @@ func TestAStoppingServerCutsOffLongRequests(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--shutdown-timeout", "100ms")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer conn.Close()
 	io.WriteString(conn, "POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+s.Key+"\r\nContent-Length: 100\r\n\r\n{")
 	testservice.Eventually(t, "the server waits for the body", 10*time.Second, func() bool { return s.Ask(t, "GET", "/v1/pets", "").Status == 200 })
@@ -114,9 +110,7 @@ func TestTLSServesHTTP2AndReloadsARenewedCertificate(t *testing.T) {
 		t.Error("TLS 1.1 is accepted")
 	}
 
-	if err := os.WriteFile(certFile, []byte("half written"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(certFile, []byte("half written"), 0o600))
 	testservice.Eventually(t, "the log says that the new certificate is incomplete", 10*time.Second, func() bool {
 		if _, err := get(&tls.Config{RootCAs: pool}); err != nil {
 			t.Fatalf("while the new certificate is incomplete: %v", err)
@@ -148,9 +142,7 @@ func TestSIGHUPReloadsTheCertificateAndEndsNothing(t *testing.T) {
 	if !strings.Contains(secure.Stderr.String(), `"expires":"`) {
 		t.Errorf("the log does not say when it expires:\n%s", secure.Stderr)
 	}
-	if err := os.Remove(keyFile); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(keyFile))
 	hangUp(secure, "the old one stays in use")
 	for _, s := range []*testservice.Instance{secure, plain} {
 		if status := s.Stop(t); status != 0 {

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -41,91 +40,6 @@ func TestTheFirstStartPrintsACommandThatWorks(t *testing.T) {
 	if got := s.Ask(t, "GET", "/v1/pets", ""); got.Body != "[]" {
 		t.Errorf("a new store lists %s", got.Body)
 	}
-}
-
-func TestAnimalsAreKeptAcrossARestart(t *testing.T) {
-	t.Parallel()
-	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := testservice.Serve(t, "--database", database)
-	s.Ask(t, "POST", "/v1/pets", `{"name":"Older","categoryId":1}`)
-	made := s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":7}`)
-	if made.Status != http.StatusCreated {
-		t.Fatalf("create: %d %s", made.Status, made.Body)
-	}
-	if status := s.Stop(t); status != 0 {
-		t.Errorf("the server ended with %d", status)
-	}
-
-	again := testservice.Serve(t, "--database", database)
-	again.Key = s.Key
-	if out := again.Stdout.String(); out != "" {
-		t.Errorf("a later start printed %q", out)
-	}
-	if pets := again.EveryPet(t); len(pets) != 2 || pets[0].Name != "Rex" {
-		t.Errorf("after a restart the list is %v", pets)
-	}
-}
-
-// Acknowledged animals survive a crash at any moment, and no id is used twice.
-func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
-	t.Parallel()
-	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	var mu sync.Mutex
-	acknowledged := map[int64]string{}
-	key := ""
-	for round := range 6 {
-		s := testservice.ServeRaced(t, "--database", database)
-		if round == 0 {
-			key = s.Key
-		}
-		s.Key = key
-		var creators sync.WaitGroup
-		enough := make(chan struct{}, 1)
-		for worker := range 16 {
-			creators.Go(func() {
-				for i := 0; ; i++ {
-					name := fmt.Sprintf("round %d worker %d number %d", round, worker, i)
-					got, err := testservice.Request(s.URL, key, "POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name))
-					if err != nil {
-						return
-					}
-					if got.Status != http.StatusCreated {
-						t.Errorf("create: %d %s", got.Status, got.Body)
-						return
-					}
-					made := testservice.Decode[testservice.Pet](t, got.Body)
-					mu.Lock()
-					if other, twice := acknowledged[made.ID]; twice {
-						t.Errorf("%q and %q both have the id %d", other, name, made.ID)
-					}
-					acknowledged[made.ID] = name
-					if len(acknowledged)%(20+13*round) == 0 {
-						select {
-						case enough <- struct{}{}:
-						default:
-						}
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		<-enough
-		s.Kill()
-		creators.Wait()
-	}
-
-	s := testservice.Serve(t, "--database", database)
-	s.Key = key
-	stored := map[int64]string{}
-	for _, p := range s.EveryPet(t) {
-		stored[p.ID] = p.Name
-	}
-	for id, name := range acknowledged {
-		if stored[id] != name {
-			t.Errorf("animal %d was acknowledged as %q and is now %q", id, name, stored[id])
-		}
-	}
-	t.Logf("%d acknowledged, %d stored", len(acknowledged), len(stored))
 }
 
 func TestAGracefulStopFinishesAcceptedRequests(t *testing.T) {
@@ -174,9 +88,7 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	address := strings.TrimPrefix(running.URL, "http://")
 	taken := running.Command.Args[len(running.Command.Args)-1]
 	notADatabase := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(notADatabase, []byte(strings.Repeat("These are my notes. ", 100)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(notADatabase, []byte(strings.Repeat("These are my notes. ", 100)), 0o644))
 	staging := filepath.Join(t.TempDir(), "staging.db")
 	if _, stderr, status := testservice.Run(t, "keys", "create", "--name", "x", "--environment", "staging", "--database", "sqlite:"+staging); status != 0 {
 		t.Fatal(stderr)
@@ -193,21 +105,14 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 		{"a port in use", []string{"--listen", address, "--database", fresh}, 1, "--listen"},
 		{"a file that is not a database", []string{"--database", "sqlite:" + notADatabase}, 1, notADatabase},
 		{"a database of the other environment", []string{"--database", "sqlite:" + staging}, 1, "staging"},
-		{"an unknown kind of database", []string{"--database", "mysql://localhost/pets"}, 2, "sqlite:FILE"},
-		{"an invalid address", []string{"--listen", "eighty"}, 2, "--listen"},
-		{"an invalid base URL", []string{"--base-url", "example.com"}, 2, "--base-url"},
 		{"an invalid proxy", []string{"--trusted-proxies", "10.0.0.0/8,home"}, 2, "home"},
 		{"a key that is too short", []string{"--api-key", "short"}, 2, "16 to 128"},
-		{"a negative duration", []string{"--drain-delay=-1s"}, 2, "--drain-delay"},
 		{"an invalid size", []string{"--body-budget", "64MB"}, 2, "--body-budget: \"64MB\" is not a size such as 64MiB"},
 		{"a size of 0", []string{"--body-budget", "0"}, 2, "--body-budget"},
 		{"a size whose eighth is smaller than a body", []string{"--body-budget", "8191KiB"}, 2, "--body-budget is too small; it must be at least 8MiB"},
 		{"a size that is too large", []string{"--body-budget", "9000000000000GiB"}, 2, "--body-budget"},
 		{"a certificate without its key", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
 		{"a missing certificate", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
-		{"an unknown environment", []string{"--environment", "moon"}, 2, "production"},
-		{"an unknown log level", []string{"--log-level", "loud"}, 2, "loud"},
-		{"an unknown flag", []string{"--lisen", ":1"}, 2, "--lisen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, stderr, status := testservice.Run(t, testservice.ServeArgs(t, c.args...)...)
@@ -221,15 +126,6 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(notADatabase); !strings.HasPrefix(string(text), "These are my notes.") {
 		t.Error("a file that is not a database was changed")
-	}
-}
-
-func TestARefusedDatabaseDoesNotShowItsPassword(t *testing.T) {
-	t.Parallel()
-	for _, url := range []string{"mysql://user:hunter2@localhost/pets", "postgres://user:hunter2@localhost:nine/pets", "postgres://user:hunter2@127.0.0.1:1/pets"} {
-		if _, stderr, status := testservice.Run(t, testservice.ServeArgs(t, "--database", url)...); status == 0 || strings.Contains(stderr, "hunter2") {
-			t.Errorf("%s: %d %s", url, status, stderr)
-		}
 	}
 }
 
@@ -289,18 +185,6 @@ func TestTheVersionIsRemovedOnlyFromThePathOfABaseURL(t *testing.T) {
 	} {
 		if got, err := parseBaseURL(given); got != want || err != nil {
 			t.Errorf("--base-url %s becomes %q, %v; want %q", given, got, err, want)
-		}
-	}
-}
-
-func TestTheOpenAPIDocumentIsServedWithoutAKey(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	s.Key = ""
-	for path, begins := range map[string]string{"/openapi.yaml": "openapi: 3.1", "/openapi.json": "{"} {
-		got := s.Ask(t, "GET", path, "")
-		if got.Status != 200 || !strings.HasPrefix(got.Body, begins) || got.Header.Get("ETag") == "" || got.Header.Get("Cache-Control") != "no-cache" {
-			t.Errorf("%s: %d %v %.40s", path, got.Status, got.Header, got.Body)
 		}
 	}
 }

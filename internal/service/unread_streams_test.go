@@ -32,9 +32,7 @@ func withTLS(t *testing.T) (args []string, trusting *http.Client) {
 func openStreams(t *testing.T, address, path, key string, streams int) *http2.Framer {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(conn, http2.ClientPreface)
@@ -47,9 +45,7 @@ func openStreams(t *testing.T, address, path, key string, streams int) *http2.Fr
 		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "x"}, {":path", path}, {"authorization", "Bearer " + key}} {
 			header.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
 		}
-		if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}))
 	}
 	return framer
 }
@@ -92,14 +88,10 @@ func TestUnreadStreamsDoNotBlockOtherClients(t *testing.T) {
 	do := func(method, path, body string, status int) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r.Header.Set("Authorization", "Bearer "+s.Key)
 		response, err := trusting.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer response.Body.Close()
 		if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != status {
 			t.Fatalf("%s %s: %s, %v, %.300s", method, path, response.Status, err, text)

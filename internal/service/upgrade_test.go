@@ -57,15 +57,11 @@ func buildNextVersion(t *testing.T) nextVersion {
 	added := make(map[string]string)
 	for _, store := range []string{"sqlite", "postgres"} {
 		path, err := filepath.Abs(filepath.Join("../../internal", store, "migrations/9999_next.sql"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		added[path] = "CREATE TABLE next_version (id INTEGER)"
 	}
 	binary, err := testservice.BuildOverlaid(added)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return nextVersion(binary)
 }
 

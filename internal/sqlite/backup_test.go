@@ -25,12 +25,8 @@ func newWithBackup(t *testing.T, pets int) (database, backup string) {
 	database, backup = filepath.Join(t.TempDir(), "pets.db"), filepath.Join(t.TempDir(), "backup.db")
 	db := open(t, Config{Path: database, Create: true})
 	fillPets(t, db, pets)
-	if err := Backup(t.Context(), production(database), backup, noProgress); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Backup(t.Context(), production(database), backup, noProgress))
+	noError(t, db.Close())
 	return database, backup
 }
 

@@ -23,9 +23,7 @@ func open(t testing.TB, cfg Config) *DB {
 	t.Helper()
 	cfg.Environment = petstore.Production
 	db, err := Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)

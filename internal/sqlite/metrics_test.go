@@ -12,25 +12,17 @@ import (
 func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 	now := time.Now()
 	reported := map[petstore.OrderStatus]int{}
-	db, err := Open(t.Context(), Config{
-		Path: filepath.Join(t.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true,
+	db := open(t, Config{
+		Path: filepath.Join(t.TempDir(), "pets.db"), Create: true, Serve: true,
 		Now:   func() time.Time { return now },
 		Watch: petstore.Watch{Ordered: func(status petstore.OrderStatus, n int) { reported[status] += n }},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	place := func() (petstore.Pet, petstore.Order) {
 		t.Helper()
-		pet, _, err := db.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pet, _, err := db.CreatePet(t.Context(), rex, nil)
+		noError(t, err)
 		order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: pet.ID, Hold: time.Hour}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return pet, order
 	}
 	pet, _ := place()
@@ -42,23 +34,17 @@ func TestOrdersAreReportedOnceTheyAreStored(t *testing.T) {
 		t.Error("an animal is held twice")
 	}
 	now = now.Add(2 * time.Hour)
-	if _, err := db.DeletePet(t.Context(), pet.ID, nil); err != nil { // DeletePet closes the overdue order first
-		t.Fatal(err)
-	}
-	if _, err := db.ExpireOrders(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.DeletePet(t.Context(), pet.ID, nil) // DeletePet closes the overdue order first
+	noError(t, err)
+	_, err = db.ExpireOrders(t.Context())
+	noError(t, err)
 	if want := map[petstore.OrderStatus]int{petstore.Open: 2, petstore.Expired: 2}; !maps.Equal(reported, want) {
 		t.Errorf("reported %v, want %v", reported, want)
 	}
 }
 
 func TestACallThatWaitsForAReaderIsCounted(t *testing.T) {
-	db, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openNew(t)
 	db.readers.pause(func(readers []*reader) {
 		if all := db.Connections(); all.Busy != len(readers) || all.Idle != 0 || all.Limit != len(readers) || all.Waits != 0 {
 			t.Errorf("while all are lent: %+v", all)

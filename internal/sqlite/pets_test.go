@@ -70,32 +70,6 @@ func createChange(pet petstore.NewPet, idempotency *petstore.Idempotency, answer
 	}}
 }
 
-func TestEachCreateOfABatchGetsItsOwnAnswer(t *testing.T) {
-	db := openNew(t)
-	named := func(key string, body byte) *petstore.Idempotency {
-		return &petstore.Idempotency{Owner: "ann", Key: key, Fingerprint: [32]byte{body}, Now: time.Now()}
-	}
-	var got [5]created
-	results, err := db.commitBatch([]change{
-		createChange(rex, named("a", 1), &got[0]), createChange(rex, nil, &got[1]), createChange(rex, named("a", 1), &got[2]),
-		createChange(big, named("a", 2), &got[3]), createChange(big, named("b", 1), &got[4]),
-	})
-	noError(t, err)
-	got[1].pet = petstore.Pet{ID: results[1].id, NewPet: rex}
-	want := [5]created{
-		{pet: petstore.Pet{ID: 1, NewPet: rex}},
-		{pet: petstore.Pet{ID: 3, NewPet: rex}},
-		{pet: petstore.Pet{ID: 1, NewPet: rex}, replayed: true},
-		{refusal: petstore.IdempotencyKeyReused()},
-		{pet: petstore.Pet{ID: 2, NewPet: big}},
-	}
-	for i := range want {
-		if got[i].pet != want[i].pet || got[i].replayed != want[i].replayed || fmt.Sprint(results[i].refusal) != fmt.Sprint(want[i].refusal) {
-			t.Errorf("answer %d is %+v, want %+v", i, got[i], want[i])
-		}
-	}
-}
-
 func TestBatchesOfAnySizeAreStoredAsAnswered(t *testing.T) {
 	db := openNew(t)
 	for size := 1; size <= 3*maxInsertRows+1; size++ {
@@ -198,18 +172,6 @@ func TestVersionChangesWithACommitThatFails(t *testing.T) {
 	noError(t, err)
 	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); err != nil || !slices.Equal(pets, []petstore.Pet{pet}) {
 		t.Errorf("the store shows %v, want %v (%v)", pets, pet, err)
-	}
-}
-
-func TestIDsAreNotReused(t *testing.T) {
-	db := openNew(t)
-	first, _, err := db.CreatePet(t.Context(), rex, nil)
-	noError(t, err)
-	execOnWriter(t, db, "DELETE FROM pets")
-	second, _, err := db.CreatePet(t.Context(), rex, nil)
-	noError(t, err)
-	if second.ID <= first.ID {
-		t.Errorf("id %d after %d", second.ID, first.ID)
 	}
 }
 

@@ -28,9 +28,7 @@ func TestARestoreBringsBackWhatWasBackedUp(t *testing.T) {
 		t.Errorf("a refused restore left %d animals of 8", n)
 	}
 	aside, err := Restore(t.Context(), production(database), backup, true, noProgress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if restored, old := countPets(t, database), countPets(t, aside); restored != 5 || old != 8 {
 		t.Errorf("restored %d animals of 5; the old database has %d of 8", restored, old)
 	}
@@ -46,14 +44,10 @@ func TestARestoreBringsBackWhatWasBackedUp(t *testing.T) {
 func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
 	database, backup := newWithBackup(t, 2000)
 	whole, err := os.ReadFile(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	file := func(name string, content []byte) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, content, 0o600))
 		return path
 	}
 	scrambled := append([]byte{}, whole...)
@@ -62,9 +56,7 @@ func TestAFileThatIsNoBackupIsNotRestored(t *testing.T) {
 	}
 	staging := filepath.Join(t.TempDir(), "staging.db")
 	other, err := Open(t.Context(), Config{Path: staging, Environment: petstore.Staging, Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	other.Close()
 
 	for name, c := range map[string]struct{ backup, says string }{
@@ -100,9 +92,7 @@ func TestARestoreIsRefusedWhileAServerHoldsTheDatabase(t *testing.T) {
 
 func TestADamagedDatabaseCanBeReplaced(t *testing.T) {
 	database, backup := newWithBackup(t, 5)
-	if err := os.WriteFile(database, []byte(strings.Repeat("damaged ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(database, []byte(strings.Repeat("damaged ", 1000)), 0o600))
 	noError(t, os.WriteFile(database+"-wal", []byte("its WAL"), 0o600))
 	aside, err := Restore(t.Context(), production(database), backup, true, noProgress)
 	noError(t, err)

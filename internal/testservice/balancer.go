@@ -25,9 +25,7 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	t.Helper()
 	b := &Balancer{program: Program(t, "haproxy", "install the package haproxy"), dir: folder(t, "haproxy")}
 	text, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	public := FreeAddress(t)
 	b.URL = "http://" + public
 	adapted := strings.NewReplacer(
@@ -36,9 +34,7 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 		"petstore-1:8080", replicas[0], "petstore-2:8080", replicas[1], "petstore-3:8080", replicas[2],
 		"staging:8080", FreeAddress(t),
 	).Replace(string(text))
-	if err := os.WriteFile(b.config(), []byte(adapted), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(b.config(), []byte(adapted), 0o600))
 	t.Cleanup(func() {
 		b.Kill(t)
 		os.RemoveAll(b.dir)
@@ -67,7 +63,5 @@ func (b *Balancer) ready() error { return ready(b.URL) }
 // Kill ends the balancer like a crash.
 func (b *Balancer) Kill(t testing.TB) {
 	t.Helper()
-	if err := b.process.end(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.process.end(syscall.SIGKILL))
 }

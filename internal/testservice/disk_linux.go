@@ -42,9 +42,7 @@ func (d *Disk) filler() string { return filepath.Join(d.Folder, "filler") }
 func (d *Disk) Fill(t testing.TB) {
 	t.Helper()
 	file, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer file.Close()
 	for size := 1 << 20; size > 0; size /= 2 {
 		for err = nil; err == nil; {
@@ -59,9 +57,7 @@ func (d *Disk) Fill(t testing.TB) {
 // Free frees the space that Fill used.
 func (d *Disk) Free(t testing.TB) {
 	t.Helper()
-	if err := os.Remove(d.filler()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(d.filler()))
 }
 
 // ReadOnly makes the disk read-only. No file on it may be open for writing.

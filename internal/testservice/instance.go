@@ -100,17 +100,13 @@ func Launch(t *testing.T, command *exec.Cmd) *Instance {
 	t.Helper()
 	s := &Instance{Command: command, Stdout: Printed(filepath.Join(t.TempDir(), "stdout")), Stderr: &Transcript{}, Ended: make(chan struct{})}
 	stdout, err := os.Create(string(s.Stdout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer stdout.Close()
 	type logLine struct{ Msg, Address, Admin string }
 	serving := make(chan logLine, 1)
 	logs, logWriter := io.Pipe()
 	command.Stdout, command.Stderr = stdout, io.MultiWriter(s.Stderr, logWriter)
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, command.Start())
 	go func() {
 		command.Wait()
 		logWriter.Close()

@@ -43,9 +43,7 @@ func StartLink(t testing.TB, server string) *Link {
 func accept(t testing.TB, join func(net.Conn), stop func()) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {

@@ -14,9 +14,7 @@ import (
 func echo(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -38,9 +36,7 @@ func TestALinkHasEachFaultUntilItIsMended(t *testing.T) {
 	l := StartLink(t, echo(t))
 	dial := func() (net.Conn, *bufio.Reader) {
 		conn, err := net.Dial("tcp", l.Address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { conn.Close() })
 		return conn, bufio.NewReader(conn)
 	}

@@ -1,7 +1,6 @@
 package testservice
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -9,8 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // PgBouncer is a connection pooler in transaction mode in front of the PostgreSQL of a test.
@@ -52,12 +49,8 @@ func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 	b.URL = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
 	host, serverPort, _ := net.SplitHostPort(postgres)
 	config := fmt.Sprintf(bouncerConfig, host, serverPort, port, ignored)
-	if err := os.WriteFile(b.config(), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := changeOwner(b.dir, attr); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(b.config(), []byte(config), 0o644))
+	noError(t, changeOwner(b.dir, attr))
 	t.Cleanup(func() {
 		b.Kill(t)
 		os.RemoveAll(b.dir)
@@ -83,22 +76,10 @@ func (b *PgBouncer) Start(t testing.TB) {
 	}
 }
 
-func (b *PgBouncer) answers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, b.URL)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "SELECT")
-	return err
-}
+func (b *PgBouncer) answers() error { return tryExecute(b.URL, "SELECT") }
 
 // Kill ends the pooler like a crash.
 func (b *PgBouncer) Kill(t testing.TB) {
 	t.Helper()
-	if err := b.process.end(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.process.end(syscall.SIGKILL))
 }

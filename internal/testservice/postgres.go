@@ -63,16 +63,21 @@ func newDatabase(t testing.TB, server string) string {
 
 func execute(t testing.TB, server, sql string) {
 	t.Helper()
+	if err := tryExecute(server, sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func tryExecute(server, sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, server)
-	if err == nil {
-		defer conn.Close(ctx)
-		_, err = conn.Exec(ctx, sql)
-	}
 	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
+		return err
 	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
 }
 
 // PostgresServer is the PostgreSQL of one test, which may stop, pause or kill it. What it has committed is on disk.
@@ -113,9 +118,7 @@ func newPostgres(t testing.TB, folder string, settings ...string) *PostgresServe
 		Missing(t, "a PostgreSQL server", "install it (Debian: apt-get install postgresql) or name one in PETSTORE_TEST_POSTGRES")
 	}
 	initdb, err := filepath.EvalSymlinks(initdb) // the other programs are beside the real file
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	attr, err := unprivileged()
 	if err != nil {
 		Missing(t, "a user to run PostgreSQL as", err.Error())
@@ -196,22 +199,12 @@ func (s *PostgresServer) Start(t testing.TB) {
 	}
 }
 
-func (s *PostgresServer) answers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, s.URL)
-	if err != nil {
-		return err
-	}
-	return conn.Close(ctx)
-}
+func (s *PostgresServer) answers() error { return tryExecute(s.URL, "SELECT") }
 
 // Stop shuts the server down like an operator: connections end, and nothing is lost.
 func (s *PostgresServer) Stop(t testing.TB) {
 	t.Helper()
-	if err := s.process.end(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.process.end(syscall.SIGINT))
 }
 
 // Exhaust makes the server write its WAL until the disk is full. The server then crashes, and ends if there is no room for
@@ -243,16 +236,12 @@ func (s *PostgresServer) Pause(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer conn.PgConn().Conn().Close()  // conn.Close would wait for the other end, which hangs
 	s.signal(t, suspend, s.process.Pid) // from now on the server starts no new processes
 	rows, _ := conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s.signal(t, suspend, pids...)
 	s.paused = append(pids, s.process.Pid)
 }

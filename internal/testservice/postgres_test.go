@@ -38,9 +38,7 @@ func TestAPostgresServerKeepsItsDataAfterStopAndKill(t *testing.T) {
 func TestAPausedPostgresServerHangs(t *testing.T) {
 	s := StartPostgres(t)
 	conn, err := pgx.Connect(t.Context(), s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s.Pause(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -73,20 +71,14 @@ func TestServersEndWithAKilledTestProcess(t *testing.T) {
 	victim := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	victim.Env = append(os.Environ(), "PETSTORE_TEST_VICTIM=yes")
 	out, err := victim.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, victim.Start())
 	lines := bufio.NewScanner(out)
 	lines.Scan()
 	s := &PostgresServer{URL: lines.Text()}
 	lines.Scan()
 	s.dir = lines.Text()
-	if err := s.answers(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.answers())
 
 	_ = victim.Process.Signal(syscall.SIGKILL)
 	_ = victim.Wait()

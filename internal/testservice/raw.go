@@ -29,9 +29,7 @@ var NotHTTP = []struct {
 func SendRaw(t testing.TB, address, text string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	go io.WriteString(conn, text)

@@ -84,9 +84,7 @@ func (s *RedisServer) Sentinel(t testing.TB) string {
 	sentinel := newRedis(t, "--sentinel")
 	config := fmt.Sprintf("sentinel monitor %[1]s %[2]s %[3]s 1\nsentinel down-after-milliseconds %[1]s 500\nsentinel failover-timeout %[1]s 2000\n", masterSet, host, port)
 	file := filepath.Join(sentinel.dir, "sentinel.conf")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(config), 0o600))
 	sentinel.args = append([]string{file}, sentinel.args...)
 	t.Cleanup(func() { sentinel.discard(t) })
 	sentinel.Start(t)
@@ -122,9 +120,7 @@ func (s *RedisServer) AwaitReplica(t testing.TB) {
 func (s *RedisServer) AwaitPrimary(t testing.TB, sentinel string) {
 	t.Helper()
 	u, err := url.Parse(sentinel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, port, _ := net.SplitHostPort(s.Address)
 	ready := func() error {
 		answer, err := askRedis(u.Host, "SENTINEL GET-MASTER-ADDR-BY-NAME "+masterSet, 5)
@@ -217,9 +213,7 @@ func askRedis(address, command string, lines int) (answer []string, err error) {
 // Stop ends the server: its connections break, new ones are refused, and its data is lost.
 func (s *RedisServer) Stop(t testing.TB) {
 	t.Helper()
-	if err := s.process.end(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.process.end(syscall.SIGKILL))
 }
 
 // Pause makes the server hang: the system still accepts connections and bytes, but nothing answers.

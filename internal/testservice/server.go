@@ -43,9 +43,7 @@ var (
 func builtPath(t testing.TB, program func() (string, error)) string {
 	t.Helper()
 	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return path
 }
 
@@ -165,9 +163,7 @@ func (s *Server) Kill(t testing.TB) { s.end(t, syscall.SIGKILL) }
 
 func (s *Server) end(t testing.TB, sig os.Signal) {
 	t.Helper()
-	if err := s.process.end(sig); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.process.end(sig))
 }
 
 // Pause makes the server hang: the system still accepts connections and bytes, but nothing answers.
@@ -190,9 +186,7 @@ func (s *Server) PID() int { return s.process.Pid }
 func (s *Server) Log(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 

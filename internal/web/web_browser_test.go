@@ -156,32 +156,10 @@ func TestAWaitIsCountedDownAndThenRetried(t *testing.T) {
 	}
 }
 
-func TestTheGaugeShowsTheRemainingRequests(t *testing.T) {
-	t.Parallel()
-	page := visit(t, serveScript(t, says(200, "[]")))
-	page.Wait(`gauge.innerText.replace(/\s+/g, " ") === "41 of 60 requests left"`)
-}
-
-func TestEmptyStoreIsExplained(t *testing.T) {
-	t.Parallel()
-	page := visit(t, serveScript(t, says(200, "[]")))
-	page.Wait(`empty.innerText.includes("No animals yet") && empty.innerText.includes("Add the first animal")`)
-	page.Click("#empty-add")
-	page.Wait(`add.open`)
-}
-
 func TestAFailureShowsTheServersMessageAndAButton(t *testing.T) {
 	t.Parallel()
 	page := visit(t, serveScript(t, refuses(500, "internal_error"), says(200, "["+olive+"]")))
 	page.Wait(`notice.textContent.includes("So it is.")`)
-	page.Click("#notice button")
-	page.Wait(`document.querySelectorAll(".card").length === 1`)
-}
-
-func TestAMissingAnswerShowsAMessageAndAButton(t *testing.T) {
-	t.Parallel()
-	page := visit(t, serveScript(t, hangsUp, says(200, "["+olive+"]")))
-	page.Wait(`notice.textContent.includes("cannot be reached")`)
 	page.Click("#notice button")
 	page.Wait(`document.querySelectorAll(".card").length === 1`)
 }
