@@ -52,16 +52,20 @@ func (p PetPatch) texts() (texts []string) {
 
 // PetQuery selects animals. A field that is zero or nil does not restrict the selection.
 type PetQuery struct {
-	Status PetStatus
-	ID     *int64 // only the animal with this id, if there is one
-	Limit  int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
-	Cursor string // the Next of an earlier page
+	Status     PetStatus
+	ID         *int64 // only the animal with this id, if there is one
+	CategoryID *int64 // only animals of the category with this number
+	Search     string // only animals with words that begin with each word of this text
+	Limit      int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
+	Cursor     string // the Next of an earlier page
 }
 
 func (q PetQuery) encode() string {
 	v := paging(q.Limit, q.Cursor)
 	set(v, "status", string(q.Status))
 	setID(v, "id", q.ID)
+	setID(v, "categoryId", q.CategoryID)
+	set(v, "q", q.Search)
 	return v.Encode()
 }
 

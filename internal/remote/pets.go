@@ -36,20 +36,30 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 type petsList struct {
 	profile.Flags
 	listFlags
-	Status *client.PetStatus `enum:"available,pending,sold" help:"List only animals with this status: available, pending or sold."`
+	Status   *client.PetStatus `enum:"available,pending,sold" help:"List only animals with this status: available, pending or sold."`
+	Category *string           `placeholder:"NUMBER|NAME" help:"List only animals of this category."`
+	Search   string            `help:"List only animals with words that begin with each of these words. Case and accents do not matter."`
 }
 
 // Help shows examples.
 func (petsList) Help() string {
 	return examples(
-		"petstore pets list --status available",
+		"petstore pets list --status available --category Dogs",
+		"petstore pets list --search 'beagle mix'",
 		"petstore pets list --json | jq -r '.[].name'")
 }
 
 func (c *petsList) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error {
 		names := map[int64]string{}
-		query := client.PetQuery{Status: orZero(c.Status)}
+		query := client.PetQuery{Status: orZero(c.Status), Search: c.Search}
+		if c.Category != nil {
+			category, err := findCategory(ctx, store, *c.Category)
+			if err != nil {
+				return err
+			}
+			query.CategoryID = &category
+		}
 		return list(con, c.listFlags, petView(names), func(limit int, cursor string) (client.Page[client.Pet], error) {
 			query.Limit, query.Cursor = limit, cursor
 			page, err := store.ListPets(ctx, query)
