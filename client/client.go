@@ -85,12 +85,13 @@ func (c *Client) Limits() Limits { return c.gate.limits() }
 type request struct {
 	method, path, query string
 	body                []byte
+	mediaType           string // of the body
 	idempotencyKey      string // only writes send it
 	meta                *Meta  // never nil
 }
 
 func newRequest(method, path string, options []CallOption) *request {
-	r := &request{method: method, path: path, meta: new(Meta), idempotencyKey: rand.Text()}
+	r := &request{method: method, path: path, mediaType: "application/json", meta: new(Meta), idempotencyKey: rand.Text()}
 	for _, set := range options {
 		set(r)
 	}
@@ -182,7 +183,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.userAgent)
 	if r.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", r.mediaType)
 	}
 	if r.writes() {
 		req.Header.Set("Idempotency-Key", r.idempotencyKey)

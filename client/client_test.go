@@ -3,11 +3,13 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -224,4 +226,50 @@ func TestACallWithAnEndedContextSendsNothing(t *testing.T) {
 	if _, err := playing(t, s).GetPet(ctx, 1); !errors.Is(err, context.Canceled) || len(s.asked) > 0 {
 		t.Errorf("sent %d requests, then %v", len(s.asked), err)
 	}
+}
+
+func TestAProfilePatchSaysWhatChangesAndWhatIsRemoved(t *testing.T) {
+	s := &script{lines: []line{{status: 200, body: `{"photos":[]}`}}}
+	store, female, none := playing(t, s), client.Female, ""
+	for want, patch := range map[string]client.ProfilePatch{
+		`{}`: {},
+		`{"breed":"Beagle","bornOn":"2024","sex":"female"}`:  {Breed: new("Beagle"), Sex: &female, BornOn: new("2024")},
+		`{"arrivedOn":null,"description":null,"notes":null}`: {ArrivedOn: &none, Description: &none, Notes: &none},
+		`{"tags":["shy"]}`: {Tags: &[]string{"shy"}},
+		`{"tags":[]}`:      {Tags: new([]string)},
+	} {
+		if _, err := store.UpdateProfile(t.Context(), 1, patch); err != nil || !sameJSON(s.asked[len(s.asked)-1].body, want) {
+			t.Errorf("got %+v, %v, want %s", s.asked[len(s.asked)-1], err, want)
+		}
+	}
+}
+
+func TestAPhotoIsSentWithItsTypeAndNeverTooLarge(t *testing.T) {
+	s := &script{lines: []line{hangUp, {status: 201, body: `{"id":1}`}}}
+	store := playing(t, s)
+	const png = "\x89PNG\r\n\x1a\n"
+	if _, err := store.AddPhoto(t.Context(), 7, strings.NewReader(png)); err != nil || len(s.asked) != 2 || s.asked[1].body != png || s.asked[1].mediaType != "image/png" {
+		t.Errorf("sent %+v, %v", s.asked, err)
+	}
+	if s.asked[0].idempotencyKey != s.asked[1].idempotencyKey {
+		t.Error("the two tries have different idempotency keys")
+	}
+	large := io.LimitReader(zeros{}, client.MaxPhotoSize+1)
+	if _, err := store.AddPhoto(t.Context(), 7, large); !errors.Is(err, client.ErrPayloadTooLarge) || len(s.asked) != 2 {
+		t.Errorf("a photo that is too large got %v", err)
+	}
+	if _, err := store.AddPhoto(t.Context(), 7, strings.NewReader("")); err == nil || len(s.asked) != 2 {
+		t.Errorf("an empty photo got %v", err)
+	}
+}
+
+// zeros is an endless reader.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { return len(b), nil }
+
+// sameJSON reports whether two texts are the same JSON object.
+func sameJSON(a, b string) bool {
+	var x, y map[string]any
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }

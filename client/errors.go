@@ -61,6 +61,8 @@ const (
 	ErrMethodNotAllowed     Code = "method_not_allowed"
 	ErrGone                 Code = "gone" // the operation was removed
 	ErrIdempotencyConflict  Code = "idempotency_conflict"
+	ErrInvalidPhoto         Code = "invalid_photo"
+	ErrTooManyPhotos        Code = "too_many_photos"
 	ErrPetReserved          Code = "pet_reserved"    // an open order holds the animal
 	ErrPetUnavailable       Code = "pet_unavailable" // only an available animal can be ordered
 	ErrOrderClosed          Code = "order_closed"

@@ -24,6 +24,7 @@ type Pet struct {
 	Name       string    `json:"name"`
 	CategoryID int64     `json:"categoryId"`
 	Status     PetStatus `json:"status"`
+	Profile    *Profile  `json:"profile,omitempty"` // only on a page that was asked for profiles
 }
 
 // NewPet is an animal to add. An empty Status means Available.
@@ -56,6 +57,7 @@ type PetQuery struct {
 	ID         *int64 // only the animal with this id, if there is one
 	CategoryID *int64 // only animals of the category with this number
 	Search     string // only animals with words that begin with each word of this text
+	Profiles   bool   // each animal of the page comes with its profile
 	Limit      int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
 	Cursor     string // the Next of an earlier page
 }
@@ -66,6 +68,9 @@ func (q PetQuery) encode() string {
 	setID(v, "id", q.ID)
 	setID(v, "categoryId", q.CategoryID)
 	set(v, "q", q.Search)
+	if q.Profiles {
+		v.Set("include", "profile")
+	}
 	return v.Encode()
 }
 

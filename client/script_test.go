@@ -32,8 +32,8 @@ type line struct {
 }
 
 type asked struct {
-	at                                   time.Time
-	method, target, body, idempotencyKey string
+	at                                              time.Time
+	method, target, body, idempotencyKey, mediaType string
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -44,7 +44,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.lines[min(len(s.asked), len(s.lines)-1)]
-	s.asked = append(s.asked, asked{time.Now(), r.Method, r.URL.RequestURI(), string(body), r.Header.Get("Idempotency-Key")})
+	s.asked = append(s.asked, asked{time.Now(), r.Method, r.URL.RequestURI(), string(body), r.Header.Get("Idempotency-Key"), r.Header.Get("Content-Type")})
 	if l.err != nil {
 		return nil, l.err
 	}
