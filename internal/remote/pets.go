@@ -16,8 +16,9 @@ type Pets struct {
 	List   petsList   `cmd:"" aliases:"ls" help:"List animals, newest first."`
 	Add    petsAdd    `cmd:"" aliases:"create" help:"Add an animal and show it."`
 	Show   petsShow   `cmd:"" aliases:"view,get" help:"Show an animal."`
-	Edit   petsEdit   `cmd:"" aliases:"update" help:"Change the name, category or status of an animal, and show it."`
+	Edit   petsEdit   `cmd:"" aliases:"update" help:"Change the name, category, status or profile of an animal, and show it."`
 	Delete petsDelete `cmd:"" aliases:"rm" help:"Delete an animal for good."`
+	Photo  petsPhoto  `cmd:"" aliases:"photos" help:"Add, list and delete the photos of an animal, and choose its cover."`
 }
 
 // petView returns how to show animals, with the category names that are known.
@@ -132,11 +133,7 @@ type petsShow struct {
 
 func (c *petsShow) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error {
-		found, err := store.FindPet(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		return showPet(ctx, con, store, c.showFlags, found)
+		return showWithProfile(ctx, con, store, c.showFlags, c.ID)
 	})
 }
 
@@ -147,21 +144,25 @@ type petsEdit struct {
 	Name     *string           `help:"The new name."`
 	Category *string           `placeholder:"NUMBER|NAME" help:"The number of the new category, or its name."`
 	Status   *client.PetStatus `enum:"available,pending,sold" help:"available, pending or sold."`
+	profileFlags
 }
 
 // Help shows examples.
 func (petsEdit) Help() string {
 	return examples(
 		"petstore pets edit 7 --name Biscuit",
-		"petstore pets edit 7 --category Dogs --status available")
+		"petstore pets edit 7 --category Dogs --status available",
+		"petstore pets edit 7 --breed Beagle --born 2024-05 --tag shy --tag 'good with cats'",
+		"petstore pets edit 7 --notes ''")
 }
 
 func (c *petsEdit) Run(ctx context.Context, con *terminal.Console) error {
-	if c.Name == nil && c.Category == nil && c.Status == nil {
-		return terminal.WrongUsage("there is nothing to change; give at least one of --name, --category and --status")
+	patch, facts := client.PetPatch{Name: c.Name, Status: c.Status}, c.profileFlags.patch()
+	changesPet, changesProfile := c.Name != nil || c.Category != nil || c.Status != nil, facts != client.ProfilePatch{}
+	if !changesPet && !changesProfile {
+		return terminal.WrongUsage("there is nothing to change; give at least one of --name, --category, --status, --breed, --sex, --born, --arrived, --description, --tag and --notes")
 	}
 	return c.Change(con, func(store *client.Client) error {
-		patch := client.PetPatch{Name: c.Name, Status: c.Status}
 		if c.Category != nil {
 			category, err := findCategory(ctx, store, *c.Category)
 			if err != nil {
@@ -169,11 +170,17 @@ func (c *petsEdit) Run(ctx context.Context, con *terminal.Console) error {
 			}
 			patch.CategoryID = &category
 		}
-		changed, err := store.UpdatePet(ctx, c.ID, patch)
-		if err != nil {
-			return err
+		if changesProfile {
+			if _, err := store.UpdateProfile(ctx, c.ID, facts); err != nil {
+				return err
+			}
 		}
-		return showPet(ctx, con, store, c.showFlags, changed)
+		if changesPet {
+			if _, err := store.UpdatePet(ctx, c.ID, patch); err != nil {
+				return err
+			}
+		}
+		return showWithProfile(ctx, con, store, c.showFlags, c.ID)
 	})
 }
 
