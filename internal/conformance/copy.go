@@ -14,7 +14,7 @@ import (
 // Copy checks that petstore.Copy makes the storage of openTo equal to the storage of openFrom. For each case, both
 // functions open a new, empty storage and register its cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
-	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyKeyCases, copyServedCases} {
+	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyServedCases} {
 		for _, c := range group {
 			t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{checks{t}, openFrom(t), openTo(t)}) })
 		}
@@ -44,7 +44,11 @@ var copyRecordCases = []copyCase{
 		}
 		t.addKey(t.from, "one")
 		var done, total int64
-		tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(d, n int64) { done, total = d, n })
+		tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(kind string, d, n int64) {
+			if kind == "animals" {
+				done, total = d, n
+			}
+		})
 		t.noError(err)
 		if want := int64(animals + creates + 6); done != want || total != want {
 			t.Errorf("progress was %d of %d animals, want %d", done, total, want)
@@ -55,6 +59,8 @@ var copyRecordCases = []copyCase{
 			{Kind: "categories"},
 			{Kind: "orders"},
 			{Kind: "animals", Added: animals + creates + 6},
+			{Kind: "profiles"},
+			{Kind: "photos"},
 		})
 		t.sameContent()
 		t.same("what was done again", t.copyAll(), nothingDone)
@@ -78,6 +84,8 @@ var copyRecordCases = []copyCase{
 			{Kind: "categories"},
 			{Kind: "orders"},
 			{Kind: "animals", Added: 1, Changed: 100, Removed: 200},
+			{Kind: "profiles"},
+			{Kind: "photos"},
 		})
 		t.sameContent()
 	}},
@@ -92,6 +100,8 @@ var copyRecordCases = []copyCase{
 			{Kind: "categories"},
 			{Kind: "orders"},
 			{Kind: "animals", Changed: 1, Removed: 1200},
+			{Kind: "profiles"},
+			{Kind: "photos"},
 		})
 		if keys := t.keys(t.to); len(keys) != 1 || keys[0].Name != "there" {
 			t.Errorf("the target has the keys %+v", keys)
@@ -114,7 +124,7 @@ var copyRecordCases = []copyCase{
 	{"a create during the copy is copied completely or not at all", func(t copyTest) {
 		t.fill(t.from, 2500)
 		n := 0
-		_, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {
+		_, err := petstore.Copy(t.Context(), t.from, t.to, func(string, int64, int64) {
 			n++
 			t.create(t.from, idempotency(fmt.Sprint("meanwhile ", n), 1))
 		})
@@ -153,11 +163,13 @@ var copyRecordCases = []copyCase{
 }
 
 // nothingDone is the result of a copy that found nothing to do.
-var nothingDone = []petstore.Tally{{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}}
+var nothingDone = []petstore.Tally{
+	{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}, {Kind: "profiles"}, {Kind: "photos"},
+}
 
 func (t copyTest) copyAll() []petstore.Tally {
 	t.Helper()
-	tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {})
+	tallies, err := petstore.Copy(t.Context(), t.from, t.to, func(string, int64, int64) {})
 	t.noError(err)
 	return tallies
 }
@@ -204,5 +216,9 @@ func (t copyTest) content(s petstore.Database) string {
 	t.noError(err)
 	inventory, err := s.Inventory(ctx)
 	t.noError(err)
-	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v", keys, records, pets, categories, orders, inventory)
+	profiles, err := s.StoredProfiles(ctx, petstore.StoredProfile{}, 10_000)
+	t.noError(err)
+	photos, err := s.StoredPhotos(ctx, petstore.StoredPhoto{}, 10_000)
+	t.noError(err)
+	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v", keys, records, pets, categories, orders, inventory, profiles, photos)
 }

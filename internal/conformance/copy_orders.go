@@ -59,7 +59,7 @@ var copyOrderCases = []copyCase{
 			from.closeOrder(first.ID, petstore.Cancelled)
 			from.place(pet.ID)
 		})
-		_, err := petstore.Copy(t.Context(), changingSource{t.from, change}, t.to, func(int64, int64) {})
+		_, err := petstore.Copy(t.Context(), changingSource{t.from, change}, t.to, func(string, int64, int64) {})
 		t.noError(err)
 		t.copyAll()
 		t.sameContent()

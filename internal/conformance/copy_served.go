@@ -17,7 +17,7 @@ var copyServedCases = []copyCase{
 		}
 		t.create(t.to, nil)
 		before := t.content(t.to)
-		if _, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) {}); !errors.Is(err, petstore.ErrServed) {
+		if _, err := petstore.Copy(t.Context(), t.from, t.to, func(string, int64, int64) {}); !errors.Is(err, petstore.ErrServed) {
 			t.Errorf("got %v, want ErrServed", err)
 		}
 		pets, keys := []petstore.Pet{{ID: 77, NewPet: rex}}, []petstore.StoredKey{{Key: newKey("b")}}
@@ -50,7 +50,7 @@ var copyServedCases = []copyCase{
 	}},
 	{"a running copy ends when a server starts to use the target", func(t copyTest) {
 		t.fill(t.from, 2500)
-		_, err := petstore.Copy(t.Context(), t.from, t.to, func(int64, int64) { t.noError(t.to.MarkServed(t.Context())) })
+		_, err := petstore.Copy(t.Context(), t.from, t.to, func(string, int64, int64) { t.noError(t.to.MarkServed(t.Context())) })
 		if !errors.Is(err, petstore.ErrServed) {
 			t.Errorf("got %v, want ErrServed", err)
 		}

@@ -29,6 +29,8 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"changes of pets", changeCases},
 		{"searches", searchCases},
 		{"inventory", inventoryCases},
+		{"profiles", profileCases},
+		{"photos", photoCases},
 		{"categories", categoryCases},
 		{"orders", orderCases},
 		{"expiry of orders", expiryCases},

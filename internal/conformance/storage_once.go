@@ -55,6 +55,33 @@ var writes = map[string]func(t storageTest) (do write, undo func()){
 			return t.CloseOrder(t.Context(), order.ID, petstore.Completed, o)
 		}, func() { t.patch(order.PetID, withStatus(petstore.Available)) }
 	},
+	"UpdateProfile": func(t storageTest) (write, func()) {
+		pet := t.add(rex)
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			return t.UpdateProfile(t.Context(), pet.ID, withBreed("Beagle"), o)
+		}, func() { t.updateProfile(pet.ID, withBreed("Poodle")) }
+	},
+	"AddPhoto": func(t storageTest) (write, func()) {
+		pet := t.add(rex)
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			return t.AddPhoto(t.Context(), pet.ID, smallPhoto, o)
+		}, func() { t.deletePhoto(pet.ID, t.profile(pet.ID).Photos[0].ID) }
+	},
+	"CoverPhoto": func(t storageTest) (write, func()) {
+		pet := t.add(rex)
+		first, second := t.addPhoto(pet.ID), t.addPhoto(pet.ID)
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			return t.CoverPhoto(t.Context(), pet.ID, second.ID, o)
+		}, func() { t.coverPhoto(pet.ID, first.ID) }
+	},
+	"DeletePhoto": func(t storageTest) (write, func()) {
+		pet := t.add(rex)
+		photo := t.addPhoto(pet.ID)
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			replayed, err := t.DeletePhoto(t.Context(), pet.ID, photo.ID, o)
+			return nil, replayed, err
+		}, func() { t.addPhoto(pet.ID) }
+	},
 }
 
 // everything returns all that the storage shows, for comparison.
@@ -62,7 +89,11 @@ func (t storageTest) everything() any {
 	t.Helper()
 	categories, err := t.ListCategories(t.Context(), petstore.CategoryQuery{Limit: 100})
 	t.noError(err)
-	return []any{t.all(), categories, t.orders(petstore.OrderQuery{Limit: 100}), t.inventory()}
+	profiles, err := t.StoredProfiles(t.Context(), petstore.StoredProfile{}, 100)
+	t.noError(err)
+	photos, err := t.StoredPhotos(t.Context(), petstore.StoredPhoto{}, 100)
+	t.noError(err)
+	return []any{t.all(), categories, t.orders(petstore.OrderQuery{Limit: 100}), t.inventory(), profiles, photos}
 }
 
 var onceCases = []storageCase{
@@ -107,8 +138,16 @@ var onceCases = []storageCase{
 			t.refused(err, petstore.NotFound)
 			_, _, err = t.UpdateOrder(t.Context(), order.ID+1, petstore.OrderPatch{}, idempotency("k", 5))
 			t.refused(err, petstore.NotFound)
+			_, _, err = t.UpdateProfile(t.Context(), pet.ID+1, withBreed("Beagle"), idempotency("k", 6))
+			t.refused(err, petstore.NotFound)
+			_, _, err = t.AddPhoto(t.Context(), pet.ID+1, smallPhoto, idempotency("k", 7))
+			t.refused(err, petstore.NotFound)
+			_, _, err = t.CoverPhoto(t.Context(), pet.ID, 1, idempotency("k", 8))
+			t.refused(err, petstore.NotFound)
+			_, err = t.DeletePhoto(t.Context(), pet.ID, 1, idempotency("k", 9))
+			t.refused(err, petstore.NotFound)
 		}
-		t.addOnce(rex, idempotency("k", 6), false)
+		t.addOnce(rex, idempotency("k", 10), false)
 	}},
 	{"a refusal of an overdue order stores that it has expired and does not use the key", func(t storageTest) {
 		hold := time.Hour

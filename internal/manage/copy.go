@@ -35,10 +35,16 @@ func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
 	}
 	defer to.Close()
 	reported := time.Now()
-	tallies, err := petstore.Copy(ctx, from, to, func(n, total int64) {
-		if now := time.Now(); now.Sub(reported) >= progressEvery {
-			reported = now
-			fmt.Fprintf(con.Stderr, "%d of %d animals (%d %%)\n", n, total, n*100/max(1, total))
+	tallies, err := petstore.Copy(ctx, from, to, func(kind string, n, total int64) {
+		now := time.Now()
+		if now.Sub(reported) < progressEvery {
+			return
+		}
+		reported = now
+		if total == 0 {
+			fmt.Fprintf(con.Stderr, "%d %s\n", n, kind)
+		} else {
+			fmt.Fprintf(con.Stderr, "%d of %d %s (%d %%)\n", n, total, kind, n*100/total)
 		}
 	})
 	switch {

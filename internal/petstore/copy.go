@@ -19,6 +19,12 @@ type Source interface {
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
 	// StoredOrders returns at most limit orders after the given one, exactly as they are stored, ordered by id.
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
+	// StoredProfiles returns at most limit profiles after the given one, ordered by the id of the animal.
+	StoredProfiles(ctx context.Context, after StoredProfile, limit int) ([]StoredProfile, error)
+	// StoredPhotos returns at most limit photos after the given one, ordered by id.
+	StoredPhotos(ctx context.Context, after StoredPhoto, limit int) ([]StoredPhoto, error)
+	// PhotoFile returns a file of the photo with that token, or an Error with the code NotFound.
+	PhotoFile(ctx context.Context, token string, size PhotoSize) ([]byte, error)
 	// StoredKeys returns at most limit keys after the given one, ordered by hash.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
 	// StoredIdempotency returns at most limit idempotency records after the given one, ordered by time, owner and key.
@@ -41,6 +47,14 @@ type Target interface {
 	// ReplaceOrders stores the orders in put one by one, under their own ids, and removes the orders in remove. An open
 	// order replaces the stored order that holds the same animal. Animals do not change.
 	ReplaceOrders(ctx context.Context, put, remove []Order) error
+	// ReplaceProfiles stores the profiles in put, except those of animals that do not exist, and removes the profiles in
+	// remove.
+	ReplaceProfiles(ctx context.Context, put, remove []StoredProfile) error
+	// PutPhoto stores a photo with its files under its own id, unless its animal does not exist. It replaces a stored photo
+	// with the same id.
+	PutPhoto(ctx context.Context, photo StoredPhoto, large, small []byte) error
+	// RemovePhotos removes photos.
+	RemovePhotos(ctx context.Context, remove []StoredPhoto) error
 	// ReplaceKeys stores keys with their hashes and bans. If a key already exists, it stores the Stricter combination
 	// of the two.
 	ReplaceKeys(ctx context.Context, put []StoredKey) error
@@ -55,7 +69,7 @@ var ErrServed = &Error{Code: AlreadyServed}
 
 // Counters holds the highest ids ever assigned, including those of deleted records. Zero means that none was assigned.
 type Counters struct {
-	Pet, Order, Category int64
+	Pet, Order, Category, Photo int64
 }
 
 // StoredKey is a key as it is stored, with its hash and its ban.
@@ -95,6 +109,20 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// StoredProfile is a profile as it is stored.
+type StoredProfile struct {
+	PetID int64
+	Facts
+	// Cover is the id of the photo that was made the cover, or zero. It may have been deleted since.
+	Cover int64
+}
+
+// StoredPhoto is a photo as it is stored, without its files.
+type StoredPhoto struct {
+	PetID int64
+	Photo
+}
+
 // StoredIdempotency is an idempotency record as it is stored.
 type StoredIdempotency struct {
 	Owner       string
@@ -105,9 +133,11 @@ type StoredIdempotency struct {
 }
 
 // Copy makes the content of to equal to that of from, and returns what it changed. Keys that exist only in the target
-// stay there. Copy calls progress with the number of animals compared so far and with the total. It copies the animals
-// last, so that the idempotency record of an animal created during the copy never arrives without the animal.
-func Copy(ctx context.Context, from Source, to Target, progress func(done, total int64)) ([]Tally, error) {
+// stay there. Copy calls progress with the number of animals compared so far and with the total, and then with the number of
+// photos and a total of zero, because nobody has counted them. It copies the animals after the idempotency records, so that
+// the record of an animal created during the copy never arrives without the animal, and profiles and photos after the
+// animals that they belong to.
+func Copy(ctx context.Context, from Source, to Target, progress func(kind string, done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the highest ids could not be read: %w", err)
@@ -127,7 +157,12 @@ func Copy(ctx context.Context, from Source, to Target, progress func(done, total
 		func() (Tally, error) { return storedCategories.copyRecords(ctx, from, to, ignore) },
 		func() (Tally, error) { return storedOrders.copyRecords(ctx, from, to, ignore) },
 		func() (Tally, error) {
-			return storedPets.copyRecords(ctx, from, to, func(done int64) { progress(done, max(done, total)) })
+			return storedPets.copyRecords(ctx, from, to, func(done int64) { progress(storedPets.name, done, max(done, total)) })
+		},
+		func() (Tally, error) { return storedProfiles.copyRecords(ctx, from, to, ignore) },
+		func() (Tally, error) {
+			photos := storedPhotos(from)
+			return photos.copyRecords(ctx, from, to, func(done int64) { progress(photos.name, done, 0) })
 		},
 	}
 	var tallies []Tally
@@ -191,4 +226,52 @@ var storedPets = kind[Pet]{
 	},
 	order:   func(a, b Pet) int { return cmp.Compare(b.ID, a.ID) },
 	replace: Target.ReplacePets,
+}
+
+// storedProfiles are read and stored in small steps, because each may have 80 kB.
+var storedProfiles = kind[StoredProfile]{
+	name:    "profiles",
+	step:    copyStep / 10,
+	stored:  Source.StoredProfiles,
+	order:   func(a, b StoredProfile) int { return cmp.Compare(a.PetID, b.PetID) },
+	replace: Target.ReplaceProfiles,
+}
+
+// storedPhotos are compared without their files, which never change. The files of a photo are in memory only while that
+// photo is copied.
+func storedPhotos(from Source) kind[StoredPhoto] {
+	return kind[StoredPhoto]{
+		name:   "photos",
+		step:   copyStep / 10,
+		stored: Source.StoredPhotos,
+		order:  func(a, b StoredPhoto) int { return cmp.Compare(a.ID, b.ID) },
+		replace: func(to Target, ctx context.Context, put, remove []StoredPhoto) error {
+			if len(remove) > 0 {
+				if err := to.RemovePhotos(ctx, remove); err != nil {
+					return err
+				}
+			}
+			for _, photo := range put {
+				if err := copyPhoto(ctx, from, to, photo); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// copyPhoto copies a photo with its files, unless the source has deleted it meanwhile.
+func copyPhoto(ctx context.Context, from Source, to Target, photo StoredPhoto) error {
+	large, err := from.PhotoFile(ctx, photo.Token, LargePhoto)
+	if err == nil {
+		var small []byte
+		if small, err = from.PhotoFile(ctx, photo.Token, SmallPhoto); err == nil {
+			return to.PutPhoto(ctx, photo, large, small)
+		}
+	}
+	if IsCode(err, NotFound) {
+		return nil
+	}
+	return err
 }

@@ -16,6 +16,8 @@ type Tally struct {
 // kind describes how to copy one kind of record. A walk goes through both storages in the same order.
 type kind[T comparable] struct {
 	name string
+	// step is the number of records to read or store at a time; zero means copyStep.
+	step int
 	// stored returns at most limit records after the given one, or the first records if after is zero.
 	stored func(s Source, ctx context.Context, after T, limit int) ([]T, error)
 	order  func(a, b T) int
@@ -26,25 +28,26 @@ type kind[T comparable] struct {
 	replace   func(to Target, ctx context.Context, put, remove []T) error
 }
 
-// copyStep is the number of records to read or store at a time.
+// copyStep is the number of records to read or store at a time, unless they are large.
 const copyStep = 1000
 
-// copyRecords makes the target's records equal to the source's. After every copyStep records it reports how many of the
+// copyRecords makes the target's records equal to the source's. After every step it reports how many of the
 // source's records it has compared.
 func (k kind[T]) copyRecords(ctx context.Context, from Source, to Target, report func(n int64)) (Tally, error) {
+	k.step = cmp.Or(k.step, copyStep)
 	w := walk[T]{kind: k, source: side[T]{storage: from}, target: side[T]{storage: to}, tally: Tally{Kind: k.name}}
 	for reported := int64(0); ; {
 		if err := cmp.Or(w.source.fill(ctx, k), w.target.fill(ctx, k)); err != nil {
 			return w.tally, err
 		}
 		ended := w.source.ended && w.target.ended
-		if changes := len(w.put) + len(w.remove); changes >= copyStep || ended && changes > 0 {
+		if changes := len(w.put) + len(w.remove); changes >= k.step || ended && changes > 0 {
 			if err := k.replace(to, ctx, w.put, w.remove); err != nil {
 				return w.tally, err
 			}
 			w.put, w.remove = w.put[:0], w.remove[:0]
 		}
-		if n := w.source.compared; n >= reported+copyStep || ended {
+		if n := w.source.compared; n >= reported+int64(k.step) || ended {
 			reported = n
 			report(n)
 		}
@@ -113,7 +116,7 @@ func (s *side[T]) fill(ctx context.Context, k kind[T]) (err error) {
 	if len(s.page) > 0 || s.ended {
 		return nil
 	}
-	if s.page, err = k.stored(s.storage, ctx, s.last, copyStep); err != nil {
+	if s.page, err = k.stored(s.storage, ctx, s.last, k.step); err != nil {
 		return err
 	}
 	if s.ended = len(s.page) == 0; !s.ended {

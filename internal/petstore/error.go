@@ -19,6 +19,7 @@ const (
 	PetUnavailable      Code = "pet_unavailable"
 	OrderClosed         Code = "order_closed"
 	NameTaken           Code = "name_taken"
+	TooManyPhotos       Code = "too_many_photos"
 	IdempotencyConflict Code = "idempotency_conflict"
 	Unauthorized        Code = "unauthorized" // the secret is not valid, or its key has ended
 	KeyRevoked          Code = "key_revoked"  // the key to change or rotate has ended, or has a successor
@@ -35,6 +36,7 @@ const (
 	PetNoun      Noun = "animal"
 	OrderNoun    Noun = "order"
 	CategoryNoun Noun = "category"
+	PhotoNoun    Noun = "photo"
 	KeyNoun      Noun = "key"
 )
 

@@ -15,7 +15,7 @@ type Database interface {
 	Target
 }
 
-// Storage stores animals, categories, orders and keys. It is what the HTTP edge needs to answer requests. Every method is
+// Storage stores animals, profiles, categories, orders and keys. It is what the HTTP edge needs to answer requests. Every method is
 // safe for concurrent use.
 //
 // When a method that writes returns nil, the write is durable. Every read that starts later sees it, in this process and
@@ -26,6 +26,7 @@ type Database interface {
 // not at all, and the Storage never retries it.
 type Storage interface {
 	Pets
+	Profiles
 	Categories
 	Orders
 	Keys
@@ -51,9 +52,32 @@ type Pets interface {
 	// UpdatePet changes the fields that a valid patch names and returns the animal. It returns an Error with the code
 	// NotFound, or PetReserved if an open order holds the animal and the patch changes its status.
 	UpdatePet(ctx context.Context, id int64, patch PetPatch, idempotency *Idempotency) (changed Pet, replayed bool, err error)
-	// DeletePet removes an animal, whose id is never used again. It returns an Error with the code NotFound, or
-	// PetReserved if an open order holds the animal.
+	// DeletePet removes an animal, whose id is never used again, with its profile and photos. It returns an Error with the
+	// code NotFound, or PetReserved if an open order holds the animal.
 	DeletePet(ctx context.Context, id int64, idempotency *Idempotency) (replayed bool, err error)
+}
+
+// Profiles stores what is known about animals beyond their Pet, and their photos. All of its methods that take the id of an
+// animal return an Error with the code NotFound if there is no such animal, except Profiles.
+type Profiles interface {
+	// GetProfile returns the profile of one animal, which is empty if nothing is known.
+	GetProfile(ctx context.Context, petID int64) (Profile, error)
+	// Profiles returns the profiles of animals by their ids. It leaves out animals that do not exist.
+	Profiles(ctx context.Context, petIDs []int64) (map[int64]Profile, error)
+	// PhotoFile returns a file of the photo with that token, or an Error with the code NotFound.
+	PhotoFile(ctx context.Context, token string, size PhotoSize) ([]byte, error)
+
+	// UpdateProfile changes the facts that a valid patch names and returns the profile.
+	UpdateProfile(ctx context.Context, petID int64, patch ProfilePatch, idempotency *Idempotency) (changed Profile, replayed bool, err error)
+	// AddPhoto stores a photo under an id that was never used before. It returns an Error with the code TooManyPhotos if
+	// the animal has MaxPhotos.
+	AddPhoto(ctx context.Context, petID int64, photo NewPhoto, idempotency *Idempotency) (added Photo, replayed bool, err error)
+	// CoverPhoto makes a photo of the animal its cover and returns the profile. It returns an Error with the code NotFound
+	// if the animal has no such photo.
+	CoverPhoto(ctx context.Context, petID, photoID int64, idempotency *Idempotency) (changed Profile, replayed bool, err error)
+	// DeletePhoto removes a photo of the animal, or returns an Error with the code NotFound. If it was the cover, the
+	// earliest of the others takes its place.
+	DeletePhoto(ctx context.Context, petID, photoID int64, idempotency *Idempotency) (replayed bool, err error)
 }
 
 // Categories stores names for numbers. No two categories have the same name; names are compared code point by code
@@ -156,6 +180,8 @@ type Upkeep interface {
 	Connections() Connections
 	// OpenOrders counts the orders that hold an animal. Its cost is proportional to their number.
 	OpenOrders(ctx context.Context) (int64, error)
+	// PhotoBytes returns how many bytes all files of photos have. Its cost is proportional to the number of photos.
+	PhotoBytes(ctx context.Context) (int64, error)
 }
 
 // Loader adds many animals at once, for an import directly into a database.
@@ -225,8 +251,8 @@ const IdempotencyKept = 24 * time.Hour
 
 // Idempotency identifies a write that must be made only once, however often it is sent. If the same owner and key come
 // again, the method changes nothing and reports replayed: it returns what it returned the first time, even if others have
-// changed that since. It returns an Error with the code IdempotencyConflict if the fingerprints differ. Refused requests
-// are not recorded. A nil Idempotency makes the write each time.
+// changed that since. A profile that is too large for a record is returned as it is now. The method returns an Error with
+// the code IdempotencyConflict if the fingerprints differ. Refused requests are not recorded. A nil Idempotency makes the write each time.
 type Idempotency struct {
 	Owner string
 	Key   string

@@ -65,8 +65,8 @@ const (
 	// If a sequence was never called, its next number is last_value itself.
 	selectCounters = `
 		SELECT p.last_value - (NOT p.is_called)::integer, o.last_value - (NOT o.is_called)::integer,
-			coalesce((SELECT next - 1 FROM category_counter), 0)
-		FROM pets_id p, orders_id o`
+			coalesce((SELECT next - 1 FROM category_counter), 0), f.last_value - (NOT f.is_called)::integer
+		FROM pets_id p, orders_id o, photos_id f`
 	// A sequence that is already high enough is not set, because a new record may be taking its next id at this moment.
 	raisePets     = "SELECT setval('pets_id', $1) FROM pets_id WHERE last_value - (NOT is_called)::integer < $1"
 	raiseOrders   = "SELECT setval('orders_id', $1) FROM orders_id WHERE last_value - (NOT is_called)::integer < $1"
@@ -135,7 +135,7 @@ func (db *DB) StoredOrders(ctx context.Context, after petstore.Order, limit int)
 // Counters returns the highest ids that the sequences and the counter of categories have given.
 func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
-		return db.pool.QueryRow(ctx, selectCounters).Scan(&counters.Pet, &counters.Order, &counters.Category)
+		return db.pool.QueryRow(ctx, selectCounters).Scan(&counters.Pet, &counters.Order, &counters.Category, &counters.Photo)
 	})
 	return counters, explainMissingGrant(err)
 }
@@ -222,6 +222,7 @@ func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	batch.Queue(raisePets, to.Pet)
 	batch.Queue(raiseOrders, to.Order)
 	batch.Queue(raiseCategory, to.Category)
+	batch.Queue(raisePhotos, to.Photo)
 	return db.writeCopy(ctx, batch)
 }
 

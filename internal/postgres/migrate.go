@@ -85,8 +85,8 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 
 // The tables and sequences that the migrations create.
 var (
-	tables    = []string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory"}
-	sequences = []string{"pets_id", "orders_id"}
+	tables    = []string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory", "profiles", "photos"}
+	sequences = []string{"pets_id", "orders_id", "photos_id"}
 )
 
 // checkRights refuses a database whose tables the user may not read and write, and, if the schema is not up to date, one in

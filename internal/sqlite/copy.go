@@ -91,7 +91,7 @@ func (db *DB) StoredOrders(ctx context.Context, after petstore.Order, limit int)
 // Counters returns the highest ids that AUTOINCREMENT and the counter of categories have given.
 func (db *DB) Counters(ctx context.Context) (counters petstore.Counters, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
-		for name, highest := range map[string]*int64{"pets": &counters.Pet, "orders": &counters.Order} {
+		for name, highest := range map[string]*int64{"pets": &counters.Pet, "orders": &counters.Order, "photos": &counters.Photo} {
 			if err := query(conn, func(row *sqlite3.Stmt) { *highest = row.ColumnInt64(0) }, selectSequence, name); err != nil {
 				return err
 			}
@@ -106,6 +106,9 @@ func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error
 	return db.writeCopy(ctx, func(w *writer) error {
 		for _, pet := range remove {
 			if err := w.removePet(pet.ID); err != nil {
+				return err
+			}
+			if err := w.forgetPet(pet.ID); err != nil {
 				return err
 			}
 		}
@@ -216,7 +219,7 @@ func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.Sto
 // RaiseCounters raises AUTOINCREMENT and the counter of categories to these ids. It never lowers them.
 func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	return db.writeCopy(ctx, func(w *writer) error {
-		for name, highest := range map[string]int64{"pets": to.Pet, "orders": to.Order} {
+		for name, highest := range map[string]int64{"pets": to.Pet, "orders": to.Order, "photos": to.Photo} {
 			for _, statement := range []string{raiseSequence, startSequence} {
 				if err := run(w.conn, statement, name, highest); err != nil {
 					return err

@@ -211,6 +211,9 @@ func (db *DB) DeletePet(ctx context.Context, id int64, idempotency *petstore.Ide
 		if holder != nil {
 			return nothing, petstore.PetReservedBy(*holder)
 		}
+		if err := w.forgetPet(id); err != nil {
+			return nothing, err
+		}
 		w.noteRemoved(pet)
 		return nothing, run(w.conn, deletePet, id)
 	})
