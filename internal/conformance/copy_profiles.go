@@ -10,7 +10,7 @@ import (
 
 var copyProfileCases = []copyCase{
 	{"profiles and photos are copied with their files, and the next copy brings their changes", func(t copyTest) {
-		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
+		from, to := storageTest{t.checks, t.from}, storageTest{t.checks, t.to}
 		var pets []petstore.Pet
 		for i := range 250 { // more than one step
 			pet := from.add(rex)
@@ -48,18 +48,18 @@ var copyProfileCases = []copyCase{
 		t.sameContent()
 	}},
 	{"what only the target has is removed", func(t copyTest) {
-		to := storageTest{t.T, t.to}
+		to := storageTest{t.checks, t.to}
 		pet := to.add(rex)
 		to.updateProfile(pet.ID, withFacts(fullFacts))
 		photo := to.addPhoto(pet.ID)
-		storageTest{t.T, t.from}.add(rex)
+		storageTest{t.checks, t.from}.add(rex)
 		t.same("what was done", t.copyAll()[5:], []petstore.Tally{{Kind: "profiles", Removed: 1}, {Kind: "photos", Removed: 1}})
 		t.sameContent()
 		_, err := t.to.PhotoFile(t.Context(), photo.Token, petstore.LargePhoto)
 		to.refused(err, petstore.NotFound)
 	}},
 	{"the target never reuses the id of a photo", func(t copyTest) {
-		from, to := storageTest{t.T, t.from}, storageTest{t.T, t.to}
+		from, to := storageTest{t.checks, t.from}, storageTest{t.checks, t.to}
 		pet := from.add(rex)
 		photo := from.addPhoto(pet.ID)
 		from.deletePhoto(pet.ID, photo.ID)
@@ -69,7 +69,7 @@ var copyProfileCases = []copyCase{
 		}
 	}},
 	{"a copy goes on if a photo or an animal disappears meanwhile, and leaves no profile without its animal", func(t copyTest) {
-		from := storageTest{t.T, t.from}
+		from := storageTest{t.checks, t.from}
 		gone, kept := from.add(rex), from.add(rex)
 		deleted := from.addPhoto(kept.ID)
 		from.addPhoto(kept.ID)
