@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -259,7 +258,7 @@ func (f *Fallback) reach(ctx context.Context, subject string) error {
 // leaveReplica closes all connections if err says that this Redis server has become a replica, since new ones may lead to
 // the primary. A probe alone could pass on a newer connection and leave the older ones in use.
 func (f *Fallback) leaveReplica(err error) {
-	if err == nil || !strings.Contains(err.Error(), "READONLY") {
+	if !isReplica(err) {
 		return
 	}
 	if redis := f.redis.Swap(nil); redis != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net"
 	"runtime"
@@ -358,33 +359,57 @@ func TestARedisThatCannotWriteIsOutOfReach(t *testing.T) {
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
 
-// After a failover, open connections still lead to the old primary, which refuses to write as a replica. Only new ones lead
-// to the new primary. The replica must leave the old one even if it accepts writes at the next probe.
+// After a failover, open connections still lead to the old primary, which refuses to decide as a replica. Only new ones lead
+// to the new primary. The replica must leave the old one even if it decides at the next probe.
 func TestFallbackFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
-	old, fresh := testservice.StartRedis(t), testservice.StartRedis(t)
-	link := testservice.StartLink(t, old.Address)
-	f, log := openFallback(t, "redis://"+link.Address, petstore.Production)
-	take(t, f, owner)
-	link.To(fresh.Address)
-	operator := openRedis(t, old.URL, nil).client
-	follow := func(host, port string) {
-		t.Helper()
-		if err := operator.Do(t.Context(), operator.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
-			t.Fatal(err)
+	for code, setting := range map[string]string{"READONLY": "yes", "MASTERDOWN": "no"} {
+		t.Run(code, func(t *testing.T) {
+			old, fresh := testservice.StartRedis(t, "--replica-serve-stale-data", setting), testservice.StartRedis(t)
+			link := testservice.StartLink(t, old.Address)
+			f, log := openFallback(t, "redis://"+link.Address, petstore.Production)
+			take(t, f, owner)
+			link.To(fresh.Address)
+			operator := openRedis(t, old.URL, nil).client
+			follow := func(host, port string) {
+				t.Helper()
+				if err := operator.Do(t.Context(), operator.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			host, port, _ := net.SplitHostPort(testservice.FreeAddress(t))
+			follow(host, port)
+			eventually(t, "the old primary refuses a request", func() bool { return take(t, f, owner).Alone })
+			follow("NO", "ONE")
+			waitForDegraded(t, f, false)
+			follow(host, port)
+			for range 10 {
+				if d := take(t, f, owner); d.Alone {
+					t.Fatalf("on the new primary a request gets %+v", d)
+				}
+			}
+			log.says(t, "level=WARN", code, "level=INFO", "is back")
+		})
+	}
+}
+
+func TestOnlyTheCodeOfAnErrorSaysThatARedisIsAReplica(t *testing.T) {
+	client := openRedis(t, testservice.Redis(t), nil).client
+	for text, want := range map[string]bool{
+		"READONLY You can't write against a read only replica.":    true,
+		"MASTERDOWN Link with MASTER is down":                      true,
+		"READONLY":                                                 true,
+		"LOADING Redis is loading the dataset in memory":           false,
+		"ERR unknown command 'READONLY', with args beginning with": false,
+		"READONLYISH is another code":                              false,
+	} {
+		err := client.Do(t.Context(), client.B().Eval().Script("return {err = ARGV[1]}").Numkeys(0).Arg(text).Build()).Error()
+		if err == nil || isReplica(err) != want {
+			t.Errorf("%v: isReplica is %v, want %v", err, !want, want)
 		}
 	}
-	host, port, _ := net.SplitHostPort(fresh.Address)
-	follow(host, port)
-	eventually(t, "the old primary refuses a request", func() bool { return take(t, f, owner).Alone })
-	follow("NO", "ONE")
-	waitForDegraded(t, f, false)
-	follow(host, port)
-	for range 10 {
-		if d := take(t, f, owner); d.Alone {
-			t.Fatalf("on the new primary a request gets %+v", d)
-		}
+	if isReplica(errors.New("READONLY.example.com cannot be found")) || isReplica(nil) {
+		t.Error("an error that no Redis sent says that a Redis is a replica")
 	}
-	log.says(t, "level=WARN", "READONLY", "level=INFO", "is back")
 }
 
 func TestWithoutRedisFallbackKeepsTheClockOfRedis(t *testing.T) {

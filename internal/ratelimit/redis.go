@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -168,5 +169,16 @@ func (r *Redis) key(subject string) string { return r.prefix + "{" + subject + "
 
 // Close ends the connections.
 func (r *Redis) Close() { r.client.Close() }
+
+// isReplica reports whether Redis refused to decide because it follows another server, and not for a reason that passes by
+// itself, such as LOADING. The first word of an error that Redis sends is its code.
+func isReplica(err error) bool {
+	refusal, ok := errors.AsType[*rueidis.RedisError](err)
+	if !ok {
+		return false
+	}
+	code, _, _ := strings.Cut(refusal.Error(), " ")
+	return code == "READONLY" || code == "MASTERDOWN"
+}
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -45,7 +45,9 @@ if not banned and not peek then
   end
   local pass = math.max(0, math.min(n, left))
   -- The counter outlives its last window by a minute, in case the clock steps back.
-  redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f %.0f', minute, passed + pass, rejected + n - pass, today + pass),
+  -- Before version 7, call would put its own code in place of that of an error, such as READONLY.
+  local done = redis.pcall('SET', KEYS[1], string.format('%.0f %.0f %.0f %.0f', minute, passed + pass, rejected + n - pass, today + pass),
     'PX', string.format('%.0f', (last + 1) * 60000 - now))
+  if done.err then return done end
 end
 return {now, minute, passed, rejected, today}
