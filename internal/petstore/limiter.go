@@ -9,8 +9,12 @@ import (
 type Limiter interface {
 	// Take decides about one request atomically: of all concurrent calls for one subject, it allows exactly as many in
 	// a window as the limit says. A refused request uses no quota. Take is safe for concurrent use. If it returns an
-	// error, it has decided and counted nothing.
+	// error, it has decided nothing, but it may have counted the request.
 	Take(ctx context.Context, ask Ask) (Decision, error)
+	// GiveBack makes a request of a client address count no longer. The decision taken is the one that allowed it. Once
+	// the minute of that decision has ended, there is nothing to give back. GiveBack is safe for concurrent use. If it
+	// returns an error, the request may count until its minute ends.
+	GiveBack(ctx context.Context, ask Ask, taken Decision) error
 }
 
 // Distant is implemented by a Limiter that asks another server, so that its decisions take a while.
