@@ -35,6 +35,9 @@ type Ask struct {
 	// BannedFrom and BannedUntil are the start and the end of the subject's latest ban in the storage. While the ban is
 	// in force, every request is refused and none is counted.
 	BannedFrom, BannedUntil time.Time
+	// ShareBan is set if the ban has just been stored. For that long, replicas that share the limiter refuse every request
+	// of the subject until BannedUntil, even if they have not looked the ban up yet.
+	ShareBan time.Duration
 	// Peek asks for a decision without counting the request.
 	Peek bool
 }

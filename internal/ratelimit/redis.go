@@ -96,7 +96,7 @@ func (r *Redis) GiveBack(ctx context.Context, ask petstore.Ask, taken petstore.D
 // giveBack gives a request back and returns the counter after it.
 func (r *Redis) giveBack(ctx context.Context, ask petstore.Ask, taken petstore.Decision) (state, error) {
 	minute := minuteOf(taken)
-	found, err := r.runScript(ctx, r.key(ask.Subject), &ask, -1, decimal(minute))
+	found, err := r.runScript(ctx, r.key(ask.Subject), &ask, -1, minute)
 	if err != nil {
 		return state{}, fmt.Errorf("Redis did not take a request back: %w", err)
 	}
@@ -120,6 +120,9 @@ func (r *Redis) await(ctx context.Context, ask petstore.Ask, begun batch.Begun[s
 	if err != nil {
 		return answer{}, fmt.Errorf("Redis did not decide: %w", err)
 	}
+	if found.sharedEnd > 0 {
+		ask.BannedFrom, ask.BannedUntil = time.Time{}, time.UnixMilli(found.sharedEnd)
+	}
 	c := found.counter.after(int64(place), &ask, found.now)
 	decision := c.take(&ask, found.now)
 	return answer{decision, c, found.came}, nil
@@ -127,9 +130,10 @@ func (r *Redis) await(ctx context.Context, ask petstore.Ask, begun batch.Begun[s
 
 // state is what Redis answers: a counter just before Redis decided about a group of requests.
 type state struct {
-	now     int64 // the time of the decision, by the clock of Redis
-	counter counter
-	came    time.Time // when the answer arrived, by the clock of this process
+	now       int64 // the time of the decision, by the clock of Redis
+	counter   counter
+	sharedEnd int64     // the end of a ban that another replica has shared, or 0
+	came      time.Time // when the answer arrived, by the clock of this process
 }
 
 // groupTimeout ends a decision for which nobody waits any longer.
@@ -141,13 +145,13 @@ func (r *Redis) decide(ask petstore.Ask, n int) (state, error) {
 	if ask.Peek {
 		n = 0
 	}
-	return r.runScript(ctx, r.key(ask.Subject), &ask, n)
+	return r.runScript(ctx, r.key(ask.Subject), &ask, n, 0)
 }
 
-// runScript counts n requests and returns the counter before them. If n is negative, it gives requests back, and more names
-// the minute that counted them. Redis may have lost counts that it returned earlier, so the script first merges the counts
-// that this process knows into the counter in Redis.
-func (r *Redis) runScript(ctx context.Context, key string, ask *petstore.Ask, n int, more ...string) (state, error) {
+// runScript counts n requests and returns the counter before them. If n is negative, it gives requests back that were
+// counted in that minute. Redis may have lost counts that it returned earlier, so the script first merges the counts that
+// this process knows into the counter in Redis.
+func (r *Redis) runScript(ctx context.Context, key string, ask *petstore.Ask, n int, minute int64) (state, error) {
 	var known counter
 	if r.known != nil {
 		known = r.known(ask)
@@ -156,24 +160,27 @@ func (r *Redis) runScript(ctx context.Context, key string, ask *petstore.Ask, n 
 	if r.clock != nil {
 		now = decimal(r.clock().UnixMilli())
 	}
-	args := append([]string{
+	args := []string{
 		decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banStart(ask)), decimal(banEnd(ask)), strconv.Itoa(n), now,
 		decimal(known.minute), decimal(known.passed), decimal(known.rejected), decimal(known.today), decimal(known.returned),
-	}, more...)
+	}
+	if ask.ShareBan > 0 || n < 0 {
+		args = append(args, decimal(ask.ShareBan.Milliseconds()), decimal(minute))
+	}
 	reply, err := takeLua.Exec(ctx, r.client, []string{key}, args).AsIntSlice()
-	if err == nil && len(reply) != 6 {
-		err = fmt.Errorf("%d numbers instead of 6", len(reply))
+	if err == nil && len(reply) != 7 {
+		err = fmt.Errorf("%d numbers instead of 7", len(reply))
 	}
 	if err != nil {
 		return state{}, err
 	}
 	c := counter{minute: reply[1], passed: reply[2], rejected: reply[3], today: reply[4], returned: reply[5]}
-	return state{reply[0], c, r.local()}, nil
+	return state{reply[0], c, reply[6], r.local()}, nil
 }
 
 // probe lets Redis make a decision that affects nobody, on the node that decides about the subject.
 func (r *Redis) probe(ctx context.Context, subject string) error {
-	_, err := r.runScript(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1)
+	_, err := r.runScript(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1, 0)
 	return err
 }
 
