@@ -62,7 +62,9 @@ func (a *API) lookUp(x *exchange, hash petstore.SecretHash) (*petstore.Key, erro
 // up, it gives the request back to the address.
 func (a *API) countedLookUp(x *exchange, hash petstore.SecretHash) (*petstore.Key, error) {
 	ask := petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits}
-	d, err := a.unchecked.take(x.r.Context(), ask.Subject, func() (petstore.Decision, error) { return a.Limiter.Take(x.r.Context(), ask) })
+	d, err := a.unchecked.take(x.r.Context(), ask.Subject, func() (petstore.Decision, error) {
+		return a.Limiter.Take(x.r.Context(), ask)
+	})
 	if err != nil {
 		x.keyUnchecked = true
 		return &noKey, err

@@ -40,11 +40,14 @@ end
 -- Like counter.merge in policy.go.
 local clock = math.floor(now / 60000)
 minute, passed, rejected, today, returned = as_of(clock, minute, passed, rejected, today, returned)
-local known_minute, known_passed, known_rejected, known_today, known_returned = as_of(clock, ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11])
+local known_minute, known_passed, known_rejected, known_today, known_returned =
+  as_of(clock, ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11])
 clock = math.max(minute, known_minute)
 minute, passed, rejected, today, returned = as_of(clock, minute, passed, rejected, today, returned)
-known_minute, known_passed, known_rejected, known_today, known_returned = as_of(clock, known_minute, known_passed, known_rejected, known_today, known_returned)
-passed, rejected, today, returned = math.max(passed, known_passed), math.max(rejected, known_rejected), math.max(today, known_today), math.max(returned, known_returned)
+known_minute, known_passed, known_rejected, known_today, known_returned =
+  as_of(clock, known_minute, known_passed, known_rejected, known_today, known_returned)
+passed, rejected = math.max(passed, known_passed), math.max(rejected, known_rejected)
+today, returned = math.max(today, known_today), math.max(returned, known_returned)
 
 -- A ban that is shared for longer than a minute was shared while the clock was fast.
 local banned = ARGV[3] + 0 <= now and now < ARGV[4] + 0
