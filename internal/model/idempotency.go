@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// usedKey is a request that has used its Idempotency-Key, and its answer.
+// usedKey is a request that has used its Idempotency-Key, and its answer. No two writes have the same path and body but
+// different methods.
 type usedKey struct {
-	owner, key         string
-	method, path, body string
-	at                 time.Duration
-	status             int
-	shown              any // the Pet, Order or Category in the answer
+	owner, key string
+	path, body string
+	at         time.Duration
+	status     int
+	shown      any // the Pet, Order or Category in the answer
 }
 
 // keyLifetime is how long an Idempotency-Key is remembered.
@@ -21,7 +22,7 @@ const keyLifetime = 24 * time.Hour
 // not use its key.
 func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcome {
 	return func(s State, op *Operation) []outcome {
-		now := usedKey{owner: op.Key, key: op.IdempotencyKey, method: op.Method, path: op.Path, body: string(op.Body), at: op.Called}
+		now := usedKey{owner: op.Key, key: op.IdempotencyKey, path: op.Path, body: string(op.Body), at: op.Called}
 		if op.Method == "DELETE" { // which has no body; if there is one, it is not read
 			now.body = ""
 		}
@@ -45,7 +46,7 @@ func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcom
 func (s State) replay(op *Operation, at int, now usedKey) []outcome {
 	before := s.used[at]
 	switch {
-	case before.method != now.method || before.path != now.path || before.body != now.body:
+	case before.path != now.path || before.body != now.body:
 		return []outcome{refused(s, "idempotency_conflict", "")}
 	case !op.Replayed && !op.Unknown:
 		return nil

@@ -43,7 +43,7 @@ var seeds = []seed{
 	}},
 	{steps: []happening{ // every write, done, repeated after a later change, and with its key used for something else
 		{"createPet", nil}, {"createPet", nil}, {"updatePet", []byte{0, 0x10, 1}}, {"updatePet", []byte{0, 0, 2}}, {"updatePet", []byte{0, 0x10, 1}}, {"updatePet", []byte{0, 0x11, 1}},
-		{"placeOrder", []byte{0, 0, 0, 1, 1}}, {"updateOrder", []byte{0, 0x20, 0, 1, 3}}, {"updateOrder", []byte{0, 0, 0, 3}}, {"passTime", []byte{2}},
+		{"placeOrder", []byte{0, 0, 0, 1, 1}}, {"passTime", nil}, {"updateOrder", []byte{0, 0x20, 0, 1, 3}}, {"updateOrder", []byte{0, 0, 0, 3}}, {"passTime", []byte{2}},
 		{"updateOrder", []byte{0, 0x20, 0, 1, 3}}, {"getOrder", nil}, {"updateOrder", []byte{0, 0x20, 0, 1, 1}}, {"updateOrder", []byte{0, 0x10}}, {"updateOrder", []byte{0, 0x31}},
 		{"completeOrder", []byte{0, 0x30}}, {"completeOrder", []byte{0, 0x30}}, {"cancelOrder", []byte{0, 0x30}}, {"updateOrder", []byte{0, 0, 0, 1, 1}}, {"updateOrder", []byte{0, 0, 0, 3}},
 		{"deletePet", []byte{0, 0x51}}, {"deletePet", []byte{0, 0x51, 0, 0, 0, 0, 192}}, {"deletePet", []byte{2, 0x51}}, {"listPets", []byte{0, 0x60}}, {"deletePet", []byte{0, 0x60}},
