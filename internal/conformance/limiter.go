@@ -19,6 +19,7 @@ func Limiter(t *testing.T, open func(t *testing.T, now func() time.Time) petstor
 		{"windows", windowCases},
 		{"refusals", refusalCases},
 		{"peeks", peekCases},
+		{"requests given back", giveBackCases},
 		{"earned bans", earnedBanCases},
 		{"bans", bannedCases},
 		{"plans", planCases},
@@ -119,6 +120,14 @@ func (t limiterTest) wantDecision(ask petstore.Ask, outcome petstore.Outcome, li
 	if d.Outcome != outcome || d.Limit != limit || d.Remaining != remaining || !d.Reset.Equal(reset) {
 		t.Fatalf("at %v:\n got outcome %d, %d of %d left until %v\nwant outcome %d, %d of %d left until %v", d.Now,
 			d.Outcome, d.Remaining, d.Limit, d.Reset.UTC(), outcome, remaining, limit, reset.UTC())
+	}
+}
+
+// giveBack gives back a request of an address.
+func (t limiterTest) giveBack(ask petstore.Ask, taken petstore.Decision) {
+	t.Helper()
+	if err := t.GiveBack(t.Context(), ask, taken); err != nil {
+		t.Fatalf("unexpected error: %v", err)
 	}
 }
 

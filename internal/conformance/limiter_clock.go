@@ -134,6 +134,17 @@ var concurrentCases = []limiterCase{
 			t.Fatalf("%d refusals earned a ban, want %d", bans.Load(), want)
 		}
 	}},
+	{"requests that are taken and given back at once leave exactly those that stay", func(t limiterTest) {
+		var stayed atomic.Int64
+		t.takeConcurrently(500, func(int) petstore.Ask { return address }, func(i int, d petstore.Decision) {
+			if i%3 == 0 {
+				stayed.Add(1)
+			} else if err := t.GiveBack(t.Context(), address, d); err != nil {
+				t.Errorf("unexpected error: %v", err)
+			}
+		})
+		t.wantDecision(peek(address), petstore.Allowed, 1_000, 1_000-stayed.Load(), minuteEnd)
+	}},
 	{"with concurrent requests, each subject has its own limit", func(t limiterTest) {
 		const subjects = 26
 		var passed [subjects]atomic.Int64

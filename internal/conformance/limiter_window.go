@@ -159,3 +159,56 @@ var peekCases = []limiterCase{
 		t.wantDecision(peek(banned(free, end)), petstore.Banned, 60, 0, end)
 	}},
 }
+
+var giveBackCases = []limiterCase{
+	{"a request that is given back counts no longer", func(t limiterTest) {
+		taken := t.take(address)
+		t.passes(address, 999)
+		t.refuses(address, 1)
+		t.giveBack(address, taken)
+		t.wantDecision(peek(address), petstore.Allowed, 1_000, 1, minuteEnd)
+		t.wantDecision(address, petstore.Allowed, 1_000, 0, minuteEnd)
+		t.refuses(address, 1)
+	}},
+	{"requests that are all given back use nothing up", func(t limiterTest) {
+		for range 1_100 {
+			t.giveBack(address, t.take(address))
+		}
+		t.wantDecision(address, petstore.Allowed, 1_000, 999, minuteEnd)
+	}},
+	{"a request is given back to its own minute only", func(t limiterTest) {
+		taken := t.take(address)
+		t.sleep(time.Minute)
+		t.passes(address, 10)
+		t.giveBack(address, taken)
+		t.wantDecision(address, petstore.Allowed, 1_000, 989, minuteEnd.Add(time.Minute))
+	}},
+	{"a request that is given back after its minute leaves the next minute whole", func(t limiterTest) {
+		taken := t.take(address)
+		t.sleep(time.Minute)
+		t.giveBack(address, taken)
+		t.wantDecision(peek(address), petstore.Allowed, 1_000, 1_000, minuteEnd.Add(time.Minute))
+	}},
+	{"a request of another minute of the clock is given back to the minute that counted it", func(t limiterTest) {
+		t.set(minuteEnd)
+		t.passes(address, 10)
+		t.sleep(-millisecond)
+		taken := t.take(address)
+		t.giveBack(address, taken)
+		t.wantDecision(peek(address), petstore.Allowed, 1_000, 990, minuteEnd.Add(time.Minute))
+	}},
+	{"a request that was not taken cannot be given back", func(t limiterTest) {
+		taken := t.take(address)
+		t.giveBack(address, taken)
+		t.giveBack(address, taken)
+		t.wantDecision(peek(address), petstore.Allowed, 1_000, 1_000, minuteEnd)
+	}},
+	{"each address is given back its own requests", func(t limiterTest) {
+		other := address
+		other.Subject = "192.0.2.2"
+		taken := t.take(address)
+		t.passes(other, 5)
+		t.giveBack(address, taken)
+		t.wantDecision(peek(other), petstore.Allowed, 1_000, 995, minuteEnd)
+	}},
+}

@@ -32,6 +32,9 @@ var actions = []struct {
 	{5, "GET", "/v1/inventory", ""},
 	{3, "POST", "/v1/orders", `{"petId":{pet},"reference":"{new}"}`},
 	{7, "POST", "/v1/orders", `{"petId":{pet},"reference":"{new}","holdSeconds":{hold}}`},
+	{4, "PATCH", "/v1/orders/{order}", `{"reference":"{new}"}`},
+	{1, "PATCH", "/v1/orders/{order}", `{"reference":null}`},
+	{6, "PATCH", "/v1/orders/{order}", `{"reference":"{new}","holdSeconds":{hold}}`},
 	{7, "POST", "/v1/orders/{order}/complete", ""},
 	{7, "POST", "/v1/orders/{order}/cancel", ""},
 	{5, "GET", "/v1/orders/{order}", ""},
@@ -110,21 +113,19 @@ func (w *worker) value(word string) (value any, ok bool) {
 	return w.known.value(w, word)
 }
 
-// perform sends a request. Half of the requests that make something have an Idempotency-Key; perform repeats them until they
-// are answered, and sometimes once more. After half of the other writes it reads what was written. If the outcome of a write
-// is unknown, it reads twice.
+// perform sends a request. Half of the writes have an Idempotency-Key; perform repeats them until they are answered. After
+// half of those it sends one of the latest again, which others may have overwritten since. After half of all writes it reads
+// what was written. If the outcome of a write is unknown, it reads twice.
 func (w *worker) perform(ctx context.Context, method, path, body string) {
 	op, _ := model.Parse(model.Exchange{Client: w.id, Key: w.key, Method: method, Path: path, Body: []byte(body)})
 	switch {
-	case op.Makes() && w.chance(50):
+	case method != http.MethodGet && w.chance(50):
 		op.IdempotencyKey, _ = w.fill("{new}")
 		op.Exchange = w.insist(ctx, op.Exchange)
-		if w.chance(20) {
-			w.send(ctx, op.Exchange)
-		} else if w.chance(20) && w.again.Path != "" {
-			w.send(ctx, w.again)
+		w.sent = append(w.sent[max(0, len(w.sent)-manyRepeats+1):], op.Exchange)
+		if w.chance(50) {
+			op.Exchange = w.send(ctx, oneOf(w, w.sent))
 		}
-		w.again = op.Exchange
 	case op.IsFinal():
 		op.Exchange = w.insist(ctx, op.Exchange)
 	default:

@@ -25,6 +25,8 @@ var planted = []struct {
 	{"a write that is undone after an unknown outcome", func(s petstore.Storage) petstore.Storage { return &flipping{Storage: s} }, NotLinearizable},
 	{"an animal that is there twice", func(s petstore.Storage) petstore.Storage { return &doubling{Storage: s} }, NotAskedFor},
 	{"an Idempotency-Key that is ignored", func(s petstore.Storage) petstore.Storage { return &keyless{Storage: s} }, NotLinearizable},
+	{"a repeated PATCH that undoes a newer change", func(s petstore.Storage) petstore.Storage { return &undoing{Storage: s} }, NotLinearizable},
+	{"a repeated PATCH that undoes a newer change of an order", func(s petstore.Storage) petstore.Storage { return &undoingOrders{Storage: s} }, NotLinearizable},
 	{"an id that is given twice", func(s petstore.Storage) petstore.Storage { return &reusing{Storage: s} }, NotLinearizable},
 	{"two open orders for one animal", func(s petstore.Storage) petstore.Storage { return &generousOrders{Storage: s} }, NotLinearizable},
 	{"a page that skips an animal", func(s petstore.Storage) petstore.Storage { return &skipping{Storage: s} }, NotLinearizable},
@@ -152,6 +154,20 @@ type keyless struct{ petstore.Storage }
 
 func (k *keyless) CreatePet(ctx context.Context, pet petstore.NewPet, _ *petstore.Idempotency) (petstore.Pet, bool, error) {
 	return k.Storage.CreatePet(ctx, pet, nil)
+}
+
+// undoing changes an animal for every request, whatever its Idempotency-Key.
+type undoing struct{ petstore.Storage }
+
+func (u *undoing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, _ *petstore.Idempotency) (petstore.Pet, bool, error) {
+	return u.Storage.UpdatePet(ctx, id, patch, nil)
+}
+
+// undoingOrders does the same with orders.
+type undoingOrders struct{ petstore.Storage }
+
+func (u *undoingOrders) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPatch, _ *petstore.Idempotency) (petstore.Order, bool, error) {
+	return u.Storage.UpdateOrder(ctx, id, patch, nil)
 }
 
 // reusing gives some animals an id that another one has.

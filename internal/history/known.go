@@ -13,6 +13,7 @@ const (
 	manyPets    = 40
 	manyDoubts  = 10
 	knownOrders = 12
+	manyRepeats = 12
 	numbers     = 6   // of categories that workers name
 	numbersLast = 200 // requests, before workers use other numbers
 )

@@ -128,7 +128,7 @@ func (p *partition) findLife() {
 		switch {
 		case op.Name == "deletePet" && !op.Unknown && len(p.ids["pets"]) == 1:
 			p.to = min(p.to, op.Returned)
-		case op.Name == "deleteCategory" && !op.Unknown && len(p.ids["categories"]) == 1 && isLast:
+		case op.Name == "deleteCategory" && !op.Unknown && !op.Replayed && len(p.ids["categories"]) == 1 && isLast:
 			p.to = op.Returned
 		case op.Noun == "categories":
 			p.to = model.Never

@@ -144,6 +144,53 @@ var rules = []struct{ rule, history string }{
 	{"A key that was used for another request is refused, and only then", `
 		+ 2 3 POST pets #a {"name":"Max","categoryId":1} = 201 pet(2 Max available)
 		  4 5 POST pets #a {"name":"Leo","categoryId":1} = 409 error(idempotency_conflict It was used.)`},
+	{"A key that was used is refused for another operation and on another path", `
+		  0 1 POST pets {"name":"Max","categoryId":1} = 201 pet(2 Max available)
+		  2 3 DELETE pets/1 #a = 204
+		+ 4 5 DELETE pets/2 #a = 409 error(idempotency_conflict It was used.)
+		+ 6 7 PATCH pets/1 #a {} = 409 error(idempotency_conflict It was used.)
+		- 4 5 DELETE pets/2 #a = 204`},
+	{"A repeated write does not undo a newer one", `
+		  2 3 PATCH pets/1 #a {"name":"Max"} = 200 pet(1 Max available)
+		  4 5 PATCH pets/1 {"name":"Leo"} = 200 pet(1 Leo available)
+		  6 7 PATCH pets/1 #a {"name":"Max"} = 200 replayed pet(1 Max available)
+		+ 8 9 GET pets/1 = 200 pet(1 Leo available)
+		- 8 9 GET pets/1 = 200 pet(1 Max available)`},
+	{"A number that gets a name again keeps it when its deletion is repeated", `
+		  2 3 PUT categories/1 {"name":"Cats"} = 201 {"id":1,"name":"Cats"}
+		  4 5 DELETE categories/1 #a = 204
+		  6 7 PUT categories/1 {"name":"Dogs"} = 201 {"id":1,"name":"Dogs"}
+		  8 9 DELETE categories/1 #a = 204 replayed
+		+ 10 11 GET categories = 200 [{"id":1,"name":"Dogs"}]
+		- 10 11 GET categories = 200 []`},
+	{"A replay has the status of the first answer", `
+		  2 3 PUT categories/1 #a {"name":"Dogs"} = 201 {"id":1,"name":"Dogs"}
+		+ 4 5 PUT categories/1 #a {"name":"Dogs"} = 201 replayed {"id":1,"name":"Dogs"}
+		- 4 5 PUT categories/1 #a {"name":"Dogs"} = 200 replayed {"id":1,"name":"Dogs"}`},
+	{"A replay shows what the first request did, also when its answer was lost", `
+		  2 3 PATCH pets/1 #a {"name":"Max"} = lost
+		+ 4 5 PATCH pets/1 #a {"name":"Max"} = 200 replayed pet(1 Max available)
+		- 4 5 PATCH pets/1 #a {"name":"Max"} = 200 replayed pet(1 Rex available)`},
+	{"All replays show the same times", `
+		  2 3 POST orders #a {"petId":1} = lost
+		  4 5 POST orders #a {"petId":1} = 201 replayed order(1 1 open)
+		+ 6 7 POST orders #a {"petId":1} = 201 replayed order(1 1 open)
+		- 6 7 POST orders #a {"petId":1} = 201 replayed {"id":1,"petId":1,"status":"open","createdAt":"12:00","expiresAt":"12:02"}`},
+	{"A new hold of an order begins with its change", `
+		  2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
+		  50 51 PATCH orders/1 {"holdSeconds":60} = 200 order(1 1 open)
+		+ 70 71 GET orders/1 = 200 order(1 1 open)
+		- 70 71 GET orders/1 = 200 order(1 1 expired)`},
+	{"A closed order gets no new hold", `
+		  2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
+		+ 64 65 PATCH orders/1 {"holdSeconds":60} = 409 error(order_closed This order expired at noon and cannot change any more.)
+		- 64 65 PATCH orders/1 {"holdSeconds":60} = 200 order(1 1 open)`},
+	{"A closed order can lose its reference", `
+		  2 3 POST orders {"petId":1,"reference":"Ann"} = 201 {"id":1,"petId":1,"status":"open","reference":"Ann","createdAt":"12:00","expiresAt":"12:01"}
+		  4 5 POST orders/1/cancel = 200 {"id":1,"petId":1,"status":"cancelled","reference":"Ann","createdAt":"12:00","expiresAt":"12:01"}
+		  6 7 PATCH orders/1 {"reference":null} = 200 order(1 1 cancelled)
+		+ 8 9 GET orders = 200 [order(1 1 cancelled)]
+		- 8 9 GET orders = 200 [{"id":1,"petId":1,"status":"cancelled","reference":"Ann","createdAt":"12:00","expiresAt":"12:01"}]`},
 	{"One order at a time holds an animal", `
 		  2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
 		+ 4 6 POST orders/1/cancel = 200 order(1 1 cancelled)

@@ -23,9 +23,9 @@ type worker struct {
 	known   *known
 	random  *rand.Rand
 	named   int
-	backoff time.Duration  // after a request that was not answered
-	next    string         // the page after one that was already read
-	again   model.Exchange // an idempotent request that may be sent again
+	backoff time.Duration    // after a request that was not answered
+	next    string           // the page after one that was already read
+	sent    []model.Exchange // the latest requests with an Idempotency-Key, which may be sent again
 }
 
 const (
@@ -82,12 +82,14 @@ func (w *worker) exchange(ctx context.Context, e *model.Exchange) error {
 	if err != nil {
 		return err
 	}
-	r.GetBody = nil // otherwise the transport repeats a request with an Idempotency-Key, unseen, when its connection breaks
 	r.Header.Set("Authorization", "Bearer "+w.load.Keys[e.Key])
 	if len(e.Body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if e.IdempotencyKey != "" {
+		// The transport must not see that it can read the body again, or that the body is empty. Otherwise it repeats the
+		// request, unseen, when its connection breaks.
+		r.Body, r.GetBody = struct{ io.ReadCloser }{r.Body}, nil
 		r.Header.Set("Idempotency-Key", e.IdempotencyKey)
 	}
 	response, err := w.load.Client.Do(r)

@@ -45,7 +45,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 			}
 			var last string
 			hops, last, more = cutLast(hops)
-			hop, err := netip.ParseAddr(strings.TrimSpace(last))
+			hop, err := parseHop(strings.TrimSpace(last))
 			if err != nil {
 				return client.String()
 			}
@@ -53,6 +53,20 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 		}
 	}
 	return client.String()
+}
+
+// parseHop parses an entry of X-Forwarded-For, which is an address or, from some proxies, an address with a port. There
+// may be brackets around an IPv6 address.
+func parseHop(entry string) (netip.Addr, error) {
+	addr, err := netip.ParseAddr(entry)
+	if err == nil {
+		return addr, nil
+	}
+	if strings.HasSuffix(entry, "]") {
+		entry += ":0"
+	}
+	withPort, err := netip.ParseAddrPort(entry)
+	return withPort.Addr(), err
 }
 
 // cutLast cuts off the last entry of a list and reports whether other entries are left.

@@ -27,6 +27,14 @@ func TestClientAddress(t *testing.T) {
 		{"may be IPv6", "[2001:db8::5]:4711", nil, "2001:db8::5"},
 		{"may be IPv6 behind an IPv6 proxy", "[fd00::1]:4711", []string{"2001:db8::7"}, "2001:db8::7"},
 		{"is IPv4 if it is an IPv4-mapped IPv6 address", "[::ffff:10.0.0.1]:4711", []string{"::ffff:198.51.100.7"}, "198.51.100.7"},
+		{"may be followed by a port", "10.0.0.1:4711", []string{"198.51.100.7:5678"}, "198.51.100.7"},
+		{"may be followed by a port at every hop", "10.0.0.1:4711", []string{"192.0.2.66:1, 198.51.100.7:5678, 10.1.1.1:80"}, "198.51.100.7"},
+		{"may be IPv6 with a port", "10.0.0.1:4711", []string{"[2001:db8::7]:80"}, "2001:db8::7"},
+		{"may be IPv6 in brackets without a port", "10.0.0.1:4711", []string{"[2001:db8::7]"}, "2001:db8::7"},
+		{"is IPv4 if it is an IPv4-mapped IPv6 address with a port", "10.0.0.1:4711", []string{"[::ffff:198.51.100.7]:80"}, "198.51.100.7"},
+		{"ends like a port if IPv6 has no brackets", "10.0.0.1:4711", []string{"2001:db8::7:80"}, "2001:db8::7:80"},
+		{"is the last one before an entry with a port that cannot exist", "10.0.0.1:4711", []string{"198.51.100.7:65536, 10.2.2.2"}, "10.2.2.2"},
+		{"is the last one before IPv4 in brackets", "10.0.0.1:4711", []string{"[198.51.100.7], 10.2.2.2"}, "10.2.2.2"},
 		{"is what the listener says if that is not an address", "@", []string{"198.51.100.7"}, "@"},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {

@@ -90,12 +90,13 @@ type Config struct {
 // API serves the public listener.
 type API struct {
 	Config
-	router  router
-	pages   map[string]*resource // Pages and Probes, by path
-	keys    *keyCache
-	lists   *pageCache
-	metrics *metrics
-	links   links
+	router    router
+	pages     map[string]*resource // Pages and Probes, by path
+	keys      *keyCache
+	unchecked *uncheckedKeys
+	lists     *pageCache
+	metrics   *metrics
+	links     links
 	// namedHash is the hash of NamedKey, whose form may differ from that of generated keys. If NamedKey is empty, no
 	// token has this hash, because no token is empty.
 	namedHash petstore.SecretHash
@@ -108,14 +109,16 @@ type API struct {
 // New returns an API.
 func New(c Config) *API {
 	c.OrderHold = cmp.Or(c.OrderHold, petstore.DefaultHold)
+	keys := newKeyCache(c.Storage, c.Log, c.Now)
 	a := &API{
-		Config:  c,
-		router:  newRouter(operations),
-		pages:   newPages(c.Pages, c.Probes),
-		keys:    newKeyCache(c.Storage, c.Log, c.Now),
-		lists:   newPageCache(c.Versioned),
-		metrics: newMetrics(c.Metrics),
-		links:   newLinks(c.BaseURL),
+		Config:    c,
+		router:    newRouter(operations),
+		pages:     newPages(c.Pages, c.Probes),
+		keys:      keys,
+		unchecked: newUncheckedKeys(keys.untilStalled),
+		lists:     newPageCache(c.Versioned),
+		metrics:   newMetrics(c.Metrics),
+		links:     newLinks(c.BaseURL),
 
 		namedHash: petstore.HashSecret(c.NamedKey),
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -17,7 +18,9 @@ func (a *API) identified(next handler) handler {
 }
 
 // authenticate checks the cheapest things first. A cached key costs one hash, and so does a token that cannot be a key.
-// Only a token that may be a key and is not cached costs a query.
+// Only a token that may be a key and is not cached costs a query. Unless the key was cached before, the request is counted
+// for the client's address before that query, so that concurrent requests cause no more queries than the address may send
+// requests.
 func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 	token, err := bearerToken(x.r)
 	if err != nil {
@@ -29,13 +32,22 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 		a.metrics.keysCached.Inc()
 		return key, key.Usable(x.start)
 	}
-	if !known {
-		if err := a.checkBeforeLookUp(x, token, hash); err != nil {
+	if !known && hash != a.namedHash {
+		if err := petstore.CheckSecret(a.Environment, token); err != nil {
+			a.metrics.keysGarbage.Inc()
 			return &noKey, err
 		}
 	}
+	if known || a.CountOnly {
+		return a.lookUp(x, hash)
+	}
+	return a.countedLookUp(x, hash)
+}
+
+// lookUp looks a key up in the storage and checks that it is valid.
+func (a *API) lookUp(x *exchange, hash petstore.SecretHash) (*petstore.Key, error) {
 	a.metrics.keysLookedUp.Inc()
-	key, err = a.keys.lookUp(x.r.Context(), hash)
+	key, err := a.keys.lookUp(x.r.Context(), hash)
 	if petstore.IsCode(err, petstore.NotFound) {
 		return &noKey, newRefusal(petstore.Unauthorized, "The API key is not known here. Check that it belongs to this service.")
 	}
@@ -46,23 +58,37 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 	return key, key.Usable(x.start)
 }
 
-// checkBeforeLookUp refuses two kinds of requests that are not worth a query: those with a token that cannot be a key,
-// and those from an address that has used up its requests without a valid key.
-func (a *API) checkBeforeLookUp(x *exchange, token string, hash petstore.SecretHash) error {
-	if hash != a.namedHash {
-		if err := petstore.CheckSecret(a.Environment, token); err != nil {
-			a.metrics.keysGarbage.Inc()
-			return err
-		}
-	}
-	d, err := a.Limiter.Take(x.r.Context(), petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: true})
+// countedLookUp counts the request for the client's address and looks its key up. If the key is valid or cannot be looked
+// up, it gives the request back to the address.
+func (a *API) countedLookUp(x *exchange, hash petstore.SecretHash) (*petstore.Key, error) {
+	ask := petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits}
+	d, err := a.unchecked.take(x.r.Context(), ask.Subject, func() (petstore.Decision, error) {
+		return a.Limiter.Take(x.r.Context(), ask)
+	})
 	if err != nil {
-		return err
+		x.keyUnchecked = true
+		return &noKey, err
 	}
-	if d.Outcome != petstore.Allowed && !a.CountOnly {
-		return tooManyRequests(x, d) // not "invalid key", because nobody has looked the key up
+	x.taken = &d
+	if d.Outcome != petstore.Allowed {
+		return &noKey, tooManyRequests(x, d) // not "invalid key", because nobody has looked the key up
 	}
-	return nil
+	returned := false
+	defer func() { a.unchecked.end(ask.Subject, returned) }()
+	key, err := a.lookUp(x, hash)
+	if err == nil || x.keyUnchecked {
+		x.taken, returned = nil, a.giveBack(x, ask, d)
+	}
+	return key, err
+}
+
+// giveBack gives a request back to the client's address, even if the client hangs up, and reports whether that worked.
+func (a *API) giveBack(x *exchange, ask petstore.Ask, taken petstore.Decision) bool {
+	err := a.Limiter.GiveBack(context.WithoutCancel(x.r.Context()), ask, taken)
+	if err != nil {
+		a.Log.ErrorContext(x.r.Context(), "could not give a request back to its address", "id", x.requestID, "cause", err.Error())
+	}
+	return err == nil
 }
 
 // maxToken is the greatest length of a key.

@@ -27,7 +27,7 @@ const (
 
 // statuses has the HTTP status of every code. A test checks that it and api/openapi.yaml name the same codes.
 var statuses = map[petstore.Code]int{
-	badRequest:                   http.StatusBadRequest, // or the status that net/http chose; see Refusal
+	badRequest:                   http.StatusBadRequest, // or the status that net/http chose; see AnswerMalformed
 	invalidJSON:                  http.StatusBadRequest,
 	petstore.InvalidField:        http.StatusBadRequest,
 	petstore.MissingField:        http.StatusBadRequest,

@@ -18,17 +18,18 @@ type exchange struct {
 	path  string // the path as it was sent, with its escapes
 
 	requestID     string
-	traceID       string        // empty if the request is not traced
-	resource      *resource     // nil if the path is not in the route table
-	parameter     string        // the parameter in the path, such as {petId}
-	id            int64         // the parameter as a number
-	operation     *operation    // nil if the resource does not have the method
-	key           *petstore.Key // empty if there is no valid key; shared with other requests
-	keyError      error         // the refusal of the key; nil if the key is valid
-	keyUnchecked  bool          // the storage could not say whether the key is valid
-	versioned     bool          // the path is under /v1
-	decision      func() error  // waits for the limiter's decision; nil once the decision is known
-	limitError    error         // the refusal by the limiter; nil if the request may pass
+	traceID       string             // empty if the request is not traced
+	resource      *resource          // nil if the path is not in the route table
+	parameter     string             // the parameter in the path, such as {petId}
+	id            int64              // the parameter as a number
+	operation     *operation         // nil if the resource does not have the method
+	key           *petstore.Key      // empty if there is no valid key; shared with other requests
+	keyError      error              // the refusal of the key; nil if the key is valid
+	keyUnchecked  bool               // the storage could not say whether the key is valid
+	taken         *petstore.Decision // made for the address before the look-up of the key; nil if there was none
+	versioned     bool               // the path is under /v1
+	decision      func() error       // waits for the limiter's decision; nil once the decision is known
+	limitError    error              // the refusal by the limiter; nil if the request may pass
 	address       string
 	body          []byte
 	idempotency   *petstore.Idempotency // nil if the request has none

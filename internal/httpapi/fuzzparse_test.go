@@ -16,6 +16,8 @@ func FuzzForwarded(f *testing.F) {
 	f.Add("[::ffff:10.0.0.1]:1", "::ffff:198.51.100.7", "10.0.0.2,")
 	f.Add("[fd00::1%eth0]:1", "unknown", "fd00::2%\x00")
 	f.Add("@", "1.2.3.4", "a")
+	f.Add("10.0.0.1:1", "198.51.100.7:5678", "[fd00::2]:80")
+	f.Add("10.0.0.1:1", "[2001:db8::7]", "10.0.0.2:65536")
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	f.Fuzz(func(t *testing.T, peer, first, second string) {
 		r := &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {first, second}}}
@@ -44,13 +46,27 @@ func plainClient(peer, forwarded string, trusted []netip.Prefix) string {
 	client := addrPort.Addr().Unmap()
 	for _, hop := range slices.Backward(strings.Split(forwarded, ",")) {
 		isTrusted := slices.ContainsFunc(trusted, func(network netip.Prefix) bool { return network.Contains(client.WithZone("")) })
-		next, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if !isTrusted || err != nil {
+		next := plainHop(strings.TrimSpace(hop))
+		if !isTrusted || !next.IsValid() {
 			break
 		}
 		client = next.Unmap()
 	}
 	return client.String()
+}
+
+// plainHop returns the zero address if the hop is none of the three forms of an address.
+func plainHop(hop string) netip.Addr {
+	if inBrackets, closed := strings.CutSuffix(hop, "]"); closed && strings.HasPrefix(hop, "[") {
+		if addr, err := netip.ParseAddr(inBrackets[1:]); err == nil && addr.Is6() {
+			return addr
+		}
+	}
+	if withPort, err := netip.ParseAddrPort(hop); err == nil {
+		return withPort.Addr()
+	}
+	addr, _ := netip.ParseAddr(hop)
+	return addr
 }
 
 // FuzzCursor reads any text as a cursor of each list. A list must accept only the cursors that the service writes for

@@ -51,6 +51,10 @@ func (failingLimiter) Take(context.Context, petstore.Ask) (petstore.Decision, er
 	return petstore.Decision{}, petstore.NotDone(errors.New("no counter"))
 }
 
+func (failingLimiter) GiveBack(context.Context, petstore.Ask, petstore.Decision) error {
+	return errors.New("no counter")
+}
+
 func TestRequestThatCannotBeCountedIsRefused(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.Limiter = failingLimiter{} })
 	for _, key := range []string{"", s.key(petstore.Free)} {

@@ -84,7 +84,7 @@ func (c *keyCache) takeTurn() error {
 			return nil
 		default:
 		}
-		wait := stallTimeout - time.Since(time.Unix(0, c.lastProgress.Load()))
+		wait := c.untilStalled(time.Time{})
 		if wait <= 0 {
 			return petstore.NotDone(errStalledLookUps)
 		}
@@ -94,6 +94,15 @@ func (c *keyCache) takeTurn() error {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// untilStalled returns how much longer to wait for a look-up before the storage counts as hanging, if the wait began then.
+func (c *keyCache) untilStalled(began time.Time) time.Duration {
+	progress := time.Unix(0, c.lastProgress.Load())
+	if progress.Before(began) {
+		progress = began
+	}
+	return stallTimeout - time.Since(progress)
 }
 
 func (c *keyCache) endTurn() {

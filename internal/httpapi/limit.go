@@ -24,12 +24,20 @@ func (a *API) limited(next handler) handler {
 				return a.readAhead(x, ask, wait, next)
 			}
 		}
-		d, err := a.Limiter.Take(x.r.Context(), ask)
+		d, err := a.decide(x, ask)
 		if err := a.enforce(x, ask, d, err); err != nil {
 			return err
 		}
 		return next(x)
 	}
+}
+
+// decide returns the limiter's decision, which may already have been made before the key was looked up.
+func (a *API) decide(x *exchange, ask petstore.Ask) (petstore.Decision, error) {
+	if x.taken != nil {
+		return *x.taken, nil
+	}
+	return a.Limiter.Take(x.r.Context(), ask)
 }
 
 // readAhead performs a read while the limiter decides. The answer is sent after the decision, or discarded if the
@@ -119,8 +127,9 @@ func tooManyRequests(x *exchange, d petstore.Decision) error {
 
 const banTimeout = 5 * time.Second
 
-// ban bans the owner, even if the client hangs up, and returns the limiter's decision under the ban. If the ban cannot
-// be stored, it returns d unchanged. The limiter will ask for the ban again.
+// ban bans the owner, even if the client hangs up, and returns the limiter's decision under the ban. The limiter shares
+// the ban with other replicas until the keys in their caches show it. If the ban cannot be stored, ban returns d unchanged.
+// The limiter will ask for the ban again.
 func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.Decision {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
 	defer cancel()
@@ -131,7 +140,7 @@ func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.D
 	}
 	a.metrics.bans.Inc()
 	a.keys.ban(ask.Subject, ban)
-	ask.BannedFrom, ask.BannedUntil = ban.Start, ban.Until
+	ask.BannedFrom, ask.BannedUntil, ask.ShareBan = ban.Start, ban.Until, keyTTL
 	banned, err := a.Limiter.Take(ctx, ask)
 	if err != nil {
 		return d

@@ -132,7 +132,7 @@ func TestAddressBeyondItsLimitCostsNoQuery(t *testing.T) {
 	s.get(fresh, "/v1/pets").is(t, 200, "")
 }
 
-// turningLimiter is a limiter for which a minute passes during every peek.
+// turningLimiter is a limiter for which a minute passes after every refusal.
 type turningLimiter struct {
 	petstore.Limiter
 	clock *clock
@@ -140,7 +140,7 @@ type turningLimiter struct {
 
 func (l turningLimiter) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
 	d, err := l.Limiter.Take(ctx, ask)
-	if ask.Peek {
+	if d.Outcome != petstore.Allowed {
 		l.clock.step(time.Minute)
 	}
 	return d, err

@@ -5,12 +5,14 @@ import (
 	"time"
 )
 
-// usedKey is a request that has used its Idempotency-Key, and its answer, which is empty while nobody knows it.
+// usedKey is a request that has used its Idempotency-Key, and its answer. No two writes have the same path and body but
+// different methods.
 type usedKey struct {
-	owner, key         string
-	method, path, body string
-	at                 time.Duration
-	answer             string
+	owner, key string
+	path, body string
+	at         time.Duration
+	status     int
+	shown      any // the Pet, Order or Category in the answer
 }
 
 // keyLifetime is how long an Idempotency-Key is remembered.
@@ -20,9 +22,9 @@ const keyLifetime = 24 * time.Hour
 // not use its key.
 func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcome {
 	return func(s State, op *Operation) []outcome {
-		now := usedKey{op.Key, op.IdempotencyKey, op.Method, op.Path, string(op.Body), op.Called, string(op.Answer)}
-		if op.Unknown {
-			now.answer = ""
+		now := usedKey{owner: op.Key, key: op.IdempotencyKey, path: op.Path, body: string(op.Body), at: op.Called}
+		if op.Method == "DELETE" { // which has no body; if there is one, it is not read
+			now.body = ""
 		}
 		for at, before := range slices.Backward(s.used) {
 			if before.owner == now.owner && before.key == now.key && now.at-before.at < keyLifetime {
@@ -32,6 +34,7 @@ func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcom
 		all := do(s, op)
 		for i, o := range all {
 			if o.code == "" {
+				now.status, now.shown = o.status, o.body
 				all[i].next.used = append(slices.Clip(s.used), now)
 			}
 		}
@@ -43,14 +46,15 @@ func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcom
 func (s State) replay(op *Operation, at int, now usedKey) []outcome {
 	before := s.used[at]
 	switch {
-	case before.method != now.method || before.path != now.path || before.body != now.body:
+	case before.path != now.path || before.body != now.body:
 		return []outcome{refused(s, "idempotency_conflict", "")}
-	case op.Unknown:
-		return []outcome{{next: s}}
-	case !op.Replayed || before.answer != "" && before.answer != now.answer:
+	case !op.Replayed && !op.Unknown:
 		return nil
 	}
-	s.used = slices.Clone(s.used)
-	s.used[at].answer = now.answer
-	return []outcome{{next: s, status: op.Status}}
+	if o, isOrder := before.shown.(Order); isOrder {
+		before.shown = o.face(op.Orders)
+		s.used = slices.Clone(s.used)
+		s.used[at] = before
+	}
+	return []outcome{{next: s, status: before.status, body: before.shown}}
 }

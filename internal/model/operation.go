@@ -33,7 +33,7 @@ type Operation struct {
 	Inventory  Inventory
 }
 
-// Fields are the members of a body. A member that the body does not have is nil.
+// Fields are the members of a body. A member that the body does not have is nil, and a text that is null is empty.
 type Fields struct {
 	Name, Status, Reference        *string
 	CategoryID, PetID, HoldSeconds *int64
@@ -42,28 +42,28 @@ type Fields struct {
 // interfaceOperation is an operation of the published interface. Its path has {} in place of an id.
 type interfaceOperation struct {
 	method, path string
-	once         bool // it honors an Idempotency-Key
 	do           func(State, *Operation) []outcome
 }
 
 // operations are all operations, by name.
 var operations = map[string]interfaceOperation{
-	"createPet":      {"POST", "/v1/pets", true, State.createPet},
-	"listPets":       {"GET", "/v1/pets", false, State.listPets},
-	"getPet":         {"GET", "/v1/pets/{}", false, State.getPet},
-	"updatePet":      {"PATCH", "/v1/pets/{}", false, State.updatePet},
-	"deletePet":      {"DELETE", "/v1/pets/{}", false, State.deletePet},
-	"getInventory":   {"GET", "/v1/inventory", false, State.getInventory},
-	"createCategory": {"POST", "/v1/categories", true, State.createCategory},
-	"listCategories": {"GET", "/v1/categories", false, State.listCategories},
-	"getCategory":    {"GET", "/v1/categories/{}", false, State.getCategory},
-	"nameCategory":   {"PUT", "/v1/categories/{}", false, State.nameCategory},
-	"deleteCategory": {"DELETE", "/v1/categories/{}", false, State.deleteCategory},
-	"placeOrder":     {"POST", "/v1/orders", true, State.placeOrder},
-	"listOrders":     {"GET", "/v1/orders", false, State.listOrders},
-	"getOrder":       {"GET", "/v1/orders/{}", false, State.getOrder},
-	"completeOrder":  {"POST", "/v1/orders/{}/complete", false, State.completeOrder},
-	"cancelOrder":    {"POST", "/v1/orders/{}/cancel", false, State.cancelOrder},
+	"createPet":      {"POST", "/v1/pets", State.createPet},
+	"listPets":       {"GET", "/v1/pets", State.listPets},
+	"getPet":         {"GET", "/v1/pets/{}", State.getPet},
+	"updatePet":      {"PATCH", "/v1/pets/{}", State.updatePet},
+	"deletePet":      {"DELETE", "/v1/pets/{}", State.deletePet},
+	"getInventory":   {"GET", "/v1/inventory", State.getInventory},
+	"createCategory": {"POST", "/v1/categories", State.createCategory},
+	"listCategories": {"GET", "/v1/categories", State.listCategories},
+	"getCategory":    {"GET", "/v1/categories/{}", State.getCategory},
+	"nameCategory":   {"PUT", "/v1/categories/{}", State.nameCategory},
+	"deleteCategory": {"DELETE", "/v1/categories/{}", State.deleteCategory},
+	"placeOrder":     {"POST", "/v1/orders", State.placeOrder},
+	"listOrders":     {"GET", "/v1/orders", State.listOrders},
+	"getOrder":       {"GET", "/v1/orders/{}", State.getOrder},
+	"updateOrder":    {"PATCH", "/v1/orders/{}", State.updateOrder},
+	"completeOrder":  {"POST", "/v1/orders/{}/complete", State.completeOrder},
+	"cancelOrder":    {"POST", "/v1/orders/{}/cancel", State.cancelOrder},
 }
 
 // Operations returns the names of all operations that the model knows.
@@ -180,7 +180,5 @@ func shown[T any](answer []byte, rows *[]T) {
 	json.Unmarshal(answer, rows)
 }
 
-// UsesIdempotencyKey reports whether the request has an Idempotency-Key that the operation honors.
-func (op *Operation) UsesIdempotencyKey() bool {
-	return op.IdempotencyKey != "" && operations[op.Name].once
-}
+// UsesIdempotencyKey reports whether the request has an Idempotency-Key, which every write honors.
+func (op *Operation) UsesIdempotencyKey() bool { return op.IdempotencyKey != "" && op.Method != "GET" }

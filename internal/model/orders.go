@@ -143,6 +143,12 @@ func (s State) newOrder(op *Operation) Order {
 	if op.Fields.Reference != nil {
 		o.Reference = *op.Fields.Reference
 	}
+	o.CreatedAt = s.timeOf(op, 0, func(o Order) string { return o.CreatedAt })
+	return s.held(o, op)
+}
+
+// held returns the order with a hold that begins with the operation.
+func (s State) held(o Order, op *Operation) Order {
 	hold, slack := defaultHold, Slack
 	if op.Fields.HoldSeconds != nil {
 		hold = time.Duration(*op.Fields.HoldSeconds) * time.Second
@@ -150,7 +156,6 @@ func (s State) newOrder(op *Operation) Order {
 	if s.isWhole() {
 		slack = 0
 	}
-	o.CreatedAt = s.timeOf(op, 0, func(o Order) string { return o.CreatedAt })
 	o.ExpiresAt = s.timeOf(op, hold, func(o Order) string { return o.ExpiresAt })
 	o.earliest, o.latest = op.Called+hold-slack, Never
 	if op.Returned < Never-hold-slack {
@@ -177,6 +182,26 @@ func (s State) getOrder(op *Operation) []outcome {
 		if o.Status == "" {
 			return refused(s, "not_found", "")
 		}
+		return outcome{next: s, status: 200, body: o.face(op.Orders)}
+	})
+}
+
+// updateOrder changes what the body names. A closed order gets no new hold.
+func (s State) updateOrder(op *Operation) []outcome {
+	return each(s.counted(op, op.ID), func(s State) outcome {
+		o := get(s.Orders, op.ID)
+		switch {
+		case o.Status == "":
+			return refused(s, "not_found", "")
+		case op.Fields.HoldSeconds != nil && o.Status != open:
+			return refused(s, "order_closed", o.Status+" at ")
+		case op.Fields.HoldSeconds != nil:
+			o = s.held(o, op)
+		}
+		if op.Fields.Reference != nil {
+			o.Reference = *op.Fields.Reference
+		}
+		s.Orders = put(s.Orders, o)
 		return outcome{next: s, status: 200, body: o.face(op.Orders)}
 	})
 }

@@ -46,7 +46,7 @@ func (r request) refusal(k *key, method string, now time.Time) refusal {
 		return refusal{404, "not_found"}
 	case hasBody && !slices.Contains(media, r.media):
 		return refusal{415, "unsupported_media_type"}
-	case operations[r.name].once && r.idempotencyKey != nil && !isIdempotencyKey(*r.idempotencyKey):
+	case operations[r.name].method != "GET" && r.idempotencyKey != nil && !isIdempotencyKey(*r.idempotencyKey):
 		return refusal{400, "invalid_parameter"}
 	case hasBody:
 		return refuseBody(r.body, members[r.name])
@@ -84,7 +84,10 @@ type member struct {
 
 var (
 	anyJSON = []string{"", "application/json", "application/json; charset=utf-8", "application/merge-patch+json", "application/vnd.x+json"}
-	medias  = map[string][]string{"createPet": anyJSON, "updatePet": anyJSON[:4], "createCategory": anyJSON, "nameCategory": anyJSON, "placeOrder": anyJSON}
+	medias  = map[string][]string{
+		"createPet": anyJSON, "updatePet": anyJSON[:4], "createCategory": anyJSON, "nameCategory": anyJSON,
+		"placeOrder": anyJSON, "updateOrder": anyJSON[:4],
+	}
 
 	members = map[string][]member{
 		"createPet":      {{"name", true, isText(1000)}, {"categoryId", true, isNumber(-1<<63, 1<<63-1)}, {"status", false, isOneOf(PetStatuses)}},
@@ -92,6 +95,7 @@ var (
 		"createCategory": {{"name", true, isText(100)}},
 		"nameCategory":   {{"name", true, isText(100)}},
 		"placeOrder":     {{"petId", true, isNumber(-1<<63, 1<<63-1)}, {"reference", false, isText(200)}, {"holdSeconds", false, isNumber(60, 2_592_000)}},
+		"updateOrder":    {{"reference", false, isTextOrNull(200)}, {"holdSeconds", false, isNumber(60, 2_592_000)}},
 	}
 )
 
@@ -99,6 +103,12 @@ func isText(longest int) func(map[string]json.RawMessage, string) bool {
 	return func(all map[string]json.RawMessage, name string) bool {
 		_, ok := contract.Text(all, name, longest)
 		return ok
+	}
+}
+
+func isTextOrNull(longest int) func(map[string]json.RawMessage, string) bool {
+	return func(all map[string]json.RawMessage, name string) bool {
+		return string(all[name]) == "null" || isText(longest)(all, name)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 var names = []string{
 	"createPet", "listPets", "getPet", "updatePet", "deletePet", "getInventory",
 	"createCategory", "listCategories", "getCategory", "nameCategory", "deleteCategory",
-	"placeOrder", "listOrders", "getOrder", "completeOrder", "cancelOrder",
+	"placeOrder", "listOrders", "getOrder", "updateOrder", "completeOrder", "cancelOrder",
 	"followLink", "passTime", "expireOrders", "revokeKey", "changeAccess", "restart",
 }
 
@@ -53,6 +53,8 @@ func (s step) body(lines []string) string {
 		return object("name", s.pick(3, petNames))
 	case "placeOrder":
 		return object("petId", s.pick(3, petIDs), "reference", s.pick(4, notes), "holdSeconds", s.pick(5, holds))
+	case "updateOrder":
+		return object("reference", s.pick(4, notes), "holdSeconds", s.pick(5, holds))
 	}
 	return ""
 }

@@ -22,25 +22,35 @@ func (s seed) script() (script []byte) {
 	return script
 }
 
-// seeds are scripts that a fuzzer would hardly find by itself. The bytes of a step are: the API key, the id or
-// Idempotency-Key, three choices, the Content-Type, and the line of raw.
+// seeds are scripts that a fuzzer would hardly find by itself. The bytes of a step are: the API key, the
+// Idempotency-Key and the id with four bits each, three choices, the Content-Type, and the line of raw.
 var seeds = []seed{
 	{steps: []happening{
-		{"createPet", nil}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{0, 1, 2, 2, 2}},
+		{"createPet", nil}, {"createPet", []byte{2, 0x10, 1, 1, 3}}, {"createPet", []byte{2, 0x10, 1, 1, 3}}, {"createPet", []byte{0, 0x10, 2, 2, 2}},
 		{"listPets", []byte{0, 0, 1}}, {"followLink", nil}, {"getInventory", []byte{1}}, {"getPet", []byte{0x81, 1}},
 		{"updatePet", []byte{1}}, {"updatePet", []byte{0, 0, 1, 3, 2}}, {"deletePet", []byte{0, 1}}, {"getInventory", nil},
 	}},
 	{steps: []happening{
-		{"createPet", nil}, {"placeOrder", []byte{0, 1, 0, 1, 1}}, {"placeOrder", nil}, {"deletePet", nil}, {"updatePet", []byte{0, 0, 0, 0, 3}},
+		{"createPet", nil}, {"placeOrder", []byte{0, 0x10, 0, 1, 1}}, {"placeOrder", nil}, {"deletePet", nil}, {"updatePet", []byte{0, 0, 0, 0, 3}},
 		{"passTime", []byte{2}}, {"getOrder", nil}, {"getPet", nil}, {"listOrders", []byte{0, 0, 0, 7}}, {"completeOrder", nil},
-		{"expireOrders", nil}, {"getInventory", nil}, {"placeOrder", []byte{0, 2}}, {"completeOrder", []byte{2, 1}}, {"cancelOrder", []byte{0, 1}},
-		{"placeOrder", []byte{0, 1, 0, 1, 1}}, {"passTime", []byte{4}}, {"placeOrder", []byte{0, 1, 0, 1, 1}}, {"listOrders", []byte{0, 0, 1}}, {"followLink", []byte{0x80}},
+		{"expireOrders", nil}, {"getInventory", nil}, {"placeOrder", []byte{0, 0x20}}, {"completeOrder", []byte{2, 1}}, {"cancelOrder", []byte{0, 1}},
+		{"placeOrder", []byte{0, 0x10, 0, 1, 1}}, {"passTime", []byte{4}}, {"placeOrder", []byte{0, 0x10, 0, 1, 1}}, {"listOrders", []byte{0, 0, 1}}, {"followLink", []byte{0x80}},
 	}},
 	{steps: []happening{
 		{"createPet", []byte{0, 0, 0, 5}}, {"createCategory", nil}, {"createCategory", nil}, {"nameCategory", []byte{0, 6, 1}}, {"nameCategory", []byte{0, 6, 2}},
 		{"nameCategory", []byte{0, 1, 1}}, {"listCategories", []byte{0, 0, 1}}, {"followLink", nil}, {"listPets", []byte{0, 0, 0, 0, 0, 8}},
-		{"deleteCategory", []byte{0, 6}}, {"getCategory", []byte{0, 6}}, {"createCategory", []byte{0, 1, 3}}, {"createPet", []byte{0, 1, 3}},
+		{"deleteCategory", []byte{0, 6}}, {"getCategory", []byte{0, 6}}, {"createCategory", []byte{0, 0x10, 3}}, {"createPet", []byte{0, 0x10, 3}},
 	}},
+	{steps: []happening{ // every write, done, repeated after a later change, and with its key used for something else
+		{"createPet", nil}, {"createPet", nil}, {"updatePet", []byte{0, 0x10, 1}}, {"updatePet", []byte{0, 0, 2}}, {"updatePet", []byte{0, 0x10, 1}}, {"updatePet", []byte{0, 0x11, 1}},
+		{"placeOrder", []byte{0, 0, 0, 1, 1}}, {"passTime", nil}, {"updateOrder", []byte{0, 0x20, 0, 1, 3}}, {"updateOrder", []byte{0, 0, 0, 3}}, {"passTime", []byte{2}},
+		{"updateOrder", []byte{0, 0x20, 0, 1, 3}}, {"getOrder", nil}, {"updateOrder", []byte{0, 0x20, 0, 1, 1}}, {"updateOrder", []byte{0, 0x10}}, {"updateOrder", []byte{0, 0x31}},
+		{"completeOrder", []byte{0, 0x30}}, {"completeOrder", []byte{0, 0x30}}, {"cancelOrder", []byte{0, 0x30}}, {"updateOrder", []byte{0, 0, 0, 1, 1}}, {"updateOrder", []byte{0, 0, 0, 3}},
+		{"deletePet", []byte{0, 0x51}}, {"deletePet", []byte{0, 0x51, 0, 0, 0, 0, 192}}, {"deletePet", []byte{2, 0x51}}, {"listPets", []byte{0, 0x60}}, {"deletePet", []byte{0, 0x60}},
+		{"passTime", []byte{4}}, {"nameCategory", []byte{0, 0x10}}, {"deleteCategory", []byte{0, 0x20}}, {"nameCategory", []byte{0, 0x10}}, {"deleteCategory", []byte{0, 0x20}}, {"listCategories", nil},
+		{"placeOrder", []byte{0, 0x30}}, {"updatePet", []byte{0, 0, 0, 0, 1}}, {"placeOrder", []byte{0, 0x30, 0, 1, 1}}, {"deletePet", []byte{0, 0x50}}, {"passTime", []byte{2}},
+		{"completeOrder", []byte{0, 0x51}}, {"updateOrder", []byte{0, 0x51, 0, 1}}, {"completeOrder", []byte{0, 0x51}}, {"deletePet", nil}, {"getInventory", nil},
+	}, raw: "x"},
 	{steps: []happening{
 		{"createPet", []byte{1}}, {"changeAccess", []byte{0, 1}}, {"createPet", []byte{1}}, {"restart", nil}, {"getInventory", []byte{3}}, {"revokeKey", []byte{0, 2}},
 		{"getInventory", []byte{2}}, {"passTime", []byte{3}}, {"getInventory", []byte{3}}, {"listPets", []byte{5}}, {"passTime", []byte{9}}, {"passTime", []byte{8}}, {"passTime", []byte{8}}, {"getPet", nil},

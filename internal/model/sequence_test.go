@@ -140,7 +140,7 @@ func (q *sequence) fail(format string, args ...any) {
 // ask sends the request of a step.
 func (q *sequence) ask(s step) {
 	q.Helper()
-	r := request{name: s.name(), id: s.pick(2, ids), media: s.pick(6, contentTypes), body: s.body(q.lines)}
+	r := request{name: s.name(), id: ids[int(s[2]&0xf)%len(ids)], media: s.pick(6, contentTypes), body: s.body(q.lines)}
 	if strings.HasPrefix(r.name, "list") {
 		cursor := ""
 		if n := int(s[6]) - 8; n >= 0 && len(q.links) > 0 {
@@ -150,7 +150,7 @@ func (q *sequence) ask(s step) {
 		}
 		r.query = s.query(cursor)
 	}
-	if key := idempotencyKeys[int(s[2])%len(idempotencyKeys)]; operations[r.name].once && key != "" {
+	if key := idempotencyKeys[int(s[2]>>4)%len(idempotencyKeys)]; key != "" {
 		value := strings.TrimSpace(strings.ReplaceAll(key, "(empty)", ""))
 		r.idempotencyKey = &value
 	}

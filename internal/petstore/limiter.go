@@ -9,8 +9,12 @@ import (
 type Limiter interface {
 	// Take decides about one request atomically: of all concurrent calls for one subject, it allows exactly as many in
 	// a window as the limit says. A refused request uses no quota. Take is safe for concurrent use. If it returns an
-	// error, it has decided and counted nothing.
+	// error, it has decided nothing, but it may have counted the request.
 	Take(ctx context.Context, ask Ask) (Decision, error)
+	// GiveBack makes a request of a client address count no longer. The decision taken is the one that allowed it. Once
+	// the minute of that decision has ended, there is nothing to give back. GiveBack is safe for concurrent use. If it
+	// returns an error, the request may count until its minute ends.
+	GiveBack(ctx context.Context, ask Ask, taken Decision) error
 }
 
 // Distant is implemented by a Limiter that asks another server, so that its decisions take a while.
@@ -31,6 +35,9 @@ type Ask struct {
 	// BannedFrom and BannedUntil are the start and the end of the subject's latest ban in the storage. While the ban is
 	// in force, every request is refused and none is counted.
 	BannedFrom, BannedUntil time.Time
+	// ShareBan is set if the ban has just been stored. For that long, replicas that share the limiter refuse every request
+	// of the subject until BannedUntil, even if they have not looked the ban up yet.
+	ShareBan time.Duration
 	// Peek asks for a decision without counting the request.
 	Peek bool
 }

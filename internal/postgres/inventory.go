@@ -9,6 +9,8 @@ import (
 	"petstore/internal/petstore"
 )
 
+// The trigger function count_pets, in the migrations, appends a row to the table inventory for every statement that changes
+// animals: by how much the number of animals of a status changed. Statements only append, so they never wait for each other.
 const (
 	selectInventory = "SELECT status, sum(delta)::bigint FROM inventory GROUP BY status"
 

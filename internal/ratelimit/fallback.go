@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,13 +100,33 @@ func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 	return f.begin(ask)
 }
 
+// GiveBack implements petstore.Limiter. If Redis is out of reach, this process gives the request back, and tells Redis
+// with the next request. So it does if Redis may have done so without saying it: the counts are merged, not added.
+func (f *Fallback) GiveBack(_ context.Context, ask petstore.Ask, taken petstore.Decision) error {
+	asked := time.Now()
+	if redis := f.inReach(); redis != nil && !taken.Alone {
+		found, err := redis.giveBack(f.waitContext(asked), ask, taken)
+		if err == nil {
+			f.memory.learn(&ask, found.counter, found.now/millisPerMinute)
+			return nil
+		}
+		f.fail(ask.Subject, err, asked)
+	}
+	return f.memory.GiveBack(context.Background(), ask, taken)
+}
+
+// inReach returns nil while Redis is out of reach.
+func (f *Fallback) inReach() *Redis {
+	if f.degraded.Load() {
+		return nil
+	}
+	return f.redis.Load()
+}
+
 // begin asks Redis to decide if it is in reach. If Redis does not decide, wait decides in this process.
 func (f *Fallback) begin(ask petstore.Ask) (wait func() (petstore.Decision, error)) {
 	asked := time.Now()
-	redis := f.redis.Load()
-	if f.degraded.Load() {
-		redis = nil
-	}
+	redis := f.inReach()
 	var begun batch.Begun[state]
 	var ctx context.Context
 	if redis != nil {
@@ -259,7 +278,7 @@ func (f *Fallback) reach(ctx context.Context, subject string) error {
 // leaveReplica closes all connections if err says that this Redis server has become a replica, since new ones may lead to
 // the primary. A probe alone could pass on a newer connection and leave the older ones in use.
 func (f *Fallback) leaveReplica(err error) {
-	if err == nil || !strings.Contains(err.Error(), "READONLY") {
+	if !isReplica(err) {
 		return
 	}
 	if redis := f.redis.Swap(nil); redis != nil {

@@ -69,6 +69,18 @@ func (m *Memory) Take(_ context.Context, ask petstore.Ask) (petstore.Decision, e
 	return decision, nil
 }
 
+// GiveBack implements petstore.Limiter. It never fails.
+func (m *Memory) GiveBack(_ context.Context, ask petstore.Ask, taken petstore.Decision) error {
+	s := m.shard(ask.Subject)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if c := s.counters(ask.Limits)[ask.Subject]; c != nil {
+		c.giveBack(minuteOf(taken))
+	}
+	return nil
+}
+
 // learn merges c, which Redis counted in that minute, into the subject's counter.
 func (m *Memory) learn(ask *petstore.Ask, c counter, minute int64) {
 	s := m.shard(ask.Subject)

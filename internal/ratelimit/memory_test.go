@@ -186,6 +186,13 @@ func take(t testing.TB, limiter petstore.Limiter, ask petstore.Ask) petstore.Dec
 	return d
 }
 
+func giveBack(t testing.TB, limiter petstore.Limiter, ask petstore.Ask, taken petstore.Decision) {
+	t.Helper()
+	if err := limiter.GiveBack(t.Context(), ask, taken); err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
 func (m *Memory) len() (n int) {
 	for i := range m.shards {
 		n += len(m.shards[i].owners) + len(m.shards[i].addresses)

@@ -27,7 +27,12 @@ type counter struct {
 	passed   int64 // requests let through in that minute
 	rejected int64 // requests refused in that minute
 	today    int64 // requests let through in the UTC day of that minute
+	returned int64 // requests let through in that minute and given back; only those of an address can be
 }
+
+// used returns how many requests count in the minute. The two counts that it combines only grow within the minute, so
+// that counters of several replicas can be merged.
+func (c counter) used() int64 { return c.passed - c.returned }
 
 // take decides one request at now, in Unix milliseconds, and counts it.
 func (c *counter) take(ask *petstore.Ask, now int64) petstore.Decision {
@@ -39,6 +44,17 @@ func (c *counter) take(ask *petstore.Ask, now int64) petstore.Decision {
 	}
 	return current.describe(outcome, ask, now)
 }
+
+// giveBack makes a request of that minute count no longer. If the counter has moved on, or was lost since, nothing is left
+// to give back.
+func (c *counter) giveBack(minute int64) {
+	if c.minute == minute && c.returned < c.passed {
+		c.returned++
+	}
+}
+
+// minuteOf returns the minute in which the limiter counted a request of an address.
+func minuteOf(taken petstore.Decision) int64 { return taken.Reset.UnixMilli()/millisPerMinute - 1 }
 
 // asOf returns the counter as of that minute, with the counts of earlier windows removed. A clock may step back a little,
 // so a counter of the next minute stays as it is: otherwise a subject would get one window twice. A counter further in the
@@ -64,6 +80,7 @@ func (c counter) merge(other counter, minute int64) counter {
 		passed:   max(c.passed, other.passed),
 		rejected: max(c.rejected, other.rejected),
 		today:    max(c.today, other.today),
+		returned: max(c.returned, other.returned),
 	}
 }
 
@@ -72,7 +89,7 @@ func (c counter) after(n int64, ask *petstore.Ask, now int64) counter {
 	if ask.Peek || banned(ask, now) {
 		return c
 	}
-	left := ask.Limits.PerMinute - c.passed
+	left := ask.Limits.PerMinute - c.used()
 	if !ask.Limits.OfAddress() {
 		left = min(left, ask.Limits.PerDay-c.today)
 	}
@@ -87,7 +104,7 @@ func (c counter) outcome(ask *petstore.Ask, now int64) petstore.Outcome {
 	switch {
 	case banned(ask, now):
 		return petstore.Banned
-	case c.passed >= ask.Limits.PerMinute, !ask.Limits.OfAddress() && c.today >= ask.Limits.PerDay:
+	case c.used() >= ask.Limits.PerMinute, !ask.Limits.OfAddress() && c.today >= ask.Limits.PerDay:
 		return petstore.Limited
 	}
 	return petstore.Allowed
@@ -100,7 +117,7 @@ func (c counter) hasHalfLeft(ask *petstore.Ask, now int64) bool {
 		return false
 	}
 	c = c.asOf(now / millisPerMinute)
-	return 2*c.passed < ask.Limits.PerMinute && (ask.Limits.OfAddress() || 2*c.today < ask.Limits.PerDay)
+	return 2*c.used() < ask.Limits.PerMinute && (ask.Limits.OfAddress() || 2*c.today < ask.Limits.PerDay)
 }
 
 func (c *counter) count(outcome petstore.Outcome) {
@@ -141,7 +158,7 @@ type window struct{ limit, left, reset int64 }
 // shown returns the window with fewer requests left. If both have the same number left, it is the day, which ends later.
 // After a refusal, that is the window that refused.
 func (c counter) shown(limits petstore.Limits) window {
-	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.passed), (c.minute + 1) * millisPerMinute}
+	minute := window{limits.PerMinute, max(0, limits.PerMinute-c.used()), (c.minute + 1) * millisPerMinute}
 	if limits.OfAddress() {
 		return minute
 	}
@@ -156,7 +173,7 @@ func (c counter) dayEnd() int64 {
 	return (c.minute/minutesPerDay + 1) * minutesPerDay * millisPerMinute
 }
 
-// banned reports whether the subject's ban holds at now, by the same rule as petstore.Ban.Holds.
+// banned reports whether the subject's ban holds at now, by the same rule as petstore.Ban.InForce.
 func banned(ask *petstore.Ask, now int64) bool { return banStart(ask) <= now && now < banEnd(ask) }
 
 // banStart returns the first millisecond in which the subject's ban can hold.

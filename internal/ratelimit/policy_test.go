@@ -11,7 +11,7 @@ import (
 )
 
 // history is a model of the policy: it keeps every request and counts all of them for each decision.
-type history struct{ passed, refused []moment }
+type history struct{ passed, refused, returned []moment }
 
 // moment is the minute and the day in which a request counts.
 type moment struct{ minute, day time.Time }
@@ -21,7 +21,7 @@ func momentOf(t time.Time) moment { return moment{t.Truncate(time.Minute), t.Tru
 func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 	seen, now := h.asOf(momentOf(clock))
 	minuteEnd, dayEnd := now.minute.Add(time.Minute), now.day.Add(24*time.Hour)
-	minuteFull := inMinute(seen.passed, now) >= ask.Limits.PerMinute
+	minuteFull := seen.usedIn(now) >= ask.Limits.PerMinute
 	dayFull := ask.Limits.PerDay != 0 && inDay(seen.passed, now) >= ask.Limits.PerDay
 
 	d := petstore.Decision{Now: clock}
@@ -47,7 +47,7 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 		*h = seen
 	}
 
-	minuteLeft := max(0, ask.Limits.PerMinute-inMinute(seen.passed, now))
+	minuteLeft := max(0, ask.Limits.PerMinute-seen.usedIn(now))
 	dayLeft := max(0, ask.Limits.PerDay-inDay(seen.passed, now))
 	d.Limit, d.Remaining, d.Reset = ask.Limits.PerMinute, minuteLeft, minuteEnd
 	if ask.Limits.PerDay != 0 && dayLeft <= minuteLeft {
@@ -64,6 +64,18 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 	}
 	d.RetryAfter = d.Reset.Sub(clock)
 	return d
+}
+
+// giveBack gives a request of an address back to the minute that counted it.
+func (h *history) giveBack(taken petstore.Decision) {
+	if counted := momentOf(taken.Reset.Add(-time.Minute)); h.usedIn(counted) > 0 {
+		h.returned = append(h.returned, counted)
+	}
+}
+
+// usedIn returns how many requests count in a minute.
+func (h *history) usedIn(now moment) int64 {
+	return inMinute(h.passed, now) - inMinute(h.returned, now)
 }
 
 // asOf returns the history when the clock shows now, and the moment in which a request then counts. That moment is the
@@ -119,6 +131,10 @@ func TestPolicyDecidesLikeAModelThatKeepsEveryRequest(t *testing.T) {
 			if got != want {
 				t.Fatalf("%+v at %v:\n got %+v\nwant %+v", ask, walk.now, got, want)
 			}
+			if taken, ok := walk.givesBack(t, ask, got); ok {
+				c.giveBack(minuteOf(taken))
+				model.giveBack(taken)
+			}
 		}
 	})
 }
@@ -128,13 +144,14 @@ type walk struct {
 	now, latest time.Time
 	back        time.Duration
 	limits      petstore.Limits
+	taken       []petstore.Decision // the requests of an address that can be given back
 }
 
 func newWalk(t *rapid.T, back time.Duration) *walk {
 	perMinute := rapid.Int64Range(1, 40).Draw(t, "per minute")
 	perDay := rapid.SampledFrom([]int64{0, perMinute, 2*perMinute + 1}).Draw(t, "per day")
 	start := time.Date(2026, time.November, 14, 23, 58, 30, 0, time.UTC)
-	return &walk{start, start, back, petstore.Limits{PerMinute: perMinute, PerDay: perDay}}
+	return &walk{now: start, latest: start, back: back, limits: petstore.Limits{PerMinute: perMinute, PerDay: perDay}}
 }
 
 var clockSteps = rapid.SampledFrom([]time.Duration{
@@ -172,6 +189,21 @@ func (w *walk) next(t *rapid.T) petstore.Ask {
 	return ask
 }
 
+// givesBack sometimes returns a request of an address that is to be given back: the latest, or an earlier one. It is called
+// after each decision.
+func (w *walk) givesBack(t *rapid.T, ask petstore.Ask, d petstore.Decision) (taken petstore.Decision, ok bool) {
+	if ask.Limits.OfAddress() && d.Outcome == petstore.Allowed && !ask.Peek {
+		w.taken = append(w.taken, d)
+	}
+	if len(w.taken) == 0 || rapid.IntRange(0, 2).Draw(t, "give back") != 0 {
+		return taken, false
+	}
+	i := rapid.IntRange(0, len(w.taken)-1).Draw(t, "which")
+	taken = w.taken[i]
+	w.taken = slices.Delete(w.taken, i, i+1)
+	return taken, true
+}
+
 func TestAGroupOfRequestsCountsLikeSingleRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk := newWalk(t, 0)
@@ -181,6 +213,7 @@ func TestAGroupOfRequestsCountsLikeSingleRequests(t *testing.T) {
 			rejected: rapid.Int64Range(0, 50).Draw(t, "rejected"),
 			today:    rapid.Int64Range(0, 50).Draw(t, "today"),
 		}
+		c.returned = rapid.Int64Range(0, c.passed).Draw(t, "returned")
 		ask := walk.next(t)
 		now := max(walk.now.UnixMilli(), c.minute*millisPerMinute)
 		c = c.asOf(now / millisPerMinute)

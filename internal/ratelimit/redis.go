@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -79,10 +80,28 @@ func parseURL(text string) (rueidis.ClientOption, error) {
 	return option, nil
 }
 
-// Take implements petstore.Limiter. It fails if Redis does not answer before ctx ends.
+// Take implements petstore.Limiter. It fails if Redis does not answer before ctx ends. Redis may then have counted the
+// request all the same.
 func (r *Redis) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
 	a, err := r.await(ctx, ask, r.begin(ask))
 	return a.decision, err
+}
+
+// GiveBack implements petstore.Limiter. It fails if Redis does not answer before ctx ends.
+func (r *Redis) GiveBack(ctx context.Context, ask petstore.Ask, taken petstore.Decision) error {
+	_, err := r.giveBack(ctx, ask, taken)
+	return err
+}
+
+// giveBack gives a request back and returns the counter after it.
+func (r *Redis) giveBack(ctx context.Context, ask petstore.Ask, taken petstore.Decision) (state, error) {
+	minute := minuteOf(taken)
+	found, err := r.runScript(ctx, r.key(ask.Subject), &ask, -1, minute)
+	if err != nil {
+		return state{}, fmt.Errorf("Redis did not take a request back: %w", err)
+	}
+	found.counter.giveBack(minute)
+	return found, nil
 }
 
 // answer is a decision of Redis and the counter after it.
@@ -101,16 +120,20 @@ func (r *Redis) await(ctx context.Context, ask petstore.Ask, begun batch.Begun[s
 	if err != nil {
 		return answer{}, fmt.Errorf("Redis did not decide: %w", err)
 	}
+	if found.sharedEnd > 0 {
+		ask.BannedFrom, ask.BannedUntil = time.Time{}, time.UnixMilli(found.sharedEnd)
+	}
 	c := found.counter.after(int64(place), &ask, found.now)
 	decision := c.take(&ask, found.now)
 	return answer{decision, c, found.came}, nil
 }
 
-// state is a counter just before Redis decided about a group of requests.
+// state is what Redis answers: a counter just before Redis decided about a group of requests.
 type state struct {
-	now     int64 // the time of the decision, by the clock of Redis
-	counter counter
-	came    time.Time // when the answer arrived, by the clock of this process
+	now       int64 // the time of the decision, by the clock of Redis
+	counter   counter
+	sharedEnd int64     // the end of a ban that another replica has shared, or 0
+	came      time.Time // when the answer arrived, by the clock of this process
 }
 
 // groupTimeout ends a decision for which nobody waits any longer.
@@ -119,40 +142,45 @@ const groupTimeout = 2 * time.Second
 func (r *Redis) decide(ask petstore.Ask, n int) (state, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
-	return r.runScript(ctx, r.key(ask.Subject), &ask, n)
+	if ask.Peek {
+		n = 0
+	}
+	return r.runScript(ctx, r.key(ask.Subject), &ask, n, 0)
 }
 
-// runScript counts n requests and returns the counter before them. Redis may have lost counts that it returned earlier, so
-// the script first merges the counts that this process knows into the counter in Redis.
-func (r *Redis) runScript(ctx context.Context, key string, ask *petstore.Ask, n int) (state, error) {
+// runScript counts n requests and returns the counter before them. If n is negative, it gives requests back that were
+// counted in that minute. Redis may have lost counts that it returned earlier, so the script first merges the counts that
+// this process knows into the counter in Redis.
+func (r *Redis) runScript(ctx context.Context, key string, ask *petstore.Ask, n int, minute int64) (state, error) {
 	var known counter
 	if r.known != nil {
 		known = r.known(ask)
 	}
-	peek, now := "0", ""
-	if ask.Peek {
-		peek = "1"
-	}
+	now := ""
 	if r.clock != nil {
 		now = decimal(r.clock().UnixMilli())
 	}
 	args := []string{
-		decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banStart(ask)), decimal(banEnd(ask)), peek, now, strconv.Itoa(n),
-		decimal(known.minute), decimal(known.passed), decimal(known.rejected), decimal(known.today),
+		decimal(ask.Limits.PerMinute), decimal(ask.Limits.PerDay), decimal(banStart(ask)), decimal(banEnd(ask)), strconv.Itoa(n), now,
+		decimal(known.minute), decimal(known.passed), decimal(known.rejected), decimal(known.today), decimal(known.returned),
+	}
+	if ask.ShareBan > 0 || n < 0 {
+		args = append(args, decimal(ask.ShareBan.Milliseconds()), decimal(minute))
 	}
 	reply, err := takeLua.Exec(ctx, r.client, []string{key}, args).AsIntSlice()
-	if err == nil && len(reply) != 5 {
-		err = fmt.Errorf("%d numbers instead of 5", len(reply))
+	if err == nil && len(reply) != 7 {
+		err = fmt.Errorf("%d numbers instead of 7", len(reply))
 	}
 	if err != nil {
 		return state{}, err
 	}
-	return state{reply[0], counter{minute: reply[1], passed: reply[2], rejected: reply[3], today: reply[4]}, r.local()}, nil
+	c := counter{minute: reply[1], passed: reply[2], rejected: reply[3], today: reply[4], returned: reply[5]}
+	return state{reply[0], c, reply[6], r.local()}, nil
 }
 
 // probe lets Redis make a decision that affects nobody, on the node that decides about the subject.
 func (r *Redis) probe(ctx context.Context, subject string) error {
-	_, err := r.runScript(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1)
+	_, err := r.runScript(ctx, r.key(subject)+":probe", &petstore.Ask{Limits: petstore.Limits{PerMinute: petstore.MaxLimit}}, 1, 0)
 	return err
 }
 
@@ -168,5 +196,16 @@ func (r *Redis) key(subject string) string { return r.prefix + "{" + subject + "
 
 // Close ends the connections.
 func (r *Redis) Close() { r.client.Close() }
+
+// isReplica reports whether Redis refused to decide because it follows another server, and not for a reason that passes by
+// itself, such as LOADING. The first word of an error that Redis sends is its code.
+func isReplica(err error) bool {
+	refusal, ok := errors.AsType[*rueidis.RedisError](err)
+	if !ok {
+		return false
+	}
+	code, _, _ := strings.Cut(refusal.Error(), " ")
+	return code == "READONLY" || code == "MASTERDOWN"
+}
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"strings"
@@ -51,8 +52,14 @@ func TestMemoryAndRedisDecideAlike(t *testing.T) {
 		for range 100 {
 			ask := walk.next(rt)
 			now = walk.now
-			if got, want := take(t, redis, ask), take(t, memory, ask); got != want {
+			got, want := take(t, redis, ask), take(t, memory, ask)
+			if got != want {
 				rt.Fatalf("%+v at %v:\nRedis decides %+v\n      memory %+v", ask, now, got, want)
+			}
+			if taken, ok := walk.givesBack(rt, ask, got); ok {
+				address := petstore.Ask{Subject: ask.Subject, Limits: ask.Limits}
+				giveBack(t, redis, address, taken)
+				giveBack(t, memory, address, taken)
 			}
 		}
 	})
@@ -77,11 +84,18 @@ func TestRedisDecidesLikeThePolicyOnTheMergedCounters(t *testing.T) {
 				rejected: rapid.Int64Range(0, 3).Draw(rt, "rejected"),
 				today:    rapid.Int64Range(0, 9).Draw(rt, "today"),
 			}
+			known.returned = rapid.Int64Range(0, known.passed).Draw(rt, "returned")
 			together := stored.merge(known, minute)
-			if got, want := take(t, redis, ask), together.take(&ask, now.UnixMilli()); got != want {
+			got, want := take(t, redis, ask), together.take(&ask, now.UnixMilli())
+			if got != want {
 				rt.Fatalf("%+v at %v, %+v in Redis and %+v known:\n got %+v\nwant %+v", ask, now, stored, known, got, want)
 			} else if got.Outcome != petstore.Banned && !ask.Peek {
 				stored = together
+			}
+			if taken, ok := walk.givesBack(rt, ask, got); ok {
+				giveBack(t, redis, petstore.Ask{Subject: ask.Subject, Limits: ask.Limits}, taken)
+				stored = stored.merge(known, minute)
+				stored.giveBack(minuteOf(taken))
 			}
 		}
 	})
@@ -166,6 +180,22 @@ func TestRedisDecidesAfterItsScriptsAreFlushed(t *testing.T) {
 		t.Fatal(err)
 	}
 	take(t, r, owner)
+}
+
+func TestATakeThatFailedMayHaveCounted(t *testing.T) {
+	server := testservice.StartRedis(t)
+	r := openRedis(t, server.URL, func() time.Time { return morning })
+	take(t, r, owner)
+	server.Pause(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if d, err := r.Take(ctx, owner); err == nil {
+		t.Fatalf("a paused Redis decided %+v", d)
+	}
+	server.Resume(t)
+	if d := take(t, r, owner); d.Remaining != 57 {
+		t.Errorf("after a request that failed, the next one gets %+v, want both counted", d)
+	}
 }
 
 func TestADecisionThatNobodyWaitsForTimesOut(t *testing.T) {

@@ -139,7 +139,7 @@ func TestAddedHeadersMatchNetHTTPWhenTheConnectionEnds(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			}
 		}),
-		Refusal: func(_ string, status int, _ string) []byte { return fmt.Appendf(nil, "refused with %d", status) },
+		AnswerMalformed: func(_ string, status int, _ string) []byte { return fmt.Appendf(nil, "refused with %d", status) },
 	})
 	const whole = "GET /whole HTTP/1.1\r\nHost: x\r\n%s\r\n"
 	for name, sends := range map[string]string{

@@ -21,8 +21,8 @@ func TestRequestsThatNetHTTPRefusesAreAnsweredByRefusal(t *testing.T) {
 		return fmt.Appendf(nil, "refused with %d", status)
 	}
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s is handled", r.URL) })
-	plain, _ := start(t, &Server{Handler: handler, Refusal: refusal})
-	secure, _ := start(t, &Server{Handler: handler, Refusal: refusal, Certificate: testCertificate(t)})
+	plain, _ := start(t, &Server{Handler: handler, AnswerMalformed: refusal})
+	secure, _ := start(t, &Server{Handler: handler, AnswerMalformed: refusal, Certificate: testCertificate(t)})
 	expect := func(address, sends string, status int) {
 		t.Helper()
 		if got, want := testservice.SendRaw(t, address, sends), fmt.Sprintf("refused with %d", status); got != want {
@@ -43,7 +43,7 @@ func TestAnswersAreNeverMistakenForRefusals(t *testing.T) {
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				io.WriteString(w, r.URL.Path+strings.Repeat(text, 10_000/len(text)))
 			}),
-			Refusal: func(_ string, status int, _ string) []byte { return fmt.Appendf(nil, "refused with %d", status) },
+			AnswerMalformed: func(_ string, status int, _ string) []byte { return fmt.Appendf(nil, "refused with %d", status) },
 		})
 		for i := range text {
 			got := testservice.SendRaw(t, address, "GET /"+strings.Repeat("a", i)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

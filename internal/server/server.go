@@ -49,8 +49,8 @@ func MostConns(files int) int { return max(1, min(maxConns, files-min(reservedFi
 // DrainDelay may be left out.
 type Server struct {
 	Handler http.Handler
-	// Refusal returns the complete HTTP/1 answer to bytes that net/http refuses before there is a request to handle.
-	Refusal func(peer string, status int, message string) []byte
+	// AnswerMalformed returns the complete HTTP/1 answer to bytes that net/http refuses before there is a request to handle.
+	AnswerMalformed func(peer string, status int, message string) []byte
 	// Certificate is for TLS. If it is nil, the server speaks plain HTTP.
 	Certificate *Certificate
 	// TrustedProxies are the networks whose connections are never closed to make room, because many clients share them.
@@ -73,7 +73,7 @@ var ErrCutOff = errors.New("requests were cut off because they took longer than 
 // connections and finishes the accepted requests. It returns nil if all of them were answered, and ErrCutOff if some were
 // not. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
-	clients := newClients(deadlineListener{listener, headerTimeout}, s.MaxConns, s.TrustedProxies, s.Refusal)
+	clients := newClients(deadlineListener{listener, headerTimeout}, s.MaxConns, s.TrustedProxies, s.AnswerMalformed)
 	server := NewHTTP(clients.limitRequests(withHeaderWriter(closeConnections(s.Handler, s.Draining))), s.Log)
 	if s.Certificate != nil {
 		enableTLS(server, s.Certificate, s.Log)

@@ -90,7 +90,7 @@ func serveFuzzed(f *testing.F) (address string) {
 	api := httpapi.New(config)
 	listener, err := listen("127.0.0.1:0", "--listen")
 	noError(f, err)
-	clients := &server.Server{Handler: api, Refusal: api.Refusal, MaxConns: server.MostConns(maxOpenFiles()), Draining: &health.draining, Log: log}
+	clients := &server.Server{Handler: api, AnswerMalformed: api.AnswerMalformed, MaxConns: server.MostConns(maxOpenFiles()), Draining: &health.draining, Log: log}
 	ctx, ended := f.Context(), make(chan error)
 	go func() { ended <- clients.Serve(ctx, listener) }()
 	f.Cleanup(func() { <-ended })

@@ -111,6 +111,68 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 	})
 }
 
+func TestABanHoldsOnEveryReplicaAtOnceUntilItIsLifted(t *testing.T) {
+	t.Parallel()
+	database, redis := testservice.Postgres(t), testservice.Redis(t)
+	replicas := startReplicas(t, 2, database, "--redis", redis)
+	secret := newKey(t, database)
+	all := keysOf(t, database)
+	id := all[slices.IndexFunc(all, func(k testservice.Key) bool { return k.Plan == "free" })].ID
+	ask := func(s *testservice.Instance, secret string) (code string, ends time.Time) {
+		t.Helper()
+		got, err := testservice.Request(s.URL, secret, "GET", "/v1/pets?limit=1", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Status == http.StatusOK {
+			return "", time.Time{}
+		}
+		wait, _ := strconv.Atoi(got.Header.Get("Retry-After"))
+		return testservice.Decode[struct{ Code string }](t, got.Body).Code, time.Now().Add(time.Duration(wait) * time.Second)
+	}
+	expectBan := func(s *testservice.Instance, secret string, end time.Time, where string) {
+		t.Helper()
+		code, ends := ask(s, secret)
+		if off := ends.Sub(end).Abs(); code != "key_banned" || off > 2*time.Second {
+			t.Errorf("%s the key gets %q until %v, want the ban until %v", where, code, ends, end)
+		}
+	}
+
+	code, end := "", time.Time{}
+	for i := 0; code != "key_banned"; i++ {
+		if i > 1000 {
+			t.Fatal("1,000 requests earned no ban")
+		}
+		if i%10 == 0 { // so that the replica that does not give the ban has just looked the key up
+			slices.Reverse(replicas)
+		}
+		code, end = ask(replicas[0], secret)
+	}
+	expectBan(replicas[1], secret, end, "on the other replica")
+
+	rotated, stderr, status := testservice.Run(t, "keys", "rotate", id, "--database", database)
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	expectBan(replicas[1], strings.TrimSpace(rotated), end, "after a rotation")
+	late := testservice.ServeRaced(t, "--database", database, "--redis", redis)
+	expectBan(late, secret, end, "on a replica that starts later")
+
+	if _, stderr, status := testservice.Run(t, "keys", "unban", id, "--database", database); status != 0 {
+		t.Fatal(stderr)
+	}
+	for lifted := time.Now(); time.Since(lifted) < 5*time.Second; time.Sleep(250 * time.Millisecond) {
+		for _, s := range replicas {
+			ask(s, secret) // the deadline also holds for a key in use
+		}
+	}
+	for i, s := range append(replicas, late) {
+		if code, _ := ask(s, secret); code == "key_banned" {
+			t.Errorf("5 seconds after the ban was lifted, the key is still banned on replica %d", i)
+		}
+	}
+}
+
 // newKey creates a key with the given arguments of petstore keys create.
 func newKey(t *testing.T, database string, args ...string) string {
 	t.Helper()

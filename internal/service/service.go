@@ -170,7 +170,7 @@ func (s *service) serveClients(ctx context.Context) error {
 	s.log.Info("serving", "address", localURL(s.listener, s.settings.tls != nil), "admin", s.admin, "connections", conns)
 	err := (&server.Server{
 		Handler:         s.api,
-		Refusal:         s.api.Refusal,
+		AnswerMalformed: s.api.AnswerMalformed,
 		Certificate:     s.settings.tls,
 		TrustedProxies:  s.settings.proxies,
 		MaxConns:        conns,

@@ -7,10 +7,10 @@ import (
 	"net/url"
 )
 
-// Refusal returns the complete HTTP/1 answer to bytes that net/http refused with that status before there was a request
+// AnswerMalformed returns the complete HTTP/1 answer to bytes that net/http refused with that status before there was a request
 // to handle. It is measured and logged like any other answer, but without a method and a path. It has the rate-limit
 // headers for the peer's address, but is not counted against the limit.
-func (a *API) Refusal(peer string, status int, message string) []byte {
+func (a *API) AnswerMalformed(peer string, status int, message string) []byte {
 	w := &responseBuffer{header: make(http.Header)}
 	r := &http.Request{URL: new(url.URL), Header: make(http.Header), Body: http.NoBody, RemoteAddr: peer}
 	x := newExchange(w, r, a.Now())
