@@ -18,8 +18,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// openFallback makes a Fallback for one test. It waits for Redis as long as a busy machine may need. If Redis can be
-// reached, the clock stands still.
+// openFallback creates a Fallback for one test. Its timeouts are long enough for a busy machine. If there is a Redis, the
+// clock stands still.
 func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback, *record) {
 	t.Helper()
 	log := &record{}
@@ -240,7 +240,7 @@ func TestRequestsDuringAPauseOfRedisAreCountedOnce(t *testing.T) {
 	}
 }
 
-// setTimeout changes how long requests wait for Redis from now on.
+// setTimeout changes how long later requests wait for Redis.
 func (f *Fallback) setTimeout(timeout time.Duration) {
 	f.timeout = timeout
 	f.lastContext.Store(nil)
@@ -330,7 +330,7 @@ func TestARedisThatNeverAnswersDelaysNobody(t *testing.T) {
 			}
 		})
 	}
-	all.Wait() // this would take minutes if each request waited for Redis
+	all.Wait() // if each request waited for Redis, Wait would take minutes
 	log.says(t, "level=WARN", "out of reach")
 }
 
@@ -358,8 +358,9 @@ func TestARedisThatCannotWriteIsOutOfReach(t *testing.T) {
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
 }
 
-// After a failover, open connections still lead to the old primary, which refuses to write as a replica. Only new ones lead
-// to the new primary. The replica must leave the old one even if it accepts writes at the next probe.
+// After a failover, open connections still lead to the old primary, which is now a replica and refuses writes. Only new
+// connections lead to the new primary. The Fallback must leave the old primary, even if the old primary accepts writes at
+// the next probe.
 func TestFallbackFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
 	old, fresh := testservice.StartRedis(t), testservice.StartRedis(t)
 	link := testservice.StartLink(t, old.Address)
@@ -473,7 +474,8 @@ func (r *record) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// says fails the test unless the log has one line for each pair of words, in this order, and each line contains its pair.
+// The method says fails the test unless the log has exactly one line for each pair of words, in this order. Each line must
+// contain both words of its pair.
 func (r *record) says(t *testing.T, words ...string) {
 	t.Helper()
 	lines := func() []string {

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// history is a model of the policy: it keeps every request and counts all of them for each decision.
+// history is a simple model of the policy. It keeps every request, and counts all requests again for each decision.
 type history struct{ passed, refused []moment }
 
 // moment is the minute and the day in which a request counts.
@@ -66,9 +66,10 @@ func (h *history) take(ask petstore.Ask, clock time.Time) petstore.Decision {
 	return d
 }
 
-// asOf returns the history when the clock shows now, and the moment in which a request then counts. That moment is the
-// latest of the history if it is in the next minute. If the latest is further ahead, its day becomes the day of now, and
-// its minutes have ended.
+// asOf returns the history as the policy counts it at the time now, and the moment in which a new request counts. If the
+// latest request of the history is in the minute after now, a new request counts in the same moment as that request. If the
+// latest request is further ahead, the clock has stepped back. Then the requests of the latest day count for the day of
+// now, and for no minute.
 func (h *history) asOf(now moment) (history, moment) {
 	all := slices.Concat(h.passed, h.refused)
 	if len(all) == 0 {
@@ -123,7 +124,8 @@ func TestPolicyDecidesLikeAModelThatKeepsEveryRequest(t *testing.T) {
 	})
 }
 
-// walk is a random sequence of requests of one subject under a random clock, which steps back at most by back.
+// walk is a random sequence of requests from one subject, with a random clock. The clock steps back by at most the duration
+// in the field back.
 type walk struct {
 	now, latest time.Time
 	back        time.Duration
@@ -152,7 +154,7 @@ func (w *walk) step(by time.Duration) {
 	}
 }
 
-// next returns the next request. Sometimes it first moves the clock.
+// next returns the next request. Sometimes it moves the clock before that.
 func (w *walk) next(t *rapid.T) petstore.Ask {
 	ask := petstore.Ask{Subject: "subject", Limits: w.limits}
 	switch rapid.IntRange(0, 24).Draw(t, "kind") {
