@@ -14,7 +14,7 @@ import (
 	"petstore/internal/model"
 )
 
-// worker sends one request after the other and records them.
+// worker sends one request after the other, and records them.
 type worker struct {
 	load    Load
 	id      int
@@ -23,9 +23,9 @@ type worker struct {
 	known   *known
 	random  *rand.Rand
 	named   int
-	backoff time.Duration  // after a request that was not answered
-	next    string         // the page after one that was already read
-	again   model.Exchange // an idempotent request that may be sent again
+	backoff time.Duration  // the pause after a request without an answer
+	next    string         // the page after the last page that was read
+	again   model.Exchange // an idempotent request that the worker may repeat
 }
 
 const (
@@ -34,10 +34,10 @@ const (
 	longBackoff   = time.Second
 )
 
-// kept are the headers of an answer that a history keeps.
+// The variable kept lists the answer headers that the history records.
 var kept = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Idempotency-Replayed", "Link"}
 
-// send sends a request once, records the answer, and rests after a failure. It finishes the request even if ctx ends.
+// send sends a request once, records the answer, and pauses after a failure. It finishes the request even if ctx ends.
 func (w *worker) send(ctx context.Context, e model.Exchange) model.Exchange {
 	e.Status, e.Header, e.Answer = model.NoAnswer, nil, nil
 	e.Called = w.history.Now()
@@ -60,7 +60,7 @@ func (w *worker) send(ctx context.Context, e model.Exchange) model.Exchange {
 	return e
 }
 
-// insist sends a request until the store has decided on it. Repeating the request must do no harm.
+// insist repeats a request until the store has decided on it. The request must be safe to repeat.
 func (w *worker) insist(ctx context.Context, e model.Exchange) model.Exchange {
 	for {
 		e = w.send(ctx, e)
@@ -82,7 +82,7 @@ func (w *worker) exchange(ctx context.Context, e *model.Exchange) error {
 	if err != nil {
 		return err
 	}
-	r.GetBody = nil // otherwise the transport repeats a request with an Idempotency-Key, unseen, when its connection breaks
+	r.GetBody = nil // otherwise the transport silently repeats a request with an Idempotency-Key when its connection breaks
 	r.Header.Set("Authorization", "Bearer "+w.load.Keys[e.Key])
 	if len(e.Body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
