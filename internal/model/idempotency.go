@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// usedKey is a request that has used its Idempotency-Key, and its answer, which is empty while nobody knows it.
+// usedKey is a request that has used its Idempotency-Key, and the answer to the request. The answer is empty while nobody
+// knows it.
 type usedKey struct {
 	owner, key         string
 	method, path, body string
@@ -13,11 +14,11 @@ type usedKey struct {
 	answer             string
 }
 
-// keyLifetime is how long an Idempotency-Key is remembered.
+// keyLifetime is how long the store remembers an Idempotency-Key.
 const keyLifetime = 24 * time.Hour
 
-// once makes an operation honor its Idempotency-Key: a request that is repeated is done only once. A refused request does
-// not use its key.
+// The function once makes an operation honor its Idempotency-Key: the store does a repeated request only once. A refused
+// request does not use its key.
 func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcome {
 	return func(s State, op *Operation) []outcome {
 		now := usedKey{op.Key, op.IdempotencyKey, op.Method, op.Path, string(op.Body), op.Called, string(op.Answer)}

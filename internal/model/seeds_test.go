@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// seed is a script in words: the name of each step and its seven other bytes.
+// seed is a readable script. Each step has a name and up to seven bytes.
 type seed struct {
 	steps []happening
 	raw   string
@@ -22,8 +22,8 @@ func (s seed) script() (script []byte) {
 	return script
 }
 
-// seeds are scripts that a fuzzer would hardly find by itself. The bytes of a step are: the API key, the id or
-// Idempotency-Key, three choices, the Content-Type, and the line of raw.
+// seeds are scripts that a fuzzer would hardly find by itself. The bytes of a step select the API key, the id or
+// Idempotency-Key, three values, the Content-Type, and the line of raw.
 var seeds = []seed{
 	{steps: []happening{
 		{"createPet", nil}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{2, 1, 1, 1, 3}}, {"createPet", []byte{0, 1, 2, 2, 2}},
