@@ -11,8 +11,8 @@ import (
 
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// told returns the feedback of an answer. All times are in seconds after noon: the answer arrives at arrives, the service
-// dates it at date, and its window ends at reset.
+// told returns the feedback of an answer. All times are in seconds after noon: the client gets the answer at the time
+// arrives, the Date header says date, and the window ends at reset.
 func told(arrives, status, date, limit, remaining, reset int) feedback {
 	header := http.Header{"Date": {noon.Add(time.Duration(date) * time.Second).Format(http.TimeFormat)}}
 	header.Set("X-RateLimit-Limit", strconv.Itoa(limit))
