@@ -132,7 +132,7 @@ func TestAddressBeyondItsLimitCostsNoQuery(t *testing.T) {
 	s.get(fresh, "/v1/pets").is(t, 200, "")
 }
 
-// turningLimiter is a limiter for which a minute passes during every peek.
+// turningLimiter is a limiter with a clock that moves by a minute at every peek.
 type turningLimiter struct {
 	petstore.Limiter
 	clock *clock

@@ -7,9 +7,9 @@ import (
 	"net/url"
 )
 
-// Refusal returns the complete HTTP/1 answer to bytes that net/http refused with that status before there was a request
-// to handle. It is measured and logged like any other answer, but without a method and a path. It has the rate-limit
-// headers for the peer's address, but is not counted against the limit.
+// Refusal returns the complete HTTP/1 answer to bytes that net/http refused with that status before there was a request to
+// handle. The API measures and logs this answer like any other, but without a method and a path. The answer has the
+// rate-limit headers for the peer's address, but does not count against the limit.
 func (a *API) Refusal(peer string, status int, message string) []byte {
 	w := &responseBuffer{header: make(http.Header)}
 	r := &http.Request{URL: new(url.URL), Header: make(http.Header), Body: http.NoBody, RemoteAddr: peer}
@@ -19,7 +19,7 @@ func (a *API) Refusal(peer string, status int, message string) []byte {
 			return err
 		}
 		e := refusal{code: badRequest, message: message}
-		x.set("Cache-Control", "no-store") // the path may have been one under /v1
+		x.set("Cache-Control", "no-store") // the path may have been under /v1
 		x.respond(status, buildString(func(b []byte) []byte { return appendError(b, e, status) }))
 		x.send()
 		return nil
