@@ -64,7 +64,7 @@ func TestStalledBodiesTakeOnlyTheirOwnersShare(t *testing.T) {
 		return conn
 	}
 	conns := []io.Closer{stall()}
-	waitForMetric(t, metrics, "petstore_body_bytes", share-4<<10) // a buffer of 128 KiB for the 64 KiB that arrived, of which 4 KiB are free
+	waitForMetric(t, metrics, "petstore_body_bytes", share-4<<10) // a buffer of 128 KiB, of which 4 KiB are free
 	for range stalled - 1 {
 		conns = append(conns, stall())
 	}

@@ -33,7 +33,7 @@ type exchange struct {
 	address       string
 	body          []byte
 	idempotency   *petstore.Idempotency // nil if the request has no Idempotency-Key
-	bodyTaken     int64                 // the bytes that the body has taken from the budget
+	bodyTaken     int64                 // whether a read of the body has begun, which sends 100 Continue to the client
 	bodyRequested bool                  // whether a read of the body has begun, which makes a client that expects 100 Continue send it
 
 	retryAfter int64 // the seconds until the client may try again, if the limiter refused the request
