@@ -1,4 +1,4 @@
-// Finds out whether the key may write. Until then, the style sheet hides every control that writes.
+// Until the page knows that the key may write, the style sheet hides every control that writes.
 
 import { apiKey } from "./shared-api.js";
 import { updatePet } from "./desk-operations.js";
@@ -6,9 +6,8 @@ import { updatePet } from "./desk-operations.js";
 const root = document.documentElement;
 
 /**
- * Finds out whether the key may write, by sending an empty patch. No operation tells what a key may do. An empty patch changes
- * nothing, and the server refuses it with 403 if the key is read-only. The patch costs one request each time the page is
- * opened. In an empty store, the page sends the patch to animal 0, which cannot exist.
+ * Finds out whether the key may write, with an empty patch. It changes nothing, but the server refuses it with 403 if the
+ * key is read-only. In an empty store, the patch is for animal 0, which cannot exist.
  */
 export async function learnAccess(animalId = 0) {
   if (root.dataset.access) return;

@@ -86,7 +86,7 @@ async function submit(done) {
   }
 }
 
-// An edit sends only the changed fields, so that the changes that other people made to other fields stay.
+// An edit sends only the changed fields, so that other people's changes to other fields stay.
 async function store(signal) {
   const { name, categoryId, status } = typed();
   const number = () => categoryNumber(categoryId, signal, /\P{White_Space}/u.test(name)); // without a name the server refuses the animal

@@ -71,7 +71,7 @@ export function say(text) {
 /** Calls back with the server's message whenever the server refuses the key. */
 export const onRefusedKey = (callback) => document.addEventListener("refused-key", ({ detail }) => callback(detail));
 
-/** Shows an error, with the server's message if there is one, and with a button that retries. Returns what say returns. */
+/** Shows an error with the server's message, if there is one, and a button that retries. Returns what say returns. */
 export function explain(error, again, lost = "Check the connection. Nothing is lost; this page waits.") {
   if (error instanceof Unreachable) {
     return notice.say("The store cannot be reached", lost, again && "Try again", again);

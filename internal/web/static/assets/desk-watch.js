@@ -17,11 +17,10 @@ limits.addEventListener("limits", ({ detail }) => {
 });
 
 /**
- * How long to pause between polls if a poll takes cost requests. Polls may use at most half of the requests left in the
- * minute and half of those left in the day. The server reports only the window with fewer requests left. While that window
- * is the minute, this function estimates the requests left in the day: the daily limit of the plan minus the requests of
- * this page. If no plan has this limit per minute, the estimate uses a daily limit of 16 times as much, the lowest ratio of
- * any plan.
+ * How long to pause between polls if a poll takes cost requests. Polls use at most half of the requests left in the minute
+ * and in the day. The server reports only the window with fewer requests left. While that is the minute, an estimate stands
+ * for the day: the daily limit of the plan minus the requests of this page. For an unknown plan, the daily limit is taken to
+ * be 16 times the limit per minute, the lowest ratio of any plan.
  */
 export function pauseFor(cost, { limit, remaining, reset, now }, used) {
   const within = (end, left) => Math.min((2 * cost * (end - now)) / Math.max(left, 1), end - now + 1000, day);
