@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// gatedQuery is a query function. Each query waits until the test releases it and answers with its number.
+// gatedQuery is a query function for tests. Each query waits until the test releases it. The answer is the number of the
+// query.
 type gatedQuery struct {
 	started int
 	gate    chan func(n int) (int, error)
