@@ -15,7 +15,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// hangingStorage answers no Ping until it is released, even if the context of the Ping ends.
+// hangingStorage does not answer a Ping until the test releases it, even if the context of the Ping ends.
 type hangingStorage struct {
 	petstore.Storage
 	pings    atomic.Int64
