@@ -85,7 +85,7 @@ func run(args []string) error {
 	defer b.close()
 	b.run.Command = "go -C bench run ."
 	flags.Visit(func(f *flag.Flag) {
-		if f.Name != "dir" { // leaves out dir, because a local path does not belong on the page
+		if f.Name != "dir" { // a local path does not belong on the page
 			b.run.Command += strings.TrimSuffix(fmt.Sprintf(" -%s=%s", f.Name, f.Value), "=true")
 		}
 	})

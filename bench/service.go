@@ -31,7 +31,7 @@ type service struct {
 	log                string              // the file with the service's standard output and standard error
 	user               *syscall.Credential // the user as whom the service runs; nil for the user who runs the bench
 	exited             chan struct{}
-	pids               []int // the processes to measure: the service's own, or those behind a balancer
+	pids               []int // the processes to measure: its own, or the replicas behind a balancer
 	stores             []int // the processes of the stores that the service uses
 	lines              lines
 	rows               int64 // the number of animals in the service, where growth is measured

@@ -192,7 +192,7 @@ func (b *bench) gin() (*service, error) {
 }
 
 func (b *bench) pocketBase() (*service, error) {
-	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "{%015d}" // ids have 15 characters
+	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "{%015d}" // PocketBase ids have 15 characters
 	s := b.newPeer("pocketbase", "PocketBase", newLines(
 		load.NewRequest(http.MethodGet, records+pages, "", "", http.StatusOK),
 		load.NewRequest(http.MethodGet, records+pages+"&filter=id%3C%27"+padded+"%27", "", "", http.StatusOK).Each(pageSize+1, rows),

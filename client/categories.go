@@ -14,8 +14,8 @@ type Category struct {
 
 // CategoryQuery selects a page of categories.
 type CategoryQuery struct {
-	Limit  int    // categories per page, up to 100; if zero, ListCategories uses 20 and Categories 100
-	Cursor string // the Next of the page before, or empty for the first page
+	Limit  int    // the number of categories per page, up to 100; if zero, ListCategories uses 20 and Categories 100
+	Cursor string // the value of Next in the page before; empty for the first page
 }
 
 func (q CategoryQuery) encode() string { return paging(q.Limit, q.Cursor).Encode() }

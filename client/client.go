@@ -19,7 +19,7 @@ import (
 // Client, because only a shared Client knows how many requests the key has left.
 type Client struct {
 	settings
-	base string // ends in /v1
+	base string // the address of the API, which ends in /v1
 	// authorize adds the key to a request. Only this function knows the key, so printing a Client never shows it.
 	authorize func(*http.Request)
 	gate      *gate

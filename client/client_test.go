@@ -16,7 +16,7 @@ import (
 )
 
 func TestFindPetRejectsAnotherAnimalFromAnOlderService(t *testing.T) {
-	newest := line{status: 200, body: "[" + biscuit.body + "]"} // an old service, which ignores the parameter id
+	newest := line{status: 200, body: "[" + biscuit.body + "]"} // the answer of an old service, which ignores the parameter id
 	if found, err := playing(t, &script{lines: []line{newest}}).FindPet(t.Context(), 7); err == nil {
 		t.Errorf("got %+v for animal 7", found)
 	}
@@ -156,7 +156,7 @@ func (f *flood) RoundTrip(*http.Request) (*http.Response, error) {
 
 func (f *flood) Read(p []byte) (int, error) {
 	if f.read > 64<<20 {
-		return 0, io.EOF // ends the answer, so that a client without a bound fails the test before it fills the memory
+		return 0, io.EOF // ends the answer, so that an unbounded client fails instead of filling the memory
 	}
 	f.read += len(p)
 	return len(p), nil

@@ -31,7 +31,7 @@ type gate struct {
 // window is what the gate knows about the limits. After the time end, the gate knows nothing.
 type window struct {
 	Limits
-	end    time.Time // when the window ends by the clock of this machine
+	end    time.Time // the time when the window ends, by the clock of this machine
 	banned bool
 }
 
@@ -47,7 +47,7 @@ type waiter struct {
 	err       error
 	deadline  time.Time     // the deadline of the request's context; zero if there is none
 	held      chan struct{} // gets a value when the window is used up
-	heldEpoch int           // the epoch in which held last got a value
+	heldEpoch int           // the window, by its epoch, for which held last got a value
 }
 
 // gateClosed is the reason why the gate does not admit a request.
@@ -220,7 +220,7 @@ type feedback struct {
 	window
 	limited bool // whether the answer named the limits
 	refused bool // whether the answer was 429
-	lost    bool // whether the service may have counted the request without an answer that says so
+	lost    bool // whether the service may have counted the request, although no answer says so
 }
 
 // learn updates the window from feedback. Of all answers in a window, the answer with the lowest Remaining is right, because
@@ -231,13 +231,13 @@ func (g *gate) learn(p pass, n feedback, now time.Time) {
 	known := &g.window
 	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)
 	switch {
-	case n.lost && known.Remaining == 1: // the last request may or may not be used, so ask again
+	case n.lost && known.Remaining == 1: // the last request of the window may be used or not, so the gate must ask again
 		known.Remaining, known.end = 0, now
 		g.epoch++
 	case n.lost:
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
-	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the known ban lasts longer than this refusal
+	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the ban that the gate knows lasts longer
 	case n.refused && !n.limited: // the refusal comes from a proxy, which knows no limits
 		g.window = window{Limits: Limits{Reset: known.Reset}, end: n.end, banned: n.banned}
 		g.epoch++

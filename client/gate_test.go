@@ -109,7 +109,7 @@ func TestRequestsWaitForTheResetByTheClockOfTheService(t *testing.T) {
 
 func TestACallFailsAtOnceIfTheUsedUpWindowLastsTooLong(t *testing.T) {
 	cases := map[string]struct {
-		left     time.Duration // how much of the window is left
+		left     time.Duration // the time left in the window
 		deadline time.Duration
 		options  []client.Option
 	}{
@@ -152,7 +152,7 @@ func TestACallFailsAtOnceIfTheUsedUpWindowLastsTooLong(t *testing.T) {
 
 func TestALargerPlanOpensTheGateAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &window{limit: 1000, remaining: 5, reset: time.Now().Add(10 * time.Hour)} // nearly used up, as late on a busy day
+		w := &window{limit: 1000, remaining: 5, reset: time.Now().Add(10 * time.Hour)} // few requests left, as late on a busy day
 		store := w.client(t)
 		callAtOnce(t.Context(), store, 2)
 		w.limit, w.remaining, w.reset = 100_000, 100_000, time.Now().Add(time.Minute)

@@ -21,7 +21,7 @@ type Meta struct {
 	RequestID string // identifies the request in the logs of the service
 	Limits    Limits
 	Attempts  int  // the number of times the request was sent
-	Replayed  bool // whether the answer repeats that of an earlier call with the same idempotency key
+	Replayed  bool // whether the answer is that of an earlier call with the same idempotency key
 }
 
 func (m *Meta) read(res *http.Response) {

@@ -34,7 +34,7 @@ type Order struct {
 type NewOrder struct {
 	PetID     int64
 	Reference string        // the client's own name for the order, if any
-	Hold      time.Duration // in whole seconds, from a minute to 30 days; if zero, the service chooses, usually 72 hours
+	Hold      time.Duration // how long to hold the animal, in whole seconds, from a minute to 30 days; if zero, usually 72 hours
 }
 
 type newOrder struct {
@@ -48,9 +48,9 @@ func (n newOrder) texts() []string { return []string{n.Reference} }
 // OrderQuery selects orders. A field that is zero or nil does not restrict the selection.
 type OrderQuery struct {
 	Status OrderStatus
-	PetID  *int64 // only orders of the animal with this id
-	Limit  int    // orders per page, up to 100; if zero, ListOrders uses 20 and Orders 100
-	Cursor string // the Next of the page before, or empty for the first page
+	PetID  *int64 // selects the orders for the animal with this id
+	Limit  int    // the number of orders per page, up to 100; if zero, ListOrders uses 20 and Orders 100
+	Cursor string // the value of Next in the page before; empty for the first page
 }
 
 func (q OrderQuery) encode() string {
@@ -91,7 +91,7 @@ func (c *Client) GetOrder(ctx context.Context, id int64, options ...CallOption) 
 
 // OrderPatch says what to change about an order. A nil field stays as it is.
 type OrderPatch struct {
-	Reference *string        // the empty string removes the reference; a closed order can change it too
+	Reference *string        // the new reference, even of a closed order; the empty string removes the reference
 	Hold      *time.Duration // how long to hold the animal from now, in whole seconds, from a minute to 30 days
 }
 

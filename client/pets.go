@@ -53,9 +53,9 @@ func (p PetPatch) texts() (texts []string) {
 // PetQuery selects animals. A field that is zero or nil does not restrict the selection.
 type PetQuery struct {
 	Status PetStatus
-	ID     *int64 // only the animal with this id, if there is one
-	Limit  int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
-	Cursor string // the Next of the page before, or empty for the first page
+	ID     *int64 // selects the animal with this id, if there is one
+	Limit  int    // the number of animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
+	Cursor string // the value of Next in the page before; empty for the first page
 }
 
 func (q PetQuery) encode() string {

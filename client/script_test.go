@@ -26,7 +26,7 @@ type script struct {
 // line is one answer, or an error in place of an answer.
 type line struct {
 	status  int
-	headers []string // "Name: value"
+	headers []string // lines of the form "Name: value"
 	body    string
 	err     error
 	proxy   bool // whether the answer comes from a proxy, which knows no limits

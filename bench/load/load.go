@@ -55,7 +55,7 @@ func (r Result) PerRequest(d time.Duration) float64 {
 // meter counts the answers since the last result.
 type meter struct {
 	latencies *hdrhistogram.Histogram
-	failed    int64  // the number of failures, including those during the warm-up
+	failed    int64  // the number of failures, warm-up included
 	failure   string // the first failure
 }
 

@@ -25,12 +25,12 @@ type question struct {
 type generator struct {
 	meter
 	job       Job
-	kinds     []*Request // each request as many times as its Share says
+	kinds     []*Request // each request, repeated as often as its Share says
 	random    *rand.Rand
 	epoll     int
 	clients   map[int32]*connection
 	free      []*connection // connections without a request in flight
-	followUps []question    // requests that answers have led to
+	followUps []question    // the requests that follow answers and are not sent yet
 
 	from, until, due time.Time // due is the time when the next request is due, at a fixed rate
 	err              error     // the reason why the load cannot continue
@@ -55,7 +55,7 @@ func Run(job Job, each func(Result)) (err error) {
 	}
 	g.run(each)
 	if job.Every > 0 {
-		time.Sleep(time.Second) // keeps the clients connected for a caller that examines the server at the last result
+		time.Sleep(time.Second) // lets a caller that gets the last result find its clients still connected
 	}
 	for _, c := range g.clients {
 		c.file.Close()
@@ -69,7 +69,7 @@ func (g *generator) connect() error {
 		return err
 	}
 	defer conn.Close()
-	file, err := conn.(*net.TCPConn).File() // a copy of the connection that Go's own poller ignores
+	file, err := conn.(*net.TCPConn).File() // a second handle, which Go's own poller ignores
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (g *generator) serve() {
 	if wait < time.Millisecond { // epoll_wait has a resolution of a millisecond
 		ready := []unix.PollFd{{Fd: int32(g.epoll), Events: unix.POLLIN}}
 		timeout := unix.NsecToTimespec(int64(wait))
-		_, _ = unix.Ppoll(ready, &timeout, nil) // if this fails, epoll_wait reports it
+		_, _ = unix.Ppoll(ready, &timeout, nil) // if Ppoll fails, epoll_wait reports the error
 	}
 	var events [128]syscall.EpollEvent
 	n, err := syscall.EpollWait(g.epoll, events[:], int(wait.Milliseconds()))
@@ -203,7 +203,7 @@ func (g *generator) answered(c *connection, now time.Time) {
 	}
 	counted := now
 	if g.job.Rate > 0 {
-		counted = c.due // even if the answer is late
+		counted = c.due // the time when the request was due, even if the answer is late
 	}
 	if !counted.Before(g.from) && counted.Before(g.until) {
 		g.add(now.Sub(c.due))

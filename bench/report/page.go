@@ -144,7 +144,7 @@ func (r *Run) Table(name, line string) (cells []Cell) {
 			cells = append(cells, r.Cell(s.Key))
 		}
 	}
-	if name == "rate" { // the bench measures subjects in turn, but the table shows one after the other
+	if name == "rate" { // the bench alternates between subjects, but the table groups by subject
 		slices.SortStableFunc(cells, func(a, b Cell) int { return r.place(a.ID) - r.place(b.ID) })
 	}
 	return cells
@@ -177,7 +177,7 @@ func (r *Run) Requests() (n int64) {
 type need struct {
 	Replicas                  int
 	Throughput                int64
-	Postgres, Redis, Balancer float64 // the number of processors
+	Postgres, Redis, Balancer float64 // the number of processors that each needs
 	Connections               int
 }
 
@@ -194,7 +194,7 @@ func (r *Run) Needs() (needs []need) {
 	most := measured[len(measured)-1]
 	of := func(part string) float64 { return most.Of(part).Median() }
 	for _, n := range []int{3, 10, 100} {
-		all := float64(n) / of("cpu") // the requests in a microsecond
+		all := float64(n) / of("cpu") // the requests of n replicas in a microsecond
 		needs = append(needs, need{n, int64(all * 1e6), all * of("postgres"), all * of("redis"), all * of("haproxy"), n * poolSize})
 	}
 	return needs

@@ -127,7 +127,7 @@ func TestVerdictsTellGrowthFromFluctuation(t *testing.T) {
 	for i := range 360 {
 		f := Figures{float64(100 + i%7), float64(10 + i/10), float64(6 + i/200), float64(min(10+i, 90)), 5}
 		if i%5 == 0 {
-			f[2] = 7 // a figure that begins at its upper bound
+			f[2] = 7 // the third figure begins at its upper bound
 		}
 		if i == 350 {
 			f[4] = 60_000

@@ -35,14 +35,14 @@ type Run struct {
 type Machine struct {
 	Processor, System, Go, FileSystem string
 	Processors                        int
-	Memory                            uint64        // in bytes
+	Memory                            uint64        // the memory in bytes
 	Sync                              time.Duration // the time to make 4 kB durable
 }
 
 // Settings are the settings of a run.
 type Settings struct {
 	Rounds                   int
-	Duration, Warmup, Steady time.Duration // lengths of a measurement, of its warm-up, and of one at a constant rate
+	Duration, Warmup, Steady time.Duration // the lengths of a measurement, its warm-up, and a measurement at a constant rate
 	Connections, Replicas    []int
 	Rows                     int64
 	Growth                   []int64   // the numbers of rows to compare
@@ -53,7 +53,7 @@ type Settings struct {
 type Subject struct {
 	ID, Name string
 	Detail   string // the version, the settings and the durability
-	Peer     bool   `json:",omitempty"` // whether the service is not ours, or is what others would write
+	Peer     bool   `json:",omitempty"` // whether the service is made by others, or as others would make it
 }
 
 // The ids of the subjects that the pages name.
@@ -243,8 +243,8 @@ func (r *Run) Ratio(key Key) Figures {
 	return r.against(key, other)
 }
 
-// Wrong counts wrong answers and returns the first of them. It counts either the answers of peers or those of all other
-// subjects.
+// Wrong counts wrong answers and returns the first of them. It counts either the answers of peers or the answers of all
+// other subjects.
 func (r *Run) Wrong(peers bool) (wrong struct {
 	Answers int64
 	First   string

@@ -20,7 +20,7 @@ func (c *completionCmd) Run(command *kong.Context, con *terminal.Console) error 
 // step is a command that the user has typed, and the words that may follow the command.
 type step struct {
 	Path  string // the command, such as "keys create"
-	Typed string // the text that the scripts match: "keys create", or " keys" with a space for a first word
+	Typed string // the command as the scripts match it: "keys create", or " keys" for a single word
 	Words []word
 }
 

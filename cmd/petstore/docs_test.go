@@ -141,7 +141,7 @@ func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 				if file = code[1]; names[file] == nil {
 					t.Errorf("there is no file %s", file)
 				}
-			case file == "": // the word stands in the question, before any file
+			case file == "": // the word belongs to the question, which comes before the file
 			case slices.Contains(names[file], code[1]):
 				found++
 			default:

@@ -47,7 +47,7 @@ func withVariable(value *kong.Value) string {
 	return value.Help + " ($" + variable(value.Flag) + ")"
 }
 
-// variables sets those flags from the environment that the command line does not set.
+// variables sets flags from the environment, except flags that the command line sets.
 type variables struct {
 	getenv func(string) string
 	used   map[string]bool // the flags that an environment variable has set, such as --listen
@@ -74,7 +74,7 @@ func (v variables) nameVariables(err error) error {
 }
 
 var (
-	// clientVariables match the environment variables for commands that call a server, and those for tests.
+	// clientVariables match the environment variables for commands that call a server, and the variables for tests.
 	clientVariables = regexp.MustCompile(`^PETSTORE_(API_KEY|SERVER|PROFILE|TEST_\w*)=`)
 	// kubernetesVariables match the environment variables that Kubernetes sets for services whose names begin with petstore.
 	kubernetesVariables = regexp.MustCompile(`^PETSTORE_(\w+_)?(SERVICE_(HOST|PORT\w*)=|PORT_\d+_|PORT=\w+://)`)

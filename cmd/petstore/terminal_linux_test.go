@@ -256,7 +256,7 @@ func TestAWaitForTheRateLimitIsShownAndCanBeInterrupted(t *testing.T) {
 	if got, err := testservice.Request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.Status != 200 {
 		t.Fatal(got, err)
 	}
-	list := runAtTerminal(t, 80, env, "pets", "list") // two requests, so it has to wait even if a new minute begins
+	list := runAtTerminal(t, 80, env, "pets", "list") // needs two requests, so it waits even if a new minute begins
 	list.sees(t, " s for the rate limit.")
 	list.types("\x03")
 	if status, screen := list.wait(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {

@@ -20,7 +20,7 @@ type Grouped[K comparable, V any] struct {
 }
 
 type group[V any] struct {
-	joined int   // the number of requests that have joined, including those that left
+	joined int   // the number of requests that have joined, even if they left later
 	left   []int // the places of the requests that left before the call began
 	called bool  // whether the call has begun; after that, no request leaves or joins
 	value  V

@@ -136,7 +136,7 @@ func TestPrintedPagesHaveNoButtons(t *testing.T) {
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
 	const buttons = `[...document.querySelectorAll("button, .filter, input, footer")].filter(e => e.checkVisibility()).length`
 	page.Media("print", "prefers-color-scheme", "dark")
-	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // even in dark mode
+	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // the colors of paper, even in dark mode
 	page.Open(s.URL + "/?animal=59")
 	page.Wait(`document.getElementById("order-end").innerText.includes("The hold ends") && ` + buttons + ` === 0`)
 }

@@ -71,7 +71,7 @@ func TestPetstoreOpenSignsInAtTheDesk(t *testing.T) {
 		_, err := os.Stat(seen)
 		return err == nil
 	})
-	command.Process.Signal(os.Interrupt) // ends the command early; otherwise it waits for the browser to read the file
+	command.Process.Signal(os.Interrupt) // ends the command, which would wait for the browser to read the file
 	if err := command.Wait(); err != nil || said.String() != "Opening "+s.URL+"/ in the browser.\n" {
 		t.Errorf("petstore open: %v, %s", err, said)
 	}
@@ -164,7 +164,7 @@ func TestAKeyThatMayNoLongerWriteGetsAMessage(t *testing.T) {
 	add(t, s, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Wait(isAvailable)
-	testservice.Eval[bool](page, `(sessionStorage.setItem("petstore-api-key", "`+reader+`"), true)`) // as another tab would
+	testservice.Eval[bool](page, `(sessionStorage.setItem("petstore-api-key", "`+reader+`"), true)`) // changes the key as another tab would
 	page.Click(act("adopt"))
 	page.Wait(is("Available") + ` && notice.innerText.includes("may only read")`)
 }

@@ -237,7 +237,7 @@ func TestAnEmptyKeyInTheReferenceDoesNotEraseTheStoredOne(t *testing.T) {
 	page.Click("#operation-listPets .try > summary")
 	page.Fill("#operation-listPets .key", "")
 	page.Click("#operation-listPets .try .primary")
-	page.Wait(`document.querySelector("#operation-listPets .try").innerText.includes("401")`) // the page sends the empty key
+	page.Wait(`document.querySelector("#operation-listPets .try").innerText.includes("401")`) // the page has sent the empty key
 }
 
 func TestErrorsOfFieldsAreAnnouncedToScreenReaders(t *testing.T) {

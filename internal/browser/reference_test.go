@@ -94,7 +94,7 @@ func TestSamplesAreCopiedInTheChosenLanguage(t *testing.T) {
 	page := reference(t, s, "")
 	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async (text) => { window.copied = text; }, true)`)
 	page.Click("#operation-createPet .copy")
-	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // not localhost:8080
+	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // the sample has the server's address
 	page.Wait(`document.querySelector("#operation-createPet .copy").innerText.startsWith("Copied") && said.textContent === "Copied"`)
 
 	page.Click("#operation-createPet .languages label:nth-of-type(4)")
@@ -168,7 +168,7 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 	page.Size(375, 900)
 	page.Accessible("the reference on a phone")
 	page.Scheme("dark")
-	page.Wait(`document.getAnimations().length === 0`) // the colors change gradually
+	page.Wait(`document.getAnimations().length === 0`) // waits for the end of the color change
 	page.Legible("the reference in the dark")          // only the colors differ in dark mode
 	page.Click(".open-menu")
 	page.Accessible("the contents on a phone")

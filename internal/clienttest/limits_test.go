@@ -100,7 +100,7 @@ func TestAFailedKeyLookupLeadsToNo429(t *testing.T) {
 			group.Wait()
 		}
 		ask(50)
-		time.Sleep(5 * time.Second) // after this time, the service looks up the key again
+		time.Sleep(5 * time.Second) // waits until the service looks up the key again
 		storage.next.Store(true)
 		ask(128)
 		if counted.statuses[503] == 0 || counted.statuses[429] > 0 {

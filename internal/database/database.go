@@ -26,9 +26,9 @@ type UnusedRedis struct {
 
 // Purpose says what a command does with the storage, and how it may change the schema.
 type Purpose struct {
-	alone   bool // if the storage is a file, no server may use it at the same time
-	create  bool // the command may create a missing file, and the schema in an empty storage
-	migrate bool // the command may migrate an older schema; an empty PostgreSQL database counts as older
+	alone   bool // whether the storage, if it is a file, must have no server that uses it
+	create  bool // whether the command may create a missing file, and the schema in an empty storage
+	migrate bool // whether the command may migrate an older schema; an empty PostgreSQL database counts as older
 }
 
 // The purposes for which commands open a storage. An import and a copy open it with ToFill.

@@ -62,7 +62,7 @@ func (f Flags) Describe() string {
 func CheckPassword(flag, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil // the code that opens the URL refuses it
+		return nil // the code that opens the URL will refuse it
 	}
 	_, rest, _ := strings.Cut(address, "//")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {

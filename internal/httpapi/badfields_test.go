@@ -74,7 +74,7 @@ var badFields = map[string][]struct{ body, says string }{
 		{`{"petId":1,"holdSeconds":2592001}`, "holdSeconds " + seconds},
 		{`{"petId":1,"holdSeconds":9223372036854775807}`, "holdSeconds " + seconds},
 		{`{"petId":1,"holdSeconds":1e999999999}`, "holdSeconds " + seconds},
-		{`{"petId":1,"holdSeconds":18446744073709551676}`, "holdSeconds " + seconds}, // would overflow to 60
+		{`{"petId":1,"holdSeconds":18446744073709551676}`, "holdSeconds " + seconds}, // 2^64 + 60, which would overflow to 60
 	},
 }
 

@@ -88,7 +88,7 @@ func TestFutureDatedBanIsLifted(t *testing.T) {
 	s.send(ask).is(t, 429, "key_banned")
 
 	s.clock.step(-time.Hour)
-	for range 70 { // beyond the time of the future-dated ban
+	for range 70 { // passes the time of the future-dated ban
 		s.send(ask).is(t, 200, "")
 		s.clock.step(time.Minute)
 	}

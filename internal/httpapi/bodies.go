@@ -57,7 +57,7 @@ var newOrderBody = shape[petstore.NewOrder]{"petId", strictjson.Shape[petstore.N
 var orderPatchBody = shape[petstore.OrderPatch]{"what is to change: reference or holdSeconds", strictjson.Shape[petstore.OrderPatch]{
 	strictjson.Optional("reference", func(o *petstore.OrderPatch, v strictjson.Value) string {
 		o.Reference = new(string)
-		if v.Kind() == 'n' { // null
+		if v.Kind() == 'n' { // the value is null
 			return ""
 		}
 		return strictjson.ReadText(o.Reference, v, petstore.CheckReference)
@@ -71,7 +71,7 @@ var orderPatchBody = shape[petstore.OrderPatch]{"what is to change: reference or
 // readHold reads how many seconds an order holds its animal.
 func readHold(into *time.Duration, value strictjson.Value) (problem string) {
 	var seconds int64
-	strictjson.ReadWhole(&seconds, value) // stores 0, which is no valid hold, if value is not a whole number
+	strictjson.ReadWhole(&seconds, value) // stores 0, which is not a valid hold, if value is not a whole number
 	*into = time.Duration(seconds) * time.Second
 	return petstore.CheckHold(seconds)
 }

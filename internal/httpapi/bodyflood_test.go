@@ -16,7 +16,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// metricValue returns the value of a gauge or counter with those labels.
+// metricValue returns the value of a gauge or a counter with the given labels.
 func metricValue(t testing.TB, metrics prometheus.Gatherer, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := metrics.Gather()
@@ -64,7 +64,7 @@ func TestStalledBodiesTakeOnlyTheirOwnersShare(t *testing.T) {
 		return conn
 	}
 	conns := []io.Closer{stall()}
-	waitForMetric(t, metrics, "petstore_body_bytes", share-4<<10) // a buffer of 128 KiB, of which 4 KiB are free
+	waitForMetric(t, metrics, "petstore_body_bytes", share-4<<10) // 128 KiB are allocated, and 4 KiB of them are free
 	for range stalled - 1 {
 		conns = append(conns, stall())
 	}

@@ -17,7 +17,7 @@ type budget struct {
 
 	mu     sync.Mutex
 	taken  int64
-	owners map[string]int64 // the bytes that each owner has taken; an owner without bytes is absent
+	owners map[string]int64 // the bytes that each owner has taken; owners without bytes are not in the map
 }
 
 func newBudget(limit, most int64) *budget {

@@ -207,7 +207,7 @@ func TestAnswerOfAnOlderVersionIsNotReused(t *testing.T) {
 	if p, reused, _ := a.get(q, nil); !reused || p.body != "new" {
 		t.Errorf("got %s", p.body)
 	}
-	storage.version = 1 // as for a slow request that read the version before the write
+	storage.version = 1 // a slow request read this version before the write
 	if _, reused, _ := a.get(q, func() (answer, error) { return answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
 	}

@@ -33,8 +33,8 @@ type exchange struct {
 	address       string
 	body          []byte
 	idempotency   *petstore.Idempotency // nil if the request has no Idempotency-Key
-	bodyTaken     int64                 // whether a read of the body has begun, which sends 100 Continue to the client
-	bodyRequested bool                  // whether a read of the body has begun, which makes a client that expects 100 Continue send it
+	bodyTaken     int64                 // the bytes that the body has taken from the budget
+	bodyRequested bool                  // whether a read of the body has begun, which sends 100 Continue to the client
 
 	retryAfter int64 // the seconds until the client may try again, if the limiter refused the request
 
@@ -42,8 +42,8 @@ type exchange struct {
 	prepared       answer
 	preparedStatus int
 
-	status int   // the status that was sent, or zero
-	size   int   // the bytes of the body that were sent
+	status int   // the status that was sent; zero before
+	size   int   // the number of body bytes that were sent
 	cut    bool  // whether the answer was cut short
 	cause  error // the error for the log
 }

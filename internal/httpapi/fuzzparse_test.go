@@ -25,7 +25,7 @@ func FuzzForwarded(f *testing.F) {
 			}
 		}
 		a := &API{Config: Config{TrustedProxies: trusted}}
-		_, err := netip.ParseAddrPort(peer) // a real peer always has an address
+		_, err := netip.ParseAddrPort(peer) // fails only for a peer that cannot be real
 		if subject := a.subjectOf(&exchange{r: r}); !strings.HasPrefix(subject, "address:") || err == nil && strings.Contains(subject, "%") {
 			t.Errorf("%q for %q, %q is counted as %q", peer, first, second, subject)
 		}
@@ -35,7 +35,7 @@ func FuzzForwarded(f *testing.F) {
 func plainClient(peer, forwarded string, trusted []netip.Prefix) string {
 	host, port, isIPv4 := strings.Cut(peer, ":")
 	if len(trusted) == 0 && isIPv4 && host != "" && port != "" && host[0] != '[' {
-		return host // needs no parsing, because a real peer always has an address
+		return host // is not parsed, because a real peer always has an address
 	}
 	addrPort, err := netip.ParseAddrPort(peer)
 	if err != nil {

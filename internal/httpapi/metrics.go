@@ -58,7 +58,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		routes = append(routes, op.name)
 	}
 	for _, route := range routes {
-		m.requests.WithLabelValues(route, "500") // at 0, because an alert misses the first increase of a counter that begins at 1
+		m.requests.WithLabelValues(route, "500") // begins at 0, because an alert misses an increase from nothing to 1
 	}
 	return m
 }

@@ -91,7 +91,7 @@ func TestLookUpsDoNotPileUpWhileTheDatabaseHangs(t *testing.T) {
 		<-asked
 	}
 	for _, key := range keys[most:] {
-		s.get(key, "/v1/pets").is(t, 503, "unavailable") // while the other requests still wait
+		s.get(key, "/v1/pets").is(t, 503, "unavailable") // refused while the other requests still wait
 	}
 	if n := storage.count("FindKey"); n != most {
 		t.Errorf("%d look-ups wait, want %d", n, most)

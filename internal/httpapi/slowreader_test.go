@@ -77,7 +77,7 @@ func TestUnreadAnswersBeyondTheBudgetAreCutOffOldestFirst(t *testing.T) {
 	s.addLongNames()
 	address := s.serveSmallBuffers()
 	others := s.stall(address, other, "others")
-	const stalled = 120 // together more than the budget of 64 MiB, with 600 kB each
+	const stalled = 120 // 120 answers of 600 kB exceed the budget of 64 MiB
 	var conns []net.Conn
 	for i := range stalled {
 		conns = append(conns, s.stall(address, key, "stalled-"+strconv.Itoa(i)))

@@ -19,7 +19,7 @@ type unreadAnswers struct {
 	share  int64
 
 	mu      sync.Mutex
-	answers list.List // of *unreadAnswer, oldest first
+	answers list.List // a list of *unreadAnswer, oldest first
 }
 
 // unreadAnswer is a long answer that is being sent.

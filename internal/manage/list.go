@@ -61,7 +61,7 @@ func printJSON(con *terminal.Console, keys []petstore.Key, now time.Time) error 
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
 		if !k.Banned(now) {
-			k.BannedUntil = time.Time{} // the ban has ended
+			k.BannedUntil = time.Time{} // a ban that has ended is not listed
 		}
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay, k.Access,
 			timeOrNull{k.CreatedAt}, timeOrNull{k.ExpiresAt}, timeOrNull{k.RevokedAt}, timeOrNull{k.BannedUntil}, timeOrNull{k.LastUsedAt}}

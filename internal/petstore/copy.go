@@ -165,7 +165,7 @@ var storedCategories = kind[Category]{
 	name: "categories",
 	stored: func(s Source, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
-		case after == Category{}: // the beginning, because every category has a name
+		case after == Category{}: // no category was copied yet, because every category has a name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
 		case after.ID == math.MaxInt64:
 			return nil, nil

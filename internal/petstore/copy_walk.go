@@ -63,7 +63,7 @@ type walk[T comparable] struct {
 	tally          Tally
 }
 
-// step compares the next records of the source and the target, and takes the one that comes first. If both are the same
+// step compares the next records of the source and the target, and takes the record that comes first. If both are the same
 // record, step takes both.
 func (w *walk[T]) step() {
 	switch place := w.compare(); {

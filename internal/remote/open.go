@@ -110,7 +110,7 @@ func browse(ctx context.Context, command []string) error {
 	go func() { ended <- browser.Wait() }()
 	for timeout := time.After(startTimeout); ; {
 		select {
-		case err := <-ended: // many browsers exit immediately and hand the page to one that is already running
+		case err := <-ended: // many browsers exit immediately, because a running browser shows the page
 			if err != nil {
 				return err
 			}

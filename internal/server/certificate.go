@@ -15,7 +15,7 @@ type Certificate struct {
 	mu      sync.Mutex
 	loaded  *tls.Certificate
 	used    pair // the content from which the certificate was loaded
-	refused pair // the latest content that was no valid certificate
+	refused pair // the latest content that could not be used
 	checked time.Time
 }
 
@@ -56,7 +56,7 @@ func (c *Certificate) current(log *slog.Logger) *tls.Certificate {
 	return c.loaded
 }
 
-// renew loads the certificate from the new content of the files. If the content is not valid, renew logs that once.
+// renew loads the certificate from the new content of the files. If it cannot use the content, renew logs the problem once.
 func (c *Certificate) renew(found pair, log *slog.Logger) {
 	switch err := c.load(found); {
 	case err == nil:

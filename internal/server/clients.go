@@ -36,7 +36,7 @@ type clients struct {
 	conns      map[*clientConn]struct{}
 	connsOf    map[netip.Addr]int // the number of connections from each address
 	requests   int                // the number of HTTP/2 requests that handlers are working on
-	requestsOf map[netip.Addr]int // the number of such requests from each address
+	requestsOf map[netip.Addr]int // the number of those HTTP/2 requests from each address
 	freed      chan struct{}      // signals that a connection has closed
 	closed     chan struct{}
 	close      func() error // closes the listener; later calls do nothing

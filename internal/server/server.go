@@ -32,10 +32,10 @@ const (
 	stallTimeout  = 10 * time.Second // the longest time to send the next byte of an HTTP/2 answer
 	idleTimeout   = 2 * time.Minute
 	maxConns      = 16384
-	maxStreams    = 100 // the number of HTTP/2 requests on one connection
+	maxStreams    = 100 // the highest number of HTTP/2 requests on one connection
 	streamBuffer  = 64 << 10
-	connBuffer    = 128 << 10 // the unread bytes of all HTTP/2 requests on one connection
-	reservedFiles = 64        // the open files for everything except clients' connections: storage, Redis, operators
+	connBuffer    = 128 << 10 // the highest number of unread bytes in all HTTP/2 requests on one connection
+	reservedFiles = 64        // the number of open files kept for other uses than clients: storage, Redis, operators
 )
 
 // MaxWorking is how many requests a handler should work on at the same time. A request whose body is still arriving, or
@@ -104,7 +104,7 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	clients.stop(deadline)
 	clients.drain(deadline, draining) // Shutdown alone would drop requests that are arriving at this moment
 	time.AfterFunc(quietTimeout, func() { clients.Close() })
-	<-ended // from here on the server has every accepted connection, even one that waited for room
+	<-ended // now the server has every accepted connection, even if the connection waited for room
 	clients.drain(deadline, draining)
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()

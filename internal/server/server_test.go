@@ -83,7 +83,7 @@ func newSecure(t *testing.T, handler http.Handler) *http.Server {
 	return server
 }
 
-// serveWithShortTimers serves on connections like those of Serve, except that their timers run for a hundredth of the time.
+// serveWithShortTimers serves on the same kind of connections as Serve, but their timers run for a hundredth of the time.
 // The caller has to shorten the timeouts of the server as well.
 func serveWithShortTimers(t *testing.T, server *http.Server) (address string) {
 	t.Helper()

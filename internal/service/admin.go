@@ -48,7 +48,7 @@ type health struct {
 	storage  petstore.Storage
 	log      *slog.Logger
 	draining atomic.Bool
-	unready  atomic.Bool // the state that the log reported last
+	unready  atomic.Bool // whether the log last reported the storage as unready
 
 	mu   sync.Mutex
 	last *storageCheck
@@ -69,7 +69,8 @@ func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	writeText(w, http.StatusOK, "ready")
 }
 
-// storageAnswers returns the result of the current check. If the result differs from the last one, storageAnswers logs it.
+// storageAnswers returns the result of the current check. If the result differs from the previous result, storageAnswers
+// logs it.
 func (h *health) storageAnswers() bool {
 	err := h.currentCheck().wait()
 	unready := err != nil

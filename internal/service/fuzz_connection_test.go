@@ -132,7 +132,7 @@ type fuzzedConn struct {
 func dialFuzzed(t *testing.T, address string) *fuzzedConn {
 	conn, err := net.Dial("tcp", address)
 	noError(t, err)
-	conn.SetDeadline(time.Now().Add(time.Minute)) // by then the server must have answered or hung up
+	conn.SetDeadline(time.Now().Add(time.Minute)) // the server must answer or hang up before this time
 	c := &fuzzedConn{TCPConn: conn.(*net.TCPConn), t: t}
 	c.reader = bufio.NewReader(io.TeeReader(conn, &c.raw))
 	return c

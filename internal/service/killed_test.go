@@ -18,7 +18,7 @@ import (
 // keeper is the only client that changes its animal. It therefore knows in which state the animal should be.
 type keeper struct {
 	id          int64
-	known, next state // next is the state after the last request; the server may have executed that request without an answer
+	known, next state // next is the state after the last request, which the server may have executed without an answer
 }
 
 // state is what a keeper knows about its animal. If name is empty, the animal does not exist.

@@ -14,7 +14,7 @@ import (
 
 const (
 	flushEvery = 100 * time.Millisecond // the longest time that a line waits while somebody reads the log
-	flushSize  = 64 << 10               // the number of waiting bytes that makes the queue write them immediately
+	flushSize  = 64 << 10               // the queue writes immediately when this many bytes wait
 	queueSize  = 4 << 20                // the number of bytes that may wait for a reader; the queue drops further lines
 )
 

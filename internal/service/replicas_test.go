@@ -105,7 +105,7 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		for revoked := time.Now(); time.Since(revoked) < 5*time.Second; time.Sleep(100 * time.Millisecond) {
-			expect(0, "meanwhile") // keeps using the key, because the 5 seconds also hold for a key in use
+			expect(0, "meanwhile") // uses the key all the time, because the 5 seconds also hold for a key in use
 		}
 		expect(http.StatusUnauthorized, "5 seconds after it was revoked")
 	})

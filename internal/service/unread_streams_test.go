@@ -112,5 +112,5 @@ func TestUnreadStreamsDoNotBlockOtherClients(t *testing.T) {
 		do("GET", longPage, "", http.StatusOK)
 		do("POST", "/v1/pets", pet, http.StatusCreated)
 	}
-	awaitReset(t, framers[len(framers)/2]) // the middle one, because the oldest connections may have timed out
+	awaitReset(t, framers[len(framers)/2]) // not the oldest connection, which may have timed out
 }

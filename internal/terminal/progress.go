@@ -17,7 +17,7 @@ const (
 // Progress shows the progress of a long command. On a terminal it shows a progress bar, and elsewhere a line every few
 // seconds.
 type Progress struct {
-	unit     string // the unit of the count, such as "lines"
+	unit     string // the things that are counted, such as "lines"
 	total    int64  // the final position; 0 if unknown
 	atLeast  func(now time.Time) time.Duration
 	start    time.Time

@@ -21,8 +21,8 @@ const (
 	fewPages = 60
 )
 
-// estimate returns a function for the progress display. That function says how much longer the limits of the key make the
-// import take. It is nil if the limits do not matter. If the import takes more than an hour, estimate tells the person.
+// estimate returns a function for the progress display, or nil if the key's limits do not slow the import down. The function
+// returns how long the rest of the import takes at least. If the import takes more than an hour, estimate tells the person.
 func (im *importer) estimate(ctx context.Context, store *client.Client) (timeLeft func(time.Time) time.Duration, err error) {
 	if im.file.size() < smallFile {
 		return nil, nil
@@ -42,9 +42,9 @@ func (im *importer) estimate(ctx context.Context, store *client.Client) (timeLef
 	return p.timeLeft, nil
 }
 
-// estimate returns a function for the progress display. That function says how much longer the limits of the key make the
-// export take. It is nil if the limits do not matter. If the export takes more than an hour, estimate tells the person. The
-// counter read grows while the export runs.
+// estimate returns a function for the progress display, or nil if the key's limits do not slow the export down. The function
+// returns how long the rest of the export takes at least. If the export takes more than an hour, estimate tells the person.
+// The counter read grows while the export runs.
 func (c *Export) estimate(ctx context.Context, con *terminal.Console, store *client.Client, total int64, read *atomic.Int64) (timeLeft func(time.Time) time.Duration, err error) {
 	pages := (total + serverPage - 1) / serverPage
 	if pages <= fewPages {

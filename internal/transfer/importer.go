@@ -20,12 +20,12 @@ type importer struct {
 	label    string
 	reader   *petReader
 	ledger   *ledger
-	journal  *journal // nil if the lines come from a pipe, because only a named file has a journal
+	journal  *journal // nil if the lines come from a pipe
 	badLines badLineReport
 
 	journaled    int64        // the number of lines in the journal when the import began
 	sent         atomic.Int64 // the number of lines that addOne has finished
-	added, known atomic.Int64 // known counts the lines that an earlier import added
+	added, known atomic.Int64 // known is the number of lines that an earlier import added
 	progress     *terminal.Progress
 }
 
@@ -144,7 +144,7 @@ func (im *importer) checkAll(ctx context.Context, dryRun bool) error {
 	return err
 }
 
-// summarize prints how many animals were added. It returns the import's error err, extended by what is left to do.
+// summarize prints how many animals were added. It returns the import's error err, and adds what is left to do.
 func (im *importer) summarize(err error) error {
 	if im.progress != nil {
 		im.progress.Stop()
@@ -154,7 +154,7 @@ func (im *importer) summarize(err error) error {
 		fmt.Fprintf(im.con.Stderr, "Added %s.", terminal.Plural(added, "animal"))
 		if known > 0 {
 			fmt.Fprintf(im.con.Stderr, " Skipped %s that an earlier import added; to import them again, choose a --label.", terminal.Plural(known, "line"))
-			if added == 0 && im.journal != nil { // if lines were added, the advice would add them twice
+			if added == 0 && im.journal != nil { // otherwise a new import would add the new lines twice
 				fmt.Fprintf(im.con.Stderr, " If a restore has removed all of them from the database, remove %s and import again.", im.journal.name())
 			}
 		}

@@ -78,7 +78,8 @@ func TestALedgerCountsManyEqualLines(t *testing.T) {
 	}
 }
 
-// remembered opens a journal and calls use with it. It returns those of the names that the journal had when it was opened.
+// remembered opens a journal and calls use with it. Of the given names, it returns the names that the journal had when it
+// was opened.
 func remembered(t *testing.T, path string, confirm func(blockID) (bool, error), use func(*journal), names ...string) (known string) {
 	t.Helper()
 	j, err := openJournal(path)

@@ -109,7 +109,7 @@ func timeLeft(requests int64, limits, left petstore.Limits, now time.Time) time.
 	if limits.PerDay == 0 {
 		limits.PerDay, left.PerDay = requests, requests
 	}
-	perMinute := min(limits.PerMinute, max(1, requests)) // a higher limit makes no difference, and might overflow
+	perMinute := min(limits.PerMinute, max(1, requests)) // a higher limit makes no difference and might overflow
 	minute := now.UTC().Truncate(time.Minute)
 	midnight := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	minutesLeft := int64(midnight.Sub(minute)/time.Minute) - 1

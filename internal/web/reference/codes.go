@@ -99,7 +99,7 @@ func (e example) Code() string { return e.read().Code }
 func (e example) Message() string { return e.read().Message }
 
 func (e example) read() (failure struct{ Code, Message string }) {
-	json.Unmarshal(e.Value, &failure) // stays empty for examples that are not errors
+	json.Unmarshal(e.Value, &failure) // leaves failure empty for examples that are not errors
 	return failure
 }
 

@@ -44,7 +44,7 @@ func markdown(text string) template.HTML {
 	var b strings.Builder
 	for _, block := range blocks(text) {
 		switch {
-		case block == "" || strings.HasPrefix(block, "# "): // the page has its own title
+		case block == "" || strings.HasPrefix(block, "# "): // skips the title, because the page has its own
 		case strings.HasPrefix(block, "## "):
 			b.WriteString("<h3>" + inline(block[3:]) + "</h3>")
 		case strings.HasPrefix(block, "- "):

@@ -36,12 +36,12 @@ type page struct {
 	Intro          template.HTML
 	Sections       []section
 	Groups         []group
-	EveryRequest   []field // parameters that every operation has
-	EveryAnswer    []field // headers that every answer has
+	EveryRequest   []field // the parameters that every operation has
+	EveryAnswer    []field // the headers that every answer has
 	Error          []field
 	Codes          []code
 	Plans          []plan
-	Keyless        string // requests per minute without a valid key
+	Keyless        string // the number of requests per minute without a valid key
 	Changelog      template.HTML
 }
 
