@@ -69,8 +69,8 @@ func (s *service) url(database string) string {
 	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
 }
 
-// sql runs a statement on a database of this PostgreSQL server. If there are targets in into, sql scans the first row into
-// them.
+// sql runs a statement on a database of this PostgreSQL server. If the caller passes targets, sql scans the first row into
+// the targets.
 func (s *service) sql(database, statement string, into ...any) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(database))

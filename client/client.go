@@ -122,7 +122,7 @@ type body interface {
 	texts() []string
 }
 
-// callWith sends in as the body of a request and reads the answer into out.
+// callWith sends the value in as the body of a request and reads the answer into out.
 func (c *Client) callWith(ctx context.Context, method, path string, in body, out any, options []CallOption) error {
 	r := newRequest(method, path, options)
 	for _, text := range in.texts() {

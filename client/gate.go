@@ -225,8 +225,8 @@ type feedback struct {
 
 // learn updates the window from feedback. Of all answers in a window, the answer with the lowest Remaining is right, because
 // all requests that the service counted after that answer are still in flight. An answer about another window replaces the
-// window if its request was sent in the current window, or if the other window ends later. Otherwise the answer is out of
-// date.
+// known window in two cases: if the request was sent in the known window, or if the other window ends later. Otherwise the
+// answer is out of date.
 func (g *gate) learn(p pass, n feedback, now time.Time) {
 	known := &g.window
 	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)

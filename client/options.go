@@ -63,8 +63,8 @@ func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = cm
 // WithBanPolicy chooses what a call does when the key is banned. The default is ReturnBan.
 func WithBanPolicy(p BanPolicy) Option { return func(s *settings) { s.onBan = p } }
 
-// WithWaitNotice calls notice before a call waits for a limit or for its next try. Several goroutines may call notice at the
-// same time.
+// WithWaitNotice sets a function that the client calls before a call waits for a limit or for its next try. Several
+// goroutines may call the function at the same time.
 func WithWaitNotice(notice func(wait time.Duration, because error)) Option {
 	return func(s *settings) {
 		if notice != nil {

@@ -30,7 +30,7 @@ type Order struct {
 	ClosedAt  time.Time   `json:"closedAt,omitzero"` // zero while the order is open
 }
 
-// NewOrder asks to hold an available animal.
+// NewOrder describes an order to place. An order holds an available animal.
 type NewOrder struct {
 	PetID     int64
 	Reference string        // the client's own name for the order, if any
@@ -71,7 +71,7 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 	return walk[Order](ctx, c, "/orders", q.encode(), options)
 }
 
-// PlaceOrder orders an available animal, which holds it. It returns ErrPetUnavailable if the animal is not available.
+// PlaceOrder places an order, which holds an available animal. It returns ErrPetUnavailable if the animal is not available.
 // Retries of the call place no second order.
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
 	hold, err := wholeSeconds(n.Hold)

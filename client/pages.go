@@ -25,7 +25,7 @@ func page[T any](ctx context.Context, c *Client, path, query string, options []C
 	return Page[T]{items, following.Get("cursor")}, err
 }
 
-// walk yields the items of all pages, beginning with the page that query selects.
+// walk yields the items of all pages. It begins with the page that the argument query selects.
 func walk[T any](ctx context.Context, c *Client, path, query string, options []CallOption) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for query := query; ; {

@@ -93,8 +93,8 @@ func sleep(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// joinErrors combines the error of the last try with the reason why there is no further try. Both errors.Is and errors.As
-// find either.
+// joinErrors combines the error of the last try with the reason why there is no further try. Callers find both with
+// errors.Is and errors.As.
 func joinErrors(last, err error) error {
 	if last == nil {
 		return err

@@ -22,7 +22,7 @@ type Request struct {
 	Head, Tail  string // the bytes before and after the number; Tail is empty if there is no number
 	Form        Form
 	First, Last int64    // the lowest and the highest number
-	InTurn      bool     // whether the numbers come in a scattered order without repeats; otherwise they are random
+	InTurn      bool     // whether every number is used before one repeats, in scattered order; otherwise they are random
 	Status      int      // the expected status
 	Next        *Request // the request to send after the answer to this request, or nil
 	Field       string   // the field in the previous answer that has the number; if empty, the request uses the previous number

@@ -36,7 +36,7 @@ type generator struct {
 	err              error     // the reason why the load cannot continue
 }
 
-// Run runs a job and calls each with the result of every interval.
+// Run runs a job. It calls the function each with the result of every interval.
 func Run(job Job, each func(Result)) (err error) {
 	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection)}
 	g.latencies = hdrhistogram.New(1000, int64(time.Hour), 3)

@@ -177,7 +177,7 @@ func (r *Run) Requests() (n int64) {
 type need struct {
 	Replicas                  int
 	Throughput                int64
-	Postgres, Redis, Balancer float64 // the number of processors that each needs
+	Postgres, Redis, Balancer float64 // the number of processors that each of them needs
 	Connections               int
 }
 

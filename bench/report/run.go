@@ -191,8 +191,8 @@ func (r *Run) place(id string) int {
 	return slices.IndexFunc(r.Subjects, func(s Subject) bool { return s.ID == id })
 }
 
-// measures computes the figures of a shot, by name. The units are requests per second, µs for the latency and the processor
-// time of a request, and bytes.
+// measures has a function for each figure of a shot, by name. Throughput is in requests per second. Latency and processor
+// time of a request are in µs. Memory is in bytes.
 var measures = map[string]func(Shot) float64{
 	"throughput": func(s Shot) float64 { return s.Throughput() },
 	"p50":        func(s Shot) float64 { return float64(s.P50) / 1e3 },

@@ -20,7 +20,7 @@ func (c *completionCmd) Run(command *kong.Context, con *terminal.Console) error 
 // step is a command that the user has typed, and the words that may follow the command.
 type step struct {
 	Path  string // the command, such as "keys create"
-	Typed string // the command as the scripts match it: "keys create", or " keys" for a single word
+	Typed string // the command as the completion scripts match it: "keys create", but " keys" if it is a single word
 	Words []word
 }
 

@@ -125,8 +125,8 @@ func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 	}
 }
 
-// The page on architecture has a table that says which file decides a question. The names after a file must be declared in
-// that file.
+// The page on architecture has a table. Each row names the file that decides a question. The names after the file must be
+// declared in that file.
 func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 	t.Parallel()
 	page := readPages(t)["docs/architecture.md"]

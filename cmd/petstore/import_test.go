@@ -47,7 +47,7 @@ func rowsOf(n int) string {
 	return rows.String()
 }
 
-// runImport runs an import. It fails the test unless the import exits with the given status and prints the text says.
+// runImport runs an import. It fails the test unless the import exits with the given status and prints the given text.
 func runImport(t *testing.T, env map[string]string, status int, says string, args ...string) {
 	t.Helper()
 	_, stderr, got := invokeWith(t, env, append([]string{"import"}, args...)...)

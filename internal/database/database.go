@@ -26,7 +26,7 @@ type UnusedRedis struct {
 
 // Purpose says what a command does with the storage, and how it may change the schema.
 type Purpose struct {
-	alone   bool // whether the storage, if it is a file, must have no server that uses it
+	alone   bool // whether no server may be using the storage, if it is a file
 	create  bool // whether the command may create a missing file, and the schema in an empty storage
 	migrate bool // whether the command may migrate an older schema; an empty PostgreSQL database counts as older
 }
@@ -111,7 +111,7 @@ func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage
 	return &Storage{Database: db, Identity: identity, SharedReads: db.SharedReads}, nil
 }
 
-// With opens the storage that the flags choose, calls work, and closes the storage.
+// With opens the storage that the flags choose, calls the function work, and closes the storage.
 func (f Flags) With(ctx context.Context, why Purpose, work func(*Storage) error) error {
 	storage, err := f.Open(ctx, why, Watch{})
 	if err != nil {

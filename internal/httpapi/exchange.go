@@ -95,7 +95,7 @@ func (x *exchange) set(name, value string) {
 // header here.
 const autoLength = 2 << 10
 
-// respond prepares an answer with an encoded JSON body. The step sent sends the answer after the work on the request is
+// respond prepares an answer with an encoded JSON body. The method send sends it later, after the work on the request is
 // done.
 func (x *exchange) respond(status int, body string) error {
 	x.prepared, x.preparedStatus = answer{body: body}, status

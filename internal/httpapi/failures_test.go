@@ -24,7 +24,7 @@ var errSecret = errors.New("disk /var/lib/secret is on fire")
 
 func TestStorageFailureRevealsNothingToClients(t *testing.T) {
 	panics := func(_ context.Context, call string) error {
-		if call == "UseKey" { // UseKey runs in the background, perhaps only now
+		if call == "UseKey" { // the background update of an earlier request may run only now
 			return nil
 		}
 		panic(errSecret)

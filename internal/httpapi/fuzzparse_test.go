@@ -35,7 +35,7 @@ func FuzzForwarded(f *testing.F) {
 func plainClient(peer, forwarded string, trusted []netip.Prefix) string {
 	host, port, isIPv4 := strings.Cut(peer, ":")
 	if len(trusted) == 0 && isIPv4 && host != "" && port != "" && host[0] != '[' {
-		return host // is not parsed, because a real peer always has an address
+		return host // the host needs no parsing, because a real peer always has an address
 	}
 	addrPort, err := netip.ParseAddrPort(peer)
 	if err != nil {

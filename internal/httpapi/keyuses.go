@@ -23,7 +23,7 @@ type keyUses struct {
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	waiting map[string]time.Time // the last-used time to store, by key id
+	waiting map[string]time.Time // the last-used time to store, for each key id
 	writing bool                 // whether a goroutine is running; the goroutine writes until no key is waiting
 }
 

@@ -31,7 +31,7 @@ func (c *pageCache) version() (version uint64, ok bool) {
 }
 
 // get returns the answer to a query and reports whether the answer comes from the cache. If the cache does not have the
-// answer, get calls build.
+// answer, get calls the function build.
 func (c *pageCache) get(q petsQuery, build func() (answer, error)) (page answer, reused bool, err error) {
 	version, ok := c.version()
 	if !ok {
@@ -49,7 +49,7 @@ func (c *pageCache) get(q petsQuery, build func() (answer, error)) (page answer,
 }
 
 // generation returns the cached pages for a version. If the version is older than the current one, generation returns an
-// empty generation that no other request gets.
+// empty set of pages that no other request shares.
 func (c *pageCache) generation(version uint64) *generation {
 	for {
 		g := c.current.Load()

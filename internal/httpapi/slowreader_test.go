@@ -70,7 +70,8 @@ func TestUnreadAnswersTakeNoSlots(t *testing.T) {
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
 }
 
-// When unread answers exceed their budget, the API cuts off the oldest answers. Clients that read get their answers.
+// When unread answers exceed their budget, the API cuts off the oldest answers. A client that reads its answer gets the
+// whole answer.
 func TestUnreadAnswersBeyondTheBudgetAreCutOffOldestFirst(t *testing.T) {
 	s := serve(t)
 	key, other := s.key(petstore.Enterprise), s.key(petstore.Enterprise)

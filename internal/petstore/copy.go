@@ -17,8 +17,8 @@ type Source interface {
 	Inventory(ctx context.Context) (Inventory, error)
 	// ListCategories returns at most q.Limit categories, ordered by id.
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
-	// StoredOrders returns at most limit orders whose ids are higher than that of the order after, exactly as they are
-	// stored, ordered by id.
+	// StoredOrders returns at most limit orders that follow the order after, exactly as they are stored, ordered by id. Here
+	// and below, after is the last record of the page before, or zero for the first page.
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
 	// StoredKeys returns at most limit keys that follow the key after, ordered by hash.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
@@ -34,21 +34,21 @@ type Source interface {
 type Target interface {
 	Source
 
-	// ReplacePets stores the animals in put under their own ids and removes the animals in remove. Every animal created
-	// later gets a higher id.
+	// ReplacePets stores the animals in the list put under their own ids and removes the animals in the list remove. Every
+	// animal created later gets a higher id.
 	ReplacePets(ctx context.Context, put, remove []Pet) error
-	// ReplaceCategories stores the categories in put and removes the categories in remove. It overwrites stored
-	// categories that have the same id or name.
+	// ReplaceCategories stores the categories in the list put and removes the categories in the list remove. It overwrites
+	// stored categories that have the same id or name.
 	ReplaceCategories(ctx context.Context, put, remove []Category) error
-	// ReplaceOrders stores the orders in put one by one, under their own ids, and removes the orders in remove. An open
-	// order replaces the stored order that holds the same animal. Animals do not change.
+	// ReplaceOrders stores the orders in the list put one by one, under their own ids, and removes the orders in the list
+	// remove. An open order replaces the stored order that holds the same animal. Animals do not change.
 	ReplaceOrders(ctx context.Context, put, remove []Order) error
 	// ReplaceKeys stores keys with their hashes and bans. If the target already has a key, ReplaceKeys stores the Stricter
 	// combination of the two versions.
 	ReplaceKeys(ctx context.Context, put []StoredKey) error
-	// ReplaceIdempotency stores the idempotency records in put and removes the records in remove.
+	// ReplaceIdempotency stores the idempotency records in the list put and removes the records in the list remove.
 	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
-	// RaiseCounters ensures that every new record gets an id above the ids in to.
+	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }
 
@@ -165,7 +165,7 @@ var storedCategories = kind[Category]{
 	name: "categories",
 	stored: func(s Source, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
-		case after == Category{}: // no category was copied yet, because every category has a name
+		case after == Category{}: // zero only at the beginning, because every category has a name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
 		case after.ID == math.MaxInt64:
 			return nil, nil

@@ -28,7 +28,7 @@ type Flags struct {
 	Profile string `placeholder:"NAME" help:"The profile of petstore login whose server and key to use. If $$PETSTORE_API_KEY is not set, the default is the profile named default."`
 }
 
-// With calls work with a client for the chosen server. It explains the error that work returns.
+// With calls the function work with a client for the chosen server. It explains the error that work returns.
 func (f *Flags) With(con *terminal.Console, work func(*client.Client) error, options ...client.Option) error {
 	store, err := f.Client(con, options...)
 	if err != nil {

@@ -78,7 +78,7 @@ func (c *API) Run(ctx context.Context, con *terminal.Console) error {
 	return err
 }
 
-// request returns a request to the server in a profile. The request goes to that server whatever the path is.
+// request returns a request to the server in a profile. No path can make the request go to another server.
 func (c *API) request(ctx context.Context, p profile.Profile) (*http.Request, error) {
 	if strings.Contains(c.Path, "://") {
 		return nil, terminal.WrongUsage("<path> is an address; it must be a path such as /pets, and --server or --profile chooses the server")

@@ -125,8 +125,8 @@ func TestMostConnsReservesFilesForEverythingElse(t *testing.T) {
 	}
 }
 
-// exhausted is a listener whose first Accept fails because the process has too many open files. After that, the listener is
-// closed.
+// exhausted is a listener whose first Accept fails because the process has too many open files. Later calls fail because the
+// listener is closed.
 type exhausted struct {
 	net.Listener
 	accepts int

@@ -35,7 +35,7 @@ const (
 	maxStreams    = 100 // the highest number of HTTP/2 requests on one connection
 	streamBuffer  = 64 << 10
 	connBuffer    = 128 << 10 // the highest number of unread bytes in all HTTP/2 requests on one connection
-	reservedFiles = 64        // the number of open files kept for other uses than clients: storage, Redis, operators
+	reservedFiles = 64        // the number of open files that are not for clients but for storage, Redis and operators
 )
 
 // MaxWorking is how many requests a handler should work on at the same time. A request whose body is still arriving, or

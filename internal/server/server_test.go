@@ -43,8 +43,8 @@ func dial(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-// start runs a Server until the test calls stop, which returns what Serve returned. For fields that the test leaves out,
-// start uses values that do not limit anything.
+// start runs a Server until the test calls the function stop, which returns the result of Serve. For fields that the test
+// leaves out, start uses values that do not limit anything.
 func start(t *testing.T, s *Server) (address string, stop func() error) {
 	t.Helper()
 	s.Draining = new(atomic.Bool)

@@ -1,5 +1,5 @@
-// Package service runs a server. It starts and stops the parts of the server, and shows operators their health, logs,
-// metrics and traces. It holds the commands serve, demo and healthcheck.
+// Package service runs a server. It starts and stops the parts of the server, and shows operators the health, the logs, the
+// metrics and the traces of the server. It holds the commands serve, demo and healthcheck.
 //
 // The file serve.go checks the settings. The file service.go starts the parts in order. No other file connects the parts.
 package service

@@ -71,7 +71,7 @@ func (v nextVersion) program(t testing.TB, args ...string) *exec.Cmd {
 	return command
 }
 
-// does fails the test unless a command of the next version exits with the given status and prints the text says.
+// does fails the test unless a command of the next version exits with the given status and prints the given text.
 func (v nextVersion) does(t *testing.T, status int, says string, args ...string) {
 	t.Helper()
 	command := v.program(t, args...)

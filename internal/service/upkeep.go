@@ -39,8 +39,8 @@ func expireOrders(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
 	})
 }
 
-// repeat calls work immediately, and again after every interval until stop is called. It skips a call if the previous call
-// is still running.
+// repeat calls the function work immediately, and again after every interval until stop is called. It skips a call if the
+// previous call is still running.
 func repeat(every time.Duration, work func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

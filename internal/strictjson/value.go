@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ReadText stores a string and returns the problem that check finds. If the value is not a string, ReadText returns that as
-// the problem.
+// ReadText stores a string and returns the problem that the function check finds. If the value is not a string, ReadText
+// returns that as the problem.
 func ReadText(into *string, value Value, check func(string) (problem string)) (problem string) {
 	var ok bool
 	if *into, ok = Unquote(value); !ok {

@@ -53,8 +53,8 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Interruptible calls work, which may block on input or output, and returns the result of work. If ctx ends first,
-// Interruptible returns ctx.Err(), and work keeps running.
+// Interruptible calls the function work, which may block on input or output, and returns its result. If ctx ends first,
+// Interruptible returns ctx.Err(), and the function keeps running.
 func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -76,8 +76,8 @@ func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 // readerTimeout is how long WaitForReader waits.
 const readerTimeout = time.Second
 
-// WaitForReader calls write, which blocks until somebody reads the output. If that takes longer than readerTimeout,
-// WaitForReader returns false, and write keeps running.
+// WaitForReader calls the function write, which blocks until somebody reads the output. If that takes longer than
+// readerTimeout, WaitForReader returns false, and the function keeps running.
 func WaitForReader(write func()) (written bool) {
 	done := make(chan struct{})
 	go func() {

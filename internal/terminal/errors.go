@@ -34,7 +34,8 @@ func (e Reworded) Unwrap() error { return e.Err }
 
 var anyFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-// RenameFlags changes the message of err. It replaces each flag in the message, such as --listen, with the result of name.
+// RenameFlags changes the message of err. It replaces each flag in the message, such as --listen, with the text that the
+// function name returns.
 func RenameFlags(err error, name func(flag string) string) error {
 	if err == nil {
 		return nil

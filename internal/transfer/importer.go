@@ -60,7 +60,8 @@ func (im *importer) source(ctx context.Context) io.Reader {
 	return out
 }
 
-// openJournal opens the journal for a file and a target. It then loads the journal into the ledger, with confirm.
+// openJournal opens the journal for a file and a target, and loads the journal into the ledger. For confirm, see
+// journal.load.
 func (im *importer) openJournal(file, target string, confirm func(blockID) (bool, error)) error {
 	name, err := journalName(im.con, file, target)
 	if err != nil {
@@ -154,7 +155,7 @@ func (im *importer) summarize(err error) error {
 		fmt.Fprintf(im.con.Stderr, "Added %s.", terminal.Plural(added, "animal"))
 		if known > 0 {
 			fmt.Fprintf(im.con.Stderr, " Skipped %s that an earlier import added; to import them again, choose a --label.", terminal.Plural(known, "line"))
-			if added == 0 && im.journal != nil { // otherwise a new import would add the new lines twice
+			if added == 0 && im.journal != nil { // if this import added lines, the next one would add them twice
 				fmt.Fprintf(im.con.Stderr, " If a restore has removed all of them from the database, remove %s and import again.", im.journal.name())
 			}
 		}

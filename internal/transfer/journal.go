@@ -94,8 +94,8 @@ func (j *journal) name() string { return j.file.Name() }
 func (j *journal) close() error { return errors.Join(j.file.Close(), unlock(j.lock)) }
 
 // load marks the lines of all blocks as stored in the ledger, and returns the number of these lines. It removes an
-// incomplete block from the end of the journal. If the journal is not sealed and confirm is not nil, load asks confirm
-// whether the last block was stored. If the block was not stored, load removes it.
+// incomplete block from the end of the journal. If the journal is not sealed and the function confirm is not nil, load calls
+// confirm to find out whether the last block was stored. If the block was not stored, load removes it.
 func (j *journal) load(l *ledger, confirm func(blockID) (bool, error)) (lines int64, err error) {
 	in := bufio.NewReader(j.file)
 	end, err := j.readHeader(in)

@@ -23,7 +23,7 @@ type Pet struct {
 	Status     string `json:"status" gorm:"not null;index" binding:"oneof=available pending sold"`
 }
 
-// settings make commits durable: like petstore, SQLite syncs its log at every commit.
+// These settings make commits durable. As in petstore, SQLite syncs its log at every commit.
 const settings = "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000"
 
 const fill = `INSERT INTO pets (name, category_id, status)

@@ -50,7 +50,8 @@ type operation struct {
 	method, path string
 }
 
-// parameter is a parameter of a request, or a header of an answer. The name of a header is the key of a map.
+// parameter is a parameter of a request, or a header of an answer. A header has no Name. Its name is the key in the map of
+// headers.
 type parameter struct {
 	Ref         string `json:"$ref"`
 	Name, In    string

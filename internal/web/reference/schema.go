@@ -27,7 +27,7 @@ type field struct {
 // maxDepth limits how deep the page shows a schema that contains itself.
 const maxDepth = 6
 
-// field describes one value of a schema. Its Text says what the value is for.
+// field describes one value of a schema. The field's Text says what the value is for.
 func (d *document) field(name string, s schema, level int) field {
 	s = d.schema(s)
 	f := field{Name: name, Type: d.typeName(s), Facts: facts(s), Text: markdown(s.Description)}
