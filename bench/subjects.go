@@ -151,7 +151,7 @@ func configure(shipped, address string, replicas []string) string {
 // selfCommand returns a command that runs this program again with the given arguments.
 func selfCommand(args ...string) *exec.Cmd { return exec.Command(must(os.Executable()), args...) }
 
-// newPeer makes a service for a program of other people, or for a program as other people would write it.
+// newPeer makes a service for the program of another project, or for a program that another team might write.
 func (b *bench) newPeer(id, name string, requests lines) *service {
 	return b.newService(report.Subject{ID: id, Name: name, Peer: true}, requests)
 }

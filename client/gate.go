@@ -254,9 +254,9 @@ func (g *gate) learn(p pass, n feedback, now time.Time) {
 	}
 }
 
-// feedbackOf reads what an answer that arrived at the time now says about the limits. It measures times by the service's own
-// clock. In a 401, a 5xx or a bad_request, the limits may be those of the client's address instead of the key's, because the
-// service may not know the key. A refusal without a code does not come from the service.
+// feedbackOf reads the limits in an answer. The answer arrived at the time now. All times in the answer are by the service's
+// own clock. In a 401, a 5xx or a bad_request, the limits may be the limits of the client's address, because the service may
+// not know the key. A refusal without a code does not come from the service.
 func feedbackOf(res *http.Response, refusal *Error, now time.Time) (n feedback) {
 	n.Limits, n.limited = limitsOf(res.Header)
 	switch {

@@ -17,7 +17,7 @@ type connection struct {
 	file    *os.File
 	fd      int
 	asked   question
-	due     time.Time // when the request was due
+	due     time.Time // the time when the request was due
 	out, in []byte
 	read    int // how many bytes of in are filled
 	length  int // the length of the complete answer; 0 while unknown

@@ -160,7 +160,7 @@ func (r *Run) Stores() []Subject {
 	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return s.ID != SQLite && s.ID != Postgres })
 }
 
-// Peers returns the services that petstore is compared with: the services of other people, and the plain services.
+// Peers returns the services that petstore is compared with: the programs of other projects, and the plain services.
 func (r *Run) Peers() []Subject {
 	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return !s.Peer })
 }

@@ -53,7 +53,7 @@ type Settings struct {
 type Subject struct {
 	ID, Name string
 	Detail   string // the version, the settings and the durability
-	Peer     bool   `json:",omitempty"` // whether the service is made by others, or as others would make it
+	Peer     bool   `json:",omitempty"` // whether this is another project, or what another team might write
 }
 
 // The ids of the subjects that the pages name.

@@ -212,8 +212,8 @@ func (a *API) options(x *exchange) error {
 	return nil
 }
 
-// requestID returns the request id that the client sent, if it is safe to repeat. An API key is not. Without a safe id,
-// requestID generates an id.
+// requestID returns the request id that the client sent, if the id is safe to repeat. An API key is not safe. Without a safe
+// id, requestID generates an id.
 func (a *API) requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && a.redact(ids[0]) == ids[0] {
 		return ids[0]

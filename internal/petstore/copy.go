@@ -17,12 +17,11 @@ type Source interface {
 	Inventory(ctx context.Context) (Inventory, error)
 	// ListCategories returns at most q.Limit categories, ordered by id.
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
-	// StoredOrders returns at most limit orders that follow the order after, exactly as they are stored, ordered by id. Here
-	// and below, after is the last record of the page before, or zero for the first page.
+	// StoredOrders returns at most limit orders that follow the given order, exactly as they are stored, ordered by id.
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
-	// StoredKeys returns at most limit keys that follow the key after, ordered by hash.
+	// StoredKeys returns at most limit keys that follow the given key, ordered by hash.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
-	// StoredIdempotency returns at most limit idempotency records that follow the record after, ordered by time, owner and
+	// StoredIdempotency returns at most limit idempotency records that follow the given record, ordered by time, owner and
 	// key.
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
 	// Counters returns the highest ids ever assigned.
@@ -107,8 +106,9 @@ type StoredIdempotency struct {
 }
 
 // Copy makes the content of the target equal to that of the source, and returns what it changed. Keys that exist only in the
-// target stay there. Copy calls progress with the number of animals compared so far and with the total. It copies the
-// animals last. The idempotency record of an animal created during the copy therefore never arrives without the animal.
+// target stay there. Copy calls the function progress with the number of animals compared so far and with the total. It
+// copies the animals last. The idempotency record of an animal created during the copy therefore never arrives without the
+// animal.
 func Copy(ctx context.Context, from Source, to Target, progress func(done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ type Tally struct {
 // kind describes how to copy one kind of record. A copy reads both storages in the same order.
 type kind[T comparable] struct {
 	name string
-	// stored returns at most limit records that follow the record after, or the first records if after is zero.
+	// stored returns at most limit records that follow the given record, or the first records if the given record is zero.
 	stored func(s Source, ctx context.Context, after T, limit int) ([]T, error)
 	order  func(a, b T) int
 	// merge combines the two versions of a record that both storages have. If merge is nil, the source's version wins.

@@ -67,8 +67,8 @@ type Error struct {
 	Cause error
 }
 
-// NotDone returns a refusal with the code Unavailable. The storage cannot do its work now because of cause, and has changed
-// nothing.
+// NotDone returns a refusal with the code Unavailable. The error cause keeps the storage from doing its work now. The
+// storage has changed nothing.
 func NotDone(cause error) *Error { return &Error{Code: Unavailable, Cause: cause} }
 
 // MaybeDone returns a refusal with the code OutcomeUnknown. The error cause interrupted a write, which the storage may

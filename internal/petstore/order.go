@@ -13,7 +13,7 @@ const (
 	DefaultHold        = 72 * time.Hour
 )
 
-// OrderStatus is the state of an order. Databases store the numbers, so they must never change.
+// OrderStatus is the state of an order. Databases store the number of a state, so the numbers must never change.
 type OrderStatus uint8
 
 // AnyOrderStatus selects the orders in every state in a query. No order has this state.

@@ -14,7 +14,7 @@ const MaxID = 1<<53 - 1
 // MaxNameLength is the greatest length of an animal's name in Unicode code points.
 const MaxNameLength = 1000
 
-// Status is the availability of an animal. Databases store the numbers, so they must never change.
+// Status is the availability of an animal. Databases store the number of a status, so the numbers must never change.
 type Status uint8
 
 // AnyStatus selects the animals of every status in a query. No animal has this status.

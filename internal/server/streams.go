@@ -90,7 +90,8 @@ func (l *clients) endRequest(c *clientConn) {
 	}
 }
 
-// countRequests adds more to the number of HTTP/2 requests on a connection. The caller holds the lock.
+// countRequests changes the number of HTTP/2 requests on a connection by more, which may be negative. The caller holds the
+// lock.
 func (l *clients) countRequests(c *clientConn, more int) {
 	c.requests += more
 	l.requests += more
