@@ -45,8 +45,8 @@ func defaults() settings {
 // redirects, even if h would.
 func WithHTTPClient(h *http.Client) Option { return func(s *settings) { s.http = cmp.Or(h, s.http) } }
 
-// WithRetries makes the client try a call up to attempts times and wait up to budget in total between these tries. A call
-// fails if the limit resets only after that time. The defaults are 6 attempts and 2 minutes.
+// WithRetries limits how often the client tries a call, and how long it waits in total between these tries. A call also
+// fails if the limit of the key resets only after that time. The defaults are 6 attempts and 2 minutes.
 func WithRetries(attempts int, budget time.Duration) Option {
 	return func(s *settings) { s.attempts, s.budget = attempts, budget }
 }

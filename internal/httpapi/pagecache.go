@@ -7,15 +7,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The greatest number of cached pages, and of the bytes in them. Clients request only a few pages often.
+// The greatest number of cached pages, and the greatest number of bytes in them. Clients request only a few pages often.
 const (
 	maxPages     = 256
 	maxPageBytes = 16 << 20
 )
 
-// pageCache caches encoded pages of animals and reuses them while the version of the storage stays the same. The cache files
-// a page under the version that the storage had before the query for the page. A request that finds the page therefore sees
-// every write that the service acknowledged before the request. If the storage has no version, the cache stays empty.
+// pageCache caches encoded pages of animals and reuses them while the version of the storage stays the same. The cache
+// stores each page under the version that the storage had before the query for the page. A request that finds the page
+// therefore sees every write that the service acknowledged before the request. If the storage has no version, the cache
+// stays empty.
 type pageCache struct {
 	versioned petstore.Versioned
 	current   atomic.Pointer[generation]
