@@ -35,9 +35,10 @@ func NewGrouped[K comparable, V any](call func(key K, n int) (V, error)) *Groupe
 }
 
 // Do returns the answer of a call for key that started after Do was called. It also returns the caller's place among the
-// requests that share the call, counted from 0. A caller that finds no call running makes the call itself, without waiting
-// for another goroutine. It then waits for the end of the call, even if ctx ends. If ctx ends while another goroutine makes
-// the call, only the answer is lost. If ctx ends before the call begins, the call does not count this request.
+// requests that share the call, counted from 0. If no call is running, the caller makes the call itself, without waiting for
+// another goroutine, and stays until the call ends, even if ctx ends first. If another goroutine makes the call and ctx ends
+// meanwhile, the call continues and only this answer is lost. If ctx ends before the call begins, the call does not count
+// this request.
 func (g *Grouped[K, V]) Do(ctx context.Context, key K) (value V, place int, err error) {
 	mine, place, first := g.join(key)
 	if first {

@@ -68,8 +68,8 @@ func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
 	return l.attrs
 }
 
-// appendLine appends the line that slog's JSON handler would write. It costs a fraction of that handler, which matters
-// because every request has a line.
+// appendLine appends the line that slog's JSON handler would write. It takes a fraction of the time that the handler takes.
+// The time matters, because every request has a line.
 func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	b = append(b, `{"time":"`...)
 	b = x.start.Add(elapsed).AppendFormat(b, time.RFC3339Nano)

@@ -32,8 +32,8 @@ type headerWriter struct {
 	conn *clientConn
 }
 
-// AddHeader adds a header that the answer does not have yet. The header is spelled exactly like name. Call AddHeader before
-// WriteHeader.
+// AddHeader adds a header that the answer does not have yet. The client gets the name exactly as given. Call AddHeader
+// before WriteHeader.
 func (w *headerWriter) AddHeader(name, value string) {
 	switch {
 	case handledByNetHTTP(name):

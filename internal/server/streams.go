@@ -90,12 +90,12 @@ func (l *clients) endRequest(c *clientConn) {
 	}
 }
 
-// countRequests changes the number of HTTP/2 requests on a connection by more, which may be negative. The caller holds the
+// countRequests adds delta, which may be negative, to the number of HTTP/2 requests on a connection. The caller holds the
 // lock.
-func (l *clients) countRequests(c *clientConn, more int) {
-	c.requests += more
-	l.requests += more
-	if l.requestsOf[c.peer] += more; l.requestsOf[c.peer] == 0 {
+func (l *clients) countRequests(c *clientConn, delta int) {
+	c.requests += delta
+	l.requests += delta
+	if l.requestsOf[c.peer] += delta; l.requestsOf[c.peer] == 0 {
 		delete(l.requestsOf, c.peer)
 	}
 }
