@@ -17,48 +17,49 @@ type Source interface {
 	Inventory(ctx context.Context) (Inventory, error)
 	// ListCategories returns at most q.Limit categories, ordered by id.
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
-	// StoredOrders returns at most limit orders after the given one, exactly as they are stored, ordered by id.
+	// StoredOrders returns at most limit orders that follow the given order, exactly as they are stored, ordered by id.
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
-	// StoredKeys returns at most limit keys after the given one, ordered by hash.
+	// StoredKeys returns at most limit keys that follow the given key, ordered by hash.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
-	// StoredIdempotency returns at most limit idempotency records after the given one, ordered by time, owner and key.
+	// StoredIdempotency returns at most limit idempotency records that follow the given record, ordered by time, owner and
+	// key.
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
 	// Counters returns the highest ids ever assigned.
 	Counters(ctx context.Context) (Counters, error)
 }
 
-// Target is the storage that a copy writes to. Each Replace method runs in one transaction, and so does RaiseCounters.
-// All of them return ErrServed once a server has served from the storage.
+// Target is the storage that a copy writes to. Each Replace method and RaiseCounters run in one transaction. They return
+// ErrServed if a server has already served requests from the storage.
 type Target interface {
 	Source
 
-	// ReplacePets stores the animals in put under their own ids and removes the animals in remove. Every animal created
-	// later gets a higher id.
+	// ReplacePets stores the animals in the list put under their own ids and removes the animals in the list remove. Every
+	// animal created later gets a higher id.
 	ReplacePets(ctx context.Context, put, remove []Pet) error
-	// ReplaceCategories stores the categories in put and removes the categories in remove. It overwrites stored
-	// categories that have the same id or name.
+	// ReplaceCategories stores the categories in the list put and removes the categories in the list remove. It overwrites
+	// stored categories that have the same id or name.
 	ReplaceCategories(ctx context.Context, put, remove []Category) error
-	// ReplaceOrders stores the orders in put one by one, under their own ids, and removes the orders in remove. An open
-	// order replaces the stored order that holds the same animal. Animals do not change.
+	// ReplaceOrders stores the orders in the list put one by one, under their own ids, and removes the orders in the list
+	// remove. An open order replaces the stored order that holds the same animal. Animals do not change.
 	ReplaceOrders(ctx context.Context, put, remove []Order) error
-	// ReplaceKeys stores keys with their hashes and bans. If a key already exists, it stores the Stricter combination
-	// of the two.
+	// ReplaceKeys stores keys with their hashes and bans. If the target already has a key, ReplaceKeys stores the Stricter
+	// combination of the two versions.
 	ReplaceKeys(ctx context.Context, put []StoredKey) error
-	// ReplaceIdempotency stores the idempotency records in put and removes those in remove.
+	// ReplaceIdempotency stores the idempotency records in the list put and removes the records in the list remove.
 	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
-	// RaiseCounters ensures that every new record gets a higher id than these.
+	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }
 
-// ErrServed is the refusal to copy into a storage that a server has served from.
+// ErrServed is the refusal to copy into a storage from which a server has already served requests.
 var ErrServed = &Error{Code: AlreadyServed}
 
-// Counters holds the highest ids ever assigned, including those of deleted records. Zero means that none was assigned.
+// Counters holds the highest ids ever assigned, including the ids of deleted records. Zero means that no id was assigned.
 type Counters struct {
 	Pet, Order, Category int64
 }
 
-// StoredKey is a key as it is stored, with its hash and its ban.
+// StoredKey is a key as the storage keeps it, with its hash and its ban.
 type StoredKey struct {
 	Key
 	Hash SecretHash
@@ -95,7 +96,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// StoredIdempotency is an idempotency record as it is stored.
+// StoredIdempotency is an idempotency record as the storage keeps it.
 type StoredIdempotency struct {
 	Owner       string
 	Key         string
@@ -104,9 +105,10 @@ type StoredIdempotency struct {
 	MadeAt      time.Time
 }
 
-// Copy makes the content of to equal to that of from, and returns what it changed. Keys that exist only in the target
-// stay there. Copy calls progress with the number of animals compared so far and with the total. It copies the animals
-// last, so that the idempotency record of an animal created during the copy never arrives without the animal.
+// Copy makes the content of the target equal to that of the source, and returns what it changed. Keys that exist only in the
+// target stay there. Copy calls the function progress with the number of animals compared so far and with the total. It
+// copies the animals last. The idempotency record of an animal created during the copy therefore never arrives without the
+// animal.
 func Copy(ctx context.Context, from Source, to Target, progress func(done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {
@@ -163,7 +165,7 @@ var storedCategories = kind[Category]{
 	name: "categories",
 	stored: func(s Source, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
-		case after == Category{}: // the start, because every category has a name
+		case after == Category{}: // zero only at the beginning, because every category has a name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
 		case after.ID == math.MaxInt64:
 			return nil, nil
@@ -174,9 +176,9 @@ var storedCategories = kind[Category]{
 	replace: Target.ReplaceCategories,
 }
 
-// storedOrders are copied from the oldest to the newest. If two orders hold the same animal in turn, the older one
-// closes before the newer one is placed. The source may close the older one after the copy has read it as open; then
-// the newer one replaces it in the target.
+// storedOrders copies orders from the oldest to the newest. If two orders hold the same animal one after the other, the
+// older order closes before the newer one is placed. The source may close the older order after the copy has read it as
+// open. In that case, the newer order replaces it in the target.
 var storedOrders = kind[Order]{
 	name:    "orders",
 	stored:  Source.StoredOrders,
