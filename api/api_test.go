@@ -139,7 +139,7 @@ func TestEveryAnswerListsItsHeaders(t *testing.T) {
 	for _, op := range operations(t) {
 		for status, response := range op.Responses.Map() {
 			want := slices.Concat(always, byStatus[status])
-			if op.Deprecated && status != "405" { // a 405 is about the path, not about the operation
+			if op.Deprecated && status != "405" { // a 405 depends on the path, not on the operation
 				want = append(want, "Deprecation", "Link", "Sunset")
 			}
 			var got []string
@@ -218,7 +218,7 @@ func TestEveryOperationListsItsRefusals(t *testing.T) {
 	}
 }
 
-// Animals may have higher or negative numbers. The counter does not begin after those.
+// Animals may have a categoryId above this bound or below zero. Such ids do not move the counter.
 func TestCreateCategoryNamesTheBoundOfItsCounter(t *testing.T) {
 	text := document(t).Paths.Find("/categories").Post.Description
 	if bound := fmt.Sprintf("positive `categoryId` below 2^%d ", bits.Len64(petstore.CategoryBound)-1); !strings.Contains(text, bound) {
@@ -263,7 +263,7 @@ func TestEverythingBeyondThePublishedInterfaceIsMarkedAsAnAddition(t *testing.T)
 	doc := document(t)
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
-			added := isAddition(op.Extensions) // then so is everything in it
+			added := isAddition(op.Extensions) // the parameters and answers of an added operation are additions too
 			for _, parameter := range slices.Concat(item.Parameters, op.Parameters) {
 				if !added {
 					check(op.OperationID, parameter.Value.Name, parameter.Value.Extensions)

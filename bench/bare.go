@@ -12,14 +12,14 @@ import (
 	"petstore/bench/report"
 )
 
-// answers holds some of petstore's answers, byte for byte, and headers that are added to each of them.
+// answers holds some of petstore's answers, byte for byte, and the headers that ServeHTTP adds to each answer.
 type answers struct {
 	List, Pet, Created, Inventory []byte
 	Headers                       http.Header
 }
 
-// ServeHTTP writes these bytes and does nothing else: no key, no limit, no log, no storage. No handler on net/http can be
-// faster.
+// ServeHTTP writes these bytes and does nothing else: it has no key, no limit, no log and no storage. No net/http handler
+// can be faster.
 func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), a.Headers)
 	w.Header().Set("Content-Type", "application/json")
@@ -39,8 +39,8 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bare starts a bare handler with the answers of a petstore. If the subject is report.Dressed, it also sends the headers of
-// the hot page.
+// bare starts the bare handler with the answers of a petstore. If the subject is report.Dressed, the handler also sends the
+// headers of the hot page.
 func (b *bench) bare(petstore *service, subject report.Subject, requests lines) (*service, error) {
 	s := b.newService(subject, requests)
 	var a answers
@@ -55,7 +55,7 @@ func (b *bench) bare(petstore *service, subject report.Subject, requests lines) 
 		*part.body = body
 		if part.line == report.Hot && s.ID == report.Dressed {
 			a.Headers = answer.Header
-			a.Headers.Del("Date") // net/http itself adds these two
+			a.Headers.Del("Date") // net/http itself adds these two headers
 			a.Headers.Del("Content-Length")
 		}
 	}
@@ -64,7 +64,7 @@ func (b *bench) bare(petstore *service, subject report.Subject, requests lines) 
 	return s.launch(cmd)
 }
 
-// runBare reads answers from standard input and serves them at the address in args.
+// runBare reads answers from standard input and serves them. The address to listen on is in args.
 func runBare(args []string) error {
 	var a answers
 	if err := json.NewDecoder(os.Stdin).Decode(&a); err != nil {

@@ -10,8 +10,8 @@ trap 'git -C "$root" worktree remove --force "$scratch/tree" 2>/dev/null; rm -rf
 trap 'exit 1' INT TERM
 git -C "$root" worktree add --quiet --detach "$scratch/tree" "$revision"
 
-# Both revisions are measured in turn, so that whatever else happens on the machine affects both. Only packages that have
-# benchmarks are tested.
+# The script measures both revisions in turn, so that other load on the machine affects both. It tests only packages that
+# have benchmarks.
 for _ in $(seq "${COUNT:-6}"); do
 	for side in old new; do
 		cd "$root"

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	rows     = int64(100_000) // in each database, unless growth is measured
+	rows     = int64(100_000) // the number of animals in each database, except where growth is measured
 	pageSize = 20
 	newPet   = `{"name":"Pet number 100001","categoryId":17,"status":"available"}`
 )
 
-// lines maps the id of each line to its requests.
+// lines maps the id of each line to the requests of the line. A line is a kind of load; see report.Line.
 type lines map[string][]load.Request
 
-// petstoreLines returns the requests to a petstore with that many animals.
+// petstoreLines returns the requests to a petstore that has rows animals.
 func petstoreLines(rows int64) lines {
 	all := simpleLines(rows)
 	all[report.Distinct] = []load.Request{get("/v1/pets?cursor={cursor}&limit=20").Each(pageSize+1, rows)}
@@ -33,7 +33,7 @@ func simpleLines(rows int64) lines {
 		post("/v1/pets", newPet, http.StatusCreated))
 }
 
-// newLines returns the lines that every subject has. The mix is 95 lists to 5 creates.
+// newLines returns the lines that every subject has. The mixed line has 95 lists to 5 creates.
 func newLines(list, distinct, get, create load.Request) lines {
 	return lines{
 		report.Hot:      {list},
@@ -44,7 +44,8 @@ func newLines(list, distinct, get, create load.Request) lines {
 	}
 }
 
-// updates returns requests that move random animals to one of many categories, so that few of them change nothing.
+// updates returns requests that move random animals to one of many categories. With many categories, few requests change
+// nothing.
 func updates(rows int64) (requests []load.Request) {
 	for category := range 50 {
 		body := fmt.Sprintf(`{"categoryId":%d}`, category+100)

@@ -1,5 +1,5 @@
-// Command bench measures petstore as it is shipped, beside a bare net/http handler that writes the same bytes, and
-// writes docs/performance.md and docs/performance-details.md from what it has measured. It needs Linux.
+// Command bench measures petstore as users get it, beside a bare net/http handler that writes the same bytes. From the
+// measurements, it writes docs/performance.md and docs/performance-details.md. It needs Linux.
 package main
 
 import (
@@ -21,11 +21,11 @@ import (
 	"petstore/bench/report"
 )
 
-// root is the folder of petstore's module, relative to the bench.
+// root is the path from the bench to the folder of petstore's module.
 const root = ".."
 
-// commands are what the bench can do besides measuring everything. The bench starts itself again for the last three, so
-// that the load and the services that petstore is compared with run in their own processes.
+// commands are the commands of the bench besides measuring everything. For load, bare and plain, the bench starts itself as
+// another process. The load, and the services that petstore is compared with, then run in their own processes.
 var commands = map[string]func(args []string) error{
 	"soak": runSoak, "soak-page": runSoakPage,
 	"load": runLoad, "bare": runBare, "plain": runPlain,
@@ -42,16 +42,16 @@ func main() {
 	}
 }
 
-// bench is one run of the benchmark: what it has started and what it has measured.
+// bench is one run of the benchmark. It has the services that the run has started and the measurements that it has taken.
 type bench struct {
 	ctx             context.Context // ends when the user interrupts the run
 	scratch         string          // a folder that is removed at the end
-	binary          string          // the path of petstore
-	postgres, redis *service        // redis is nil unless both run
-	services        []*service      // what is being measured
-	held            []io.Closer     // what keeps others away from the ports of the services
+	binary          string          // the path of the petstore program
+	postgres, redis *service        // redis is nil unless PostgreSQL and Redis both run
+	services        []*service      // the services that are being measured
+	held            []io.Closer     // the locks that keep other programs off the services' ports
 	run             report.Run
-	partial         string // the file with the results of a run that is not complete
+	partial         string // the file with the results of an incomplete run
 }
 
 func run(args []string) error {
@@ -76,7 +76,7 @@ func run(args []string) error {
 	if *quick {
 		*rounds, *seconds, results = 2, 0.3, filepath.Join(results, "quick")
 		docs = results
-		flags.Parse(args) // flags that were given win
+		flags.Parse(args) // applies the flags on the command line again, so that they win
 	}
 	b, err := newBench(*dir, *rounds, time.Duration(*seconds*float64(time.Second)))
 	if err != nil {
@@ -130,7 +130,7 @@ func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 			Rows: rows, Growth: []int64{10_000, 100_000, 1_000_000, 10_000_000},
 		},
 	}
-	// PostgreSQL, which may run as another user, must be able to enter the folder.
+	// PostgreSQL may run as another user, who must be able to enter the folder.
 	if err := errors.Join(err, os.Chmod(b.scratch, 0o711), runCommand(b.build(b.binary))); err != nil {
 		b.close()
 		return nil, err
@@ -139,14 +139,14 @@ func newBench(dir string, rounds int, duration time.Duration) (*bench, error) {
 	return b, nil
 }
 
-// build returns a command that builds the program as it is shipped.
+// build returns a command that builds the program as users get it.
 func (b *bench) build(binary string) *exec.Cmd {
 	build := exec.Command("go", "-C", root, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+b.run.Revision, "-o", binary, "./cmd/petstore")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return build
 }
 
-// runCommand runs a command and waits for it. An error includes the output.
+// runCommand runs a command and waits for its end. An error includes the output of the command.
 func runCommand(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
@@ -161,7 +161,7 @@ func (b *bench) leaveOut(what string, err error) {
 	b.run.LeftOut = append(b.run.LeftOut, sentence)
 }
 
-// stopServices stops what is being measured. PostgreSQL and Redis keep running.
+// stopServices stops the services that are being measured. PostgreSQL and Redis keep running.
 func (b *bench) stopServices() {
 	for _, s := range b.services {
 		s.stop()
@@ -191,7 +191,7 @@ func output(name string, args ...string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// measureSync returns the median time that it takes to make 4 kB durable. Every commit has to wait that long.
+// measureSync returns the median time to make 4 kB durable. Every commit has to wait that long.
 func measureSync(dir string) (time.Duration, error) {
 	file, err := os.Create(filepath.Join(dir, "sync"))
 	if err != nil {
@@ -208,7 +208,7 @@ func measureSync(dir string) (time.Duration, error) {
 	return time.Duration(times.Median()), err
 }
 
-// must panics if err is not nil. It is for errors that make any measurement impossible, such as a full disk.
+// must panics if err is not nil. Use it for errors that make any measurement impossible, such as a full disk.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

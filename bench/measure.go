@@ -42,9 +42,9 @@ func (b *bench) measure(skip []string) error {
 	return nil
 }
 
-// measureInTurn measures lines on services round by round, each time in another order, so that whatever else happens on the
-// machine affects all of them alike. It keeps what it has measured after each line. At few connections, peers are measured
-// only with creates.
+// measureInTurn measures lines on several services, round by round. Each round has another order of services, so that other
+// load on the machine affects all services alike. After each line, measureInTurn saves the measurements so far. At few
+// connections, it measures peers only with creates.
 func (b *bench) measureInTurn(services []*service, what []report.Line, rounds int, keys ...report.Key) error {
 	for _, line := range what {
 		for _, key := range keys {
@@ -71,13 +71,14 @@ func (b *bench) measureInTurn(services []*service, what []report.Line, rounds in
 	return nil
 }
 
-// key returns the key completed for this service.
+// key returns the given key with the subject of this service.
 func (s *service) key(key report.Key) report.Key {
 	key.Subject, key.Rows, key.Replicas = s.ID, s.rows, s.replicas
 	return key
 }
 
-// measureOnce takes one measurement. At a constant rate, the rate is a share of the service's highest throughput.
+// measureOnce takes one measurement. If the key asks for a constant rate, the rate is a share of the service's highest
+// throughput.
 func (b *bench) measureOnce(s *service, key report.Key, round int) (err error) {
 	job := load.Job{
 		Address: s.address, Connections: key.Connections, Requests: s.lines[key.Line], Seed: uint64(round + 1),
@@ -106,7 +107,7 @@ func (b *bench) measureOnce(s *service, key report.Key, round int) (err error) {
 	return err
 }
 
-// print prints what was measured for one key.
+// print prints the measurements for one key.
 func (b *bench) print(key report.Key, name string) {
 	cell, ratio := b.run.Cell(key), b.run.Ratio(key)
 	rate, of := cell.Of("throughput"), func(measure string) float64 { return cell.Of(measure).Median() }
@@ -115,7 +116,7 @@ func (b *bench) print(key report.Key, name string) {
 		ratio.Median(), ratio.Min(), ratio.Max(), of("p50"), of("p99"), of("p99.9"), of("cpu"), of("stores"))
 }
 
-// measureGrowth measures on each store the lines that must not slow down as rows are added.
+// measureGrowth measures, on each store, the lines that must not become slower as rows are added.
 func (b *bench) measureGrowth() error {
 	b.stopServices()
 	for _, store := range b.run.Stores() {
@@ -137,7 +138,7 @@ func (b *bench) measureGrowth() error {
 	return nil
 }
 
-// measureReplicas measures increasing numbers of replicas behind HAProxy. They share PostgreSQL and Redis.
+// measureReplicas measures increasing numbers of replicas behind HAProxy. The replicas share one PostgreSQL and one Redis.
 func (b *bench) measureReplicas() error {
 	b.stopServices()
 	if _, err := exec.LookPath("haproxy"); err != nil || b.redis == nil {
@@ -160,8 +161,8 @@ func (b *bench) measureReplicas() error {
 	return nil
 }
 
-// measureStarts measures how long the program takes from its start to its first answer, on a new database and on a filled
-// one, and how much memory it uses at rest.
+// measureStarts measures how long the program takes from its start to its first answer. It uses a new database and a filled
+// database. It also measures how much memory the program uses at rest.
 func (b *bench) measureStarts() error {
 	filled := report.Count(rows) + " animals"
 	for _, r := range []report.Start{{Subject: report.SQLite, State: "new database"}, {Subject: report.SQLite, State: filled}, {Subject: report.Postgres, State: filled}} {
@@ -194,7 +195,8 @@ func (b *bench) measureStarts() error {
 	return nil
 }
 
-// measureBuild measures how long the first build of the program takes, with an empty build cache but all modules.
+// measureBuild measures how long the first build of the program takes. The build cache is empty, but all modules are
+// downloaded.
 func (b *bench) measureBuild() error {
 	build := b.build(os.DevNull)
 	build.Env = append(build.Env, "GOCACHE="+filepath.Join(b.scratch, "cache"))
@@ -205,7 +207,7 @@ func (b *bench) measureBuild() error {
 	return err
 }
 
-// profileLines writes a CPU profile of petstore under load for every line.
+// profileLines writes, for every line, a CPU profile of petstore under load.
 func (b *bench) profileLines(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"petstore/bench/report"
 )
 
-// record measures everything and writes the results into the folder results and the pages into docs. If a part fails, only
-// what was measured before is written, into a file of its own.
+// record measures everything. It writes the results into the folder results and the pages into the folder docs. If a part
+// fails, record writes only the measurements before the failure, into a separate file.
 func (b *bench) record(results, docs string, skip []string) error {
 	if err := os.MkdirAll(results, 0o755); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (b *bench) record(results, docs string, skip []string) error {
 	return nil
 }
 
-// keep saves what has been measured so far, and why that is not everything.
+// keep saves the measurements so far, with the reason why they are not complete.
 func (b *bench) keep(why string) error {
 	b.run.Incomplete = why
 	return report.Save(b.partial, b.run)

@@ -9,14 +9,14 @@ import (
 	"petstore/bench/report"
 )
 
-// measured is a bench that has measured something before its last part, which fails: no program is on the PATH.
+// measured returns a bench that has taken some measurements. Its last part fails, because no program is on the PATH.
 func measured(t *testing.T) *bench {
 	t.Helper()
 	t.Setenv("PATH", "")
 	return &bench{scratch: filepath.Join(t.TempDir(), "none"), run: report.Run{Revision: "this one", Shots: []report.Shot{{Round: 7}}}}
 }
 
-// kept returns what a run that failed has written, and fails the test if it has written anything else.
+// kept returns the results that a failed run has written. It fails the test if the run has written anything else.
 func kept(t *testing.T, results, docs string) *report.Run {
 	t.Helper()
 	for folder, wanted := range map[string]int{results: 2, docs: 0} {
@@ -40,7 +40,7 @@ func kept(t *testing.T, results, docs string) *report.Run {
 	return run
 }
 
-// folders returns a folder with the results of an earlier run, and an empty one for the pages.
+// folders returns a folder with the results of an earlier run, and an empty folder for the pages.
 func folders(t *testing.T) (results, docs string) {
 	t.Helper()
 	results, docs = t.TempDir(), t.TempDir()

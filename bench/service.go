@@ -21,21 +21,21 @@ import (
 	"petstore/bench/report"
 )
 
-// service is a process that the bench has started and that ends with it at the latest: a subject, or a store that a
-// subject uses.
+// service is a process that the bench has started. It is a subject, or a store that a subject uses. It ends at the latest
+// when the bench ends.
 type service struct {
 	report.Subject
 	*os.Process
 	dir, address, port string
 	admin              string              // the address of petstore's metrics and profiles
-	log                string              // the file with its standard output and standard error
-	user               *syscall.Credential // the user it runs as; nil for the user who runs the bench
+	log                string              // the file with the service's standard output and standard error
+	user               *syscall.Credential // the user as whom the service runs; nil for the user who runs the bench
 	exited             chan struct{}
-	pids               []int // the processes to measure: its own, or those behind a balancer
-	stores             []int // the processes of the stores that it uses
+	pids               []int // the processes to measure: its own, or the replicas behind a balancer
+	stores             []int // the processes of the stores that the service uses
 	lines              lines
-	rows               int64 // how many animals it has, where growth is measured
-	replicas           int   // how many replicas are behind it, if it is a balancer
+	rows               int64 // the number of animals in the service, where growth is measured
+	replicas           int   // the number of replicas behind the service, if it is a balancer
 }
 
 // newService makes a service for a subject, with a folder and a free address.
@@ -45,9 +45,9 @@ func (b *bench) newService(subject report.Subject, requests lines) *service {
 	return s
 }
 
-// freeAddress returns an address on which nothing listens. Its port is below those of outgoing connections, of which a load
-// makes thousands. Until the bench ends, it holds the UDP port of the same number, which every bench and test needs before
-// it uses the port.
+// freeAddress returns an address on which no program listens. Its port is below the ports of outgoing connections, of which
+// a load makes thousands. Until the bench ends, freeAddress also holds the UDP port with the same number. Every bench and
+// every test takes that UDP port first, so that no two of them use the same TCP port.
 func (b *bench) freeAddress() string {
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
@@ -64,7 +64,7 @@ func (b *bench) freeAddress() string {
 	panic("no free port was found between 20000 and 29999")
 }
 
-// start runs a command in the service's folder, which also has its log, and returns when the service is ready.
+// start runs a command in the service's folder, which also has the log of the service. It returns when the service is ready.
 func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	s.log = filepath.Join(s.dir, "log")
 	log := must(os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
@@ -76,7 +76,7 @@ func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	}
 	s.Process, s.pids, s.exited = cmd.Process, []int{cmd.Process.Pid}, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // the log says how it ended
+		_ = cmd.Wait() // the log says how the command ended
 		close(s.exited)
 	}()
 	if err := s.wait(ready); err != nil {
@@ -86,7 +86,7 @@ func (s *service) start(cmd *exec.Cmd, ready func() error) (*service, error) {
 	return s, nil
 }
 
-// serviceTimeout is how long the bench waits for a service. Only a broken one needs that long.
+// serviceTimeout is how long the bench waits for a service. Only a broken service needs that long.
 const serviceTimeout = 60 * time.Second
 
 func (s *service) wait(ready func() error) error {
@@ -107,7 +107,7 @@ func (s *service) wait(ready func() error) error {
 	}
 }
 
-// stop ends the process like an operator.
+// stop ends the process as an operator would.
 func (s *service) stop() {
 	s.Signal(syscall.SIGINT)
 	select {
@@ -118,7 +118,7 @@ func (s *service) stop() {
 	}
 }
 
-// launch starts the service and waits until it answers its hot page correctly.
+// launch starts the service and waits until the service answers its hot page correctly.
 func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 	return s.start(cmd, func() error {
 		_, _, err := s.lines[report.Hot][0].Ask(s.address, 0)
@@ -126,7 +126,7 @@ func (s *service) launch(cmd *exec.Cmd) (*service, error) {
 	})
 }
 
-// startAndCheck launches the service and checks its answers before it is measured. It returns err if err is not nil.
+// startAndCheck launches the service and checks its answers before any measurement. If err is not nil, it only returns err.
 func (s *service) startAndCheck(cmd *exec.Cmd, err error) (*service, error) {
 	if err == nil {
 		_, err = s.launch(cmd)
@@ -144,14 +144,14 @@ func (s *service) startAndCheck(cmd *exec.Cmd, err error) (*service, error) {
 	return s, nil
 }
 
-// animals is how many animals are in the answer to the first request of each line.
+// animals says how many animals the answer to the first request of each line has.
 var animals = map[string]int{
 	report.Hot: pageSize, report.Distinct: pageSize, report.Mix: pageSize, report.Inventory: 0,
 	report.Get: 1, report.Create: 1, report.Update: 1, report.Adoption: 1,
 }
 
-// checkAnswers checks before any measurement that each line gets the right number of animals, and that requests with
-// different numbers get different answers.
+// checkAnswers checks, before any measurement, that each line gets the right number of animals. It also checks that requests
+// with different numbers get different answers.
 func (s *service) checkAnswers() error {
 	for line, requests := range s.lines {
 		r := requests[0]
@@ -161,7 +161,7 @@ func (s *service) checkAnswers() error {
 		if err == nil && r.First != r.Last && bytes.Equal(first, last) {
 			err = fmt.Errorf("the answers for %d and %d are the same: %s", r.First, r.Last, first)
 		}
-		// Prism has no pages: its list is an example from the document.
+		// Prism has no pages. Its list is an example from the OpenAPI document.
 		if n := bytes.Count(first, []byte(`"name"`)); err == nil && s.ID != "prism" && n != animals[line] {
 			err = fmt.Errorf("%d animals instead of %d in %s", n, animals[line], first)
 		}
@@ -172,8 +172,8 @@ func (s *service) checkAnswers() error {
 	return nil
 }
 
-// checkList checks that a new animal is at once the first on petstore's list, and that the load makes the same cursors as
-// petstore.
+// checkList checks that a new animal is immediately the first on petstore's list. It also checks that the load makes the
+// same cursors as petstore.
 func (s *service) checkList() error {
 	_, created, err1 := s.lines[report.Create][0].Ask(s.address, 0)
 	list, body, err2 := s.lines[report.Hot][0].Ask(s.address, 0)
@@ -196,7 +196,7 @@ func (s *service) checkList() error {
 	return nil
 }
 
-// checkObserved checks that a request without a key is refused, and that a create is counted and logged.
+// checkObserved checks that petstore refuses a request without a key, and that it counts and logs a create.
 func (s *service) checkObserved() error {
 	if _, _, err := load.NewRequest(http.MethodGet, "/v1/pets", "", "", http.StatusUnauthorized).Ask(s.address, 0); err != nil {
 		return fmt.Errorf("without a key: %w", err)
@@ -228,7 +228,7 @@ func (s *service) askAdmin(path string) (string, error) {
 	return string(body), err
 }
 
-// metrics returns the values of petstore's metrics by name and labels.
+// metrics returns the values of petstore's metrics. The keys of the map are the names with their labels.
 func (s *service) metrics() (map[string]float64, error) {
 	text, err := s.askAdmin("/metrics")
 	values := make(map[string]float64)
@@ -249,7 +249,7 @@ func runLoad([]string) error {
 	return load.Run(job, func(r load.Result) { _ = out.Encode(r) })
 }
 
-// drive runs a job in its own process, on one processor at a time, and calls each with the result of every interval.
+// drive runs a job in its own process, on one processor at a time. It calls each with the result of every interval.
 func (b *bench) drive(job load.Job, each func(load.Result)) error {
 	cmd := exec.CommandContext(b.ctx, must(os.Executable()), "load")
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")

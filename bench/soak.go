@@ -13,7 +13,7 @@ import (
 	"petstore/bench/report"
 )
 
-// runSoak puts petstore under a constant load for a long time and watches whether anything grows.
+// runSoak puts petstore under a constant load for a long time, and records figures to see whether any of them grows.
 func runSoak(args []string) error {
 	flags := flag.NewFlagSet("soak", flag.ExitOnError)
 	store := flags.String("store", report.SQLite, "sqlite or postgres (with Redis)")
@@ -55,7 +55,7 @@ func runSoak(args []string) error {
 		}
 	}
 	job.Rate, job.Every, job.Duration, job.Seed = *rate, *every, *length, 2
-	job.Requests = soakMix("soak") // with other idempotency keys
+	job.Requests = soakMix("soak") // uses other idempotency keys than the first measurement
 	fmt.Printf("%s at %.0f requests per second for %v, samples in %s\n", s.Name, *rate, *length, *out)
 	soak, began := report.Soak{Run: b.run, Rate: *rate, Watched: watched}, time.Now()
 	if err := report.Save(*out, soak); err != nil {
@@ -83,7 +83,7 @@ func runSoak(args []string) error {
 var watched = []string{"p50, ms", "p99, ms", "p99.9, ms", "slowest, ms", "memory (RSS), MiB", "Go heap, MiB", "goroutines", "open files",
 	"write-ahead log, MiB", "database, MiB", "animals", "CPU of petstore, µs/request", "CPU of the stores, µs/request"}
 
-// sample combines the result of an interval with what the server uses at its end.
+// sample combines the result of an interval with the server's use of resources at the end of the interval.
 func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Sample, error) {
 	files, err1 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.Pid))
 	metrics, err2 := s.metrics()
@@ -108,8 +108,8 @@ func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Samp
 	}}, errors.Join(err1, err2, err3)
 }
 
-// soakMix returns every kind of operation, mostly reads. Everything that it creates it also deletes, and it never deletes
-// what it reads and updates, so the right answer to every request is known in advance.
+// soakMix returns requests for every kind of operation, mostly reads. The mix deletes all animals that it creates. It never
+// deletes the animals that it reads and updates. The right answer to every request is therefore known in advance.
 func soakMix(keys string) []load.Request {
 	requests := petstoreLines(rows)
 	list, read, create := requests[report.Hot][0], requests[report.Get][0], requests[report.Create][0]
@@ -122,8 +122,9 @@ func soakMix(keys string) []load.Request {
 		read.Times(550),
 		requests[report.Inventory][0].Times(50),
 		get("/v1/orders").Times(25),
-		// Each of these creates an animal and deletes it. In between it reads it, sends the create again with the same
-		// idempotency key, completes an order for it, or cancels one.
+		// Each of these requests creates an animal and finally deletes the animal. In between, the first reads the animal,
+		// the second sends the create again with the same idempotency key, the third completes an order for the animal, and
+		// the fourth cancels an order.
 		create.Then("id", read.Then("id", remove)).Times(25),
 		once.Then("", once.Then("id", remove)).Times(25),
 		create.Then("id", order.Then("id", closeOrder("complete").Then("petId", remove))).Times(25),

@@ -32,7 +32,7 @@ func (b *bench) startStores() (err error) {
 }
 
 func (b *bench) startPostgres() (*service, error) {
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // where Debian installs it
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // the folder where Debian installs PostgreSQL
 		os.Setenv("PATH", os.Getenv("PATH")+":"+slices.Max(found))
 	}
 	s := b.newService(report.Subject{ID: "store", Name: "PostgreSQL", Detail: versionOf("postgres")}, nil)
@@ -48,8 +48,8 @@ func (b *bench) startPostgres() (*service, error) {
 		func() error { return s.sql("postgres", "SELECT 1") })
 }
 
-// dropRoot makes PostgreSQL run as the user postgres, who gets the folder, if the bench runs as root. PostgreSQL refuses to
-// run as root.
+// dropRoot makes PostgreSQL run as the user postgres if the bench runs as root, because PostgreSQL refuses to run as root.
+// It gives the service's folder to that user.
 func (s *service) dropRoot() error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -64,12 +64,13 @@ func (s *service) dropRoot() error {
 	return os.Chown(s.dir, uid, gid)
 }
 
-// url returns the URL of a database of this PostgreSQL.
+// url returns the URL of a database on this PostgreSQL server.
 func (s *service) url(database string) string {
 	return "postgres://postgres@" + s.address + "/" + database + "?sslmode=disable"
 }
 
-// sql runs a statement on a database of this PostgreSQL. If there are targets, it scans the first row into them.
+// sql runs a statement on a database of this PostgreSQL server. If the caller passes targets, sql scans the first row into
+// the targets.
 func (s *service) sql(database, statement string, into ...any) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(database))
@@ -102,13 +103,13 @@ func (b *bench) startRedis() (*service, error) {
 // version matches a version number, such as 17.2.
 var version = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// versionOf returns the version that a program prints, or "" if there is no such program.
+// versionOf returns the version that a program prints, or "" if the program is not installed.
 func versionOf(program string) string { return version.FindString(output(program, "--version")) }
 
-// animal selects animals of which a page of 20 is about 1.6 kB of JSON.
+// animal is an SQL query that makes up animals. A page of 20 such animals is about 1.6 kB of JSON.
 const animal = "SELECT 'Pet number ' || i, i % 40 + 1, i % 3 + 1 FROM "
 
-// seed makes a database with that many animals for a service, and returns its URL.
+// seed makes a database with the given number of animals for a service, and returns the URL of the database.
 func (b *bench) seed(s *service, database string, rows int64) (url string, err error) {
 	if s.ID == report.SQLite || s.ID == report.Plain+report.SQLite {
 		path := filepath.Join(s.dir, "petstore.db")
@@ -131,7 +132,8 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 	for _, statement := range []string{
 		"PRAGMA cache_size = -262144",
 		fmt.Sprintf("INSERT INTO pets (name, category_id, status) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) %s n", rows, animal),
-		// On SQLite the program counts the animals when it writes them, so the counts have to be set here.
+		// On SQLite, the program counts the animals when it writes them. The statement above writes animals without the
+		// program, so the counts have to be set here.
 		"UPDATE inventory SET animals = (SELECT count(*) FROM pets WHERE pets.status = inventory.status)",
 		"PRAGMA wal_checkpoint(TRUNCATE)",
 	} {
@@ -142,8 +144,8 @@ func (b *bench) seedSQLite(path string, rows int64) error {
 	return nil
 }
 
-// seedPostgres makes a database and leaves it in the same state as PostgreSQL's own maintenance would. It returns the first
-// error.
+// seedPostgres makes a database, and leaves it in the state that PostgreSQL's own maintenance would produce. It returns the
+// first error.
 func (b *bench) seedPostgres(database string, rows int64) error {
 	return cmp.Or(
 		b.postgres.sql("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"),

@@ -15,11 +15,12 @@ import (
 	"petstore/bench/report"
 )
 
-// apiKey is a key that the operator chooses. It has the limits of the first-run key, which no load reaches.
+// apiKey is a key that the operator chooses. It has the limits of the key that the first start creates. No load reaches
+// these limits.
 const apiKey = "pets_bench_0123456789abcdef0123456789"
 
-// startSubjects starts everything that is compared. What cannot be started is left out, except for petstore on SQLite and
-// the bare handler.
+// startSubjects starts all subjects of the comparison. It leaves out subjects that cannot be started, except petstore on
+// SQLite and the bare handler.
 func (b *bench) startSubjects(peers bool) error {
 	sqlite, err := b.petstore(report.SQLite, "", rows)
 	if err != nil {
@@ -60,7 +61,7 @@ func (b *bench) add(s *service) {
 	b.run.Subjects = append(b.run.Subjects, s.Subject)
 }
 
-// addOrLeaveOut adds a service, or records why it is left out.
+// addOrLeaveOut adds a service to the run, or records why the service is left out.
 func (b *bench) addOrLeaveOut(name string, open func() (*service, error)) {
 	if s, err := open(); err == nil {
 		b.add(s)
@@ -69,15 +70,15 @@ func (b *bench) addOrLeaveOut(name string, open func() (*service, error)) {
 	}
 }
 
-// petstore starts the program as it is shipped, with everything on and only addresses set, on a new database with that many
-// animals.
+// petstore starts the program as users get it, on a new database with that many animals. All features are on, and only
+// addresses are set.
 func (b *bench) petstore(store, database string, rows int64) (*service, error) {
 	s := b.newService(b.subject(store), petstoreLines(rows))
 	url, err := b.seed(s, database, rows)
 	return s.startAndCheck(b.serve(s, url), err)
 }
 
-// subject describes petstore on a store.
+// subject describes petstore on the given store as a subject.
 func (b *bench) subject(store string) report.Subject {
 	if store == report.SQLite {
 		return report.Subject{ID: store, Name: "petstore, SQLite", Detail: "as shipped; WAL, synchronous=FULL: a create is on the disk when it is acknowledged"}
@@ -86,7 +87,7 @@ func (b *bench) subject(store string) report.Subject {
 		"as shipped; PostgreSQL %s with its own settings (fsync and synchronous_commit on) and Redis %s on the same machine", b.postgres.Detail, b.redis.Detail)}
 }
 
-// serve returns the command that runs petstore on a database. On PostgreSQL it also uses Redis.
+// serve returns the command that runs petstore on a database. With PostgreSQL, petstore also uses Redis.
 func (b *bench) serve(s *service, url string) *exec.Cmd {
 	s.admin = b.freeAddress()
 	cmd := exec.Command(b.binary, "serve", "--listen", s.address, "--admin-listen", s.admin, "--database", url)
@@ -108,8 +109,8 @@ func cleanEnvironment(more ...string) (env []string) {
 	return append(env, more...)
 }
 
-// startBalanced starts that many replicas and HAProxy in front of them, and returns HAProxy as the service to measure.
-// HAProxy itself counts as the last of the stores.
+// startBalanced starts the given number of replicas and HAProxy in front of them. It returns HAProxy as the service to
+// measure. HAProxy itself counts as the last of the stores.
 func (b *bench) startBalanced(database string, replicas int) (*service, error) {
 	front := b.newService(b.subject(report.Postgres), petstoreLines(rows))
 	var addresses []string
@@ -130,14 +131,15 @@ func (b *bench) startBalanced(database string, replicas int) (*service, error) {
 		return nil, err
 	}
 	front.pids, front.replicas, front.stores = pids, replicas, append(front.stores, front.Pid)
-	b.services = append([]*service{front}, b.services...) // so that HAProxy is stopped first
+	b.services = append([]*service{front}, b.services...) // makes the bench stop HAProxy first
 	return front, nil
 }
 
-// deployedOnly matches the listeners and replicas that only a deployment has.
+// deployedOnly matches the lines about listeners and replicas that only a deployment has.
 var deployedOnly = regexp.MustCompile(`(?m)^ *(bind :\d+|server \S+ [a-z]\S*:\d+)\n`)
 
-// configure replaces the addresses in the shipped configuration of HAProxy, and removes the replicas that are not running.
+// configure replaces the addresses in the HAProxy configuration of the folder deploy, and removes the replicas that are not
+// running.
 func configure(shipped, address string, replicas []string) string {
 	shipped = strings.Replace(shipped, "bind :8080", "bind "+address, 1)
 	for i, replica := range replicas {
@@ -146,10 +148,10 @@ func configure(shipped, address string, replicas []string) string {
 	return deployedOnly.ReplaceAllString(shipped, "")
 }
 
-// selfCommand returns a command that runs this program again, as one of its commands.
+// selfCommand returns a command that runs this program again with the given arguments.
 func selfCommand(args ...string) *exec.Cmd { return exec.Command(must(os.Executable()), args...) }
 
-// newPeer makes a service for something that others have written or would write.
+// newPeer makes a service for the program of another project, or for a program that another team might write.
 func (b *bench) newPeer(id, name string, requests lines) *service {
 	return b.newService(report.Subject{ID: id, Name: name, Peer: true}, requests)
 }
@@ -161,7 +163,7 @@ func (b *bench) plainSQLite() (*service, error) {
 	return s.startAndCheck(selfCommand("plain", s.address, url, apiKey), err)
 }
 
-// postgresPool is the number of connections of the plain service. It is more than petstore uses, because without shared
+// postgresPool is how many connections the plain service has. It has more connections than petstore, because without shared
 // commits only more connections let commits overlap.
 const postgresPool = 32
 
@@ -172,7 +174,7 @@ func (b *bench) plainPostgres() (*service, error) {
 	return s.startAndCheck(selfCommand("plain", s.address, fmt.Sprintf("%s&pool_max_conns=%d", url, postgresPool), apiKey), err)
 }
 
-// runPlain runs the plain service. The arguments are its address, the database and the key.
+// runPlain runs the plain service. The arguments are the address, the database and the key.
 func runPlain(args []string) error {
 	handler, err := baseline.Plain(args[1], args[2])
 	if err != nil {
@@ -190,7 +192,7 @@ func (b *bench) gin() (*service, error) {
 }
 
 func (b *bench) pocketBase() (*service, error) {
-	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "{%015d}" // identifiers have 15 characters
+	const records, pages, padded = "/api/collections/pets/records", "?perPage=20&skipTotal=true&sort=-id", "{%015d}" // PocketBase ids have 15 characters
 	s := b.newPeer("pocketbase", "PocketBase", newLines(
 		load.NewRequest(http.MethodGet, records+pages, "", "", http.StatusOK),
 		load.NewRequest(http.MethodGet, records+pages+"&filter=id%3C%27"+padded+"%27", "", "", http.StatusOK).Each(pageSize+1, rows),
@@ -224,7 +226,8 @@ func (b *bench) jsonServer() (*service, error) {
 		"--quiet", "--host", "127.0.0.1", "--port", s.port, "db.json")
 }
 
-// prism starts Prism, which answers from api/openapi.yaml alone. It stores nothing, so it has no pages and no mix.
+// prism starts Prism, which takes all answers from api/openapi.yaml. Prism stores nothing, so it has no pages and no mixed
+// line.
 func (b *bench) prism() (*service, error) {
 	s := b.newPeer("prism", "Prism", lines{
 		report.Hot:    {get("/pets")},
@@ -235,7 +238,7 @@ func (b *bench) prism() (*service, error) {
 		"mock", "--verboseLevel", "silent", "--host", "127.0.0.1", "--port", s.port, must(filepath.Abs(filepath.Join(root, "api", "openapi.yaml"))))
 }
 
-// startNode installs the npm peers and starts one of their programs. In detail, %s stands for the versions.
+// startNode installs the npm peers and starts one of them. In the text detail, %s stands for the versions.
 func (s *service) startNode(program, detail string, args ...string) (*service, error) {
 	folder := must(filepath.Abs("peers/node"))
 	cmd := exec.Command("npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund")
@@ -254,7 +257,7 @@ func (b *bench) buildPeer(name string) (string, error) {
 	return program, runCommand(exec.Command("go", "-C", "peers", "build", "-o", program, "./"+name))
 }
 
-// moduleVersion returns the version of a module that the Go peers use.
+// moduleVersion returns the version of a module that the Go peers require.
 func moduleVersion(module string) string {
 	return output("go", "-C", "peers", "list", "-m", "-f", "{{.Version}}", module)
 }

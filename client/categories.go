@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Category gives a name to a number that animals have as their CategoryID.
+// Category gives a name to a category id, the number that animals have as their CategoryID.
 type Category struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -14,8 +14,8 @@ type Category struct {
 
 // CategoryQuery selects a page of categories.
 type CategoryQuery struct {
-	Limit  int    // categories per page, up to 100; if zero, ListCategories uses 20 and Categories 100
-	Cursor string // the Next of an earlier page
+	Limit  int    // the number of categories per page, up to 100; if zero, ListCategories uses 20 and Categories 100
+	Cursor string // the value of Next in the page before; empty for the first page
 }
 
 func (q CategoryQuery) encode() string { return paging(q.Limit, q.Cursor).Encode() }
@@ -37,7 +37,7 @@ func (c *Client) Categories(ctx context.Context, q CategoryQuery, options ...Cal
 	return walk[Category](ctx, c, "/categories", q.encode(), options)
 }
 
-// CreateCategory gives name to a number that the service chooses. It returns ErrNameTaken if another category has the
+// CreateCategory gives a name to a category id that the service chooses. It returns ErrNameTaken if another category has the
 // name.
 func (c *Client) CreateCategory(ctx context.Context, name string, options ...CallOption) (made Category, err error) {
 	err = c.callWith(ctx, http.MethodPost, "/categories", categoryName{name}, &made, options)
@@ -50,13 +50,14 @@ func (c *Client) GetCategory(ctx context.Context, id int64, options ...CallOptio
 	return found, err
 }
 
-// NameCategory gives a name to a number, or renames it. It returns ErrNameTaken if another category has the name.
+// NameCategory gives a name to a category id, or renames the category that has the id. It returns ErrNameTaken if another
+// category has the name.
 func (c *Client) NameCategory(ctx context.Context, id int64, name string, options ...CallOption) (named Category, err error) {
 	err = c.callWith(ctx, http.MethodPut, memberPath("/categories", id), categoryName{name}, &named, options)
 	return named, err
 }
 
-// DeleteCategory removes the name of a number. Animals keep the number.
+// DeleteCategory removes the name from a category id. Animals keep the id.
 func (c *Client) DeleteCategory(ctx context.Context, id int64, options ...CallOption) error {
 	return c.call(ctx, http.MethodDelete, memberPath("/categories", id), nil, options)
 }

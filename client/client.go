@@ -19,13 +19,14 @@ import (
 // Client, because only a shared Client knows how many requests the key has left.
 type Client struct {
 	settings
-	base string // ends in /v1
+	base string // the address of the API, which ends in /v1
 	// authorize adds the key to a request. Only this function knows the key, so printing a Client never shows it.
 	authorize func(*http.Request)
 	gate      *gate
 }
 
-// New makes a Client of the service at the address server, with or without /v1 at its end. It sends nothing yet.
+// New makes a Client that calls the service at the address server. The address may end with /v1 or without it. New sends
+// nothing.
 func New(server, key string, options ...Option) (*Client, error) {
 	base, err := baseOf(server)
 	if err != nil {
@@ -58,13 +59,13 @@ func baseOf(server string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
 }
 
-// printable reports whether s can be sent in a header.
+// printable reports whether a header can contain s.
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// withoutRedirects returns a copy of h that does not follow redirects: the service never redirects, and the key must not
-// be sent anywhere else.
+// withoutRedirects returns a copy of h that does not follow redirects. The service never redirects, and the client must not
+// send the key to another address.
 func withoutRedirects(h *http.Client) *http.Client {
 	own := *h
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -77,11 +78,12 @@ func (c *Client) String() string { return "petstore client of " + c.base }
 // GoString returns the same as String, so that no verb of package fmt shows the fields.
 func (c *Client) GoString() string { return c.String() }
 
-// Limits returns what the Client knows about the key's limits: those of the answer with the lowest Remaining in the
-// current window. They are zero before the first answer, and while a proxy in front of the service refuses requests.
+// Limits returns what the Client knows about the key's limits. Of all answers in the current window, Limits uses the one
+// with the lowest Remaining. It returns zero Limits before the first answer, and while a proxy in front of the service
+// refuses requests.
 func (c *Client) Limits() Limits { return c.gate.limits() }
 
-// request is one call of an operation. All its tries send the same bytes.
+// request is one call of an operation. Every try of the call sends the same bytes.
 type request struct {
 	method, path, query string
 	body                []byte
@@ -116,11 +118,12 @@ func (c *Client) call(ctx context.Context, method, path string, out any, options
 
 // body is the body of a request.
 type body interface {
-	// texts returns the caller's texts in it. They must be valid UTF-8, because encoding/json changes other texts.
+	// texts returns the caller's strings in the body. The strings must be valid UTF-8, because encoding/json would change
+	// invalid ones.
 	texts() []string
 }
 
-// callWith sends in as the body of a request and reads the answer into out.
+// callWith sends the value in as the body of a request and reads the answer into out.
 func (c *Client) callWith(ctx context.Context, method, path string, in body, out any, options []CallOption) error {
 	r := newRequest(method, path, options)
 	for _, text := range in.texts() {
@@ -152,7 +155,7 @@ func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, er
 	return a, nil
 }
 
-// read reads the body into out. It fails if the answer may not come from the service.
+// read reads the body of the answer into out. It fails if the answer may come from something other than the service.
 func (a *answer) read(out any) error {
 	if out == nil {
 		if a.status != http.StatusNoContent {
@@ -170,7 +173,7 @@ func (a *answer) read(out any) error {
 	return err
 }
 
-// maxAnswer bounds how much of an answer is read. The largest page takes less than 2 MiB.
+// maxAnswer is how many bytes of an answer the client reads at most. The largest page takes less than 2 MiB.
 const maxAnswer = 16 << 20
 
 // send sends a request once, as soon as the gate admits it. It returns an *Error if the service refuses the request.
@@ -217,8 +220,8 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	return &answer{res.StatusCode, res.Header, body}, nil
 }
 
-// feedbackOf returns what the gate may learn from an answer. With ReturnBan, a ban is returned to this caller and does not
-// close the gate for others.
+// feedbackOf returns what the gate may learn from an answer. With ReturnBan, the call that meets a ban returns it, and the
+// gate stays open for other calls.
 func (c *Client) feedbackOf(res *http.Response, refusal *Error, arrived time.Time) feedback {
 	if refusal != nil && refusal.Code == ErrKeyBanned && c.onBan == ReturnBan {
 		return feedback{}

@@ -18,7 +18,7 @@ import (
 )
 
 func TestFindPetRejectsAnotherAnimalFromAnOlderService(t *testing.T) {
-	newest := line{status: 200, body: "[" + biscuit.body + "]"} // the first version of the service ignores the parameter id
+	newest := line{status: 200, body: "[" + biscuit.body + "]"} // the answer of an old service, which ignores the parameter id
 	if found, err := playing(t, &script{lines: []line{newest}}).FindPet(t.Context(), 7); err == nil {
 		t.Errorf("got %+v for animal 7", found)
 	}
@@ -96,7 +96,7 @@ func TestAHoldThatIsNotWholeSecondsIsNotSent(t *testing.T) {
 	}
 }
 
-// An id that a program forgot to set must not select everything.
+// A program that forgot to set an id must not get every animal.
 func TestAQueryForTheIDZeroAsksForIt(t *testing.T) {
 	s := &script{lines: []line{{status: 200, body: "[]"}}}
 	store, zero := playing(t, s), new(int64)
@@ -148,7 +148,8 @@ func TestUnknownFieldsStatesAndCodesAreAccepted(t *testing.T) {
 	}
 }
 
-// flood is a transport whose answers are far longer than any answer of the service. It counts the bytes that were read.
+// flood is a transport whose answers are far longer than any answer of the service. It counts the bytes that the client
+// reads.
 type flood struct{ read int }
 
 func (f *flood) RoundTrip(*http.Request) (*http.Response, error) {
@@ -157,7 +158,7 @@ func (f *flood) RoundTrip(*http.Request) (*http.Response, error) {
 
 func (f *flood) Read(p []byte) (int, error) {
 	if f.read > 64<<20 {
-		return 0, io.EOF // so that a client without a bound fails the test and does not fill the memory
+		return 0, io.EOF // ends the answer, so that an unbounded client fails instead of filling the memory
 	}
 	f.read += len(p)
 	return len(p), nil

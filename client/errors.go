@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Error is a refusal of the service. A call that gets no answer returns the error of net/http instead.
+// Error is a refusal by the service. A call that gets no answer returns the error of net/http instead.
 type Error struct {
-	// Code says what went wrong. It is empty if the answer came from something else, such as a proxy in front of the
-	// service.
+	// Code says what went wrong. It is empty if the answer did not come from the service but, for example, from a proxy in
+	// front of it.
 	Code Code
 	// Message explains the refusal to a person.
 	Message string
 	// Status is the HTTP status.
 	Status int
-	// RequestID identifies the request in the logs of the service. It is empty if nothing was sent.
+	// RequestID identifies the request in the logs of the service. It is empty if the client sent nothing.
 	RequestID string
-	// RetryAfter is how long the service asks the caller to wait; zero if it does not ask.
+	// RetryAfter is how long the service asks the caller to wait. It is zero if the service does not ask for a wait.
 	RetryAfter time.Duration
 }
 
@@ -42,13 +42,13 @@ func (e *Error) Unwrap() error {
 	return e.Code
 }
 
-// Code is the machine-readable name of what went wrong. It is also an error to compare with: errors.Is(err, ErrNotFound).
-// The service may have codes that are not in this list yet.
+// Code is a machine-readable name for what went wrong. It is also an error, so errors.Is(err, ErrNotFound) works. The
+// service may send codes that are not in this list yet.
 type Code string
 
 func (c Code) Error() string { return string(c) }
 
-// The codes of the service.
+// The codes that the service sends.
 const (
 	ErrBadRequest           Code = "bad_request"
 	ErrInvalidJSON          Code = "invalid_json"
@@ -76,12 +76,12 @@ const (
 	ErrOutcomeUnknown       Code = "outcome_unknown" // the change may have been made
 )
 
-// invalidField is the refusal of a value that was not sent.
+// invalidField returns the refusal of a value that the client does not send.
 func invalidField(format string, a ...any) *Error {
 	return &Error{Code: ErrInvalidField, Status: http.StatusBadRequest, Message: fmt.Sprintf(format, a...)}
 }
 
-// refusalOf reads the refusal in an answer from the address base. It returns nil if the answer is not a refusal.
+// refusalOf reads a refusal from an answer of the server at the address base. It returns nil if the answer is not a refusal.
 func refusalOf(base string, res *http.Response, body []byte) *Error {
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return nil
@@ -105,8 +105,8 @@ func refusalOf(base string, res *http.Response, body []byte) *Error {
 	}
 }
 
-// noPetstore says that an answer without a code shows that there is no petstore at the address base. It returns "" if the
-// answer may come from a proxy in front of a petstore.
+// noPetstore returns a message that there is no petstore at the address base, if an answer without a code shows this. It
+// returns "" if the answer may come from a proxy in front of a petstore.
 func noPetstore(base string, res *http.Response) string {
 	switch to := res.Header.Get("Location"); {
 	case res.StatusCode < 400 && to != "":

@@ -13,8 +13,8 @@ import (
 	"petstore/client"
 )
 
-// The examples call the empty store that EXAMPLE_SERVER names, with the key EXAMPLE_KEY. The package internal/clienttest runs
-// them on the real service; without a store they are only compiled.
+// The variable EXAMPLE_SERVER names an empty store and EXAMPLE_KEY a key for it. The examples call that store. The package
+// internal/clienttest runs the examples on the real service. Without a store, go test only compiles them.
 func TestMain(m *testing.M) {
 	if os.Getenv("EXAMPLE_SERVER") == "" {
 		flag.Set("test.skip", "^Example")
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// openExample returns a client of the store. The first example shows how to make a client.
+// openExample returns a client for the store of the examples. The first example shows how to make a client.
 func openExample() *client.Client {
 	store, err := client.New(os.Getenv("EXAMPLE_SERVER"), os.Getenv("EXAMPLE_KEY"))
 	if err != nil {
@@ -136,7 +136,7 @@ func ExampleWithIdempotencyKey() {
 	store := openExample()
 	ctx := context.Background()
 
-	// An import that is started twice adds its rows once.
+	// The loop runs the import twice, but its row is added once.
 	for range 2 {
 		var meta client.Meta
 		pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1},

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// always is a transport that gives the same answer to every request.
+// always is a transport that answers every request with the same text.
 type always string
 
 func (a always) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReader(strings.NewReader(string(a))), r)
 }
 
-// FuzzAnswer gives the client arbitrary answers. The client must return a page or a complete error, and a client that tries
-// only once must never wait, whatever the answer says about limits.
+// FuzzAnswer gives the client arbitrary answers. Whatever an answer says about limits, the client must return a page or a
+// complete error, and a client that tries only once must never wait.
 func FuzzAnswer(f *testing.F) {
 	const limits = "X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 1794744060\r\n"
 	for _, seed := range []string{
@@ -60,8 +60,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzLink gives the client arbitrary Link headers. The client must find nothing or the query of an address in the header,
-// and it must understand every header that the service writes.
+// FuzzLink gives the client arbitrary Link headers. The client must either find no next page or return the query of an
+// address in the header. It must understand every Link header that the service writes.
 func FuzzLink(f *testing.F) {
 	f.Add(`</v1/pets?cursor=a&limit=2>; rel="next"`, "cursor=b")
 	f.Add(`</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"`, "")

@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// gate admits the requests of all goroutines in the order in which they arrive, but no more than the service says are
-// left. A request in flight counts as used. When nothing is known about the current window, one request goes ahead to
-// find out. When the window is used up, all requests wait for the next one.
+// gate admits requests in the order in which they arrive, from all goroutines, but no more requests than the service says
+// are left. A request in flight counts as used. When nothing is known about the current window, the gate admits one request
+// to find out. When the window is used up, all requests wait for the next window.
 type gate struct {
-	waitTimeout time.Duration                           // a request that would have to wait longer fails
+	waitTimeout time.Duration                           // the longest wait; a request that would wait longer fails
 	notice      func(wait time.Duration, because error) // called before a request waits for the next window
 
 	mu       sync.Mutex
 	window   window
-	epoch    int // counts the windows
+	epoch    int // the number of windows so far
 	inFlight int64
-	probing  bool // whether a request in flight is to find out about the window
+	probing  bool // whether one request is in flight to find out about the window
 	queue    []*waiter
 	timer    *time.Timer // wakes the queue when the window ends
 }
 
-// window is what is known about the limits. After its end, nothing is known.
+// window is what the gate knows about the limits. After the time end, the gate knows nothing.
 type window struct {
 	Limits
-	end    time.Time // by the clock of this machine
+	end    time.Time // the time when the window ends, by the clock of this machine
 	banned bool
 }
 
-// pass is held by a request in flight.
+// pass is the permission to send one request. The request holds the pass while it is in flight.
 type pass struct {
 	epoch int
 	probe bool
@@ -45,9 +45,9 @@ type waiter struct {
 	ready     chan struct{} // closed when pass or err is set
 	pass      pass
 	err       error
-	deadline  time.Time     // zero if there is none
+	deadline  time.Time     // the deadline of the request's context; zero if there is none
 	held      chan struct{} // gets a value when the window is used up
-	heldEpoch int           // the epoch of the last window for which held got a value
+	heldEpoch int           // the window, by its epoch, for which held last got a value
 }
 
 // gateClosed is the reason why the gate does not admit a request.
@@ -55,7 +55,7 @@ type gateClosed struct{ error }
 
 func (c *gateClosed) Unwrap() error { return c.error }
 
-// enter waits until the gate admits a request. It fails at once if the wait would be too long.
+// enter waits until the gate admits a request. It fails immediately if the wait would be too long.
 func (g *gate) enter(ctx context.Context) (pass, error) {
 	if err := ctx.Err(); err != nil {
 		return pass{}, &gateClosed{err}
@@ -94,7 +94,8 @@ func (g *gate) wait(w *waiter) (time.Duration, error) {
 	return wait, usedUp(g.window, wait)
 }
 
-// withdraw removes a waiter that gives up. If the gate has just admitted it, withdraw returns its pass.
+// withdraw removes a waiter that gives up. If the gate has just admitted the waiter, withdraw gives the pass back to the
+// gate.
 func (g *gate) withdraw(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -106,7 +107,7 @@ func (g *gate) withdraw(w *waiter) {
 	}
 }
 
-// leave ends a request, learns from its feedback, and admits waiting requests.
+// leave ends a request, learns from its feedback, and admits requests that wait.
 func (g *gate) leave(p pass, n feedback) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +124,7 @@ func (g *gate) release(p pass) {
 	}
 }
 
-// limits returns the limits of the window, zero if none are known.
+// limits returns the limits of the window, or zero Limits if none are known.
 func (g *gate) limits() Limits {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -133,7 +134,7 @@ func (g *gate) limits() Limits {
 	return g.window.Limits
 }
 
-// admit lets requests through while there is room, and refuses those that would wait too long.
+// admit lets requests through while the window has room, and refuses requests that would wait too long.
 func (g *gate) admit(now time.Time) {
 	for len(g.queue) > 0 && g.room(now) {
 		w := g.queue[0]
@@ -185,7 +186,7 @@ func (g *gate) room(now time.Time) bool {
 	return g.window.Remaining > g.inFlight
 }
 
-// refuse ends a waiter for which the used-up window lasts too long, and reports whether it did.
+// refuse refuses a waiter that cannot wait until the used-up window ends. It reports whether it refused the waiter.
 func (g *gate) refuse(w *waiter, now time.Time) bool {
 	wait := g.window.end.Sub(now)
 	late := !w.deadline.IsZero() && w.deadline.Before(g.window.end)
@@ -217,29 +218,30 @@ func usedUp(w window, wait time.Duration) *Error {
 // feedback is what a finished request says about the limits.
 type feedback struct {
 	window
-	limited bool // the answer named the limits
-	refused bool // the answer was 429
-	lost    bool // the answer, if any, says nothing about the key, but the request may have been counted
+	limited bool // whether the answer named the limits
+	refused bool // whether the answer was 429
+	lost    bool // whether the service may have counted the request, although no answer says so
 }
 
-// learn updates the window from feedback. Of all answers in a window, the one with the lowest Remaining is right: every
-// request that was counted after it is still in flight. An answer about another window counts if its request was sent in
-// this window, or if that window ends later. Otherwise the answer is out of date.
+// learn updates the window from feedback. Of all answers in a window, the answer with the lowest Remaining is right, because
+// all requests that the service counted after that answer are still in flight. An answer about another window replaces the
+// known window in two cases: if the request was sent in the known window, or if the other window ends later. Otherwise the
+// answer is out of date.
 func (g *gate) learn(p pass, n feedback, now time.Time) {
 	known := &g.window
 	same := now.Before(known.end) && n.Limit == known.Limit && n.Reset.Equal(known.Reset)
 	switch {
-	case n.lost && known.Remaining == 1: // the window may or may not be used up, so nothing is known any longer
+	case n.lost && known.Remaining == 1: // the last request of the window may be used or not, so the gate must ask again
 		known.Remaining, known.end = 0, now
 		g.epoch++
 	case n.lost:
 		known.Remaining = max(0, known.Remaining-1)
 	case n.end.IsZero():
-	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the ban lasts longer
-	case n.refused && !n.limited: // by a proxy in front of the service, which knows no limits
+	case n.refused && !n.limited && n.end.Before(known.end) && known.banned: // the ban that the gate knows lasts longer
+	case n.refused && !n.limited: // the refusal comes from a proxy, which knows no limits
 		g.window = window{Limits: Limits{Reset: known.Reset}, end: n.end, banned: n.banned}
 		g.epoch++
-	case known.Limit == 0 && known.Remaining == 0 && now.Before(known.end): // the proxy's refusal holds until its end
+	case known.Limit == 0 && known.Remaining == 0 && now.Before(known.end): // a proxy refuses requests until known.end
 	case same:
 		known.Remaining = min(known.Remaining, n.Remaining)
 		known.banned = known.banned || n.banned
@@ -252,9 +254,9 @@ func (g *gate) learn(p pass, n feedback, now time.Time) {
 	}
 }
 
-// feedbackOf reads an answer that arrived now. It measures times by the service's own clock. The limits in a 401, a 5xx or
-// a bad_request may be those of the client's address, because the service may not know the key. A refusal without a code
-// does not come from the service.
+// feedbackOf reads the limits in an answer. The answer arrived at the time now. All times in the answer are by the service's
+// own clock. In a 401, a 5xx or a bad_request, the limits may be the limits of the client's address, because the service may
+// not know the key. A refusal without a code does not come from the service.
 func feedbackOf(res *http.Response, refusal *Error, now time.Time) (n feedback) {
 	n.Limits, n.limited = limitsOf(res.Header)
 	switch {
@@ -276,7 +278,7 @@ func feedbackOf(res *http.Response, refusal *Error, now time.Time) (n feedback) 
 // noAnswer returns the feedback of a request that got no answer.
 func noAnswer(err error) feedback { return feedback{lost: !neverSent(err)} }
 
-// neverSent reports whether a try failed before it had a connection.
+// neverSent reports whether a try failed before it had a connection to the service.
 func neverSent(err error) bool {
 	dial := (*net.OpError)(nil)
 	return errors.As(err, &dial) && dial.Op == "dial"

@@ -14,7 +14,7 @@ import (
 	"petstore/client"
 )
 
-// window is a transport that acts as a service with a limit. It answers after the latency.
+// window is a transport that acts as a service with a limit of requests. It answers after the time latency.
 type window struct {
 	mu               sync.Mutex
 	limit, remaining int64
@@ -64,7 +64,7 @@ func (w *window) client(t *testing.T, options ...client.Option) *client.Client {
 	return newClient(t, "http://petstore.test", "secret", append([]client.Option{client.WithHTTPClient(&http.Client{Transport: w})}, options...)...)
 }
 
-// callAtOnce sends that many requests at once and returns their errors.
+// callAtOnce makes n calls at the same time and returns their errors.
 func callAtOnce(ctx context.Context, store *client.Client, n int) []error {
 	errs := make([]error, n)
 	var group sync.WaitGroup
@@ -109,7 +109,7 @@ func TestRequestsWaitForTheResetByTheClockOfTheService(t *testing.T) {
 
 func TestACallFailsAtOnceIfTheUsedUpWindowLastsTooLong(t *testing.T) {
 	cases := map[string]struct {
-		left     time.Duration // how much of the window is left
+		left     time.Duration // the time left in the window
 		deadline time.Duration
 		options  []client.Option
 	}{
@@ -152,7 +152,7 @@ func TestACallFailsAtOnceIfTheUsedUpWindowLastsTooLong(t *testing.T) {
 
 func TestALargerPlanOpensTheGateAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &window{limit: 1000, remaining: 5, reset: time.Now().Add(10 * time.Hour)} // late on a busy day
+		w := &window{limit: 1000, remaining: 5, reset: time.Now().Add(10 * time.Hour)} // few requests left, as late on a busy day
 		store := w.client(t)
 		callAtOnce(t.Context(), store, 2)
 		w.limit, w.remaining, w.reset = 100_000, 100_000, time.Now().Add(time.Minute)
@@ -228,13 +228,13 @@ func TestRequestsToAServiceWithoutLimitsAreNotHeld(t *testing.T) {
 		if err := errors.Join(callAtOnce(t.Context(), store, 100)...); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(begin); took != 2*time.Second { // one request goes ahead, then all others
+		if took := time.Since(begin); took != 2*time.Second { // the first request goes alone, then all others go together
 			t.Errorf("100 calls of a second took %s, want 2s", took)
 		}
 	})
 }
 
-// unlimited answers after a second and says nothing about limits.
+// unlimited is a transport that answers after a second and says nothing about limits.
 type unlimited struct{}
 
 func (unlimited) RoundTrip(*http.Request) (*http.Response, error) {

@@ -11,8 +11,8 @@ import (
 
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// told returns the feedback of an answer. All times are in seconds after noon: the answer arrives at arrives, the service
-// dates it at date, and its window ends at reset.
+// told returns the feedback of an answer. All times are in seconds after noon: the client gets the answer at the time
+// arrives, the Date header says date, and the window ends at reset.
 func told(arrives, status, date, limit, remaining, reset int) feedback {
 	header := http.Header{"Date": {noon.Add(time.Duration(date) * time.Second).Format(http.TimeFormat)}}
 	header.Set("X-RateLimit-Limit", strconv.Itoa(limit))
@@ -28,7 +28,7 @@ func told(arrives, status, date, limit, remaining, reset int) feedback {
 
 func TestTheGateLearnsFromTheRightAnswer(t *testing.T) {
 	type step struct {
-		epoch    int // the window in which the request was sent
+		epoch    int // the number of the window in which the request was sent
 		second   int
 		feedback feedback
 	}
@@ -37,7 +37,7 @@ func TestTheGateLearnsFromTheRightAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		steps     []step
 		remaining int64
-		end       int // in seconds after noon
+		end       int // the end of the window in seconds after noon
 	}{
 		"the first answer counts":                                   {[]step{minute}, 40, 60},
 		"the lowest remaining number of a window counts":            {[]step{minute, {0, 11, told(11, 200, 11, 60, 45, 60)}}, 40, 60},

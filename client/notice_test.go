@@ -38,7 +38,7 @@ func TestTheWaitNoticeComesBeforeTheWait(t *testing.T) {
 	}
 }
 
-// Several calls queue behind the first one, whose answer says that nothing is left.
+// Several calls queue behind the first call, whose answer says that no requests are left.
 func TestEveryQueuedCallGetsTheWaitNotice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told atomic.Int64

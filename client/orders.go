@@ -11,7 +11,7 @@ import (
 // OrderStatus is the state of an order. The service may have states that are not listed here yet.
 type OrderStatus string
 
-// The states of an order. Only an open order changes.
+// The states of an order. Only an open order can change its state.
 const (
 	Open      OrderStatus = "open"
 	Completed OrderStatus = "completed"
@@ -19,7 +19,7 @@ const (
 	Expired   OrderStatus = "expired"
 )
 
-// Order holds an animal until it is closed or expires.
+// Order holds an animal until the order is closed or expires.
 type Order struct {
 	ID        int64       `json:"id"`
 	PetID     int64       `json:"petId"`
@@ -30,11 +30,11 @@ type Order struct {
 	ClosedAt  time.Time   `json:"closedAt,omitzero"` // zero while the order is open
 }
 
-// NewOrder asks to hold an available animal.
+// NewOrder describes an order to place. An order holds an available animal.
 type NewOrder struct {
 	PetID     int64
 	Reference string        // the client's own name for the order, if any
-	Hold      time.Duration // whole seconds, from a minute to 30 days; if zero, the service chooses, usually 72 hours
+	Hold      time.Duration // how long to hold the animal, in whole seconds, from a minute to 30 days; if zero, usually 72 hours
 }
 
 type newOrder struct {
@@ -48,9 +48,9 @@ func (n newOrder) texts() []string { return []string{n.Reference} }
 // OrderQuery selects orders. A field that is zero or nil does not restrict the selection.
 type OrderQuery struct {
 	Status OrderStatus
-	PetID  *int64 // only orders of the animal with this id
-	Limit  int    // orders per page, up to 100; if zero, ListOrders uses 20 and Orders 100
-	Cursor string // the Next of an earlier page
+	PetID  *int64 // selects the orders for the animal with this id
+	Limit  int    // the number of orders per page, up to 100; if zero, ListOrders uses 20 and Orders 100
+	Cursor string // the value of Next in the page before; empty for the first page
 }
 
 func (q OrderQuery) encode() string {
@@ -71,8 +71,8 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 	return walk[Order](ctx, c, "/orders", q.encode(), options)
 }
 
-// PlaceOrder holds an available animal. It returns ErrPetUnavailable if the animal is not available. The order is placed
-// once, however often the call is retried.
+// PlaceOrder places an order, which holds an available animal. It returns ErrPetUnavailable if the animal is not available.
+// Retries of the call place no second order.
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
 	hold, err := wholeSeconds(n.Hold)
 	if err != nil {
@@ -89,10 +89,10 @@ func (c *Client) GetOrder(ctx context.Context, id int64, options ...CallOption) 
 	return o, err
 }
 
-// OrderPatch says what of an order to change. What is nil stays as it is.
+// OrderPatch says what to change about an order. A nil field stays as it is.
 type OrderPatch struct {
-	Reference *string        // the empty string removes the reference, also from a closed order
-	Hold      *time.Duration // from now on, in whole seconds, from a minute to 30 days
+	Reference *string        // the new reference, even of a closed order; the empty string removes the reference
+	Hold      *time.Duration // how long to hold the animal from now, in whole seconds, from a minute to 30 days
 }
 
 type orderPatch struct {
@@ -123,8 +123,8 @@ func (p orderPatch) MarshalJSON() ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// UpdateOrder changes an order and returns it as changed. It returns ErrOrderClosed if the patch has a hold and the order is
-// closed.
+// UpdateOrder changes an order and returns the changed order. It returns ErrOrderClosed if the patch has a Hold but the
+// order is closed.
 func (c *Client) UpdateOrder(ctx context.Context, id int64, patch OrderPatch, options ...CallOption) (o Order, err error) {
 	body := orderPatch{reference: patch.Reference}
 	if patch.Hold != nil {
@@ -138,7 +138,7 @@ func (c *Client) UpdateOrder(ctx context.Context, id int64, patch OrderPatch, op
 	return o, err
 }
 
-// wholeSeconds returns a hold as the service takes it.
+// wholeSeconds returns a hold in seconds. It fails if the hold is not a whole number of seconds.
 func wholeSeconds(hold time.Duration) (int64, error) {
 	if hold%time.Second != 0 {
 		return 0, invalidField("Hold is %s. It must be a whole number of seconds.", hold)
@@ -146,15 +146,15 @@ func wholeSeconds(hold time.Duration) (int64, error) {
 	return int64(hold / time.Second), nil
 }
 
-// CompleteOrder closes an open order and sells its animal. It returns a completed order as it is, and ErrOrderClosed for
-// one that was cancelled or has expired.
+// CompleteOrder closes an open order and sells its animal. If the order is already completed, CompleteOrder changes nothing
+// and returns the order. If the order was cancelled or has expired, CompleteOrder returns ErrOrderClosed.
 func (c *Client) CompleteOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
 	err = c.call(ctx, http.MethodPost, memberPath("/orders", id)+"/complete", &o, options)
 	return o, err
 }
 
-// CancelOrder closes an open order and makes its animal available again. It returns a cancelled order as it is, and
-// ErrOrderClosed for one that was completed or has expired.
+// CancelOrder closes an open order and makes its animal available again. If the order is already cancelled, CancelOrder
+// changes nothing and returns the order. If the order was completed or has expired, CancelOrder returns ErrOrderClosed.
 func (c *Client) CancelOrder(ctx context.Context, id int64, options ...CallOption) (o Order, err error) {
 	err = c.call(ctx, http.MethodPost, memberPath("/orders", id)+"/cancel", &o, options)
 	return o, err

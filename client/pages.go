@@ -12,7 +12,7 @@ import (
 // Page is one page of a list.
 type Page[T any] struct {
 	Items []T
-	// Next is the Cursor of the next page, empty if this is the last page.
+	// Next is the Cursor of the next page. It is empty if this is the last page.
 	Next string
 }
 
@@ -25,7 +25,7 @@ func page[T any](ctx context.Context, c *Client, path, query string, options []C
 	return Page[T]{items, following.Get("cursor")}, err
 }
 
-// walk yields the items of all pages, beginning with the page that query selects.
+// walk yields the items of all pages. It begins with the page that the argument query selects.
 func walk[T any](ctx context.Context, c *Client, path, query string, options []CallOption) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for query := query; ; {
@@ -47,8 +47,8 @@ func walk[T any](ctx context.Context, c *Client, path, query string, options []C
 	}
 }
 
-// fetch returns one page and the query of the next. It uses only the query of the link, so that the key is sent only to
-// the address that the Client was made for.
+// fetch returns one page and the query for the next page. It uses only the query of the link to the next page, so that the
+// client never sends the key to another address.
 func fetch[T any](ctx context.Context, c *Client, path, query string, options []CallOption) (items []T, next string, err error) {
 	r := newRequest(http.MethodGet, path, options)
 	r.query = query
@@ -59,7 +59,8 @@ func fetch[T any](ctx context.Context, c *Client, path, query string, options []
 	return items, nextQuery(a.header), nil
 }
 
-// nextQuery returns the query of the Link with the relation "next" (RFC 8288), or "" if there is none.
+// nextQuery returns the query of the Link header with the relation "next" (RFC 8288), or "" if no Link header has that
+// relation.
 func nextQuery(h http.Header) string {
 	for _, links := range h.Values("Link") {
 		for link := range strings.SplitSeq(links, "<") {
@@ -97,7 +98,7 @@ func paging(limit int, cursor string) url.Values {
 	return v
 }
 
-// set sets a parameter unless it is empty.
+// set sets a parameter unless value is empty.
 func set(v url.Values, name, value string) {
 	if value != "" {
 		v.Set(name, value)
@@ -111,7 +112,7 @@ func setID(v url.Values, name string, id *int64) {
 	}
 }
 
-// walkLimit returns the page size of a walk: the largest one unless the caller chose another.
+// walkLimit returns the page size for a walk over all pages: the size that the caller chose, or else the largest.
 func walkLimit(limit int) int {
 	if limit == 0 {
 		return 100

@@ -92,7 +92,7 @@ func (c *Client) Pets(ctx context.Context, q PetQuery, options ...CallOption) it
 	return walk[Pet](ctx, c, "/pets", q.encode(), options)
 }
 
-// CreatePet adds an animal. It is added once, however often the call is retried.
+// CreatePet adds an animal. Retries of the call add no second animal.
 func (c *Client) CreatePet(ctx context.Context, n NewPet, options ...CallOption) (p Pet, err error) {
 	err = c.callWith(ctx, http.MethodPost, "/pets", n, &p, options)
 	return p, err
@@ -124,7 +124,7 @@ func (c *Client) FindPet(ctx context.Context, id int64, options ...CallOption) (
 	return found[0], nil
 }
 
-// UpdatePet changes an animal and returns it as changed. If the patch changes the status while an open order holds the
+// UpdatePet changes an animal and returns the changed animal. If the patch changes the status while an open order holds the
 // animal, UpdatePet returns ErrPetReserved.
 func (c *Client) UpdatePet(ctx context.Context, id int64, patch PetPatch, options ...CallOption) (p Pet, err error) {
 	err = c.callWith(ctx, http.MethodPatch, memberPath("/pets", id), patch, &p, options)
@@ -145,7 +145,7 @@ func (c *Client) GetInventory(ctx context.Context, options ...CallOption) (Inven
 	return Inventory{Available: *read.Available, Pending: *read.Pending, Sold: *read.Sold}, nil
 }
 
-// counts is an Inventory in which a number may be missing.
+// counts is an Inventory in which a count may be missing.
 type counts struct{ Available, Pending, Sold *int64 }
 
 func (c *counts) missing() bool { return c.Available == nil || c.Pending == nil || c.Sold == nil }

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// The random part of the wait before the first retry is below firstBackoff. This bound doubles with each try, up to
-// maxBackoff.
+// The wait before a retry has a random part. Before the first retry that part is below firstBackoff. The bound doubles with
+// each try, up to maxBackoff.
 const (
 	firstBackoff = 200 * time.Millisecond
 	maxBackoff   = 10 * time.Second
 )
 
-// sendWithRetries sends a request until it gets a final answer, its tries or its budget are used up, or ctx ends. Every
-// operation may be sent again, because a write carries an Idempotency-Key: its repeats change nothing, whatever others have
-// changed since.
+// sendWithRetries sends a request until the request gets a final answer, its tries or its budget are used up, or ctx ends.
+// The client may send any request again: a write carries an Idempotency-Key, so the service makes the change only once,
+// whatever other clients have changed since.
 func (c *Client) sendWithRetries(ctx context.Context, r *request) (*answer, error) {
 	var last error
 	tries, waited := 0, time.Duration(0)
@@ -68,8 +68,8 @@ func (c *Client) worthRetrying(err error) bool {
 	return !errors.As(err, &distrusted)
 }
 
-// backoff returns how long to wait after a failed try: the time that the service asks for plus a random time, so that
-// clients that failed together do not come back together.
+// backoff returns how long to wait after a failed try. The wait is the time that the service asks for plus a random time, so
+// that clients that failed together do not retry together.
 func backoff(err error, tries int) time.Duration {
 	wait := rand.N(min(maxBackoff, firstBackoff<<min(max(0, tries-1), 10)))
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -78,7 +78,7 @@ func backoff(err error, tries int) time.Duration {
 	return wait
 }
 
-// sleep waits, or fails at once if ctx would end before the wait does.
+// sleep waits. If ctx would end before the wait does, sleep fails immediately.
 func sleep(ctx context.Context, wait time.Duration) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 		return fmt.Errorf("the next try would be too late, in %s: %w", wait.Round(time.Millisecond), context.DeadlineExceeded)
@@ -93,7 +93,8 @@ func sleep(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// joinErrors combines why the last try failed with why there is no further try. errors.Is and errors.As find both.
+// joinErrors combines the error of the last try with the reason why there is no further try. Callers find both with
+// errors.Is and errors.As.
 func joinErrors(last, err error) error {
 	if last == nil {
 		return err

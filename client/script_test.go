@@ -14,7 +14,8 @@ import (
 	"petstore/client"
 )
 
-// script is a transport that gives prepared answers, repeats the last one, and records the requests.
+// script is a transport that gives the answers in lines one after the other and then repeats the last. It records the
+// requests.
 type script struct {
 	lines  []line
 	before func() // called before each answer, unless nil
@@ -22,13 +23,13 @@ type script struct {
 	asked  []asked
 }
 
-// line is one answer, or the lack of one.
+// line is one answer, or an error in place of an answer.
 type line struct {
 	status  int
-	headers []string // "Name: value"
+	headers []string // lines of the form "Name: value"
 	body    string
 	err     error
-	proxy   bool // the answer comes from a proxy in front of the service, which knows no limits
+	proxy   bool // whether the answer comes from a proxy, which knows no limits
 }
 
 type asked struct {
@@ -72,7 +73,7 @@ func (l line) response() *http.Response {
 	return res
 }
 
-// refusal returns an answer with an Error body.
+// refusal returns an answer with an API error as its body.
 func refusal(status int, code client.Code, headers ...string) line {
 	return line{status: status, headers: headers, body: `{"code":"` + string(code) + `","message":"No.","status":` + strconv.Itoa(status) + `}`}
 }
@@ -93,7 +94,7 @@ func newClient(t *testing.T, server, key string, options ...client.Option) *clie
 	return c
 }
 
-// playing makes a client whose requests are answered by the script.
+// playing makes a client that gets its answers from the script.
 func playing(t *testing.T, s *script, options ...client.Option) *client.Client {
 	t.Helper()
 	return newClient(t, "http://petstore.test", "secret", append([]client.Option{client.WithHTTPClient(&http.Client{Transport: s})}, options...)...)

@@ -3,7 +3,7 @@ package docs
 
 import _ "embed"
 
-// Changelog is what changed for users. The API reference shows it.
+// Changelog lists the changes that users notice. The API reference shows it.
 //
 //go:embed changelog.md
 var Changelog string

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the files of a release into dist/: an archive for each system, SHA256SUMS, and NOTES.md. NOTES.md is the section
-# of the changelog about this version, or the section Unreleased if this version has none.
+# Builds the files of a release into dist/: an archive for each system, SHA256SUMS, and NOTES.md. NOTES.md is the changelog's
+# section about this version. If the changelog has no such section, NOTES.md is the section Unreleased.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the pictures in docs/img from petstore demo, with a headless Chromium. They look as intended only if a font such as
-# Palatino is installed (Debian: fonts-urw-base35).
+# Makes the pictures in docs/img from petstore demo, with a headless Chromium. The pictures look as intended only if a font
+# such as Palatino is installed (Debian: fonts-urw-base35).
 #   screenshots.sh [FOLDER]
 set -eu
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ for try in $(seq 100); do
 done
 [ -n "$link" ] || { echo "petstore demo does not start:" >&2; cat "$scratch/log" >&2; exit 1; }
 
-# shot NAME WIDTH HEIGHT light|dark QUERY takes a picture of the page with that query, five seconds after it is opened.
+# shot NAME WIDTH HEIGHT light|dark QUERY opens the page with that query and takes a picture five seconds later.
 shot() {
 	case $4 in light) scheme=1 ;; dark) scheme=0 ;; esac
 	"$browser" --headless $sandbox --disable-gpu --hide-scrollbars --force-prefers-reduced-motion --lang=en \

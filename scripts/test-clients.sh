@@ -1,8 +1,8 @@
 #!/bin/sh
-# Generates clients from api/openapi.yaml with common tools, compiles them strictly and uses each of them with a server that
-# the script starts. Tools that cannot be installed (no Node.js, or no network and nothing cached) are skipped; with CI=true the
-# script fails instead. The clients stay in the user's cache folder, so that the next run compiles and installs only what is
-# new. A user can run the script only once at a time.
+# Generates clients from api/openapi.yaml with common tools, compiles the clients strictly, and uses each client with a
+# server that the script starts. The script skips a tool that it cannot install (no Node.js, or no network and nothing
+# cached). With CI=true, it fails instead. The clients stay in the user's cache folder, so that the next run compiles and
+# installs only what is new. A user can run only one copy of the script at a time.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -53,7 +53,7 @@ step() {
 	fi
 }
 
-# skip_rest REASON ends the script. It fails if CI=true.
+# skip_rest REASON ends the script. With CI=true, the script fails.
 skip_rest() {
 	echo "skipped the rest: $1" >&2
 	[ "${CI:-}" != true ]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints the folder for the temporary files of tests. A folder in memory is best, because tests make and delete thousands of
-# files, but it needs 4 GB of free space, and programs must be allowed to run there.
+# files. Such a folder needs 4 GB of free space, and the system must allow programs to run there.
 set -eu
 if [ -n "${TMPDIR:-}" ]; then
 	echo "$TMPDIR"

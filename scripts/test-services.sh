@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes sure that the programs with which tests start their own services are installed. It installs missing ones where it
-# can: from Debian packages, as root or with a sudo that asks for no password. The accessibility checker comes from npm, into
-# the user's cache folder. If something is still missing, the script says what will be skipped, or fails with CI=true.
+# Makes sure that the programs with which tests start their own services are installed. The script installs missing programs
+# from Debian packages, if it runs as root or with a sudo that asks for no password. It installs the accessibility checker
+# from npm into the user's cache folder. If a program is still missing, the script says which tests will be skipped. With
+# CI=true, it fails instead.
 set -eu
 axe_version=4.14.0
 case $(uname) in Darwin) cache=$HOME/Library/Caches ;; *) cache=${XDG_CACHE_HOME:-$HOME/.cache} ;; esac
@@ -20,7 +21,7 @@ found() {
 	return 1
 }
 
-# missing prints the Debian package of each program that is missing.
+# missing prints the Debian package for each missing program.
 missing() {
 	found initdb || echo postgresql
 	found redis-server valkey-server || echo redis-server
@@ -51,7 +52,7 @@ install() {
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
 }
 
-# install_missing installs each package separately, because some distributions lack some of them.
+# install_missing installs each package separately, because some distributions lack some packages.
 install_missing() {
 	packages=$(missing)
 	if [ -z "$packages" ]; then return; fi

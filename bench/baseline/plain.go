@@ -1,4 +1,4 @@
-// Package baseline is a plain hand-written service that petstore is compared with.
+// Package baseline is a plain hand-written service. The bench compares petstore with it.
 package baseline
 
 import (
@@ -17,7 +17,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// pet is an animal as the interface shows it.
+// pet is an animal as the API shows it.
 type pet struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
@@ -25,31 +25,31 @@ type pet struct {
 	Status     string `json:"status"`
 }
 
-// petstore's table stores a status as a number.
+// The table of petstore stores a status as a number.
 var (
 	numbers = map[string]int64{"available": 1, "pending": 2, "sold": 3}
 	names   = []string{1: "available", 2: "pending", 3: "sold"}
 )
 
-// The statements are the same for both databases.
+// These SQL statements are the same for both databases.
 const (
 	list = "SELECT id, name, category_id, status FROM pets WHERE id < $1 ORDER BY id DESC LIMIT $2"
 	get  = "SELECT id, name, category_id, status FROM pets WHERE id = $1"
 	add  = "INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3)"
 )
 
-// aboveAll is a cursor above every animal.
+// aboveAll is a cursor that lies above the ids of all animals.
 const aboveAll = "9223372036854775807"
 
 var errNotFound = errors.New("there is no such animal")
 
 type store interface {
 	query(ctx context.Context, query string, args ...any) ([]pet, error)
-	add(ctx context.Context, p pet) (id int64, err error) // commits each animal separately; durable when it returns
+	add(ctx context.Context, p pet) (id int64, err error) // commits each animal separately, durably when add returns
 }
 
-// Plain returns the service that a good Go programmer would write by hand: net/http, a driver, one query per request,
-// durable creates. It looks the key up in a map, and has no limits, no access log and no metrics.
+// Plain returns the service that a good Go programmer would write by hand. It uses net/http, a database driver, one query
+// per request and durable creates. It looks up the key in a map, and has no limits, no access log and no metrics.
 func Plain(database, key string) (http.Handler, error) {
 	open := openSQLite
 	if strings.HasPrefix(database, "postgres:") {
@@ -137,7 +137,7 @@ func (s postgres) add(ctx context.Context, p pet) (id int64, err error) {
 	return id, err
 }
 
-// embedded is a store on SQLite with petstore's durability. It reads on several connections and writes on one.
+// embedded is a store on SQLite with petstore's durability. It reads on several connections and writes on one connection.
 type embedded struct {
 	readers *sqlitex.Pool
 	mu      sync.Mutex

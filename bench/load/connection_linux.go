@@ -12,20 +12,21 @@ import (
 	"time"
 )
 
-// connection is one client. It has at most one request in flight.
+// connection is one client connection. It has at most one request in flight.
 type connection struct {
 	file    *os.File
 	fd      int
 	asked   question
-	due     time.Time // when the request was due
+	due     time.Time // the time when the request was due
 	out, in []byte
-	read    int // how much of in is filled
-	length  int // of the complete answer, 0 while unknown
+	read    int // how many bytes of in are filled
+	length  int // the length of the complete answer; 0 while unknown
 	status  int
 	chunked bool
 }
 
-// send sends a request in one write. It fits into the send buffer, because the client waits for each answer.
+// send sends a request in one write. The request fits into the send buffer, because the client waits for each answer before
+// it sends the next request.
 func (c *connection) send() error {
 	c.out, c.read, c.length, c.status, c.chunked = c.asked.append(c.out[:0], c.asked.number), 0, 0, 0, false
 	n, err := syscall.Write(c.fd, c.out)
@@ -35,7 +36,7 @@ func (c *connection) send() error {
 	return err
 }
 
-// receive reads what has arrived and reports whether the answer is complete.
+// receive reads the bytes that have arrived and reports whether the answer is complete.
 func (c *connection) receive() (complete bool, err error) {
 	if c.read == len(c.in) {
 		c.in = append(c.in, make([]byte, len(c.in))...)
@@ -82,8 +83,8 @@ func (c *connection) parseHead() (err error) {
 	return err
 }
 
-// header returns what follows the first occurrence of begin in a head. The head may also have begin in lower case, as
-// proxies write it.
+// header returns the text after the first occurrence of begin in the head of an answer. It also finds begin in lower case,
+// as proxies write it.
 func header(head []byte, begin string) (rest []byte, ok bool) {
 	if _, rest, ok = bytes.Cut(head, []byte(begin)); !ok {
 		_, rest, ok = bytes.Cut(head, []byte(strings.ToLower(begin)))

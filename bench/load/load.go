@@ -1,5 +1,6 @@
-// Package load sends requests to a server, as fast as it answers or at a fixed rate. The load itself is cheap: one thread
-// waits for all connections, requests are ready-made bytes, and only the status and the length of an answer are read.
+// Package load sends requests to a server, either as fast as the server answers or at a fixed rate. The load itself is
+// cheap: one thread waits for all connections, the bytes of each request are ready in advance, and the load reads only the
+// status and the length of an answer.
 package load
 
 import (
@@ -12,32 +13,32 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Job is one measurement.
+// Job describes one measurement.
 type Job struct {
 	Address          string
 	Connections      int
 	Requests         []Request
 	Warmup, Duration time.Duration
 	Seed             uint64
-	// Rate is how many requests are due per second, at even intervals, whether or not answers come. A request that is due
-	// while every connection is busy is sent late, and its latency counts from when it was due. With 0, each connection
-	// sends its next request as soon as it has an answer.
+	// Rate is how many requests are due per second, at even intervals, whether or not answers come. If every connection is
+	// busy when a request is due, the load sends the request late, but counts its latency from the time when it was due. If
+	// Rate is 0, each connection sends its next request as soon as it has an answer.
 	Rate float64
-	// Every is the interval between results. With 0 there is one result, at the end.
+	// Every is the interval between results. If Every is 0, the load gives one result at the end.
 	Every time.Duration
-	// Server and Stores are processes whose processor time is measured, each with its children: the server, and the
-	// services that it uses.
+	// Server and Stores are the processes whose processor time is measured, each with its children. Server is the server,
+	// and Stores are the services that the server uses.
 	Server, Stores []int
 }
 
-// Result is what was measured after the warm-up.
+// Result is the outcome of a measurement, without its warm-up.
 type Result struct {
 	Requests            int64
 	Failed              int64  `json:",omitempty"`
 	Failure             string `json:",omitempty"` // the first failure
 	Elapsed             time.Duration
 	P50, P99, P999, Max time.Duration
-	// Processor time of the server, of the load itself, of all stores together, and of each store.
+	// The processor time of the server, of the load itself, of all stores together, and of each store.
 	ServerCPU, LoadCPU time.Duration
 	StoresCPU          time.Duration   `json:",omitempty"`
 	EachStore          []time.Duration `json:",omitempty"`
@@ -54,7 +55,7 @@ func (r Result) PerRequest(d time.Duration) float64 {
 // meter counts the answers since the last result.
 type meter struct {
 	latencies *hdrhistogram.Histogram
-	failed    int64  // includes failures during the warm-up
+	failed    int64  // the number of failures, warm-up included
 	failure   string // the first failure
 }
 
@@ -68,7 +69,7 @@ func (m *meter) fail(err error) {
 	}
 }
 
-// result returns what was measured since the last result. The arguments from and to are the processor times at the start
+// result returns the measurements since the last result. The arguments from and to are the processor times at the beginning
 // and at the end of that time.
 func (m *meter) result(elapsed time.Duration, from, to []time.Duration) Result {
 	quantile := func(q float64) time.Duration { return time.Duration(m.latencies.ValueAtQuantile(q)) }
@@ -98,13 +99,13 @@ func (j Job) cpuTimes() []time.Duration {
 // tick is the unit in which Linux reports processor time to programs.
 const tick = 10 * time.Millisecond
 
-// cpu returns the processor time that processes and their children have used. Children that have ended count too.
+// cpu returns the processor time that processes and their children have used. It includes children that have ended.
 func cpu(pids ...int) (sum time.Duration) {
 	for _, pid := range withChildren(pids) {
 		stat := procFile(pid, "stat")
-		stat = stat[strings.LastIndex(stat, ")")+1:] // skips the name, which may contain anything
+		stat = stat[strings.LastIndex(stat, ")")+1:] // skips the name of the process, which may contain any character
 		if fields := strings.Fields(stat); len(fields) > 15 {
-			for _, ticks := range fields[11:15] { // user and system time of the process and of its children
+			for _, ticks := range fields[11:15] { // the user and system time of the process and of its children
 				sum += time.Duration(integer(ticks)) * tick
 			}
 		}
@@ -112,7 +113,8 @@ func cpu(pids ...int) (sum time.Duration) {
 	return sum
 }
 
-// Resident returns the resident memory of processes and their children in bytes. Shared pages count for each of them.
+// Resident returns the resident memory of processes and their children in bytes. A page that several processes share counts
+// for each of them.
 func Resident(pids ...int) (sum int64) {
 	for _, pid := range withChildren(pids) {
 		if fields := strings.Fields(procFile(pid, "statm")); len(fields) > 1 {
@@ -136,7 +138,7 @@ func withChildren(pids []int) (all []int) {
 	return all
 }
 
-// procFile returns a file of /proc about a process. It is empty if the process has ended.
+// procFile returns the content of a file in /proc about a process. It returns "" if the process has ended.
 func procFile(pid int, name string) string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
 	return string(text)

@@ -16,23 +16,23 @@ import (
 	"time"
 )
 
-// Request is a kind of request. All its bytes are ready except for a number, such as an id.
+// Request describes one kind of request. All its bytes are ready in advance except a number, such as an id.
 type Request struct {
-	Share       int    // how many requests of a mix are of this kind, relative to the others
-	Head, Tail  string // the bytes before and after the number; without a number there is no tail
+	Share       int    // how many requests in a mix are of this kind, relative to the other kinds
+	Head, Tail  string // the bytes before and after the number; Tail is empty if there is no number
 	Form        Form
-	First, Last int64    // the range of numbers
-	InTurn      bool     // whether each number is used once before any is repeated, in an order without locality; else at random
+	First, Last int64    // the lowest and the highest number
+	InTurn      bool     // whether every number is used before one repeats, in scattered order; otherwise they are random
 	Status      int      // the expected status
-	Next        *Request // the request that follows the answer to this one, if any
-	Field       string   // the field of the previous answer that has the number; if empty, the previous number is used again
-	at          int64    // the last number, counted from First
+	Next        *Request // the request to send after the answer to this request, or nil
+	Field       string   // the field in the previous answer that has the number; if empty, the request uses the previous number
+	at          int64    // the offset of the last number from First
 }
 
-// Form is how a number is written in a request: a verb of package fmt, Cursor, or "" for a plain number.
+// Form is the way in which a request writes a number: a verb of package fmt, Cursor, or "" for a plain number.
 type Form string
 
-// Cursor is the form of petstore's opaque cursors. A check before the measurement compares it with a real cursor.
+// Cursor is the form of petstore's opaque cursors. Before a measurement, the bench compares such a cursor with a real one.
 const Cursor Form = "cursor"
 
 // placeholder marks the place of a number and its form: {}, {%16d} or {cursor}.
@@ -41,19 +41,20 @@ var placeholder = regexp.MustCompile(`\{(|cursor|%\d+d)\}`)
 // answerTimeout is how long the load waits for the last answers.
 const answerTimeout = 30 * time.Second
 
-// Times returns the request with that share of a mix.
+// Times returns the request with the given share in a mix.
 func (r Request) Times(share int) Request {
 	r.Share = share
 	return r
 }
 
-// Then returns the request followed by next. The number of next comes from that field of the answer.
+// Then returns the request, followed by the request next. The number for next comes from the given field in the answer to
+// the first request.
 func (r Request) Then(field string, next Request) Request {
 	next.Field, r.Next = field, &next
 	return r
 }
 
-// Each returns the request with each number of a range in turn.
+// Each returns the request with every number from first to last, each used once before any repeats.
 func (r Request) Each(first, last int64) Request {
 	r.First, r.Last, r.InTurn = first, last, true
 	return r
@@ -65,7 +66,8 @@ func (r Request) Random(last int64) Request {
 	return r
 }
 
-// NewRequest makes a Request. In its path, key or body, {} stands for the number, with the form between the braces.
+// NewRequest makes a Request. In its path, key or body, a pair of braces stands for the number. The form of the number is
+// between the braces.
 func NewRequest(method, path, key, body string, status int) Request {
 	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n", method, path)
 	if key != "" {
@@ -102,7 +104,7 @@ func (f Form) append(b []byte, n int64) []byte {
 // Text returns a number in this form.
 func (f Form) Text(n int64) string { return string(f.append(nil, n)) }
 
-// append appends the request with this number.
+// append appends the bytes of the request with the number n.
 func (r Request) append(b []byte, n int64) []byte {
 	b = append(b, r.Head...)
 	if r.Tail == "" {
@@ -111,7 +113,7 @@ func (r Request) append(b []byte, n int64) []byte {
 	return append(r.Form.append(b, n), r.Tail...)
 }
 
-// Number returns the number in the first such field of an answer, or 0 if there is none.
+// Number returns the number in the first field of that name in an answer, or 0 if there is no such field.
 func Number(answer []byte, field string) (n int64) {
 	_, digits, _ := bytes.Cut(answer, []byte(`"`+field+`":`))
 	for _, digit := range digits {
@@ -123,7 +125,7 @@ func Number(answer []byte, field string) (n int64) {
 	return n
 }
 
-// Ask sends one request with this number, the same bytes as under load, and returns the whole answer for checking.
+// Ask sends one request with the number n, and returns the whole answer for checks. The bytes are the same as under load.
 func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
@@ -145,11 +147,11 @@ func (r Request) Ask(address string, n int64) (*http.Response, []byte, error) {
 	return answer, body, err
 }
 
-// stride is a prime larger than the length of every range. Steps of this size therefore reach each number of a range once
-// before any is repeated.
+// stride is a prime that is larger than the length of every range. Steps of this size therefore reach every number in a
+// range before any number repeats.
 const stride = 2_654_435_761
 
-// next returns the number of the next request of this kind.
+// next returns the number for the next request of this kind.
 func (r *Request) next(random *rand.Rand) int64 {
 	n := r.Last - r.First + 1
 	if r.InTurn {

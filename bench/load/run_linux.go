@@ -16,7 +16,7 @@ import (
 // EndWithParent makes a process end when its parent ends, for whatever reason.
 func EndWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT} }
 
-// question is a request with its number.
+// question is a request together with its number.
 type question struct {
 	*Request
 	number int64
@@ -25,18 +25,18 @@ type question struct {
 type generator struct {
 	meter
 	job       Job
-	kinds     []*Request // each request Share times
+	kinds     []*Request // each request, repeated as often as its Share says
 	random    *rand.Rand
 	epoll     int
 	clients   map[int32]*connection
 	free      []*connection // connections without a request in flight
-	followUps []question    // requests that follow from answers
+	followUps []question    // the requests that follow answers and are not sent yet
 
-	from, until, due time.Time // due is when the next request is due, at a fixed rate
-	err              error     // why the load cannot go on
+	from, until, due time.Time // due is the time when the next request is due, at a fixed rate
+	err              error     // the reason why the load cannot continue
 }
 
-// Run does a job and calls each with the result of every interval.
+// Run runs a job. It calls the function each with the result of every interval.
 func Run(job Job, each func(Result)) (err error) {
 	g := &generator{job: job, random: rand.New(rand.NewPCG(job.Seed, 1)), clients: make(map[int32]*connection)}
 	g.latencies = hdrhistogram.New(1000, int64(time.Hour), 3)
@@ -55,7 +55,7 @@ func Run(job Job, each func(Result)) (err error) {
 	}
 	g.run(each)
 	if job.Every > 0 {
-		time.Sleep(time.Second) // a caller that examines the server at each result finds its clients still connected at the last
+		time.Sleep(time.Second) // lets a caller that gets the last result find its clients still connected
 	}
 	for _, c := range g.clients {
 		c.file.Close()
@@ -69,7 +69,7 @@ func (g *generator) connect() error {
 		return err
 	}
 	defer conn.Close()
-	file, err := conn.(*net.TCPConn).File() // a copy that Go's own poller ignores
+	file, err := conn.(*net.TCPConn).File() // a second handle, which Go's own poller ignores
 	if err != nil {
 		return err
 	}
@@ -102,14 +102,14 @@ func (g *generator) run(each func(Result)) {
 	}
 }
 
-// serveUntil sends requests and receives answers until t.
+// serveUntil sends requests and receives answers until the time t.
 func (g *generator) serveUntil(t time.Time) {
 	for g.err == nil && time.Now().Before(t) {
 		g.serve()
 	}
 }
 
-// drain waits for the outstanding answers. They count if their requests were due in time.
+// drain waits for the outstanding answers. An answer counts if its request was due in time.
 func (g *generator) drain() {
 	for g.err == nil && g.awaited() > 0 && time.Since(g.until) < answerTimeout {
 		g.serve()
@@ -119,7 +119,7 @@ func (g *generator) drain() {
 	}
 }
 
-// awaited returns the number of outstanding answers, to requests that were sent or that are overdue.
+// awaited returns the number of outstanding answers. They include the answers to overdue requests that have not been sent.
 func (g *generator) awaited() int {
 	n := len(g.clients) - len(g.free)
 	if late := g.until.Sub(g.due); g.job.Rate > 0 && late > 0 {
@@ -128,13 +128,13 @@ func (g *generator) awaited() int {
 	return n
 }
 
-// serve sends the requests that are due, waits for answers for a moment, and receives them.
+// serve sends the requests that are due, waits briefly for answers, and receives the answers.
 func (g *generator) serve() {
 	wait := g.askDue(time.Now())
 	if wait < time.Millisecond { // epoll_wait has a resolution of a millisecond
 		ready := []unix.PollFd{{Fd: int32(g.epoll), Events: unix.POLLIN}}
 		timeout := unix.NsecToTimespec(int64(wait))
-		_, _ = unix.Ppoll(ready, &timeout, nil) // if this fails, epoll_wait reports it
+		_, _ = unix.Ppoll(ready, &timeout, nil) // if Ppoll fails, epoll_wait reports the error
 	}
 	var events [128]syscall.EpollEvent
 	n, err := syscall.EpollWait(g.epoll, events[:], int(wait.Milliseconds()))
@@ -154,7 +154,7 @@ func (g *generator) serve() {
 	}
 }
 
-// askDue sends the requests that are due on free connections, and returns how long to wait for the next one.
+// askDue sends the requests that are due on free connections. It returns how long to wait for the next request.
 func (g *generator) askDue(now time.Time) time.Duration {
 	const maxWait = 5 * time.Millisecond
 	for len(g.free) > 0 {
@@ -169,17 +169,17 @@ func (g *generator) askDue(now time.Time) time.Duration {
 			return maxWait
 		}
 		g.due = g.due.Add(time.Duration(float64(time.Second) / max(g.job.Rate, 1)))
-		c := g.free[0] // the one that has been free longest
+		c := g.free[0] // the connection that has been free longest
 		g.free = g.free[1:]
 		c.asked, c.due = g.next(), due
 		if err := c.send(); err != nil {
-			g.fail(err) // the next read fails too, and then reconnects
+			g.fail(err) // the next read on the connection fails too, and then reconnects
 		}
 	}
 	return maxWait
 }
 
-// next returns the next request: follow-ups come before anything new.
+// next returns the next request. Follow-ups come before new requests.
 func (g *generator) next() (next question) {
 	if len(g.followUps) > 0 {
 		next, g.followUps = g.followUps[0], g.followUps[1:]
@@ -203,14 +203,15 @@ func (g *generator) answered(c *connection, now time.Time) {
 	}
 	counted := now
 	if g.job.Rate > 0 {
-		counted = c.due // however late the answer is
+		counted = c.due // the time when the request was due, even if the answer is late
 	}
 	if !counted.Before(g.from) && counted.Before(g.until) {
 		g.add(now.Sub(c.due))
 	}
 }
 
-// reconnect replaces a connection. It is a failure only if the connection was in use, because a server may close a free one.
+// reconnect replaces a connection. It reports a failure only if the connection was in use, because a server may close a
+// connection without a request.
 func (g *generator) reconnect(c *connection, cause error) {
 	if i := slices.Index(g.free, c); i >= 0 {
 		g.free = slices.Delete(g.free, i, i+1)

@@ -115,7 +115,7 @@ func brief(requests ...Request) Job {
 	return Job{Connections: 8, Requests: requests, Warmup: 10 * time.Millisecond, Duration: 100 * time.Millisecond}
 }
 
-// run does a job against a handler and returns the result of every interval.
+// run runs a job against a handler and returns the result of every interval.
 func run(t *testing.T, job Job, handler http.HandlerFunc) (results []Result) {
 	t.Helper()
 	server := httptest.NewServer(handler)

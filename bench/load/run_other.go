@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// EndWithParent has no effect, because only Linux offers this.
+// EndWithParent does nothing, because only Linux can end a process with its parent.
 func EndWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
-// Run fails, because it needs epoll.
+// Run always fails, because it needs epoll, which only Linux has.
 func Run(Job, func(Result)) error {
 	return errors.New("the load needs Linux, because it waits with epoll")
 }

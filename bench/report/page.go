@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Page and Details are the file names of the two pages: what to know at a glance, and every table.
+// Page and Details are the file names of the two pages. The first is an overview, and the second has every table.
 const (
 	Page    = "performance.md"
 	Details = "performance-details.md"
@@ -26,8 +26,8 @@ var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(formats).ParseFS(files, "*.tmpl"))
 
-// Write writes both pages into the folder docs, and their plots into its folder img/performance. A run that is not complete
-// gets no pages.
+// Write writes both pages into the folder docs, and their plots into its folder img/performance. For an incomplete run,
+// Write writes no pages.
 func (r *Run) Write(docs string) error {
 	if r.Incomplete != "" {
 		return errors.New("these results are not complete: " + r.Incomplete)
@@ -53,7 +53,8 @@ func render(name string, of any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// formats are the functions with which templates write figures: the median alone, or with the lowest and highest round.
+// formats are the functions with which templates write figures: the median alone, or the median with the lowest and the
+// highest round.
 var formats = template.FuncMap{
 	"busy":     func() int { return Busy },
 	"bytes":    humanize.IBytes,
@@ -87,7 +88,7 @@ func micros(v float64) string {
 	return fmt.Sprintf("%.0f µs", v)
 }
 
-// decimals writes a figure with a number of digits that suits its size.
+// decimals formats a figure with a number of digits that suits its size.
 func decimals(v float64) string {
 	switch {
 	case v >= 10:
@@ -108,7 +109,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// Count writes a number of things for people: 10 thousand, 10 million, otherwise with commas.
+// Count formats a number for people: 10 thousand, 10 million, or with commas.
 func Count(n int64) string {
 	switch {
 	case n >= 1_000_000 && n%1_000_000 == 0:
@@ -119,7 +120,7 @@ func Count(n int64) string {
 	return humanize.Comma(n)
 }
 
-// tables defines which lines a table or plot has, and which cells of them.
+// tables defines which lines and which cells each table or plot has.
 var tables = map[string]struct {
 	lines []Line
 	fits  func(Cell) bool
@@ -132,7 +133,8 @@ var tables = map[string]struct {
 	"replicas": {Replicated, func(c Cell) bool { return c.Replicas > 0 }},
 }
 
-// closed reports whether the cell was measured in a closed loop, as fast as answers come, with the usual number of rows.
+// closed reports whether the cell comes from a closed loop, with the usual number of rows. In a closed loop, clients send as
+// fast as answers come.
 func (c Cell) closed() bool { return c.Share == 0 && c.Rows == 0 && c.Replicas == 0 }
 
 // Table returns the cells of a table that belong to a line, in the order in which they were measured.
@@ -142,28 +144,28 @@ func (r *Run) Table(name, line string) (cells []Cell) {
 			cells = append(cells, r.Cell(s.Key))
 		}
 	}
-	if name == "rate" { // subjects are measured in turn, but shown one after the other
+	if name == "rate" { // the bench alternates between subjects, but the table groups by subject
 		slices.SortStableFunc(cells, func(a, b Cell) int { return r.place(a.ID) - r.place(b.ID) })
 	}
 	return cells
 }
 
-// Lines returns the lines of a table that were measured.
+// Lines returns the measured lines of a table.
 func (r *Run) Lines(table string) []Line {
 	return slices.DeleteFunc(slices.Clone(tables[table].lines), func(l Line) bool { return len(r.Table(table, l.ID)) == 0 })
 }
 
-// Stores returns petstore on each of the stores that it was measured on.
+// Stores returns a subject for each store on which petstore was measured.
 func (r *Run) Stores() []Subject {
 	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return s.ID != SQLite && s.ID != Postgres })
 }
 
-// Peers returns the services that petstore is compared with: those of others, and the plain ones.
+// Peers returns the services that petstore is compared with: the programs of other projects, and the plain services.
 func (r *Run) Peers() []Subject {
 	return slices.DeleteFunc(slices.Clone(r.Subjects), func(s Subject) bool { return !s.Peer })
 }
 
-// Requests returns how many requests were measured.
+// Requests returns how many requests the run has measured.
 func (r *Run) Requests() (n int64) {
 	for _, s := range r.Shots {
 		n += s.Requests
@@ -171,19 +173,19 @@ func (r *Run) Requests() (n int64) {
 	return n
 }
 
-// need is what a number of replicas would need if each kept a processor of its own busy.
+// need is what a number of replicas would need if each replica kept one processor busy.
 type need struct {
 	Replicas                  int
 	Throughput                int64
-	Postgres, Redis, Balancer float64 // processors
+	Postgres, Redis, Balancer float64 // the number of processors that each of them needs
 	Connections               int
 }
 
-// poolSize is the default number of connections of a replica to PostgreSQL.
+// poolSize is how many connections to PostgreSQL a replica has by default.
 const poolSize = 8
 
-// Needs estimates what more replicas would need. It scales the processor time that a request of the mix took with the
-// largest number of replicas measured.
+// Needs estimates what more replicas would need. It scales the processor time for a request of the mixed line, as measured
+// with the largest number of replicas.
 func (r *Run) Needs() (needs []need) {
 	measured := r.Table("replicas", Mix)
 	if len(measured) == 0 {
@@ -192,7 +194,7 @@ func (r *Run) Needs() (needs []need) {
 	most := measured[len(measured)-1]
 	of := func(part string) float64 { return most.Of(part).Median() }
 	for _, n := range []int{3, 10, 100} {
-		all := float64(n) / of("cpu") // requests in a µs
+		all := float64(n) / of("cpu") // the requests of n replicas in a microsecond
 		needs = append(needs, need{n, int64(all * 1e6), all * of("postgres"), all * of("redis"), all * of("haproxy"), n * poolSize})
 	}
 	return needs

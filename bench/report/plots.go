@@ -19,17 +19,17 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// colors has a color for each subject, in the order of the run.
+// colors has a color for each subject, in the order of subjects in the run.
 var colors = []color.NRGBA{
 	{110, 119, 129, 255}, {31, 35, 40, 255}, {9, 105, 218, 255}, {26, 127, 55, 255}, {188, 76, 0, 255},
 	{130, 80, 223, 255}, {191, 57, 137, 255}, {154, 103, 0, 255}, {27, 124, 131, 255}, {207, 34, 46, 255},
 }
 
-// picture has several panels with a title above and a legend beside them.
+// picture has several panels, with a title above the panels and a legend beside them.
 type picture struct {
 	title         string
 	columns       int
-	width, height vg.Length // of a panel
+	width, height vg.Length // the size of a panel
 	panels        []*plot.Plot
 	names         []string
 	legend        plot.Legend
@@ -64,7 +64,7 @@ func (pic *picture) color(r *Run, s Subject) color.NRGBA {
 	return c
 }
 
-// write draws the picture on white, so that it can be read on light and dark pages.
+// write draws the picture on a white background, so that people can read it on light and dark pages.
 func (pic *picture) write(path string) error {
 	const margin, head = 12, 36
 	rows, side := (len(pic.panels)+pic.columns-1)/pic.columns, vg.Length(0)
@@ -87,7 +87,7 @@ func (pic *picture) write(path string) error {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	// Not every viewer has the font with which the text was measured.
+	// Some viewers do not have the font with which the text was measured, so the picture names other fonts too.
 	readable := bytes.ReplaceAll(svg.Bytes(), []byte("family:Liberation Sans"), []byte("family:Liberation Sans,Arial,sans-serif"))
 	return os.WriteFile(path, readable, 0o644)
 }
@@ -118,8 +118,8 @@ func (r *Run) draw(folder string) error {
 	return err
 }
 
-// lines draws a panel for each line of a table, with the figures of each subject. The function place gives the position of
-// a key on the horizontal axis. The second kind of figures is dashed.
+// lines draws a panel for each line of a table, with the figures of each subject. The function place returns the label of a
+// key on the horizontal axis. The second kind of figures is dashed.
 func (r *Run) lines(table, title, across string, place func(Key) string, latency bool, figures ...func(Cell) Figures) *picture {
 	pic := newPicture(title, min(3, len(r.Lines(table))), 235, 190)
 	for _, line := range r.Lines(table) {
@@ -151,7 +151,7 @@ func (r *Run) lines(table, title, across string, place func(Key) string, latency
 	return pic
 }
 
-// written formats the numbers of an axis like those in the tables.
+// written formats the numbers on an axis like the numbers in the tables.
 func written(ticker plot.Ticker, format func(float64) string) plot.TickerFunc {
 	return func(low, high float64) []plot.Tick {
 		ticks := ticker.Ticks(low, high)
@@ -164,8 +164,8 @@ func written(ticker plot.Ticker, format func(float64) string) plot.TickerFunc {
 	}
 }
 
-// addSeries draws a line through the medians, at equal distances. Unless the line is dashed, the spread surrounds it.
-// A position may have no figures.
+// addSeries draws a curve through the medians at equal distances. Unless the curve is dashed, it also draws the spread
+// around the curve. A position may have no figures.
 func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
 	line, lowest := &plotter.Line{LineStyle: draw.LineStyle{Color: c, Width: 1.5}}, 0.0
 	if _, ok := p.Y.Scale.(plot.LogScale); ok {
@@ -189,7 +189,8 @@ func addSeries(p *plot.Plot, c color.NRGBA, dashed bool, at []Figures) {
 	p.Add(line)
 }
 
-// bars draws shares of bare with their spread, and goals where there are any. Bars with the same name form a group.
+// bars draws a bar with its spread for each target, and a mark for its goal if it has one. A bar is a share of the bare
+// handler's throughput. Bars with the same name form a group.
 func (r *Run) bars(title string, bars []Target) *picture {
 	if len(bars) == 0 {
 		return &picture{}
@@ -225,7 +226,7 @@ func (r *Run) bars(title string, bars []Target) *picture {
 	return pic
 }
 
-// targetBars draws the shares of bare and their goals.
+// targetBars draws petstore's throughput as a share of the bare handler's throughput, with the goals.
 func (r *Run) targetBars() *picture {
 	var all []Target
 	for _, group := range r.Targets(Postgres) { // PostgreSQL has all targets of SQLite, and more
@@ -240,7 +241,7 @@ func (r *Run) targetBars() *picture {
 	return r.bars("Throughput as a share of bare net/http; the marks are the targets", all)
 }
 
-// peerBars draws the share of bare of everything that was measured.
+// peerBars draws the throughput of every subject as a share of the bare handler's throughput.
 func (r *Run) peerBars() *picture {
 	var all []Target
 	for _, line := range r.Lines("beside") {

@@ -84,7 +84,7 @@ func TestFiguresMatchACalculationByHand(t *testing.T) {
 	}
 }
 
-// latest returns the committed results.
+// latest returns the committed results of the latest run.
 func latest(t *testing.T) *Run {
 	t.Helper()
 	r, err := Load[Run]("../results/latest.json")
@@ -94,7 +94,7 @@ func latest(t *testing.T) *Run {
 	return r
 }
 
-// write writes both pages and their plots, and returns the pages by name.
+// write writes both pages and their plots. It returns the text of each page by name.
 func write(t *testing.T, r *Run, plots ...string) map[string]string {
 	t.Helper()
 	docs := t.TempDir()
@@ -127,7 +127,7 @@ func TestVerdictsTellGrowthFromFluctuation(t *testing.T) {
 	for i := range 360 {
 		f := Figures{float64(100 + i%7), float64(10 + i/10), float64(6 + i/200), float64(min(10+i, 90)), 5}
 		if i%5 == 0 {
-			f[2] = 7 // reaches its bound from the start
+			f[2] = 7 // the third figure begins at its upper bound
 		}
 		if i == 350 {
 			f[4] = 60_000

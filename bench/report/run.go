@@ -1,5 +1,5 @@
-// Package report holds what the bench has measured, and writes pages and plots from it. Every figure in them comes from
-// the measurements.
+// Package report holds the measurements of the bench, and writes pages and plots from them. Every figure in the pages and
+// plots comes from the measurements.
 package report
 
 import (
@@ -13,7 +13,7 @@ import (
 	"petstore/bench/load"
 )
 
-// Run is everything that a run has measured.
+// Run holds all measurements of one run of the bench.
 type Run struct {
 	Date     time.Time
 	Command  string // the command that ran the bench
@@ -21,49 +21,49 @@ type Run struct {
 	Machine  Machine
 	Settings Settings
 	Subjects []Subject
-	LeftOut  []string // sentences that say what was left out, and why
+	LeftOut  []string // sentences that say which measurements were left out, and why
 	Shots    []Shot
 	Starts   []Start
 	Binary   int64         // the size of the program in bytes
-	Build    time.Duration // how long the first build takes; 0 if it was not measured
+	Build    time.Duration // the duration of the first build; 0 if it was not measured
 
 	// Incomplete says why the run ended before everything was measured. It is empty if the run is complete.
 	Incomplete string `json:",omitempty"`
 }
 
-// Machine is the machine on which a run was measured.
+// Machine describes the machine on which a run was measured.
 type Machine struct {
 	Processor, System, Go, FileSystem string
 	Processors                        int
-	Memory                            uint64        // bytes
-	Sync                              time.Duration // how long it takes to make 4 kB durable
+	Memory                            uint64        // the memory in bytes
+	Sync                              time.Duration // the time to make 4 kB durable
 }
 
 // Settings are the settings of a run.
 type Settings struct {
 	Rounds                   int
-	Duration, Warmup, Steady time.Duration // of a measurement, of its warm-up, and of a measurement at a constant rate
+	Duration, Warmup, Steady time.Duration // the lengths of a measurement, its warm-up, and a measurement at a constant rate
 	Connections, Replicas    []int
 	Rows                     int64
 	Growth                   []int64   // the numbers of rows to compare
 	Shares                   []float64 // the shares of the highest throughput at which latencies are measured
 }
 
-// Subject is something that was measured.
+// Subject is a service that the bench measures.
 type Subject struct {
 	ID, Name string
-	Detail   string // version, settings, durability
-	Peer     bool   `json:",omitempty"` // whether others have written it, or would write it like this
+	Detail   string // the version, the settings and the durability
+	Peer     bool   `json:",omitempty"` // whether this is another project, or what another team might write
 }
 
-// The ids of the subjects that the page mentions by name.
+// The ids of the subjects that the pages name.
 const (
-	Bare, Dressed    = "bare", "dressed" // Dressed is bare with petstore's headers
+	Bare, Dressed    = "bare", "dressed" // Dressed is the bare handler with petstore's headers
 	SQLite, Postgres = "sqlite", "postgres"
-	Plain            = "plain-" // followed by the store
+	Plain            = "plain-" // the beginning of an id; the name of the store follows
 )
 
-// Line is a kind of load.
+// Line is a kind of load, such as lists or creates.
 type Line struct{ ID, Name string }
 
 // The ids of the lines.
@@ -72,7 +72,7 @@ const (
 	Mix, Update, Adoption, Inventory = "mix", "update", "adoption", "inventory"
 )
 
-// Lines are all lines in the order in which they are measured.
+// Lines are all lines, in the order in which the bench measures them.
 var Lines = []Line{
 	{Hot, "list, hot page"},
 	{Distinct, "list, distinct pages"},
@@ -84,23 +84,23 @@ var Lines = []Line{
 	{Inventory, "inventory"},
 }
 
-// The lines that are measured with growing numbers of rows, at a constant rate, and on several replicas.
+// The lines that the bench measures with growing numbers of rows, at a constant rate, and on several replicas.
 var (
 	Growing    = []Line{Lines[1], Lines[2], Lines[7]}
 	Steady     = []Line{Lines[4], Lines[3]}
 	Replicated = Lines[:5]
 )
 
-// Busy is the number of connections for most comparisons.
+// Busy is the number of connections in most comparisons.
 const Busy = 64
 
-// Key identifies what a shot has measured.
+// Key identifies what a Shot measures.
 type Key struct {
 	Subject, Line string
 	Connections   int
-	Rows          int64   `json:",omitempty"` // the number of rows, where it varies
-	Share         float64 `json:",omitempty"` // the share of the highest throughput, at a constant rate
-	Replicas      int     `json:",omitempty"` // the number of replicas behind a balancer
+	Rows          int64   `json:",omitempty"` // the number of rows; 0 where it does not vary
+	Share         float64 `json:",omitempty"` // the share of the highest throughput; 0 unless the rate is constant
+	Replicas      int     `json:",omitempty"` // the number of replicas behind a balancer; 0 without a balancer
 }
 
 // Shot is one measurement.
@@ -111,10 +111,10 @@ type Shot struct {
 	Resident int64 // the server's memory after the measurement, in bytes
 }
 
-// Start is how long petstore took to start.
+// Start holds how long petstore took to start.
 type Start struct {
 	Subject, State string          // State describes the database
-	Times          []time.Duration // from the command to the first answer
+	Times          []time.Duration // the time from the command to the first answer, for each start
 	Resident       int64
 }
 
@@ -140,19 +140,19 @@ func Save(path string, value any) error {
 	return os.Rename(path+".new", path)
 }
 
-// Figures are the values that the rounds gave for one thing.
+// Figures are the values of one measure, one value for each round.
 type Figures []float64
 
-// Median returns the middle value, or the mean of the two in the middle. It is 0 if there are none.
+// Median returns the middle value, or the mean of the two middle values. It returns 0 if there are no values.
 func (f Figures) Median() float64 { return f.at(0.5) }
 
-// Min returns the lowest value, or 0 if there are none.
+// Min returns the lowest value, or 0 if there are no values.
 func (f Figures) Min() float64 { return f.at(0) }
 
-// Max returns the highest value, or 0 if there are none.
+// Max returns the highest value, or 0 if there are no values.
 func (f Figures) Max() float64 { return f.at(1) }
 
-// at returns the value below which that share of the figures lies.
+// at returns the value below which the given share of the figures lies.
 func (f Figures) at(share float64) float64 {
 	if len(f) == 0 {
 		return 0
@@ -161,7 +161,7 @@ func (f Figures) at(share float64) float64 {
 	return (sorted[int(place)] + sorted[int(math.Ceil(place))]) / 2
 }
 
-// Cell is what the rounds measured for one key.
+// Cell holds the shots of all rounds for one key.
 type Cell struct {
 	Subject
 	Key
@@ -179,7 +179,7 @@ func (r *Run) Cell(key Key) Cell {
 	return cell
 }
 
-// subject returns the subject with that id. It has no name if it was left out.
+// subject returns the subject with that id. If the bench left the subject out, the result has no name.
 func (r *Run) subject(id string) Subject {
 	if i := r.place(id); i >= 0 {
 		return r.Subjects[i]
@@ -191,7 +191,8 @@ func (r *Run) place(id string) int {
 	return slices.IndexFunc(r.Subjects, func(s Subject) bool { return s.ID == id })
 }
 
-// measures are the figures of a shot by name: requests per second, latency and processor time of a request in µs, bytes.
+// measures has a function for each figure of a shot, by name. Throughput is in requests per second. Latency and processor
+// time of a request are in µs. Memory is in bytes.
 var measures = map[string]func(Shot) float64{
 	"throughput": func(s Shot) float64 { return s.Throughput() },
 	"p50":        func(s Shot) float64 { return float64(s.P50) / 1e3 },
@@ -214,7 +215,7 @@ func (c Cell) Of(measure string) (figures Figures) {
 	return figures
 }
 
-// against compares the throughput of two keys, round by round.
+// against divides the throughput for one key by the throughput for another, round by round.
 func (r *Run) against(key, other Key) (ratios Figures) {
 	others := r.Cell(other).Shots
 	for _, s := range r.Cell(key).Shots {
@@ -227,12 +228,13 @@ func (r *Run) against(key, other Key) (ratios Figures) {
 	return ratios
 }
 
-// AtBusy returns the key of a subject and a line at Busy connections.
+// AtBusy returns the key for a subject and a line at Busy connections.
 func (r *Run) AtBusy(subject, line string) Key {
 	return Key{Subject: subject, Line: line, Connections: Busy}
 }
 
-// Ratio compares the throughput with that of bare. Where the number of rows varies, it compares with the fewest rows.
+// Ratio compares the throughput with that of the bare handler. Where the number of rows varies, Ratio compares with the
+// throughput at the fewest rows.
 func (r *Run) Ratio(key Key) Figures {
 	other := Key{Subject: Bare, Line: key.Line, Connections: key.Connections}
 	if key.Rows > 0 {
@@ -241,7 +243,8 @@ func (r *Run) Ratio(key Key) Figures {
 	return r.against(key, other)
 }
 
-// Wrong counts the wrong answers, either of peers or of all other subjects, and returns the first.
+// Wrong counts wrong answers and returns the first of them. It counts either the answers of peers or the answers of all
+// other subjects.
 func (r *Run) Wrong(peers bool) (wrong struct {
 	Answers int64
 	First   string

@@ -11,17 +11,17 @@ import (
 	"petstore/bench/load"
 )
 
-// Soak is a long run at a constant rate, which shows whether anything grows.
+// Soak is a long run at a constant rate. It shows whether any figure grows.
 type Soak struct {
-	Run     Run      // has one subject
-	Rate    float64  // requests per second
+	Run     Run      // a run with one subject
+	Rate    float64  // the rate in requests per second
 	Watched []string // the names of the watched figures, with their units
 	Samples []Sample
 }
 
-// Sample is what was measured in one interval.
+// Sample holds the measurements of one interval.
 type Sample struct {
-	At      time.Duration // since the start
+	At      time.Duration // the time since the start of the run
 	Load    load.Result
 	Figures Figures // the watched figures
 }
@@ -34,22 +34,24 @@ func figures(samples []Sample, watched int) (f Figures) {
 	return f
 }
 
-// settling is how much of the start does not count, because caches fill and pools open. Of a short run it is a sixth.
+// settling is the time at the start that does not count, because caches fill and pools open. In a short run, a sixth of the
+// run does not count.
 const settling = 10 * time.Minute
 
 // notable is the share by which a figure must rise over the run to count as growing.
 const notable = 0.10
 
-// verdict says how one figure developed after the settling.
+// verdict says how one figure developed after the settling time.
 type verdict struct {
 	Name                string
 	First, Last, Hourly float64 // the medians of the first and the last quarter, and the rise per hour
 	Grows               bool
 }
 
-// Verdicts says of every figure whether it grows. It grows if its Theil–Sen slope, which is the median of the slopes
-// between all pairs of samples, amounts to a tenth over the run, and its median and its 90th percentile rise by a tenth
-// from the first quarter to the last. A figure that only fluctuates within bounds therefore does not grow.
+// Verdicts says for every figure whether it grows. A figure grows if two conditions hold. First, its Theil–Sen slope, which
+// is the median of the slopes between all pairs of samples, amounts to a tenth over the run. Second, its median and its 90th
+// percentile rise by a tenth from the first quarter to the last. A figure that only fluctuates within bounds therefore does
+// not grow.
 func (s *Soak) Verdicts() (verdicts []verdict) {
 	from := min(settling, s.Length()/6)
 	samples := s.Samples[slices.IndexFunc(s.Samples, func(s Sample) bool { return s.At > from }):]
@@ -70,7 +72,7 @@ func (s *Soak) Verdicts() (verdicts []verdict) {
 	return verdicts
 }
 
-// slope returns the Theil–Sen slope per hour. Of a long run it uses about a thousand samples.
+// slope returns the Theil–Sen slope per hour. For a long run, it uses about a thousand samples.
 func slope(samples []Sample, values Figures) float64 {
 	var slopes Figures
 	step := len(values)/1000 + 1
@@ -85,7 +87,7 @@ func slope(samples []Sample, values Figures) float64 {
 // Length returns how long the run took.
 func (s *Soak) Length() time.Duration { return s.Samples[len(s.Samples)-1].At.Round(time.Second) }
 
-// Sum adds up the samples.
+// Sum adds up the results of all samples.
 func (s *Soak) Sum() (sum load.Result) {
 	for _, sample := range s.Samples {
 		sum.Requests += sample.Load.Requests
@@ -105,7 +107,7 @@ func (s *Soak) Table() (string, error) {
 	return string(text), err
 }
 
-// Draw draws the watched figures with their spread, at about sixty points.
+// Draw draws the watched figures with their spread at about sixty points.
 func (s *Soak) Draw(path string) error {
 	pic := newPicture(fmt.Sprintf("%s, %s requests a second", s.Run.Subjects[0].Name, humanize.Comma(int64(s.Rate))), 3, 280, 190)
 	parts := slices.Collect(slices.Chunk(s.Samples, max(1, len(s.Samples)/60)))

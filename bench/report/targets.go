@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Target is a goal and what was reached.
+// Target is a goal, together with the measured figures.
 type Target struct {
 	Name, Unit string
 	subject    Subject
@@ -40,10 +40,10 @@ func (t Target) Verdict() string {
 	return "**missed**"
 }
 
-// ofBare is the unit of shares of bare's throughput.
+// ofBare is the unit of a share of the bare handler's throughput.
 const ofBare = "of bare"
 
-// shares are the goals of the lines as shares of bare's throughput.
+// shares are the goals for lines, as shares of the bare handler's throughput.
 var shares = []struct {
 	store       string
 	connections int
@@ -54,10 +54,10 @@ var shares = []struct {
 	{Postgres, Busy, map[string]float64{Hot: 0.46, Distinct: 0.25, Get: 0.50, Create: 0.33, Mix: 0.40}},
 }
 
-// gains are the goals of shared commits, as multiples of the throughput with one commit per create.
+// gains are the goals for shared commits. A gain is a multiple of the throughput with one commit per create.
 var gains = map[string]float64{SQLite: 3, Postgres: 2}
 
-// Targets returns all targets of a store.
+// Targets returns all targets for a store.
 func (r *Run) Targets(store string) (targets []Target) {
 	add := func(name, unit string, goal float64, most bool, got Figures) {
 		targets = append(targets, Target{Name: name, Unit: unit, subject: r.subject(store), goal: goal, most: most, Got: got})
@@ -107,7 +107,7 @@ func (r *Run) BuildTarget() Target {
 	return target
 }
 
-// Score counts the targets that were measured and those that were reached.
+// Score counts the measured targets, and how many of them were reached.
 func (r *Run) Score() (score struct{ Reached, All int }) {
 	targets := []Target{r.BinaryTarget(), r.BuildTarget()}
 	for _, store := range r.Stores() {

@@ -19,7 +19,7 @@ func TestARawCallPrintsTheAnswer(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		status int
-		stdout string // how the output begins
+		stdout string // the beginning of the output
 		stderr string
 	}{
 		{[]string{"POST", "/pets", "--input", body, "--header", "Idempotency-Key: one"}, 0, rex, ""},
@@ -59,7 +59,7 @@ func TestARawCallReadsTheBodyFromStandardInput(t *testing.T) {
 	}
 }
 
-// A server may send a redirect or any characters, and a profile's key belongs to its server alone.
+// A server may send redirects or any characters. The key of a profile belongs only to the server of that profile.
 func TestARawCallSendsTheKeyOnlyToItsServer(t *testing.T) {
 	t.Parallel()
 	var strangers []string

@@ -78,7 +78,7 @@ func TestABackupThatNobodyReadsCanBeStopped(t *testing.T) {
 	var said strings.Builder
 	command.Stdout, command.Stderr = writer, &said
 	noError(t, command.Start())
-	if _, err := reader.Read(make([]byte, 1)); err != nil { // the command has started to print the backup, which is larger than the pipe
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // the command has begun to print more than the pipe holds
 		t.Fatal(err)
 	}
 	command.Process.Signal(syscall.SIGTERM)

@@ -18,7 +18,7 @@ import (
 	"petstore/internal/transfer"
 )
 
-// cli is the whole command line. Commands, flags, environment variables, help and completion all come from its fields.
+// cli is the whole command line. The commands, flags, environment variables, help and completion all come from its fields.
 type cli struct {
 	Serve       service.Serve       `cmd:"" group:"Run a server:" help:"Serve the API. The first start on an empty database creates a key and prints how to use it."`
 	Demo        service.Demo        `cmd:"" group:"Run a server:" help:"Serve a temporary store filled with animals, to try out."`
@@ -116,7 +116,8 @@ func newParser(variables variables, stdout, stderr io.Writer) (*kong.Kong, error
 	return parser, explainValues(parser.Model)
 }
 
-// keepGroupsAtTop keeps the groups of commands out of the help of a command, whose own commands would inherit its group.
+// keepGroupsAtTop shows the groups of commands only in the help of the program. Without it, subcommands would inherit the
+// group of their command, and the help of the command would show that group.
 func keepGroupsAtTop(app *kong.Application) {
 	for _, command := range app.Children {
 		for _, subcommand := range command.Children {
@@ -125,8 +126,8 @@ func keepGroupsAtTop(app *kong.Application) {
 	}
 }
 
-// expandShorthand adds --help if there are no arguments or only the name of a group of commands, and turns --version into
-// the command version.
+// expandShorthand adds --help if there are no arguments, or if the only argument is a command that has subcommands. It turns
+// --version into the command version.
 func expandShorthand(app *kong.Application, args []string) []string {
 	group := func(n *kong.Node) bool { return len(args) == 1 && n.Name == args[0] && len(n.Children) > 0 }
 	switch {
@@ -138,7 +139,8 @@ func expandShorthand(app *kong.Application, args []string) []string {
 	return args
 }
 
-// outcome adds to the error of an interrupted command what the command has done, and rewords errors of the database.
+// outcome rewrites the error of a command. If the command was interrupted, the new error says what the command has done. If
+// the database failed, the new error says so in the words of the command line.
 func outcome(ctx context.Context, command *kong.Context, err error) error {
 	done := ""
 	if c, ok := command.Selected().Target.Addr().Interface().(interruptible); ok {
@@ -163,9 +165,10 @@ func outcome(ctx context.Context, command *kong.Context, err error) error {
 	return err
 }
 
-// helpPrinted is the panic that stops the parser after it has printed the help.
+// helpPrinted is the value of the panic that stops the parser after the parser has printed the help.
 type helpPrinted struct{}
 
-// interruptible is a command that can say what it has done when a signal interrupts it, or when the database does not say
-// whether a change was made. The command serve is not interruptible: it shuts down gracefully and logs that.
+// interruptible is a command that can say what it has done. The program asks when a signal interrupts the command, or when
+// the database does not say whether it made a change. The command serve is not interruptible: it shuts down gracefully and
+// logs that.
 type interruptible interface{ Interrupted() string }

@@ -88,7 +88,7 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"serve --admin-listen nobody":                 `--admin-listen is "nobody"; it must be a port such as :8080 or an address such as 127.0.0.1:8080 (see petstore serve --help)`,
 	} {
 		args := strings.Fields(typed)
-		if args[0] == "serve" { // keep the database out of the folder of this test
+		if args[0] == "serve" { // the database of serve must not be in the folder of this test
 			args = append(args, "--database=sqlite:"+filepath.Join(t.TempDir(), "pets.db"))
 			if !strings.Contains(typed, "listen") {
 				args = append(args, "--listen=127.0.0.1:0")
@@ -220,7 +220,7 @@ func TestAnUnknownVariableIsReportedWithASuggestion(t *testing.T) {
 	}
 }
 
-// leftIn returns the names of the files in a folder, except those of the database pets.db.
+// leftIn returns the names of the files in a folder, except the files of the database pets.db.
 func leftIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -17,10 +17,10 @@ func (c *completionCmd) Run(command *kong.Context, con *terminal.Console) error 
 	return completions.ExecuteTemplate(con.Stdout, c.Shell, stepsFrom(command.Model.Node, "", ""))
 }
 
-// step is a command that has been typed, and the words that may follow it.
+// step is a command that the user has typed, and the words that may follow the command.
 type step struct {
 	Path  string // the command, such as "keys create"
-	Typed string // the command before the last word, a space, and the last word, as the scripts match it
+	Typed string // the command as the completion scripts match it: "keys create", but " keys" if it is a single word
 	Words []word
 }
 
@@ -28,15 +28,15 @@ type step struct {
 type word struct {
 	Text, Help string
 	Flag       bool
-	Alone      bool     // a flag without a value
+	Alone      bool     // whether the word is a flag without a value
 	Values     []string // the possible values of a flag, if they are few
-	Profiles   bool     // the values of a flag are the names of profiles
+	Profiles   bool     // whether the values of the flag are the names of profiles
 }
 
 // TakesValue reports whether a word is a flag that a value must follow.
 func (w word) TakesValue() bool { return w.Flag && !w.Alone }
 
-// stepsFrom returns the step of a command and those of its subcommands.
+// stepsFrom returns the steps of a command and of its subcommands.
 func stepsFrom(node *kong.Node, path, typed string) []step {
 	here := step{Path: path, Typed: typed}
 	var below []step
@@ -46,7 +46,7 @@ func stepsFrom(node *kong.Node, path, typed string) []step {
 	for _, child := range node.Children {
 		typed := path + " " + child.Name
 		steps := stepsFrom(child, strings.TrimSpace(typed), typed)
-		if child.Name == "help" { // commands may follow help
+		if child.Name == "help" { // the name of any command may follow the word help
 			steps[0].Words = append(steps[0].Words, here.Words...)
 		}
 		below = append(below, steps...)

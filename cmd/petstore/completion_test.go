@@ -78,7 +78,7 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 		"petstore orders list --status c":         "cancelled completed",
 		"petstore orders place 7 --h":             "--help --hold",
 		"petstore serve nothing":                  "",
-		"petstore export --output ":               "", // the shell completes files
+		"petstore export --output ":               "", // the shell itself completes files
 	} {
 		const ask = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petstore; echo "${COMPREPLY[@]}"`
 		args := append([]string{"-c", ask, "bash", file}, strings.Split(typed, " ")...)
@@ -121,7 +121,7 @@ func TestShellsCompleteTheNamesOfProfiles(t *testing.T) {
 			command.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config, "PATH="+filepath.Dir(testservice.Build(t))+":"+os.Getenv("PATH"))
 			out, err := command.CombinedOutput()
 			got := strings.Fields(string(out))
-			if shell == "zsh" { // its own function leaves out what does not begin with the word
+			if shell == "zsh" { // zsh itself drops the names that do not begin with the last word
 				words := strings.Split(typed, " ")
 				got = slices.DeleteFunc(got, func(name string) bool { return !strings.HasPrefix(name, words[len(words)-1]) })
 			}

@@ -66,7 +66,7 @@ var (
 	flagName    = regexp.MustCompile(`--[a-z][a-z-]+`)
 )
 
-// flagsOfOthers are flags of other programs that the deployed files use.
+// flagsOfOthers are flags in the deployed files that belong to other programs.
 var flagsOfOthers = []string{
 	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--interval", "--maxmemory", "--maxmemory-policy",
 	"--now", "--platform", "--rm", "--save", "--start-period", "--tags", "--username",
@@ -131,7 +131,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 
 var shownFilter = regexp.MustCompile(`jq (-[A-Za-z]+)[ \n]'([^']+)'`)
 
-// The systemd journal also has lines of systemd itself, and a server that fails says so in plain text.
+// The systemd journal also has lines that systemd itself wrote, and a server that fails to start says so in plain text.
 func TestDocumentedLogFiltersIgnoreLinesThatAreNotJSON(t *testing.T) {
 	t.Parallel()
 	jq := testservice.Program(t, "jq", "install the package jq")
@@ -159,8 +159,8 @@ var (
 	sample     = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{([^}]*)\})? `)
 )
 
-// exposed returns the metrics of two servers with their labels. One server uses PostgreSQL and Redis, the other SQLite
-// and TLS, so that together they have all metrics.
+// exposed returns the metrics that two servers expose, with their labels. One server uses PostgreSQL and Redis, the other
+// SQLite and TLS. Together they expose every metric.
 func exposed(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
@@ -175,7 +175,7 @@ func exposed(t *testing.T) map[string]map[string]bool {
 	metrics := map[string]map[string]bool{}
 	for _, line := range sample.FindAllStringSubmatch(shared.Scrape(t)+embedded.Scrape(t), -1) {
 		if metrics[line[1]] == nil {
-			metrics[line[1]] = map[string]bool{"instance": true, "job": true} // Prometheus adds these
+			metrics[line[1]] = map[string]bool{"instance": true, "job": true} // Prometheus adds these two labels
 		}
 		for _, label := range labelName.FindAllStringSubmatch(line[2], -1) {
 			metrics[line[1]][label[1]] = true
@@ -190,7 +190,7 @@ var (
 	part      = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
-// documented returns the metrics in the table of the page on monitoring, with their labels.
+// documented returns the metrics in the table of the monitoring page, with their labels.
 func documented(t *testing.T, page string) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
@@ -272,7 +272,7 @@ func checkExpression(t *testing.T, metrics map[string]map[string]bool, path, exp
 	}
 }
 
-// fields returns the text of every field of that name in a YAML or JSON document, at any depth.
+// fields returns the text of every field with that name in a YAML or JSON document, at any depth.
 func fields(t *testing.T, text, name string) (found []string) {
 	t.Helper()
 	var document any
@@ -302,7 +302,8 @@ func fields(t *testing.T, text, name string) (found []string) {
 	return found
 }
 
-// The image downloads the modules before it has the source, so that a change of the source downloads nothing again.
+// The image downloads the modules before it copies the source. A change of the source then does not download the modules
+// again.
 func TestTheImageDownloadsModulesFromTheFilesItHas(t *testing.T) {
 	t.Parallel()
 	before, _, found := strings.Cut(deployed(t)["Dockerfile"], "\nRUN go mod download\n")
@@ -327,7 +328,7 @@ func TestTheImageDownloadsModulesFromTheFilesItHas(t *testing.T) {
 	}
 }
 
-// The port is not 9090, because Prometheus itself listens there, often on the same machine.
+// The port is not 9090, because Prometheus itself listens on 9090, often on the same machine.
 func TestDeployedFilesReachTheAdminListener(t *testing.T) {
 	t.Parallel()
 	field, _ := reflect.TypeFor[service.Serve]().FieldByName("AdminListen")

@@ -36,7 +36,8 @@ func TestTheCommandsInTheManualWork(t *testing.T) {
 	}
 }
 
-// declarations returns the names that each Go file declares at its top level, including methods, by the path of the file.
+// declarations returns the names that each Go file declares at its top level, including methods. The keys of the map are the
+// paths of the files.
 var declarations = sync.OnceValues(func() (map[string][]string, error) {
 	names := make(map[string][]string)
 	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
@@ -80,7 +81,7 @@ func namesIn(decl ast.Decl) (names []string) {
 	return names
 }
 
-// The pages promise that tests prove what they say.
+// The pages promise that the tests they name prove what they say.
 func TestTheTestsThatThePagesNameExist(t *testing.T) {
 	t.Parallel()
 	there := map[string]bool{}
@@ -124,7 +125,8 @@ func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 	}
 }
 
-// In the table that says where something is decided, the names after a file are declared in that file.
+// The page on architecture has a table. Each row names the file that decides a question. The names after the file must be
+// declared in that file.
 func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 	t.Parallel()
 	page := readPages(t)["docs/architecture.md"]
@@ -139,7 +141,7 @@ func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 				if file = code[1]; names[file] == nil {
 					t.Errorf("there is no file %s", file)
 				}
-			case file == "": // a word of the question
+			case file == "": // the word belongs to the question, which comes before the file
 			case slices.Contains(names[file], code[1]):
 				found++
 			default:
@@ -152,7 +154,7 @@ func TestWhatThePageOnArchitectureNamesIsWhereItSays(t *testing.T) {
 	}
 }
 
-// readPages returns the text of every page for readers by its path from the root.
+// readPages returns the text of every page for readers. The keys of the map are the paths from the root of the repository.
 func readPages(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../../docs/*.md")
@@ -173,7 +175,7 @@ var (
 	unlinked  = regexp.MustCompile("[^a-z0-9 -]")
 )
 
-// anchors returns the fragments that lead to the headings of a page.
+// anchors returns the URL fragments that lead to the headings of a page.
 func anchors(text string) (found []string) {
 	for _, title := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
 		found = append(found, strings.ReplaceAll(unlinked.ReplaceAllString(strings.ToLower(title[1]), ""), " ", "-"))
@@ -210,8 +212,8 @@ func TestEveryPageIsLinkedFromTheReadme(t *testing.T) {
 	}
 }
 
-// Readers are in a hurry: the text of a page fits three screens. Tables and code come on top. Nobody reads all of the page
-// on alerts; they look up one.
+// Readers are in a hurry, so the text of a page fits three screens. Tables and code do not count. The page on alerts may be
+// longer, because readers only look up one alert in it.
 func TestAPageFitsThreeScreens(t *testing.T) {
 	t.Parallel()
 	const most = 700

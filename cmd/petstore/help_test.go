@@ -39,7 +39,7 @@ func TestOnlyTheHelpOfServeShowsRedis(t *testing.T) {
 	}
 }
 
-// Scripts pass all commands on a database the same flags, and containers the same variables.
+// Scripts pass the same flags, and containers the same variables, to every command that opens a database.
 func TestCommandsOnADatabaseAcceptTheRedisOfTheServer(t *testing.T) {
 	t.Parallel()
 	var accepting []string

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// smallKey creates a key and returns the variables for a command that calls the server with it.
+// smallKey creates a key. It returns the environment variables that make a command call the server with that key.
 func smallKey(t *testing.T, s *testservice.Instance, database string, args ...string) map[string]string {
 	t.Helper()
 	key, stderr, status := invoke(t, append([]string{"keys", "create", "--name", "small", "--database", database}, args...)...)

@@ -15,7 +15,7 @@ import (
 // emptyJournal is the size of a journal without lines.
 const emptyJournal = int64(len("petstore import 1\n"))
 
-// signalImport starts an import as a process, and sends it the signal as soon as its journal has grown.
+// signalImport starts an import as a process, and sends the signal to it as soon as its journal has grown.
 func signalImport(t *testing.T, signal os.Signal, file string, env []string, args ...string) (stderr string, status int) {
 	t.Helper()
 	command := testservice.CommandRaced(t, append([]string{"import", file}, args...)...)
@@ -44,7 +44,7 @@ func signalImport(t *testing.T, signal os.Signal, file string, env []string, arg
 	return said.String(), command.ProcessState.ExitCode()
 }
 
-// journalSize returns the size of all journals of a file, whose name no other test uses.
+// journalSize returns the total size of the journals of a file. No other test may use a file with that name.
 func journalSize(t *testing.T, file string) (size int64) {
 	t.Helper()
 	for _, journal := range journalsOf(t, file) {
@@ -98,7 +98,7 @@ func TestAnInterruptedImportSaysHowToContinue(t *testing.T) {
 		t.Fatalf("%d %s", status, stderr)
 	}
 	stored := len(s.EveryPet(t))
-	// The journal has all lines that are stored, except those whose requests took too long.
+	// The journal contains all stored lines, except the lines whose requests took too long.
 	if journaled := (journalSize(t, file) - emptyJournal) / 12; journaled+16 < int64(stored) {
 		t.Errorf("the store has %d animals, the journal at most %d", stored, journaled)
 	}

@@ -47,7 +47,7 @@ func rowsOf(n int) string {
 	return rows.String()
 }
 
-// runImport runs an import and fails the test unless it exits with that status and prints that text.
+// runImport runs an import. It fails the test unless the import exits with the given status and prints the given text.
 func runImport(t *testing.T, env map[string]string, status int, says string, args ...string) {
 	t.Helper()
 	_, stderr, got := invokeWith(t, env, append([]string{"import"}, args...)...)
@@ -56,7 +56,7 @@ func runImport(t *testing.T, env map[string]string, status int, says string, arg
 	}
 }
 
-// exported returns the animals of a database as rows of CSV.
+// exported returns the animals in a database as rows of CSV.
 func exported(t *testing.T, database string) []string {
 	t.Helper()
 	stdout, stderr, status := invoke(t, "export", "--database", database)
@@ -66,7 +66,7 @@ func exported(t *testing.T, database string) []string {
 	return strings.Split(strings.TrimSpace(stdout), "\n")[1:]
 }
 
-// expectEachOnce fails the test unless the rows are those of rowsOf(n), each once.
+// expectEachOnce fails the test unless rows contains every row of rowsOf(n) exactly once.
 func expectEachOnce(t *testing.T, rows []string, n int) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -82,7 +82,7 @@ func expectEachOnce(t *testing.T, rows []string, n int) {
 	}
 }
 
-// linkTo returns a symbolic link to a file.
+// linkTo creates a symbolic link to a file and returns its path.
 func linkTo(t *testing.T, file string) string {
 	t.Helper()
 	link := filepath.Join(t.TempDir(), "link")
@@ -111,7 +111,7 @@ func TestARepeatedImportAddsEachLineOnce(t *testing.T) {
 	}
 	runImport(t, asClient(s), 1, "Added 0 animals. Skipped 3 lines that an earlier import added;", file)
 
-	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // one line is corrected, lines have moved, and one line is new
+	rewrite(t, file, "name,categoryId\nTom,3\nRex,1\nAnn,2\nRex,1\nRex,1\n") // corrects one line, moves others, and adds one
 	runImport(t, asClient(s), 0, "Added 2 animals. Skipped 3 lines that an earlier import added;", file)
 	if _, err := os.Stat(file + ".bad.txt"); !os.IsNotExist(err) {
 		t.Errorf("the report of the earlier import is still there: %v", err)
@@ -154,7 +154,7 @@ func TestALineThatTheServerRefusedIsTriedAgain(t *testing.T) {
 	}
 }
 
-// The second key has no idempotency records, as the first will have none after 24 hours.
+// The second key has no idempotency records. The first key will have none either after 24 hours.
 func TestTheJournalPreventsDuplicatesWithoutIdempotencyRecordsOnTheServer(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
@@ -297,7 +297,7 @@ func TestTheStateFolderHoldsTheJournals(t *testing.T) {
 	for _, c := range []struct{ variable, value, folder string }{
 		{"XDG_STATE_HOME", filepath.Join(home, "state"), "state"},
 		{"XDG_STATE_HOME", "", ".local/state"},
-		{"XDG_STATE_HOME", "relative", ".local/state"}, // the XDG specification says to ignore it
+		{"XDG_STATE_HOME", "relative", ".local/state"}, // the XDG specification says to ignore a relative path
 	} {
 		command := testservice.Command(t, "import", file, "--database", testservice.NewDatabase(t))
 		command.Env = append(command.Env, "HOME="+home, c.variable+"="+c.value)
@@ -330,7 +330,7 @@ func TestEachPostgreSQLDatabaseHasOneJournalHoweverItsURLIsWritten(t *testing.T)
 	}
 }
 
-// inQuery returns another URL of the same PostgreSQL database, with everything in its query.
+// inQuery returns another URL for the same PostgreSQL database, with all settings in the query of the URL.
 func inQuery(t *testing.T, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)

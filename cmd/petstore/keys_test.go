@@ -17,13 +17,13 @@ import (
 	"petstore/internal/testservice"
 )
 
-// keysOf returns the keys of a database.
+// keysOf returns the keys in a database.
 func keysOf(t *testing.T, database string) []testservice.Key {
 	t.Helper()
 	return testservice.Decode[[]testservice.Key](t, mustInvoke(t, "keys", "list", "--json", "--database", database))
 }
 
-// newKey creates a key as a script does: standard output is the key and nothing else.
+// newKey creates a key as a script does: the command prints only the key to standard output.
 func newKey(t *testing.T, database string, args ...string) string {
 	t.Helper()
 	return strings.TrimSuffix(mustInvoke(t, append([]string{"keys", "create", "--database", database, "--name", "test"}, args...)...), "\n")
@@ -196,7 +196,7 @@ func TestAKeyIsListedThoughItsCreationWasInterrupted(t *testing.T) {
 	}
 }
 
-// The server and the keys commands are separate processes that use the same file. The server follows a change within 5
+// The server and the keys commands are separate processes that use the same file. The server notices a change within 5
 // seconds.
 func TestKeysAreManagedWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
@@ -263,7 +263,7 @@ func TestAFreeKeyGetsItsPlanAndABanThatCanBeLifted(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
 	s := testservice.Serve(t, "--database", database)
 	key := newKey(t, database)
-	// A new minute may begin once during the loop. Then another 60 requests are allowed before refusals begin again.
+	// A new minute may begin once during the loop. The server then allows another 60 requests before it refuses again.
 	codes := map[string]int{}
 	for range 60 + 60 + 60 + 60 + 10 {
 		got, err := testservice.Request(s.URL, key, "GET", "/v1/pets", "")

@@ -90,7 +90,7 @@ func TestTheKeyOfAProfileIsSentOnlyToItsServer(t *testing.T) {
 	for _, c := range []struct {
 		name, typed string
 		env         map[string]string
-		animals     int // -1 if the command fails
+		animals     int // the number of animals that the command prints, or -1 if the command fails
 		says        string
 	}{
 		{"the profile default is used by default", "", nil, 0, ""},

@@ -19,12 +19,12 @@ import (
 
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2) // room for two signals that arrive at once
+	signals := make(chan os.Signal, 2) // room for two signals that arrive at the same time
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
 		stop()
-		<-signals // a second signal ends the process at once
+		<-signals // a second signal ends the process immediately
 		os.Exit(1)
 	}()
 	for _, warning := range unknownVariables(kong.Must(&cli{}).Model, os.Environ()) {

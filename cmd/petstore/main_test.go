@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// stateFolder is the variable that names the folder for journals of imports.
+// stateFolder is the environment variable that names the folder for the journals of imports.
 const stateFolder = "XDG_STATE_HOME"
 
-// TestMain gives all tests and the commands that they start one folder for journals, instead of the user's.
+// TestMain gives the tests, and the commands that they start, one folder for journals instead of the user's own.
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "petstore-state-")
 	if err != nil {
@@ -34,7 +34,7 @@ func journalsOf(t *testing.T, file string) []string {
 	return journals
 }
 
-// invoke runs a command in this process. It returns what the command printed and the status it would exit with.
+// invoke runs a command in this process. It returns what the command printed and the exit status.
 func invoke(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	return invokeWith(t, nil, args...)

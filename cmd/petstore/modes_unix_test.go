@@ -47,7 +47,7 @@ func TestFilesOfTheProgramAreReadableOnlyByTheirOwner(t *testing.T) {
 	}
 }
 
-// home is the folder in which commands run, and the umask that they start with.
+// home has the folder in which commands run, and the umask with which they start.
 type home struct {
 	umask, folder string
 	seen          int
@@ -58,8 +58,8 @@ func (h *home) write(t *testing.T, name, text string) {
 	noError(t, os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600))
 }
 
-// program returns a command that is not started. An argument that begins with < becomes its standard input, and one that
-// begins with PETSTORE_ is added to its environment.
+// program returns a command without starting it. An argument that begins with < becomes the standard input of the command.
+// An argument that begins with PETSTORE_ becomes part of its environment.
 func (h *home) program(t testing.TB, args ...string) *exec.Cmd {
 	command := testservice.Command(t)
 	command.Dir = h.folder
@@ -89,7 +89,7 @@ func (h *home) does(t *testing.T, what string, args ...string) {
 	h.check(t, what)
 }
 
-// check fails the test for each file or folder that others can read or write, or that its owner cannot.
+// check fails the test for each file or folder that other users can read or write, or that its owner cannot read or write.
 func (h *home) check(t *testing.T, after string) {
 	t.Helper()
 	h.seen = 0
@@ -116,7 +116,7 @@ func (h *home) check(t *testing.T, after string) {
 	}
 }
 
-// checkDemo checks the files of a demo while it serves.
+// checkDemo checks the files of a demo server while the demo runs.
 func (h *home) checkDemo(t *testing.T) {
 	t.Helper()
 	demo, log := h.program(t, "demo", "--listen", "127.0.0.1:0"), &testservice.Transcript{}

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// remoteUser is a person who has a server, a key for it, and no profiles.
+// remoteUser is a person with a key for a server, but without profiles.
 type remoteUser struct {
 	*testservice.Instance
 	env map[string]string

@@ -68,7 +68,7 @@ func TestRefusalsOfSettingsRepeatNoPasswords(t *testing.T) {
 	})
 }
 
-// If a script passes a key in the wrong place, the error message ends up in the log of whatever runs the script.
+// If a script passes a key in the wrong place, the error message ends up in a log, so the message must not contain the key.
 func TestAKeyGivenAsAnArgumentIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	key := petstore.NewSecret(petstore.Production)
@@ -81,7 +81,7 @@ func TestAKeyGivenAsAnArgumentIsNotRepeated(t *testing.T) {
 	}
 }
 
-// When the OpenTelemetry library cannot parse a setting, it reports the value of the setting.
+// When the OpenTelemetry library cannot parse a setting, its error contains the value of the setting.
 func TestErrorsAboutTraceSettingsDoNotShowTheirValues(t *testing.T) {
 	t.Parallel()
 	command := testservice.Command(t, testservice.ServeArgs(t)...)

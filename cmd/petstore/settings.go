@@ -13,17 +13,18 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// variablePrefix begins the name of every environment variable of the program.
+// variablePrefix is how the name of every environment variable of the program begins.
 const variablePrefix = "PETSTORE_"
 
-// commandLineOnly are the flags that the environment cannot set, because they are meant for a single run.
+// commandLineOnly are the flags that no environment variable sets, because they are meant for a single run.
 var commandLineOnly = []string{
 	"all", "bad-lines", "category", "check", "dry-run", "format", "header", "help", "hold", "include", "input", "json", "label", "limit",
 	"name", "now", "output", "pet", "reference", "replace", "status", "strict", "yes",
 }
 
-// variable returns the name of the environment variable that sets a flag, or "" if none does. No variable sets an optional
-// flag, which is a pointer: such flags say what a command changes, and the environment must not add to that.
+// variable returns the name of the environment variable that sets a flag, or "" if no variable does. No variable sets an
+// optional flag, whose field is a pointer. Such a flag says what a command changes, and the environment must not add to
+// these changes.
 func variable(flag *kong.Flag) string {
 	if slices.Contains(commandLineOnly, flag.Name) || flag.Target.Kind() == reflect.Pointer {
 		return ""
@@ -35,7 +36,7 @@ func variableName(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// withVariable returns the help of a flag, with the name of its environment variable.
+// withVariable returns the help of a flag, including the name of the flag's environment variable.
 func withVariable(value *kong.Value) string {
 	switch {
 	case value.Name == "help":
@@ -46,10 +47,10 @@ func withVariable(value *kong.Value) string {
 	return value.Help + " ($" + variable(value.Flag) + ")"
 }
 
-// variables sets flags from the environment, unless the command line sets them.
+// variables sets flags from the environment, except flags that the command line sets.
 type variables struct {
 	getenv func(string) string
-	used   map[string]bool // the flags that a variable has set, such as --listen
+	used   map[string]bool // the flags that an environment variable has set, such as --listen
 }
 
 // resolve returns the value of a flag's variable. An empty variable counts as not set.
@@ -62,7 +63,7 @@ func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	return v.getenv(name), nil
 }
 
-// nameVariables makes an error name the variable instead of the flag if the value came from the environment.
+// nameVariables makes an error name the environment variable instead of the flag if the value came from the variable.
 func (v variables) nameVariables(err error) error {
 	return terminal.RenameFlags(err, func(flag string) string {
 		if v.used[flag] {
@@ -73,14 +74,14 @@ func (v variables) nameVariables(err error) error {
 }
 
 var (
-	// clientVariables match the variables of commands that call a server, and those of tests.
+	// clientVariables match the environment variables for commands that call a server, and the variables for tests.
 	clientVariables = regexp.MustCompile(`^PETSTORE_(API_KEY|SERVER|PROFILE|TEST_\w*)=`)
-	// kubernetesVariables match the variables that Kubernetes sets for services whose names begin with petstore.
+	// kubernetesVariables match the environment variables that Kubernetes sets for services whose names begin with petstore.
 	kubernetesVariables = regexp.MustCompile(`^PETSTORE_(\w+_)?(SERVICE_(HOST|PORT\w*)=|PORT_\d+_|PORT=\w+://)`)
 )
 
-// unknownVariables returns a warning for each variable that looks like a setting but is not one. The warning suggests the
-// most similar setting.
+// unknownVariables returns a warning for each environment variable that looks like a setting but is none. The warning
+// suggests the setting with the most similar name.
 func unknownVariables(app *kong.Application, environ []string) (warnings []string) {
 	known := map[string]bool{}
 	for _, command := range app.Leaves(false) {
@@ -102,8 +103,8 @@ func unknownVariables(app *kong.Application, environ []string) (warnings []strin
 	return warnings
 }
 
-// nearest returns the known name that a mistyped name probably stands for, or "" if there is none. The two differ in few
-// letters, or one has an extra word at its end.
+// nearest returns the known name that a mistyped name probably stands for, or "" if there is none. The two names differ in a
+// few letters, or one name has an extra word at its end.
 func nearest(name string, known map[string]bool) (found string) {
 	least := (len(name) - len(variablePrefix)) / 3
 	for _, candidate := range slices.Sorted(maps.Keys(known)) {
@@ -117,7 +118,7 @@ func nearest(name string, known map[string]bool) (found string) {
 	return found
 }
 
-// distance returns how many letters must be added, removed or changed to turn a into b: the Levenshtein distance.
+// distance returns the Levenshtein distance: the number of letters that must be added, removed or changed to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

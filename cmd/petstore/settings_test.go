@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the documentation shows of the program")
 
-// commandLine returns the model of the command line, which also makes the help and the completions.
+// commandLine returns the model of the command line. The help and the completions come from the same model.
 func commandLine(t *testing.T) *kong.Application {
 	t.Helper()
 	parser, err := kong.New(&cli{}, kong.Name("petstore"))

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// session is a command that runs at a terminal, and what the terminal shows.
+// session is a command that runs at a terminal, together with the output on the terminal.
 type session struct {
 	keyboard *os.File
 	screen   *testservice.Transcript
@@ -25,7 +25,7 @@ type session struct {
 	ended    chan struct{}
 }
 
-// runAtTerminal starts a command at a terminal with that many columns.
+// runAtTerminal starts a command at a terminal that is columns wide.
 func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...string) *session {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -65,7 +65,7 @@ func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...
 		for {
 			n, err := master.Read(buffer)
 			s.screen.Write(buffer[:n])
-			if err != nil { // the command has ended, which closes its side of the terminal
+			if err != nil { // the command has ended, which closes its end of the terminal
 				s.command.Wait()
 				close(s.ended)
 				return
@@ -81,7 +81,7 @@ func (s *session) sees(t *testing.T, text string) {
 	testservice.Eventually(t, fmt.Sprintf("the screen shows %q", text), time.Minute, func() bool { return strings.Contains(s.screen.String(), text) })
 }
 
-// echoes reports whether the terminal shows what is typed.
+// echoes reports whether the terminal shows what the user types.
 func (s *session) echoes(t *testing.T) bool {
 	t.Helper()
 	mode, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
@@ -93,7 +93,7 @@ func (s *session) echoes(t *testing.T) bool {
 
 func (s *session) types(text string) { s.keyboard.WriteString(text) }
 
-// wait waits until the command ends, and returns its exit status and what the terminal showed.
+// wait waits until the command ends. It returns the exit status and what the terminal showed.
 func (s *session) wait(t *testing.T) (int, string) {
 	t.Helper()
 	select {
@@ -168,7 +168,7 @@ func TestOrdersOnATerminalShowTheNamesOfTheAnimals(t *testing.T) {
 	}
 
 	few := smallKey(t, s, database, "--plan", "enterprise", "--per-minute", "6", "--per-day", "6")
-	showsPets(few, "PET,3,2,1", "orders", "list") // three names would cost more than half of the five requests left
+	showsPets(few, "PET,3,2,1", "orders", "list") // three names would cost over half of the five requests left
 	showsPets(few, "PET,3 Kit", "orders", "list", "--status", "open")
 }
 
@@ -256,7 +256,7 @@ func TestAWaitForTheRateLimitIsShownAndCanBeInterrupted(t *testing.T) {
 	if got, err := testservice.Request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.Status != 200 {
 		t.Fatal(got, err)
 	}
-	list := runAtTerminal(t, 80, env, "pets", "list") // sends two requests, so it has to wait even if a new minute begins
+	list := runAtTerminal(t, 80, env, "pets", "list") // needs two requests, so it waits even if a new minute begins
 	list.sees(t, " s for the rate limit.")
 	list.types("\x03")
 	if status, screen := list.wait(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {

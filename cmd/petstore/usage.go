@@ -33,7 +33,7 @@ func explainUsage(err error) error {
 	return terminal.UsageError{Err: err}
 }
 
-// describeMissing names the required arguments and flags, and the subcommand, that a command line lacks.
+// describeMissing names the required arguments and flags that are missing on a command line, and the missing subcommand.
 func describeMissing(command *kong.Context) string {
 	var missing []string
 	node := cmp.Or(command.Selected(), command.Model.Node)
@@ -52,16 +52,16 @@ func describeMissing(command *kong.Context) string {
 	return strings.Join(missing, "; ")
 }
 
-// aliases match the aliases that kong writes in parentheses after the name of a command.
+// aliases matches the aliases that kong adds in parentheses to the name of a command.
 var aliases = regexp.MustCompile(` \([^)]*\)`)
 
-// pointToHelp adds to a usage error how to show the help of the command.
+// pointToHelp makes a usage error also say how to show the help of the command.
 func pointToHelp(err error, command *kong.Context) error {
 	if !errors.As(err, new(terminal.UsageError)) {
 		return err
 	}
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
-		command = parse.Context // the command that was typed, also in petstore help COMMAND
+		command = parse.Context // the command that the user typed, even after "petstore help"
 	}
 	name := command.Model.Name
 	if selected := command.Selected(); selected != nil {
@@ -70,7 +70,7 @@ func pointToHelp(err error, command *kong.Context) error {
 	return fmt.Errorf("%w (see %s --help)", err, name)
 }
 
-// explainValues makes the error for every wrong value say what the value must be.
+// explainValues makes the error about a wrong value say which values are valid, for every flag and argument.
 func explainValues(app *kong.Application) error {
 	return kong.Visit(app, func(v kong.Visitable, next kong.Next) error {
 		if value, ok := v.(*kong.Value); ok {
@@ -80,7 +80,7 @@ func explainValues(app *kong.Application) error {
 	})
 }
 
-// explainingMapper is a mapper whose errors say what the value must be.
+// explainingMapper is a mapper whose errors say which values are valid.
 type explainingMapper struct{ kong.Mapper }
 
 // Decode parses a value into the target.
@@ -96,7 +96,7 @@ func (m explainingMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) 
 	default:
 		return terminal.WrongUsage("%s has no value; write one after it", name)
 	}
-	if !value.IsBool() && !utf8.ValidString(given.String()) { // the parser would replace invalid bytes by U+FFFD
+	if !value.IsBool() && !utf8.ValidString(given.String()) { // the parser would replace invalid bytes with U+FFFD
 		return terminal.WrongUsage("%s is not valid UTF-8; set the terminal to UTF-8 and write it again", name)
 	}
 	err := m.Mapper.Decode(ctx, target)
@@ -106,7 +106,7 @@ func (m explainingMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) 
 	return err
 }
 
-// describeValue says what a value must be. It returns "" if the parser's own error says that.
+// describeValue says which values are valid. It returns "" if the parser's own error already says so.
 func describeValue(value *kong.Value) string {
 	kind := value.Target.Type()
 	if kind.Kind() == reflect.Pointer {
@@ -127,7 +127,7 @@ func describeValue(value *kong.Value) string {
 	return ""
 }
 
-// isAllowed reports whether a value that could be parsed is one of the allowed values.
+// isAllowed reports whether a parsed value is one of the allowed values.
 func isAllowed(value *kong.Value, given string, target reflect.Value) bool {
 	if value.Enum != "" {
 		return slices.Contains(value.EnumSlice(), given)
@@ -135,7 +135,7 @@ func isAllowed(value *kong.Value, given string, target reflect.Value) bool {
 	switch parsed := reflect.Indirect(target).Interface().(type) {
 	case time.Duration:
 		return parsed >= 0
-	case int64: // the parser reads 010 as octal
+	case int64: // the parser reads 010 as an octal number
 		return strconv.FormatInt(parsed, 10) == given
 	}
 	return true

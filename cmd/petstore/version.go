@@ -8,7 +8,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// version is set when a release is built. Otherwise versionName returns the version of the module.
+// version is the version of a release, set by the build. If version is empty, versionName returns the version of the module.
 var version = ""
 
 type versionCmd struct{}

@@ -92,7 +92,7 @@ func TestACallerThatGivesUpBeforeTheCallIsNotCounted(t *testing.T) {
 		stays()
 		goOn <- struct{}{} // the second call begins
 		synctest.Wait()
-		leaves() // before the third call begins, which waits for the second
+		leaves() // the request leaves before the third call begins
 		close(goOn)
 		synctest.Wait()
 		if !slices.Equal(sizes, []int{1, 2, 0}) {

@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// gatedQuery is a query function. Each query waits until the test releases it and answers with its number.
+// gatedQuery is a query function for tests. Each query waits until the test releases it. The answer is the number of the
+// query.
 type gatedQuery struct {
 	started int
 	gate    chan func(n int) (int, error)
@@ -48,12 +49,12 @@ func TestSharedNeverJoinsAQueryThatHasStarted(t *testing.T) {
 		q := newGatedQuery()
 		s := NewShared(q.query)
 		first := read(t.Context(), s, "a", 1) // query 1 has started
-		late := read(t.Context(), s, "a", 3)  // too late for query 1
+		late := read(t.Context(), s, "a", 3)  // these reads come too late for query 1
 		q.release(number)
 		wantResults(t, first, result{true, 1, nil})
 		wantResults(t, late, result{}, result{}, result{})
 
-		later := read(t.Context(), s, "a", 1) // too late for query 2, which has started now
+		later := read(t.Context(), s, "a", 1) // comes too late for query 2, which has just started
 		q.release(number)
 		wantResults(t, late, result{true, 2, nil}, result{true, 2, nil}, result{true, 2, nil})
 		wantResults(t, later, result{})

@@ -1,4 +1,5 @@
-// Package batch merges operations that arrive at the same time into fewer ones, and never waits for more to arrive.
+// Package batch merges operations that arrive at the same time into fewer operations. It never waits for more operations to
+// arrive.
 //
 //   - [Writer] makes one call for operations that differ, such as creating several animals or reading several animals by
 //     id. Each caller gets its own answer.
@@ -17,11 +18,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// ErrClosed is the answer to every write after Close.
+// ErrClosed is the error of every write after Close.
 var ErrClosed = errors.New("batch: closed")
 
-// Writer merges concurrent writes: those that arrive while one commit runs go into the next one together. It merges reads
-// in the same way if commit is a query.
+// Writer merges concurrent writes: all writes that arrive while one commit runs go into the next commit together. If the
+// function commit is a query, Writer merges reads in the same way.
 type Writer[In, Out any] struct {
 	commit    func([]In) ([]Out, error)
 	maxWrites int
@@ -29,7 +30,7 @@ type Writer[In, Out any] struct {
 	mu      sync.Mutex
 	waiting []*call[In, Out]
 	running bool
-	crowded bool // whether the last commit had several writes; only the committing goroutine uses this
+	crowded bool // whether the last commit had several writes; used only by the goroutine that commits
 	closed  bool
 	idle    sync.Cond
 }
@@ -42,17 +43,17 @@ type call[In, Out any] struct {
 }
 
 // NewWriter makes a Writer that puts at most maxWrites writes into a commit. The function commit gets the writes in the
-// order in which they arrived, and returns an answer for each or an error for all. It must set its own deadline because it
-// serves more than one caller. Only one commit runs at a time.
+// order in which they arrived. It returns an answer for each write, or an error for all. It must set its own deadline,
+// because it serves several callers. Only one commit runs at a time.
 func NewWriter[In, Out any](maxWrites int, commit func([]In) ([]Out, error)) *Writer[In, Out] {
 	w := &Writer[In, Out]{commit: commit, maxWrites: maxWrites}
 	w.idle.L = &w.mu
 	return w
 }
 
-// Do returns when the commit that contains in has finished. A caller that finds no commit running runs one itself, without
-// waiting for another goroutine, and waits until it has finished even if ctx ends. If ctx ends while another goroutine
-// commits, the write is still committed and only its answer is lost.
+// Do returns when the commit that contains in has finished. A caller that finds no commit running runs the commit itself,
+// without waiting for another goroutine. It then waits for the end of the commit, even if ctx ends. If ctx ends while
+// another goroutine commits, the write is still committed and only its answer is lost.
 func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := &call[In, Out]{in: in, done: make(chan struct{})}
 	w.mu.Lock()
@@ -75,7 +76,7 @@ func (w *Writer[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	return c.out, c.err
 }
 
-// Close waits until all accepted writes are committed. Later writes are refused.
+// Close waits until all accepted writes are committed. The Writer refuses later writes.
 func (w *Writer[In, Out]) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,10 +91,10 @@ func (w *Writer[In, Out]) run() {
 	}
 }
 
-// next commits the waiting writes and reports whether more arrived meanwhile.
+// next commits the waiting writes. It reports whether more writes arrived in the meantime.
 func (w *Writer[In, Out]) next() (more bool) {
 	if w.crowded {
-		runtime.Gosched() // let others that are about to write join this commit
+		runtime.Gosched() // lets other goroutines that are about to write join this commit
 	}
 	batch := w.takeBatch()
 	w.crowded = len(batch) > 1
@@ -133,7 +134,7 @@ func (w *Writer[In, Out]) takeBatch() []*call[In, Out] {
 
 // await waits until done is closed or ctx ends. If both have happened, it succeeds.
 func await(ctx context.Context, done <-chan struct{}) error {
-	if finished(done) { // spares a caller that made the call itself the expensive select on two channels
+	if finished(done) { // saves a caller that made the call itself the expensive select on two channels
 		return nil
 	}
 	select {
@@ -155,7 +156,7 @@ func finished(done <-chan struct{}) bool {
 	}
 }
 
-// catchPanic returns a panic of f as an error, so that every waiting caller gets an answer.
+// catchPanic turns a panic in f into an error, so that every waiting caller gets an answer.
 func catchPanic[V any](f func() (V, error)) (v V, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -22,7 +22,7 @@ func (g *gatedCommit) commit(ins []int) ([]int, error) {
 	return (<-g.gate)(ins)
 }
 
-// release lets one commit end with that outcome and waits until every goroutine is blocked again.
+// release lets one commit end with the given outcome, and waits until every goroutine is blocked again.
 func (g *gatedCommit) release(outcome func([]int) ([]int, error)) {
 	g.gate <- outcome
 	synctest.Wait()
@@ -36,14 +36,14 @@ func tenfold(ins []int) ([]int, error) {
 	return outs, nil
 }
 
-// result is how one Do ended.
+// result is the outcome of one call of Do.
 type result struct {
 	done bool
 	out  int
 	err  error
 }
 
-// do starts the calls of Do one after the other, so that their order is known.
+// do starts the calls of Do one after the other, so that the test knows their order.
 func do(ctx context.Context, w *Writer[int, int], ins ...int) []*result {
 	results := make([]*result, len(ins))
 	for i, in := range ins {
@@ -211,12 +211,12 @@ func TestWriterCloseWaitsForAcceptedWrites(t *testing.T) {
 		}
 		wantResults(t, results, result{true, 10, nil}, result{true, 20, nil})
 		wantCommits(t, g, []int{1}, []int{2})
-		w.Close() // closing twice is harmless
+		w.Close() // a second Close is harmless
 	})
 }
 
 func TestWriterUnderLoadGivesEachCallerItsOwnAnswer(t *testing.T) {
-	var running int // not guarded, so that the race detector reports two commits that run at once
+	var running int // has no lock, so that the race detector reports two commits at the same time
 	w := NewWriter(16, func(ins []int) ([]int, error) {
 		running++
 		defer func() { running-- }()

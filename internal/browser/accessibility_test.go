@@ -49,7 +49,7 @@ func TestTheDeskIsUsableByKeyboardAlone(t *testing.T) {
 	page.Wait(`!add.open && document.activeElement.id === "open-add"`)
 	page.Press(enter)
 	page.Wait(`document.activeElement.id === "name"`)
-	page.Press("Maple" + tab + "3" + tab + arrowUp) // up from the first of three goes to the last
+	page.Press("Maple" + tab + "3" + tab + arrowUp) // the arrow leads from the first of three options to the last
 	page.Wait(`document.activeElement.value === "sold"`)
 	page.Press(enter)
 	page.Wait(showsExactly("Maple", "Biscuit", "Olive") + ` && !add.open`)
@@ -79,7 +79,8 @@ func TestTheDeskIsUsableByKeyboardAlone(t *testing.T) {
 	page.Wait(`document.activeElement.dataset.animal === "2"`)
 }
 
-// clipped is a JavaScript expression for the text of the first button, link or label that is too small for its text.
+// clipped is a JavaScript expression. It finds the first button, link or label that is too small for its text, and returns
+// the text.
 const clipped = `[...document.querySelectorAll("button, a, label")].find((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)?.innerText ?? ""`
 
 func TestNoWidthNeedsHorizontalScrolling(t *testing.T) {
@@ -135,7 +136,7 @@ func TestPrintedPagesHaveNoButtons(t *testing.T) {
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
 	const buttons = `[...document.querySelectorAll("button, .filter, input, footer")].filter(e => e.checkVisibility()).length`
 	page.Media("print", "prefers-color-scheme", "dark")
-	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // dark text on paper, even if the screen is dark
+	page.Wait(buttons + ` === 0 && getComputedStyle(document.body).color === "rgb(43, 37, 32)"`) // the colors of paper, even in dark mode
 	page.Open(s.URL + "/?animal=59")
 	page.Wait(`document.getElementById("order-end").innerText.includes("The hold ends") && ` + buttons + ` === 0`)
 }

@@ -6,8 +6,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The test goes through every view of the desk, in the order in which a person meets them, and checks each in light, dark
-// and forced colors.
+// The test goes through every view of the desk in the order in which a person meets the views. It checks each view in light,
+// dark and forced colors.
 func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--environment", "staging")

@@ -18,7 +18,8 @@ func openAt(t *testing.T, s *testservice.Instance, query string) *testservice.Pa
 	return page
 }
 
-// openDesk starts a server with these animals, oldest first, and opens a view of its desk. The test runs beside others.
+// openDesk starts a server with these animals, oldest first, and opens a view of its desk. The test runs in parallel with
+// others.
 func openDesk(t *testing.T, query string, animals ...string) (*testservice.Instance, *testservice.Page) {
 	t.Helper()
 	t.Parallel()
@@ -81,7 +82,7 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(`animal.innerText.includes("There is no animal 7")`)
 }
 
-// When the list is shown again, its answer moves the focus to the animal that was open, unless the person is already typing.
+// When the list appears again, the focus moves to the animal that was open, unless the person is already typing.
 func TestTheFocusStaysInAFieldWhileThePersonTypes(t *testing.T) {
 	_, page := openDesk(t, "", animal("Olive", "pending"))
 	page.Click(`[data-animal="1"]`)
@@ -123,12 +124,12 @@ func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 	page.Wait(`order.innerText.includes("Without a reference") && order.innerText.includes("in 3 days")`)
 	page.Click(act("bring-back"))
 	page.Wait(isAvailable + ` && !order.checkVisibility()`)
-	page.Wait(`document.activeElement.id === "animal-name"`) // the focus moves, because the button is gone
+	page.Wait(`document.activeElement.id === "animal-name"`) // the focus moves, because the button has disappeared
 	page.Click(act("adopt"))
 	page.Wait(isSold)
 	page.Click(act("bring-back"))
 	page.Wait(isAvailable)
-	// The page shows a change before the store has answered.
+	// The page shows a change before the store has answered, so the test waits for the store.
 	testservice.Eventually(t, "the store has one order, which is cancelled", 30*time.Second, func() bool {
 		got := ordersOf(t, s)
 		return len(got) == 1 && got[0].Status == "cancelled"
@@ -209,7 +210,7 @@ func TestCategoriesAreChosenByNameAndCreatedIfNew(t *testing.T) {
 	page.Click("#send-add")
 	page.Wait(meta("Category -42 "))
 
-	s.Ask(t, http.MethodPost, "/v1/categories", `{"name":"Newts"}`) // the page does not know it yet
+	s.Ask(t, http.MethodPost, "/v1/categories", `{"name":"Newts"}`) // the page does not know the category yet
 	page.Click(act("edit"))
 	page.Fill("#categoryId", "Newts")
 	page.Click("#send-add")
@@ -238,7 +239,7 @@ func TestARefusedChangeIsUndoneWithTheReason(t *testing.T) {
 	s, page := openDesk(t, "", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Click(`[data-animal="1"]`)
 	page.Wait(isAvailable)
-	// A hidden page fetches nothing, so this one does not learn about the order in time.
+	// A hidden page requests nothing, so this page does not learn about the order in time.
 	hide(page, true)
 	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"somebody else"}`)
 	page.Click(act("adopt"))

@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// newKey creates a key with the given arguments of petstore keys create.
+// newKey creates a key with petstore keys create and the given arguments.
 func newKey(t *testing.T, database string, args ...string) string {
 	t.Helper()
 	return testservice.NewKey(t, testservice.Build(t), database, args...)
@@ -71,7 +71,7 @@ func TestPetstoreOpenSignsInAtTheDesk(t *testing.T) {
 		_, err := os.Stat(seen)
 		return err == nil
 	})
-	command.Process.Signal(os.Interrupt) // instead of waiting until the browser has had time to read the file
+	command.Process.Signal(os.Interrupt) // ends the command, which would wait for the browser to read the file
 	if err := command.Wait(); err != nil || said.String() != "Opening "+s.URL+"/ in the browser.\n" {
 		t.Errorf("petstore open: %v, %s", err, said)
 	}
@@ -108,7 +108,7 @@ func TestTheFirstStartPrintsALinkThatSignsIn(t *testing.T) {
 		t.Error("the log of the server has the key")
 	}
 
-	// If the link is pasted into an open tab, only the fragment changes.
+	// When a person pastes the link into an open tab, only the fragment of the address changes.
 	page.Click("#change-key")
 	page.Click("#forget-key")
 	testservice.Eval[bool](page, `(location.href = "`+link+`", true)`)
@@ -164,7 +164,7 @@ func TestAKeyThatMayNoLongerWriteGetsAMessage(t *testing.T) {
 	add(t, s, animal("Olive", "available"))
 	page := openAt(t, s, "?animal=1")
 	page.Wait(isAvailable)
-	testservice.Eval[bool](page, `(sessionStorage.setItem("petstore-api-key", "`+reader+`"), true)`) // as if another tab had changed the key
+	testservice.Eval[bool](page, `(sessionStorage.setItem("petstore-api-key", "`+reader+`"), true)`) // changes the key as another tab would
 	page.Click(act("adopt"))
 	page.Wait(is("Available") + ` && notice.innerText.includes("may only read")`)
 }

@@ -128,7 +128,7 @@ func TestPagesLeadToTheLastAnimalAndBack(t *testing.T) {
 	other.Wait(showsExactly(names[:24]...) + ` && notice.innerText === ""`)
 }
 
-// openDemo starts petstore demo and opens its desk.
+// openDemo starts the command petstore demo and opens the desk of the demo.
 func openDemo(t *testing.T) (*testservice.Instance, *testservice.Page) {
 	t.Helper()
 	s := testservice.Launch(t, testservice.Command(t, "demo", "--listen", "127.0.0.1:0"))

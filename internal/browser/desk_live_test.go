@@ -110,7 +110,7 @@ func TestRefreshingUsesAtMostHalfOfTheRequestsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name, limits string
 		used         int
-		seconds      float64 // the pause after a refresh of two requests
+		seconds      float64 // the expected pause after a refresh that takes two requests
 	}{
 		{"plenty is left", `{limit: 1e8, remaining: 1e8, reset: now + 30_000, now}`, 0, 3},
 		{"the plan Free, 500 of its 1,000 in 12 hours", `{limit: 60, remaining: 58, reset: now + 30_000, now}`, 0, 12 * 3600 * 2 / 500.},

@@ -9,8 +9,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// answerOnce replaces the answer to the next request of that method. The answer is a JavaScript expression for the
-// promise that fetch returns; in it, sent() sends the request.
+// answerOnce replaces the answer to the next request with that method. The argument answer is a JavaScript expression for
+// the promise that fetch returns. In that expression, sent() sends the request.
 func answerOnce(page *testservice.Page, method, answer string) {
 	testservice.Eval[bool](page, fmt.Sprintf(`(() => {
 		const real = window.fetch;

@@ -9,8 +9,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// answerAll replaces the answer to every request for which a JavaScript condition on method and url holds, until putBack is
-// evaluated. The answer is an expression as in answerOnce.
+// answerAll replaces the answers to all requests for which a JavaScript condition on method and url holds. It does so until
+// the test evaluates putBack. The argument answer is an expression as in answerOnce.
 func answerAll(page *testservice.Page, condition, answer string) {
 	testservice.Eval[bool](page, fmt.Sprintf(`(() => {
 		window.real ??= window.fetch;
@@ -73,11 +73,12 @@ func TestAButtonDoesNothingOnceItsAnimalIsClosed(t *testing.T) {
 	}
 }
 
-// Each reservation is repeated with its own idempotency key.
+// The page repeats each reservation with the reservation's own idempotency key.
 func TestTwoReservationsAtOnceAreEachMadeOnce(t *testing.T) {
 	s, page := openDesk(t, "?animal=1", animal("Olive", "available"), animal("Biscuit", "available"))
 	page.Click(act("reserve"))
-	// The answer to the first reservation is replaced by a 503 that arrives after the second reservation was made.
+	// The page gets a 503 instead of the answer to the first reservation. The 503 arrives after the second reservation was
+	// made.
 	answerAll(page, `method === "POST"`, `(() => {
 		(window.named ??= []).push(options.headers["Idempotency-Key"]);
 		return named.length > 1 ? sent() : sent().then(() => new Promise((resolve) => (window.release = resolve))).then(() => `+refusedBusy+`);
@@ -96,7 +97,8 @@ func TestTwoReservationsAtOnceAreEachMadeOnce(t *testing.T) {
 	}
 }
 
-// The first reservation is made, but its answer is lost. Once it is cancelled, the same reservation is a new one.
+// The server makes the first reservation, but its answer is lost. After that reservation is cancelled, the same reservation
+// counts as a new one.
 func TestAReservationAfterACancelledOneIsNew(t *testing.T) {
 	_, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Click(act("reserve"))
@@ -235,7 +237,7 @@ func TestAnEmptyKeyInTheReferenceDoesNotEraseTheStoredOne(t *testing.T) {
 	page.Click("#operation-listPets .try > summary")
 	page.Fill("#operation-listPets .key", "")
 	page.Click("#operation-listPets .try .primary")
-	page.Wait(`document.querySelector("#operation-listPets .try").innerText.includes("401")`) // the empty key is sent
+	page.Wait(`document.querySelector("#operation-listPets .try").innerText.includes("401")`) // the page has sent the empty key
 }
 
 func TestErrorsOfFieldsAreAnnouncedToScreenReaders(t *testing.T) {

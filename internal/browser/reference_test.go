@@ -14,12 +14,12 @@ import (
 	"petstore/internal/testservice"
 )
 
-// reference opens the API reference of a server, at a fragment if one is given.
+// reference opens the API reference of a server. If fragment is not empty, it opens the page at that fragment.
 func reference(t *testing.T, s *testservice.Instance, fragment string) *testservice.Page {
 	t.Helper()
 	page := testservice.Browser(t)
 	page.Open(s.URL + "/docs" + fragment)
-	page.Wait(`document.querySelector("#menu [aria-current]")`) // the script of the page has started
+	page.Wait(`document.querySelector("#menu [aria-current]")`) // waits until the page's script has started
 	return page
 }
 
@@ -53,7 +53,7 @@ func TestSendingTwiceCreatesTwoAnimals(t *testing.T) {
 		t.Errorf("the store has %+v", got)
 	}
 
-	// A typed idempotency key is sent unchanged. Sending it twice shows a replay.
+	// The page sends a typed idempotency key unchanged. Sending it twice shows a replay.
 	page.Fill("#try-createPet-Idempotency-Key", "mine")
 	for range 2 {
 		page.Click("#operation-createPet .primary")
@@ -94,14 +94,14 @@ func TestSamplesAreCopiedInTheChosenLanguage(t *testing.T) {
 	page := reference(t, s, "")
 	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async (text) => { window.copied = text; }, true)`)
 	page.Click("#operation-createPet .copy")
-	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // with the address of this server instead of localhost:8080
+	page.Wait(fmt.Sprintf(`window.copied?.startsWith("curl -X POST '%s/v1/pets'")`, s.URL)) // the sample has the server's address
 	page.Wait(`document.querySelector("#operation-createPet .copy").innerText.startsWith("Copied") && said.textContent === "Copied"`)
 
 	page.Click("#operation-createPet .languages label:nth-of-type(4)")
 	page.Click("#operation-listPets .copy")
 	page.Wait(`window.copied.startsWith("import os") && window.copied.includes("/v1/pets?status=available")`)
 
-	// Without a clipboard, the sample is selected instead.
+	// Without a clipboard, the page selects the sample instead.
 	testservice.Eval[bool](page, `(navigator.clipboard.writeText = async () => { throw new Error(); }, true)`)
 	page.Click("#operation-createPet .copy")
 	page.Wait(`getSelection().toString().includes("uuid.uuid4()")`)
@@ -146,7 +146,7 @@ func TestTheReferenceIsUsableByKeyboardAlone(t *testing.T) {
 	}
 	testservice.Eval[bool](page, `(document.getElementById("operation-listPets").focus(), true)`)
 	reach("#operation-listPets .languages input")
-	page.Press(arrowUp) // up from the first of four goes to the last
+	page.Press(arrowUp) // the arrow leads from the first of four tabs to the last
 	page.Wait(`document.querySelector("#operation-createPet .sample.py").checkVisibility()`)
 	reach("#operation-listPets .try > summary")
 	page.Press(enter)
@@ -163,13 +163,13 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 	testservice.Eval[bool](page, `(document.querySelectorAll("details").forEach((part) => { part.open = true; }), true)`)
 	page.Accessible("the reference")
 
-	// All operations are built alike, so from here on one with a body and a deprecated one are enough.
+	// All operations look alike, so the rest of the test needs only one operation with a body and one deprecated operation.
 	testservice.Eval[bool](page, `(document.querySelectorAll("section[id^=operation-]:not(#operation-createPet, #operation-getPet)").forEach((operation) => operation.remove()), true)`)
 	page.Size(375, 900)
 	page.Accessible("the reference on a phone")
 	page.Scheme("dark")
-	page.Wait(`document.getAnimations().length === 0`) // the change of colors is animated
-	page.Legible("the reference in the dark")          // only the colors differ
+	page.Wait(`document.getAnimations().length === 0`) // waits for the end of the color change
+	page.Legible("the reference in the dark")          // only the colors differ in dark mode
 	page.Click(".open-menu")
 	page.Accessible("the contents on a phone")
 }

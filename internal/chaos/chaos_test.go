@@ -18,7 +18,7 @@ var (
 	reportFile = flag.String("report", "", "also write the report to this file, as Markdown")
 )
 
-// scenario is a system under load, and how much of the time it gets, in percent.
+// scenario is a system under load. The field share is the scenario's part of the total time, in percent.
 type scenario struct {
 	name  string
 	share int
@@ -35,7 +35,8 @@ var scenarios = []scenario{
 	{"an embedded server", 15, startEmbedded},
 }
 
-// roundLength bounds a round through all scenarios. After each round, a long run checks what it recorded and forgets it.
+// roundLength is the greatest length of a round through all scenarios. After each round, a long run checks the recorded
+// history and discards it.
 const roundLength = 5 * time.Minute
 
 func TestChaos(t *testing.T) {
@@ -67,7 +68,7 @@ func TestChaos(t *testing.T) {
 
 var began = time.Now()
 
-// note tells whoever watches how far the run is.
+// note prints the progress of the run for whoever is watching.
 func note(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -19,11 +19,11 @@ import (
 	"petstore/internal/testservice"
 )
 
-// clockFile is the environment variable that names a file: it holds the seconds by which the clock of a stepped program is
-// wrong.
+// clockFile is an environment variable with the name of a file. The file holds the number of seconds by which the clock of
+// a stepped program is wrong.
 const clockFile = "CLOCK_OFFSET"
 
-// startStepped steps the clock of one replica back and forth, which no client may notice.
+// startStepped starts a cluster in which the clock of one replica jumps back and forth. No client may notice.
 func startStepped(t testing.TB) *system {
 	stepped, err := steppedProgram()
 	if err != nil {
@@ -66,15 +66,15 @@ func startStepped(t testing.TB) *system {
 
 func setClock(t testing.TB, file string, by time.Duration) {
 	t.Helper()
-	next := file + ".next" // so that a reader finds the old offset or the new one
+	next := file + ".next" // the rename makes sure that a reader finds either the old offset or the new one
 	err := errors.Join(os.WriteFile(next, fmt.Append(nil, int64(by/time.Second)), 0o600), os.Rename(next, file))
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// awaitClock returns when a server goes by a clock that is wrong by that much. The key is valid for half an hour, so a server
-// whose clock is further ahead refuses it.
+// awaitClock waits until the server's clock is wrong by the given duration. The key is valid for half an hour. If the
+// server's clock is further ahead, the server refuses the key.
 func awaitClock(t testing.TB, url, key string, by time.Duration) {
 	t.Helper()
 	want := http.StatusOK
@@ -93,8 +93,9 @@ func awaitClock(t testing.TB, url, key string, by time.Duration) {
 	})
 }
 
-// steppedNow is the clock of a package of the program. It adds seconds to the wall clock of a time.Time, whose seconds are
-// bits 30 to 62 of the first word. The monotonic clock stays right, as when somebody sets the clock of a machine.
+// steppedNow is Go source that replaces time.Now in a package of the program. It adds seconds to the wall clock of a
+// time.Time, which has its seconds in bits 30 to 62 of the first word. The monotonic clock stays right, as when somebody
+// sets the clock of a machine.
 const steppedNow = `
 
 import (
@@ -121,8 +122,8 @@ func steppedNow() time.Time {
 
 var packageClause = regexp.MustCompile(`(?m)^package \w+$`)
 
-// steppedProgram builds the program, once, with a clock that is wrong by what a file says wherever the program's own code
-// asks for the time. The libraries keep the right clock.
+// steppedProgram builds the program once. Wherever the program's own code asks for the time, it gets a time that is wrong
+// by the offset in clockFile. The libraries keep the right clock.
 var steppedProgram = sync.OnceValues(func() (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

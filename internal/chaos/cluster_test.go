@@ -16,26 +16,26 @@ import (
 const replicas = 3
 
 // cluster is three replicas behind the balancer of deploy/, a PostgreSQL with a synchronous standby, and a Redis. Between
-// any two of them is a link that can fail.
+// any two parts of the cluster is a link that can fail.
 type cluster struct {
 	primary, standby *testservice.PostgresServer
-	database         string // its URL
+	database         string // the URL of the database
 	redis            *testservice.RedisServer
 	servers          []*testservice.Server
 	balancer         *testservice.Balancer
-	links            map[string][]*testservice.Link // to each part, of every replica
+	links            map[string][]*testservice.Link // for each part, the links that lead to it from every replica
 }
 
-// parts are where a replica finds what it needs.
+// parts says which program a replica runs, and where it finds its database and Redis.
 type parts struct {
 	binary, database, redis string
-	set                     []string // variables of its environment
+	set                     []string // variables of the replica's environment
 }
 
-// postgresSettings let a standby find its primary again at once.
+// postgresSettings make a standby find its primary again immediately.
 var postgresSettings = []string{"wal_retrieve_retry_interval=100ms"}
 
-// serve starts replicas and the balancer before them.
+// serve starts the replicas, and the balancer in front of them.
 func (c *cluster) serve(t testing.TB, needs func(replica int) parts) {
 	t.Helper()
 	var addresses []string
@@ -47,7 +47,7 @@ func (c *cluster) serve(t testing.TB, needs func(replica int) parts) {
 		c.servers, c.links["a replica"] = append(c.servers, server), append(c.links["a replica"], front)
 		addresses = append(addresses, front.Address)
 	}
-	c.revive(t, 0) // the first one creates the schema
+	c.revive(t, 0) // the first replica creates the schema
 	var others sync.WaitGroup
 	for i := 1; i < replicas; i++ {
 		others.Go(func() { c.revive(t, i) })
@@ -59,17 +59,17 @@ func (c *cluster) serve(t testing.TB, needs func(replica int) parts) {
 	c.balancer = testservice.StartBalancer(t, "../../deploy/haproxy.cfg", addresses)
 }
 
-// system returns the cluster with API keys and the faults that happen to it.
+// The method system returns the cluster as a system, with new API keys and the given faults.
 func (c *cluster) system(t testing.TB, faults []fault) *system {
 	t.Helper()
-	s := &system{base: c.balancer.URL, keys: newKeys(t, c.database), faults: faults, whole: c.whole}
+	s := &system{base: c.balancer.URL, keys: newKeys(t, c.database), faults: faults, awaitHealthy: c.awaitHealthy}
 	for _, server := range c.servers {
 		s.counting = append(s.counting, server.Admin)
 	}
 	return s
 }
 
-// revive starts a replica as a supervisor does: if the replica finds no database yet, revive starts it again.
+// revive starts a replica as a supervisor does: if the replica stops because it finds no database, revive starts it again.
 func (c *cluster) revive(t testing.TB, i int) {
 	t.Helper()
 	for deadline := time.Now().Add(recovery); ; {
@@ -83,8 +83,8 @@ func (c *cluster) revive(t testing.TB, i int) {
 	}
 }
 
-// whole returns when every part works.
-func (c *cluster) whole(t testing.TB) {
+// awaitHealthy waits until every part works.
+func (c *cluster) awaitHealthy(t testing.TB) {
 	t.Helper()
 	if c.standby != nil {
 		c.primary.AwaitStandby(t)
@@ -95,7 +95,7 @@ func (c *cluster) whole(t testing.TB) {
 	awaitReady(t, c.balancer.URL)
 }
 
-// awaitReady returns when a server is ready for requests.
+// awaitReady waits until a server is ready for requests.
 func awaitReady(t testing.TB, url string) {
 	t.Helper()
 	eventually(t, url+" is ready", func() bool {
@@ -108,13 +108,13 @@ func awaitReady(t testing.TB, url string) {
 	})
 }
 
-// newCluster returns a cluster with a database of its own.
+// newCluster returns a cluster that has the PostgreSQL server for itself.
 func newCluster(t testing.TB, primary *testservice.PostgresServer) *cluster {
 	t.Helper()
 	return &cluster{primary: primary, database: primary.URL, redis: testservice.StartRedis(t), links: make(map[string][]*testservice.Link)}
 }
 
-// onSharedPostgres returns a cluster on a database that no fault touches.
+// onSharedPostgres returns a cluster with a database on a shared PostgreSQL server, which no fault touches.
 func onSharedPostgres(t testing.TB) *cluster {
 	t.Helper()
 	return &cluster{database: testservice.Postgres(t), redis: testservice.StartRedis(t), links: make(map[string][]*testservice.Link)}
@@ -143,7 +143,7 @@ func (c *cluster) link(t testing.TB, part, address string) string {
 	return l.Address
 }
 
-// startRolling restarts replicas one by one and breaks nothing, so no request may fail.
+// startRolling starts a cluster whose replicas are restarted one by one. Nothing breaks, so no request may fail.
 func startRolling(t testing.TB) *system {
 	c := onSharedPostgres(t)
 	c.serve(t, c.direct(t))
@@ -152,10 +152,10 @@ func startRolling(t testing.TB) *system {
 	return s
 }
 
-// direct lets every replica use the same PostgreSQL and the same Redis, without links.
+// The method direct connects every replica to the same PostgreSQL and the same Redis, without links.
 func (c *cluster) direct(t testing.TB) func(int) parts {
 	return func(int) parts { return parts{binary: testservice.Build(t), database: c.database, redis: c.redis.URL} }
 }
 
-// pick returns the index of a replica.
+// pick returns the index of a random replica.
 func (c *cluster) pick(random *rand.Rand) int { return random.IntN(len(c.servers)) }

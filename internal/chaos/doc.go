@@ -1,7 +1,7 @@
 // Package chaos breaks a running service, under load, in every way that a seeded plan lists. Then package history checks
-// what the service answered. The package has tests only: make chaos runs them for as long as you like, and go test for a
-// minute. They need Linux.
+// the service's answers. The package has only tests. The command make chaos runs them for as long as you like, and the
+// command go test runs them for a minute. They need Linux.
 //
-// A new fault is a method of a system (cluster_test.go, embedded_test.go) that returns when its cause is gone, and a row in
-// a table of faults.
+// A new fault is a row in a table of faults, and a method of a system (cluster_test.go, embedded_test.go). The method
+// returns when the cause of the fault is gone.
 package chaos

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// embedded is one server on its SQLite file, on a small disk.
+// The type embedded is one server with its SQLite file on a small disk.
 type embedded struct {
 	*system
 	disk   *testservice.Disk
@@ -26,8 +26,8 @@ func startEmbedded(t testing.TB) *system {
 	database := "sqlite:" + e.file
 	e.server = testservice.NewServer(t, testservice.Build(t), "--database", database, "--log-level", "warn")
 	e.server.Start(t)
-	whole := func(t testing.TB) { awaitReady(t, e.server.URL) }
-	e.system = &system{base: e.server.URL, keys: newKeys(t, database), whole: whole, faults: []fault{
+	awaitHealthy := func(t testing.TB) { awaitReady(t, e.server.URL) }
+	e.system = &system{base: e.server.URL, keys: newKeys(t, database), awaitHealthy: awaitHealthy, faults: []fault{
 		{part: "server", name: "the server is killed and started", do: e.kill, uncounted: true},
 		{part: "server", name: "the server is killed and started ten times", do: e.killOften, uncounted: true},
 		{part: "server", name: "the server hangs", do: e.pause},
@@ -66,7 +66,7 @@ func (e *embedded) fill(t testing.TB, random *rand.Rand) {
 	e.disk.Free(t)
 }
 
-// readOnly kills the server. On a read-only disk, the server must refuse to start; on a writable one, it must start again.
+// readOnly kills the server and makes the disk read-only. The server must refuse to start until the disk is writable again.
 func (e *embedded) readOnly(t testing.TB, _ *rand.Rand) {
 	e.server.Kill(t)
 	e.disk.ReadOnly(t)
@@ -78,8 +78,8 @@ func (e *embedded) readOnly(t testing.TB, _ *rand.Rand) {
 	e.server.Start(t)
 }
 
-// away moves a file of the database aside and, after a while, back. If replaced is true, another file is in its place
-// meanwhile.
+// The fault away moves a file of the database aside. After a while, it moves the file back. If replaced is true, another
+// file takes the place of the file until then.
 func (e *embedded) away(end string, replaced bool) func(testing.TB, *rand.Rand) {
 	return func(t testing.TB, random *rand.Rand) {
 		file := e.file + end
@@ -91,7 +91,7 @@ func (e *embedded) away(end string, replaced bool) func(testing.TB, *rand.Rand) 
 			hold(random)
 			err = os.Rename(file+".away", file)
 		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) { // there is no write-ahead log before the first write
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // before the first write, there is no write-ahead log to move
 			t.Fatal(err)
 		}
 	}

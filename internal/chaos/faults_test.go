@@ -10,7 +10,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// killable and pausable are the parts that most faults happen to.
+// killable and pausable are the parts of a system that most faults affect.
 type (
 	killable interface {
 		Kill(testing.TB)
@@ -22,7 +22,7 @@ type (
 	}
 )
 
-// crash kills a part and starts it after a while.
+// crash kills a part, and starts it again after a while.
 func crash(t testing.TB, random *rand.Rand, part killable) {
 	part.Kill(t)
 	hold(random)
@@ -130,7 +130,7 @@ func (c *cluster) pauseRedis(t testing.TB, random *rand.Rand) { hang(t, random, 
 
 func (c *cluster) killBalancer(t testing.TB, random *rand.Rand) { crash(t, random, c.balancer) }
 
-// networkFaults returns faults of one or all of the links that lead to a part.
+// networkFaults returns the faults of the network to each part. A fault affects one or all of the links to that part.
 func (c *cluster) networkFaults() []fault {
 	ways := []struct {
 		name string

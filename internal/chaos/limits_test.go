@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// limited names the key whose limit the load reaches. Two of the twelve workers use it. A worker that is refused waits
-	// for a second, so there are fewer refusals than the limit, and the key is not banned.
+	// The constant limited is the name of the key whose limit the load reaches. Two of the twelve workers use this key. A
+	// worker that is refused waits for a second. So there are fewer refusals than the limit, and the key is not banned.
 	limited          = "zoe"
 	limitedPerMinute = 130
 	unlimited        = 1_000_000_000
 )
 
-// newKeys makes three API keys. The load gives each name to the same number of workers, so a key with more names has more
-// workers.
+// newKeys creates three API keys and returns their secrets by name. A key may have several names. The load gives each name
+// the same number of workers, so a key with more names has more workers.
 func newKeys(t testing.TB, database string) map[string]string {
 	t.Helper()
 	secret := func(perMinute int) string {
@@ -36,20 +36,21 @@ func newKeys(t testing.TB, database string) map[string]string {
 	return map[string]string{"ann": ann, "annie": ann, "anna": ann, "bob": bob, "bobby": bob, limited: secret(limitedPerMinute)}
 }
 
-// rules returns what the checker must know: the limit of the limited key, and the intervals that were forgiven.
+// rules returns what the checker must know: the limit of the limited key, and the intervals in which limits are not
+// checked.
 func (s *system) rules(h *history.History) history.Rules {
 	limits := map[string]history.Limit{limited: {PerMinute: limitedPerMinute, PerDay: unlimited}}
 	return history.Rules{Began: h.Began(), Limits: limits, Uncounted: s.uncounted}
 }
 
-// forgive notes an interval in which no limit is promised.
+// forgive adds an interval in which limits are not checked, because the service promises no limit then.
 func (s *system) forgive(from, to time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.uncounted = append(s.uncounted, history.Interval{From: from, To: to})
 }
 
-// fullMinutes counts the minutes in which the limited key was refused and nothing was forgiven.
+// fullMinutes counts the minutes in which the limited key reached its limit and limits were checked.
 func (s *system) fullMinutes(h *history.History) int {
 	ends := make(map[string]bool)
 	for _, e := range h.Exchanges() {
@@ -67,8 +68,8 @@ func (s *system) fullMinutes(h *history.History) int {
 	return len(ends)
 }
 
-// watch forgives the intervals in which a replica decided without Redis. That also happens on a busy machine, when Redis does
-// not answer in time.
+// watch forgives the intervals in which a replica decided without Redis. On a busy machine, a replica also decides without
+// Redis if Redis does not answer in time.
 func (s *system) watch(h *history.History) (stop func()) {
 	over := make(chan struct{})
 	var all sync.WaitGroup
@@ -82,7 +83,7 @@ func (s *system) watch(h *history.History) (stop func()) {
 				case <-time.After(500 * time.Millisecond):
 				}
 				now, next := h.Now(), decidedAlone(admin)
-				if next == "" { // the replica is down; the interval goes on until its next answer
+				if next == "" { // the replica is down, so the interval lasts until the replica answers again
 					continue
 				}
 				if next != alone {
@@ -103,7 +104,8 @@ var (
 	watcher     = &http.Client{Timeout: 10 * time.Second}
 )
 
-// decidedAlone returns how many decisions a replica has made without Redis since its start, or "" if it does not say.
+// decidedAlone returns how many decisions a replica has made without Redis since its start, or "" if the replica does not
+// answer.
 func decidedAlone(admin string) string {
 	answer, err := watcher.Get(admin + "/metrics")
 	if err != nil {

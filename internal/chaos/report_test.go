@@ -21,11 +21,11 @@ import (
 type figures struct {
 	took               time.Duration
 	sent, acknowledged int
-	refused            int // by the service, whatever the reason
+	refused            int // requests that the service refused for any reason
 	unanswered         int
 	pause              time.Duration // the longest time between two acknowledged writes
-	back               time.Duration // the longest time from the end of a fault until all was well
-	full               int           // minutes in which a key reached its limit and the limit was checked
+	back               time.Duration // the longest time from the end of a fault until the service worked again
+	full               int           // the number of minutes in which a key reached its limit and the limit was checked
 	faults             map[history.Kind]int
 }
 
@@ -51,9 +51,9 @@ func (f *figures) add(g *figures) {
 // report collects the results of all scenarios.
 type report struct {
 	mu       sync.Mutex
-	results  map[string]*figures // by scenario
+	results  map[string]*figures // keyed by scenario
 	faults   map[string]int
-	refusals map[string]int // by status and code
+	refusals map[string]int // keyed by status and code
 }
 
 func newReport() *report {
@@ -70,7 +70,7 @@ func (r *report) happened(fault string) {
 	r.faults[fault]++
 }
 
-// check fails the test for everything that a correct service could not have answered, and reports what it did answer.
+// check fails the test for every answer that a correct service could not have given, and adds the results to the report.
 func (r *run) check(t *testing.T, s *system, h *history.History, took time.Duration) {
 	exchanges, began := h.Exchanges(), time.Now()
 	faults := history.Check(exchanges, s.rules(h))
@@ -105,7 +105,7 @@ func (r *run) check(t *testing.T, s *system, h *history.History, took time.Durat
 		r.name, f.sent, f.acknowledged, f.refused, f.unanswered, f.full, len(faults), checked.Seconds())
 }
 
-// keep writes a history with faults into a file that stays.
+// keep writes a history that has faults to a file. The file remains after the test.
 func keep(t *testing.T, exchanges []model.Exchange) (name string) {
 	file, err := os.CreateTemp("", "chaos-history-*.json")
 	if err != nil {
@@ -120,7 +120,7 @@ func keep(t *testing.T, exchanges []model.Exchange) (name string) {
 
 func refusal(e model.Exchange) string {
 	var body struct{ Code string }
-	_ = json.Unmarshal(e.Answer, &body) // an answer without a code is named by its status alone
+	_ = json.Unmarshal(e.Answer, &body) // if the answer has no code, its status is the whole name
 	return strings.TrimSpace(fmt.Sprint(e.Status, " ", body.Code))
 }
 

@@ -17,28 +17,29 @@ import (
 	"petstore/internal/history"
 )
 
-// system is what is under load, and what may happen to it.
+// system is the service under load, with the faults that may happen to it.
 type system struct {
-	base   string
-	keys   map[string]string // the secrets of API keys, by their names
-	faults []fault
-	whole  func(t testing.TB) // returns when every part works
-	steady bool               // no fault of it may fail a request
-	count  counter
+	base         string
+	keys         map[string]string // the secrets of the API keys, by name
+	faults       []fault
+	awaitHealthy func(t testing.TB) // waits until every part works
+	steady       bool               // no fault of this system may make a request fail
+	count        counter
 
 	counting  []string // the admin addresses of servers that count requests in Redis
 	mu        sync.Mutex
 	uncounted []history.Interval
 }
 
-// fault is something that happens to a part of a system. It returns when its cause is gone.
+// fault is something that happens to a part of a system. The function do causes the fault, and returns when the cause is
+// gone.
 type fault struct {
 	part, name string
 	do         func(t testing.TB, random *rand.Rand)
-	uncounted  bool // no limit is promised in the minutes that it touches
+	uncounted  bool // the service promises no limit in the minutes that the fault touches
 }
 
-// hold waits while a fault lasts: sometimes longer than the timeouts of the parts that it touches.
+// hold sleeps for as long as a fault lasts. Sometimes that is longer than the timeouts of the affected parts.
 func hold(random *rand.Rand) {
 	length := 200*time.Millisecond + time.Duration(random.Int64N(int64(time.Second)))
 	if random.IntN(5) == 0 {
@@ -52,19 +53,19 @@ type run struct {
 	scenario
 	report *report
 	seed   uint64
-	back   time.Duration // the longest time from the end of a fault until all was well
+	back   time.Duration // the longest time from the end of a fault until the service worked again
 }
 
 const (
 	workers = 12
-	// recovery bounds every wait for a system; only a broken one needs it.
+	// recovery is the timeout of every wait for a system. Only a broken system reaches it.
 	recovery = time.Minute
 )
 
-// play starts the system, makes faults happen to it under load, and checks what it answered.
+// play starts the system, makes faults happen under load, and checks the answers.
 func (r *run) play(t *testing.T, length time.Duration) {
 	s := r.start(t)
-	s.whole(t)
+	s.awaitHealthy(t)
 	h := history.New()
 	s.count.next = &http.Transport{MaxIdleConnsPerHost: workers}
 	load := history.Load{Base: s.base, Keys: s.keys, Client: &http.Client{Transport: &s.count}, Seed: r.seed, Workers: workers, Pause: *pause}
@@ -78,7 +79,7 @@ func (r *run) play(t *testing.T, length time.Duration) {
 
 	note("%s: load begins", r.name)
 	start := time.Now()
-	r.goesOn(t, s)
+	r.awaitProgress(t, s)
 	r.inject(t, s, h, start.Add(length))
 	stop()
 	loading.Wait()
@@ -94,8 +95,8 @@ func (r *run) play(t *testing.T, length time.Duration) {
 	r.check(t, s, h, took)
 }
 
-// inject makes faults happen until the time is over: all of them in a random order, then all again in another. Some come in
-// pairs, which touch different parts.
+// inject makes faults happen until the time is over. It goes through all faults in a random order, and then through all of
+// them again in another order. Some faults happen in pairs that touch different parts.
 func (r *run) inject(t *testing.T, s *system, h *history.History, end time.Time) {
 	name := fnv.New64()
 	name.Write([]byte(r.name))
@@ -114,16 +115,16 @@ func (r *run) inject(t *testing.T, s *system, h *history.History, end time.Time)
 		began := h.Now()
 		r.happen(t, s, now, random)
 		over := time.Now()
-		s.whole(t)
+		s.awaitHealthy(t)
 		if slices.ContainsFunc(now, func(f fault) bool { return f.uncounted }) {
 			s.forgive(began, h.Now())
 		}
-		r.goesOn(t, s)
+		r.awaitProgress(t, s)
 		r.back = max(r.back, time.Since(over))
 	}
 }
 
-// happen makes faults happen at the same time, and returns when all are over.
+// happen makes the given faults happen at the same time, and returns when all of them are over.
 func (r *run) happen(t *testing.T, s *system, faults []fault, random *rand.Rand) {
 	var names []string
 	var all sync.WaitGroup
@@ -140,21 +141,21 @@ func (r *run) happen(t *testing.T, s *system, faults []fault, random *rand.Rand)
 	}
 }
 
-// goesOn returns when a few more requests were acknowledged, writes among them.
-func (r *run) goesOn(t *testing.T, s *system) {
+// awaitProgress waits until a few more requests have been acknowledged, writes among them.
+func (r *run) awaitProgress(t *testing.T, s *system) {
 	t.Helper()
 	all, writes := s.count.acknowledged.Load()+20, s.count.writes.Load()+5
 	eventually(t, "the service serves", func() bool { return s.count.acknowledged.Load() >= all && s.count.writes.Load() >= writes })
 }
 
-// awaitRefusal returns when the service has refused a request because of a fault.
+// awaitRefusal waits until the service refuses a request because of a fault.
 func (s *system) awaitRefusal(t testing.TB) {
 	t.Helper()
 	refused := s.count.unavailable.Load()
 	eventually(t, "a request is refused", func() bool { return s.count.unavailable.Load() > refused })
 }
 
-// eventually returns when a condition holds, or ends the test.
+// eventually waits until a condition holds. If the condition does not hold in time, the test ends.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(recovery); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -164,13 +165,13 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// counter counts requests and answers while the load runs.
+// counter counts the requests and answers of the load.
 type counter struct {
 	next                                    http.RoundTripper
 	sent, acknowledged, writes, unavailable atomic.Int64
 
 	mu    sync.Mutex
-	last  time.Time     // the last acknowledged write
+	last  time.Time     // the time of the last acknowledged write
 	pause time.Duration // the longest time between two acknowledged writes
 }
 

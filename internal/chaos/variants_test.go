@@ -9,8 +9,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// bounced are the settings that sessions get from PostgreSQL, and ignoredByBouncer those that PgBouncer must ignore, as
-// docs/pgbouncer.md says.
+// The variable bounced has the settings that PostgreSQL gives to sessions. The constant ignoredByBouncer names the settings
+// that PgBouncer must ignore. docs/pgbouncer.md describes both.
 var bounced = []string{
 	"statement_timeout=2500ms", "idle_in_transaction_session_timeout=10s", "default_transaction_isolation=read committed",
 	"plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_sort=off", "jit=off",

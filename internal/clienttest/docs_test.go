@@ -57,8 +57,8 @@ func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
 	}
 }
 
-// inNewModule returns a command that makes a module as the page says and runs its program, in a folder beside a copy of the
-// repository. No module can be downloaded, so the command fails if the client needs any.
+// inNewModule returns a command that makes a module as the page says and runs the program in it. The module is in a folder
+// beside a copy of the repository. The command cannot download modules, so it fails if the client needs any.
 func inNewModule(t *testing.T, commands string) *exec.Cmd {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -70,7 +70,7 @@ func inNewModule(t *testing.T, commands string) *exec.Cmd {
 	return command
 }
 
-// runAgainstMishaps runs a program against a service that fails now and then, and checks what the program prints.
+// runAgainstMishaps runs a program against a service that sometimes fails, and checks what the program prints.
 func runAgainstMishaps(t *testing.T, program *exec.Cmd) {
 	s := testService(t)
 	key := s.generousKey(t)
@@ -97,8 +97,8 @@ func runAgainstMishaps(t *testing.T, program *exec.Cmd) {
 	}
 }
 
-// mishaps is a handler that does the first create but cuts off its answer, refuses the second try of that create, and
-// refuses the second page once.
+// mishaps is a handler that causes failures. It performs the first create but cuts off the answer. It refuses the second try
+// of that create. It refuses the second page once.
 type mishaps struct {
 	http.Handler
 	posts, gets atomic.Int64

@@ -15,7 +15,7 @@ import (
 	"petstore/client"
 )
 
-// The test plays recorded conversations of the service to the client, which must understand every answer in them.
+// The test gives the client recorded answers of the service. The client must understand every answer.
 func TestTheClientReadsEveryRecordedAnswer(t *testing.T) {
 	files, err := filepath.Glob("../httpapi/testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
@@ -38,7 +38,7 @@ func TestTheClientReadsEveryRecordedAnswer(t *testing.T) {
 	}
 }
 
-// recorded answers every request with the same text.
+// recorded is a transport that answers every request with the same text.
 type recorded string
 
 func (text recorded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -47,7 +47,7 @@ func (text recorded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReader(strings.NewReader(wire)), r)
 }
 
-// moment replaces the times in recorded answers, which differ from run to run.
+// moment replaces the times in recorded answers, because these times differ from run to run.
 const moment = "2026-11-15T12:00:00.123Z"
 
 func play(t *testing.T, request, response string) {
@@ -87,7 +87,7 @@ func play(t *testing.T, request, response string) {
 	}
 }
 
-// ask calls the operation of a recorded request. If the request matches no operation, ask calls any other one.
+// ask calls the operation of a recorded request. If the request matches no operation, ask calls an arbitrary operation.
 func ask(t *testing.T, store *client.Client, method, target string, meta client.CallOption) (got any, more bool, err error) {
 	target, _, _ = strings.Cut(target, " ")
 	path, _, _ := strings.Cut(strings.TrimPrefix(target, "/v1/"), "?")

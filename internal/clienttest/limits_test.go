@@ -66,7 +66,7 @@ func TestTwoHundredGoroutinesOnAFreeKeyAreNeverRefused(t *testing.T) {
 	})
 }
 
-// unreachableOnce is a storage that cannot be reached for the next look-up of a key.
+// unreachableOnce is a storage that fails once, at the next look-up of a key.
 type unreachableOnce struct {
 	petstore.Storage
 	next atomic.Bool
@@ -100,7 +100,7 @@ func TestAFailedKeyLookupLeadsToNo429(t *testing.T) {
 			group.Wait()
 		}
 		ask(50)
-		time.Sleep(5 * time.Second) // then the service looks up the key again
+		time.Sleep(5 * time.Second) // waits until the service looks up the key again
 		storage.next.Store(true)
 		ask(128)
 		if counted.statuses[503] == 0 || counted.statuses[429] > 0 {

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// online starts a real service on its own port and returns a client of it.
+// online starts a real service on its own port and returns a client for the service.
 func online(t *testing.T, options ...client.Option) (*client.Client, *service) {
 	t.Helper()
 	s := testService(t)
@@ -32,7 +32,7 @@ func must[T any](result T, err error) func(*testing.T) T {
 	}
 }
 
-// wantResult fails the test unless a call succeeded with the result want.
+// wantResult fails the test unless the call succeeded and returned want.
 func wantResult[T any](t *testing.T, got T, err error, want T) {
 	t.Helper()
 	if err != nil {
@@ -42,7 +42,7 @@ func wantResult[T any](t *testing.T, got T, err error, want T) {
 	}
 }
 
-// wantRefusal fails the test unless a call was refused with that code and status.
+// wantRefusal fails the test unless the service refused the call with that code and status.
 func wantRefusal(t *testing.T, err error, code client.Code, status int) {
 	t.Helper()
 	var e *client.Error

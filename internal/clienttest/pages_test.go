@@ -8,7 +8,7 @@ import (
 	"petstore/internal/httpapi"
 )
 
-// fill adds that many animals, categories and orders.
+// fill adds n animals, n categories and n orders.
 func fill(t *testing.T, store *client.Client, n int) {
 	t.Helper()
 	for i := range n {
@@ -18,7 +18,8 @@ func fill(t *testing.T, store *client.Client, n int) {
 	}
 }
 
-// The links of the service name its public address, but the client calls another one and must not send its key there.
+// The links of the service name its public address, but the client uses another address. The client must not send its key to
+// the public address.
 func TestWalksVisitEverythingOnce(t *testing.T) {
 	s := testService(t, func(c *httpapi.Config) { c.BaseURL = "https://elsewhere.invalid" })
 	store := through(t, s, s.generousKey(t))

@@ -13,7 +13,7 @@ func TestARequestThatNetHTTPRepeatsIsDoneOnce(t *testing.T) {
 	s := testService(t)
 	var sent atomic.Int64
 	unlucky := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if sent.Add(1) == 2 { // this answer is lost, on a connection that was used before
+		if sent.Add(1) == 2 { // the client loses this answer, on a reused connection
 			s.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
@@ -39,7 +39,7 @@ func TestARetriedWriteUndoesNothingThatOthersDidSince(t *testing.T) {
 	other := through(t, s, s.generousKey(t))
 	change := func() {}
 	unlucky := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if undo := change; undo != nil && r.Method != http.MethodGet { // this answer is lost, and then somebody else writes
+		if undo := change; undo != nil && r.Method != http.MethodGet { // the client loses this answer, and then somebody else writes
 			change = nil
 			s.ServeHTTP(httptest.NewRecorder(), r)
 			undo()

@@ -57,7 +57,7 @@ func (s *service) close() {
 	os.RemoveAll(s.folder)
 }
 
-// key makes a key and returns its secret. Only the enterprise plan uses the two numbers.
+// key makes a key and returns the secret of the key. Only the enterprise plan uses the two numbers.
 func (s *service) key(ctx context.Context, plan petstore.Plan, access petstore.Access, perMinute, perDay int64) (string, error) {
 	limits, err := plan.Limits(perMinute, perDay)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *service) keyOf(t *testing.T, plan petstore.Plan, perMinute, perDay int6
 	return secret
 }
 
-// through makes a client of that handler on a real HTTP server. The connections are in memory, so that client and server
-// can run in a bubble of package synctest.
+// through makes a client that calls the handler on a real HTTP server. The connections are in memory, so that the client and
+// the server can run in a bubble of package synctest.
 func through(t *testing.T, handler http.Handler, key string, options ...client.Option) *client.Client {
 	t.Helper()
 	listener := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
@@ -123,7 +123,7 @@ func newClient(t *testing.T, server, key string, options ...client.Option) *clie
 	return c
 }
 
-// pipeListener is a listener whose connections are pipes.
+// pipeListener is a listener whose connections are in-memory pipes.
 type pipeListener struct {
 	conns chan net.Conn
 	done  chan struct{}

@@ -11,8 +11,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Copy checks that petstore.Copy makes the storage of openTo equal to the storage of openFrom. For each case, both
-// functions open a new, empty storage and register its cleanup.
+// Copy checks that petstore.Copy makes one storage equal to another. For each case, openFrom and openTo each open a new,
+// empty storage and register its cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
 	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyServedCases} {
 		for _, c := range group {
@@ -26,7 +26,7 @@ type copyCase struct {
 	check    func(t copyTest)
 }
 
-// copyTest is a running case: the test, and the two storages.
+// copyTest is a running case: the test, the source storage and the target storage.
 type copyTest struct {
 	checks
 	from, to petstore.Database
@@ -39,7 +39,7 @@ var copyRecordCases = []copyCase{
 		for i := range creates {
 			t.create(t.from, idempotency(fmt.Sprint(i), byte(i)))
 		}
-		for _, key := range []string{"a", "B", "-", "_", "a b", "ab"} { // languages differ in how they sort these
+		for _, key := range []string{"a", "B", "-", "_", "a b", "ab"} { // languages differ in how they sort these keys
 			t.create(t.from, idempotency(key, 1))
 		}
 		t.addKey(t.from, "one")
@@ -174,7 +174,7 @@ func (t copyTest) copyAll() []petstore.Tally {
 	return tallies
 }
 
-// fill stores n animals with gaps between their ids, and returns them.
+// fill stores n animals with gaps between their ids, and returns the animals.
 func (t copyTest) fill(s petstore.Database, n int) []petstore.Pet {
 	t.Helper()
 	pets := make([]petstore.Pet, n)

@@ -67,7 +67,7 @@ var copyKeyCases = []copyCase{
 		t.noError(err)
 		t.copyAll()
 		t.noError(t.from.UnbanOwner(t.Context(), key.Owner))
-		t.rotate(t.from, key, time.Hour) // creates a key of the same owner that the target lacks
+		t.rotate(t.from, key, time.Hour) // creates a key for the same owner that the target does not have
 		for range 2 {
 			t.copyAll()
 			for _, key := range t.keys(t.to) {
@@ -111,7 +111,7 @@ func (t copyTest) addKey(s petstore.Database, name string) petstore.Key {
 	return key
 }
 
-// rotate makes the key expire after the overlap.
+// rotate rotates the key, so that it expires after the overlap.
 func (t copyTest) rotate(s petstore.Database, key petstore.Key, overlap time.Duration) {
 	t.Helper()
 	_, err := s.RotateKey(t.Context(), key.ID, petstore.HashSecret(petstore.NewSecret(petstore.Production)), epoch, overlap)

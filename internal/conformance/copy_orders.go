@@ -107,7 +107,7 @@ var copyOrderCases = []copyCase{
 	}},
 }
 
-// changingSource is a storage that changes after the copy has read the first orders.
+// changingSource is a storage that calls change after the copy has read the first orders.
 type changingSource struct {
 	petstore.Database
 	change func()

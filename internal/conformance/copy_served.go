@@ -12,7 +12,7 @@ var copyServedCases = []copyCase{
 	{"a storage that a server has used refuses every copy", func(t copyTest) {
 		t.fill(t.from, 3)
 		t.copyAll()
-		for range 2 { // a server starts more than once
+		for range 2 { // the second call must change nothing, because a server starts more than once
 			t.noError(t.to.MarkServed(t.Context()))
 		}
 		t.create(t.to, nil)

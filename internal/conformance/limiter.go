@@ -8,9 +8,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Limiter checks that the limiter of open keeps every promise of petstore.Limiter and every published rule of the rate
-// limits. For each case, open returns a new limiter that has counted nothing and reads the time from now, and registers
-// its cleanup.
+// Limiter checks that a limiter keeps every promise of petstore.Limiter and every published rule of the rate limits. For
+// each case, the function open returns a new limiter that has counted nothing and reads the time from the function now. The
+// function open also registers the limiter's cleanup.
 func Limiter(t *testing.T, open func(t *testing.T, now func() time.Time) petstore.Limiter) {
 	groups := []struct {
 		name  string
@@ -93,7 +93,7 @@ func (c *fakeClock) set(to time.Time) {
 
 func (c *fakeClock) sleep(d time.Duration) { c.set(c.now().Add(d)) }
 
-// sleepSeconds sleeps for d, rounded up to whole seconds, as a client does.
+// sleepSeconds moves the clock forward by d, rounded up to whole seconds, as a sleeping client does.
 func (c *fakeClock) sleepSeconds(d time.Duration) {
 	c.sleep((d + time.Second - 1).Truncate(time.Second))
 }
@@ -113,7 +113,8 @@ func (t limiterTest) take(ask petstore.Ask) petstore.Decision {
 	return d
 }
 
-// wantDecision takes one request and checks its outcome, limit, remaining requests and reset.
+// wantDecision takes one request, and fails the test unless the decision has this outcome, limit, number of remaining
+// requests and reset time.
 func (t limiterTest) wantDecision(ask petstore.Ask, outcome petstore.Outcome, limit, remaining int64, reset time.Time) {
 	t.Helper()
 	d := t.take(ask)
@@ -131,8 +132,8 @@ func (t limiterTest) giveBack(ask petstore.Ask, taken petstore.Decision) {
 	}
 }
 
-// passes takes n requests, which must all pass.
-func (t limiterTest) passes(ask petstore.Ask, n int) {
+// wantAllowed takes n requests and fails the test if one of them is refused.
+func (t limiterTest) wantAllowed(ask petstore.Ask, n int) {
 	t.Helper()
 	for i := range n {
 		if d := t.take(ask); d.Outcome != petstore.Allowed {
@@ -141,19 +142,19 @@ func (t limiterTest) passes(ask petstore.Ask, n int) {
 	}
 }
 
-// passesOverMinutes takes n requests, which must all pass. Each minute it takes as many as the limit allows, and it leaves
-// the clock in a new minute.
-func (t limiterTest) passesOverMinutes(ask petstore.Ask, n int) {
+// wantAllowedOverMinutes takes n requests, and fails the test unless the limiter allows all of them. It takes as many
+// requests in each minute as the limit allows. At the end, the clock is in a new minute.
+func (t limiterTest) wantAllowedOverMinutes(ask petstore.Ask, n int) {
 	t.Helper()
 	for perMinute := int(ask.Limits.PerMinute); n > 0; n -= perMinute {
-		t.passes(ask, min(n, perMinute))
+		t.wantAllowed(ask, min(n, perMinute))
 		t.sleep(time.Minute)
 	}
 }
 
-// refuses takes n requests, which a limit must all refuse. It returns the numbers, counted from 1, of those that earned a
-// ban.
-func (t limiterTest) refuses(ask petstore.Ask, n int) (bans []int) {
+// wantLimited takes n requests, and fails the test unless a limit refuses all of them. It returns the numbers of the
+// requests that earned a ban, counted from 1.
+func (t limiterTest) wantLimited(ask petstore.Ask, n int) (bans []int) {
 	t.Helper()
 	for i := range n {
 		d := t.take(ask)

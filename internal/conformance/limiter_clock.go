@@ -10,14 +10,14 @@ import (
 
 var planCases = []limiterCase{
 	{"higher limits apply at once and keep what was used", func(t limiterTest) {
-		t.passes(free, 60)
-		t.refuses(free, 1)
+		t.wantAllowed(free, 60)
+		t.wantLimited(free, 1)
 		t.wantDecision(pro, petstore.Allowed, 300, 239, minuteEnd)
-		t.passes(pro, 239)
-		t.refuses(pro, 1)
+		t.wantAllowed(pro, 239)
+		t.wantLimited(pro, 1)
 	}},
 	{"lower limits apply at once, and the remaining requests are never negative", func(t limiterTest) {
-		t.passes(pro, 100)
+		t.wantAllowed(pro, 100)
 		t.wantDecision(free, petstore.Limited, 60, 0, minuteEnd)
 		t.sleep(time.Minute)
 		t.wantDecision(free, petstore.Allowed, 60, 59, minuteEnd.Add(time.Minute))
@@ -27,20 +27,20 @@ var planCases = []limiterCase{
 
 var clockCases = []limiterCase{
 	{"a clock that steps back within the minute changes only the wait", func(t limiterTest) {
-		t.passes(free, 60)
+		t.wantAllowed(free, 60)
 		t.sleep(-50 * millisecond)
 		t.wantDecision(free, petstore.Limited, 60, 0, minuteEnd)
 	}},
 	{"if the clock steps back into an earlier minute, the later minute goes on counting", func(t limiterTest) {
 		t.set(minuteEnd)
-		t.passes(free, 20)
+		t.wantAllowed(free, 20)
 		t.sleep(-millisecond)
 		t.wantDecision(free, petstore.Allowed, 60, 39, minuteEnd.Add(time.Minute))
-		t.passes(free, 39)
+		t.wantAllowed(free, 39)
 		t.wantDecision(free, petstore.Limited, 60, 0, minuteEnd.Add(time.Minute))
 	}},
 	{"a clock that steps back does not give a minute twice", func(t limiterTest) {
-		t.passes(free, 60)
+		t.wantAllowed(free, 60)
 		t.set(minuteEnd)
 		t.wantDecision(peek(free), petstore.Allowed, 60, 60, minuteEnd.Add(time.Minute))
 		t.set(epoch)
@@ -50,60 +50,60 @@ var clockCases = []limiterCase{
 	}},
 	{"a clock that steps back does not give a day twice", func(t limiterTest) {
 		t.set(midnight)
-		t.passes(limited(10, 5), 5)
+		t.wantAllowed(limited(10, 5), 5)
 		t.sleep(-time.Second)
 		t.wantDecision(limited(10, 5), petstore.Limited, 5, 0, midnight.Add(24*time.Hour))
 	}},
 	{"after the clock steps back, the wait is measured from the new time, and a request passes after it", func(t limiterTest) {
-		t.passes(free, 60)
+		t.wantAllowed(free, 60)
 		t.sleep(-time.Minute)
 		d := t.take(free)
 		if want := minuteEnd.Sub(t.now()); d.RetryAfter != want {
 			t.Fatalf("retry after %v, want %v", d.RetryAfter, want)
 		}
 		t.sleepSeconds(d.RetryAfter)
-		t.passes(free, 1)
+		t.wantAllowed(free, 1)
 	}},
 	{"after the clock steps back, a ban that was over holds again", func(t limiterTest) {
 		end := epoch.Add(time.Second)
 		t.set(end)
-		t.passes(banned(free, end), 1)
+		t.wantAllowed(banned(free, end), 1)
 		t.set(epoch)
 		t.wantDecision(banned(free, end), petstore.Banned, 60, 0, end)
 	}},
 	{"a clock that was fast delays nobody once it is right", func(t limiterTest) {
 		for _, ahead := range []time.Duration{2 * time.Minute, time.Hour, 24 * time.Hour, 365 * 24 * time.Hour} {
 			t.set(epoch.Add(ahead))
-			t.passes(address, 1_000)
-			t.refuses(address, 1)
+			t.wantAllowed(address, 1_000)
+			t.wantLimited(address, 1)
 			t.set(epoch)
 			t.wantDecision(address, petstore.Allowed, 1_000, 999, minuteEnd)
-			t.passes(address, 999)
+			t.wantAllowed(address, 999)
 			t.wantDecision(address, petstore.Limited, 1_000, 0, minuteEnd)
 		}
 	}},
 	{"requests that passed while the clock was fast count for the day, and refusals do not count", func(t limiterTest) {
 		ask := limited(40, 100)
 		t.sleep(time.Hour)
-		t.passes(ask, 40)
+		t.wantAllowed(ask, 40)
 		t.earnsBansAt(ask, 39)
 		t.set(epoch)
-		t.passes(ask, 40)
+		t.wantAllowed(ask, 40)
 		t.earnsBansAt(ask, 39)
 		t.sleep(time.Minute)
-		t.passes(ask, 20)
+		t.wantAllowed(ask, 20)
 		t.wantDecision(ask, petstore.Limited, 100, 0, midnight)
 	}},
 	{"requests that passed while the clock was a day fast count for the current day", func(t limiterTest) {
 		t.set(midnight.Add(30 * time.Minute))
-		t.passes(limited(10, 5), 5)
+		t.wantAllowed(limited(10, 5), 5)
 		t.set(epoch)
 		t.wantDecision(limited(10, 5), petstore.Limited, 5, 0, midnight)
 		t.set(midnight)
-		t.passes(limited(10, 5), 5)
+		t.wantAllowed(limited(10, 5), 5)
 	}},
 	{"a clock that leaps forward begins new windows", func(t limiterTest) {
-		t.passes(limited(5, 5), 5)
+		t.wantAllowed(limited(5, 5), 5)
 		t.set(midnight.AddDate(1, 2, 3))
 		t.wantDecision(limited(5, 5), petstore.Allowed, 5, 4, midnight.AddDate(1, 2, 4))
 	}},
@@ -166,7 +166,7 @@ var concurrentCases = []limiterCase{
 	}},
 }
 
-// takeConcurrently takes n requests, all at the same time.
+// takeConcurrently takes n requests at the same time, and calls the function see with each decision.
 func (t limiterTest) takeConcurrently(n int, ask func(i int) petstore.Ask, see func(i int, d petstore.Decision)) {
 	start := make(chan struct{})
 	var all sync.WaitGroup

@@ -8,12 +8,12 @@ import (
 
 var windowCases = []limiterCase{
 	{"in a minute, its limit passes and not one more", func(t limiterTest) {
-		t.passes(free, 59)
+		t.wantAllowed(free, 59)
 		t.wantDecision(free, petstore.Allowed, 60, 0, minuteEnd)
 		t.wantDecision(free, petstore.Limited, 60, 0, minuteEnd)
 	}},
 	{"a minute ends to the millisecond", func(t limiterTest) {
-		t.passes(free, 60)
+		t.wantAllowed(free, 60)
 		t.set(minuteEnd.Add(-millisecond))
 		t.wantDecision(free, petstore.Limited, 60, 0, minuteEnd)
 		t.set(minuteEnd)
@@ -26,25 +26,25 @@ var windowCases = []limiterCase{
 		t.wantDecision(free, petstore.Allowed, 60, 59, minuteEnd.Add(time.Minute))
 	}},
 	{"in a day, its limit passes and not one more", func(t limiterTest) {
-		t.passesOverMinutes(free, 1_000)
+		t.wantAllowedOverMinutes(free, 1_000)
 		t.wantDecision(free, petstore.Limited, 1_000, 0, midnight)
 	}},
 	{"a day ends at midnight UTC, to the millisecond", func(t limiterTest) {
-		t.passesOverMinutes(free, 1_000)
+		t.wantAllowedOverMinutes(free, 1_000)
 		t.set(midnight.Add(-millisecond))
 		t.wantDecision(free, petstore.Limited, 1_000, 0, midnight)
 		t.set(midnight)
 		t.wantDecision(free, petstore.Allowed, 60, 59, midnight.Add(time.Minute))
-		t.passes(free, 59)
+		t.wantAllowed(free, 59)
 		t.sleep(time.Minute)
-		t.passesOverMinutes(free, 940)
-		t.refuses(free, 1)
+		t.wantAllowedOverMinutes(free, 940)
+		t.wantLimited(free, 1)
 	}},
 	{"the answer shows the day if it has fewer requests left than the minute", func(t limiterTest) {
 		ask := limited(10, 25)
-		t.passes(ask, 10)
+		t.wantAllowed(ask, 10)
 		t.sleep(time.Minute)
-		t.passes(ask, 10)
+		t.wantAllowed(ask, 10)
 		t.sleep(time.Minute)
 		t.wantDecision(ask, petstore.Allowed, 25, 4, midnight)
 	}},
@@ -54,18 +54,18 @@ var windowCases = []limiterCase{
 		t.wantDecision(limited(8, 10), petstore.Allowed, 8, 6, minuteEnd)
 	}},
 	{"the answer shows the day when the last request of both passes", func(t limiterTest) {
-		t.passes(limited(10, 10), 9)
+		t.wantAllowed(limited(10, 10), 9)
 		t.wantDecision(limited(10, 10), petstore.Allowed, 10, 0, midnight)
 	}},
 	{"an address has a limit per minute and none per day", func(t limiterTest) {
 		for range 3 {
-			t.passes(address, 1_000)
+			t.wantAllowed(address, 1_000)
 			t.wantDecision(address, petstore.Limited, 1_000, 0, t.now().Truncate(time.Minute).Add(time.Minute))
 			t.sleep(time.Minute)
 		}
 	}},
 	{"each subject is counted separately", func(t limiterTest) {
-		t.passes(free, 60)
+		t.wantAllowed(free, 60)
 		other := free
 		other.Subject = "another owner"
 		t.wantDecision(other, petstore.Allowed, 60, 59, minuteEnd)
@@ -81,27 +81,27 @@ var windowCases = []limiterCase{
 
 var refusalCases = []limiterCase{
 	{"a refused request uses no quota", func(t limiterTest) {
-		t.passes(free, 60)
-		t.refuses(free, 500)
+		t.wantAllowed(free, 60)
+		t.wantLimited(free, 500)
 		t.sleep(time.Minute)
-		t.passesOverMinutes(free, 940)
-		t.refuses(free, 1)
+		t.wantAllowedOverMinutes(free, 940)
+		t.wantLimited(free, 1)
 	}},
 	{"the answer shows the later reset if both refused", func(t limiterTest) {
-		t.passes(limited(5, 5), 5)
+		t.wantAllowed(limited(5, 5), 5)
 		t.wantDecision(limited(5, 5), petstore.Limited, 5, 0, midnight)
 	}},
 	{"a request passes after a sleep until the reset", func(t limiterTest) {
-		t.passesAfterSleep(func(d petstore.Decision) { t.set(d.Reset) })
+		t.wantAllowedAfterSleep(func(d petstore.Decision) { t.set(d.Reset) })
 	}},
 	{"a request passes after a sleep of whole seconds", func(t limiterTest) {
-		t.passesAfterSleep(func(d petstore.Decision) { t.sleepSeconds(d.RetryAfter) })
+		t.wantAllowedAfterSleep(func(d petstore.Decision) { t.sleepSeconds(d.RetryAfter) })
 	}},
 }
 
-// passesAfterSleep uses up a limit at several times of the minute and of the day. After the sleep a request must pass,
-// whether the client sleeps after its last request that passed or after a refusal.
-func (t limiterTest) passesAfterSleep(sleep func(petstore.Decision)) {
+// wantAllowedAfterSleep uses up a limit at several times of the minute and of the day, and then sleeps. Afterwards the
+// limiter must allow a request, whether the last request before the sleep was allowed or refused.
+func (t limiterTest) wantAllowedAfterSleep(sleep func(petstore.Decision)) {
 	few := address
 	few.Limits.PerMinute = 6
 	asks := []petstore.Ask{limited(6, 100), limited(7, 7), limited(5, 12), few}
@@ -120,7 +120,7 @@ func (t limiterTest) passesAfterSleep(sleep func(petstore.Decision)) {
 					last = t.take(ask)
 				}
 				sleep(last)
-				t.passes(ask, 1)
+				t.wantAllowed(ask, 1)
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func (t limiterTest) passesAfterSleep(sleep func(petstore.Decision)) {
 
 var peekCases = []limiterCase{
 	{"a peek counts nothing", func(t limiterTest) {
-		t.passes(free, 10)
+		t.wantAllowed(free, 10)
 		for range 100 {
 			t.wantDecision(peek(free), petstore.Allowed, 60, 50, minuteEnd)
 		}
@@ -138,17 +138,17 @@ var peekCases = []limiterCase{
 		t.wantDecision(peek(free), petstore.Allowed, 60, 60, minuteEnd)
 	}},
 	{"a peek shows that a request would be refused, and does not count as a refusal", func(t limiterTest) {
-		t.passes(free, 60)
-		t.refuses(free, 59)
-		if t.refuses(peek(free), 100) != nil {
+		t.wantAllowed(free, 60)
+		t.wantLimited(free, 59)
+		if t.wantLimited(peek(free), 100) != nil {
 			t.Fatal("a peek earned a ban")
 		}
-		if t.refuses(free, 1) == nil {
+		if t.wantLimited(free, 1) == nil {
 			t.Fatal("the 60th refusal earned no ban")
 		}
 	}},
 	{"a peek shows the current windows", func(t limiterTest) {
-		t.passes(free, 60)
+		t.wantAllowed(free, 60)
 		t.sleep(time.Minute)
 		t.wantDecision(peek(free), petstore.Allowed, 60, 60, minuteEnd.Add(time.Minute))
 		t.set(midnight)
@@ -163,12 +163,12 @@ var peekCases = []limiterCase{
 var giveBackCases = []limiterCase{
 	{"a request that is given back counts no longer", func(t limiterTest) {
 		taken := t.take(address)
-		t.passes(address, 999)
-		t.refuses(address, 1)
+		t.wantAllowed(address, 999)
+		t.wantLimited(address, 1)
 		t.giveBack(address, taken)
 		t.wantDecision(peek(address), petstore.Allowed, 1_000, 1, minuteEnd)
 		t.wantDecision(address, petstore.Allowed, 1_000, 0, minuteEnd)
-		t.refuses(address, 1)
+		t.wantLimited(address, 1)
 	}},
 	{"requests that are all given back use nothing up", func(t limiterTest) {
 		for range 1_100 {
@@ -179,7 +179,7 @@ var giveBackCases = []limiterCase{
 	{"a request is given back to its own minute only", func(t limiterTest) {
 		taken := t.take(address)
 		t.sleep(time.Minute)
-		t.passes(address, 10)
+		t.wantAllowed(address, 10)
 		t.giveBack(address, taken)
 		t.wantDecision(address, petstore.Allowed, 1_000, 989, minuteEnd.Add(time.Minute))
 	}},
@@ -191,7 +191,7 @@ var giveBackCases = []limiterCase{
 	}},
 	{"a request of another minute of the clock is given back to the minute that counted it", func(t limiterTest) {
 		t.set(minuteEnd)
-		t.passes(address, 10)
+		t.wantAllowed(address, 10)
 		t.sleep(-millisecond)
 		taken := t.take(address)
 		t.giveBack(address, taken)
@@ -207,7 +207,7 @@ var giveBackCases = []limiterCase{
 		other := address
 		other.Subject = "192.0.2.2"
 		taken := t.take(address)
-		t.passes(other, 5)
+		t.wantAllowed(other, 5)
 		t.giveBack(address, taken)
 		t.wantDecision(peek(other), petstore.Allowed, 1_000, 995, minuteEnd)
 	}},

@@ -1,7 +1,8 @@
-// Package conformance holds the suites that every Storage and every Limiter must pass. Only tests import it.
+// Package conformance holds the suites of tests that every Storage and every Limiter must pass. Only tests import the
+// package.
 //
-// The test of an implementation is one call, such as Storage(t, open), where open returns an empty storage. Whenever two
-// implementations turn out to differ, the difference becomes a case of a suite.
+// An implementation runs a suite with one call, such as Storage(t, open), where open returns an empty storage. Whenever two
+// implementations turn out to differ, the difference becomes a case in a suite.
 package conformance
 
 import (
@@ -18,8 +19,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Storage checks that the storage of open keeps every promise of petstore.Storage, Upkeep and Loader. For each case, open
-// returns a new, empty storage of the production environment, and registers a cleanup that closes it.
+// Storage checks that a storage keeps every promise of petstore.Storage, Upkeep and Loader. For each case, the function
+// open returns a new, empty storage of the production environment, and registers a cleanup that closes the storage.
 func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 	groups := []struct {
 		name  string
@@ -59,7 +60,7 @@ type storageCase struct {
 	check    func(t storageTest)
 }
 
-// checks is a running case, of whichever suite.
+// The type checks holds a running test, and has the checks that all suites use.
 type checks struct{ *testing.T }
 
 // storageTest is a running case: the test, and the storage under test.
@@ -68,7 +69,8 @@ type storageTest struct {
 	petstore.Database
 }
 
-// epoch is the time at which the cases begin. It has whole milliseconds, so that every storage can keep it exactly.
+// epoch is the time at which the cases begin. It is a whole number of milliseconds, so that every storage can store it
+// exactly.
 var epoch = time.Date(2026, time.November, 15, 9, 30, 0, int(123*time.Millisecond), time.UTC)
 
 func (t checks) same(what string, got, want any) {
@@ -92,7 +94,7 @@ func (t storageTest) refused(err error, code petstore.Code) {
 	}
 }
 
-// checkRefusal returns nil if err is a refusal with that code. Otherwise it returns what is wrong with err.
+// checkRefusal returns nil if err is a refusal with the given code. Otherwise it returns what is wrong with err.
 func checkRefusal(err error, code petstore.Code) error {
 	var refusal *petstore.Error
 	switch {
@@ -106,7 +108,8 @@ func checkRefusal(err error, code petstore.Code) error {
 	return nil
 }
 
-// lacksFacts reports whether a refusal lacks the facts that its code promises, without which nobody can say what happened.
+// lacksFacts reports whether a refusal lacks the facts that belong to its code. Without these facts, nobody can explain the
+// refusal.
 func lacksFacts(refusal *petstore.Error) bool {
 	switch refusal.Code {
 	case petstore.NotFound:
@@ -125,10 +128,10 @@ func lacksFacts(refusal *petstore.Error) bool {
 	return false
 }
 
-// errorOf returns the error of a call that also reports whether it was a replay.
+// errorOf returns the error of a write. It drops the other result, which says whether the answer is a replay.
 func errorOf(_ bool, err error) error { return err }
 
-// concurrently calls f(0) to f(n-1), all at the same time, and fails the test with the first error.
+// The method concurrently calls f(0) to f(n-1) at the same time, and fails the test with the first error.
 func (t storageTest) concurrently(n int, f func(i int) error) {
 	t.Helper()
 	start, failures := make(chan struct{}), make(chan error, n)
@@ -159,7 +162,7 @@ func (t storageTest) add(pet petstore.NewPet) petstore.Pet {
 	return got
 }
 
-// addMany creates n animals one after the other, with each status in turn, and returns them newest first.
+// addMany creates n animals one after the other, with each status in turn. It returns the animals, newest first.
 func (t storageTest) addMany(n int) []petstore.Pet {
 	t.Helper()
 	pets := make([]petstore.Pet, n)
@@ -180,13 +183,13 @@ func (t storageTest) list(q petstore.PetQuery) []petstore.Pet {
 	return append([]petstore.Pet{}, pets...)
 }
 
-// all lists every animal, newest first.
+// The method all lists every animal, newest first.
 func (t storageTest) all() []petstore.Pet {
 	t.Helper()
 	return t.list(petstore.PetQuery{Limit: 10_000})
 }
 
-// sameKeys compares keys in any order.
+// sameKeys fails the test unless got and want have the same keys, in any order.
 func (t storageTest) sameKeys(what string, got, want []petstore.Key) {
 	t.Helper()
 	byID := func(a, b petstore.Key) int { return cmp.Compare(a.ID, b.ID) }

@@ -16,7 +16,7 @@ func manyPets(n int) []petstore.NewPet {
 	return pets
 }
 
-// addPetsOnce adds animals and checks whether the answer is a replay.
+// addPetsOnce adds animals. It checks that the answer is a replay if wantReplay is true, and is no replay otherwise.
 func (t storageTest) addPetsOnce(pets []petstore.NewPet, o *petstore.Idempotency, wantReplay bool) {
 	t.Helper()
 	replayed, err := t.AddPets(t.Context(), pets, o)
@@ -24,7 +24,7 @@ func (t storageTest) addPetsOnce(pets []petstore.NewPet, o *petstore.Idempotency
 	t.same("replayed", replayed, wantReplay)
 }
 
-// newestFirst returns the stored animals without their ids.
+// newestFirst returns the stored animals without their ids, newest first.
 func (t storageTest) newestFirst() []petstore.NewPet {
 	t.Helper()
 	var pets []petstore.NewPet

@@ -14,7 +14,7 @@ func withCategory(category int64) petstore.PetPatch { return petstore.PetPatch{C
 
 func withStatus(status petstore.Status) petstore.PetPatch { return petstore.PetPatch{Status: &status} }
 
-// patch changes an animal and checks that the storage has what the answer says.
+// patch changes an animal. It fails the test unless a read then returns the same animal as the change.
 func (t storageTest) patch(id int64, patch petstore.PetPatch) petstore.Pet {
 	t.Helper()
 	pet, _, err := t.UpdatePet(t.Context(), id, patch, nil)
@@ -134,7 +134,7 @@ func (t storageTest) inventory() petstore.Inventory {
 	return inventory
 }
 
-// counted returns the inventory according to the list of all animals.
+// The method counted lists all animals and counts them by status.
 func (t storageTest) counted() (counted petstore.Inventory) {
 	t.Helper()
 	for _, pet := range t.all() {
@@ -191,7 +191,8 @@ var inventoryCases = []storageCase{
 	}},
 }
 
-// makeAnyChange makes one change of an animal. The numbers i and n choose the kind. Some changes are refused.
+// makeAnyChange makes one change to an animal. The numbers i and n determine the kind of change. The storage refuses some
+// changes.
 func (t storageTest) makeAnyChange(i, n int, pets []petstore.Pet) (err error) {
 	ctx, pet := t.Context(), pets[(i*7+n*3)%len(pets)]
 	switch (i + n) % 7 {

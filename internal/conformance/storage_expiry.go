@@ -7,10 +7,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// shortHold is the hold of an order that expires during the test.
+// shortHold is the hold of an order that is to expire during the test.
 const shortHold = 30 * time.Millisecond
 
-// awaitExpiry waits until the order has expired. It does not read the order, because a read would store it as expired.
+// awaitExpiry waits until the order has expired. It does not read the order, because a read would store the order as
+// expired.
 func (t storageTest) awaitExpiry(order petstore.Order) {
 	t.Helper()
 	for !time.Now().After(order.ExpiresAt) {
@@ -94,7 +95,7 @@ var expiryCases = []storageCase{
 			expired.Add(n)
 			return err
 		})
-		n, err := t.ExpireOrders(t.Context()) // each of the calls above may have left orders for the others
+		n, err := t.ExpireOrders(t.Context()) // each concurrent call may have skipped orders that another call was closing
 		t.noError(err)
 		t.same("expired", expired.Load()+n, int64(many))
 		t.same("inventory", t.inventory(), petstore.Inventory{Available: many})
@@ -164,7 +165,8 @@ var expiryCases = []storageCase{
 	}},
 }
 
-// tryClose tries to close an order and counts its success. A refusal because the order is closed is not an error.
+// tryClose tries to close an order. If it succeeds, it adds 1 to done. A refusal is not an error if the order is already
+// closed.
 func (t storageTest) tryClose(id int64, to petstore.OrderStatus, done *atomic.Int64) error {
 	_, _, err := t.CloseOrder(t.Context(), id, to, nil)
 	if err == nil {

@@ -15,14 +15,14 @@ var historyCases = []storageCase{
 	}},
 }
 
-// Animals is the part of a storage that History uses. A layer in front of a storage can implement it too.
+// Animals is the part of a storage that History uses. A layer in front of a storage can implement Animals too.
 type Animals interface {
 	ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error)
 	GetPet(ctx context.Context, id int64) (petstore.Pet, error)
 	CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error)
 }
 
-// History creates and reads animals at the same time. It returns an error if a read showed less than was shown or
+// History creates and reads animals at the same time. It returns an error if a read misses an animal that was shown or
 // acknowledged before the read began.
 func History(ctx context.Context, animals Animals) error {
 	const creators, readers, each = 4, 6, 40

@@ -10,19 +10,19 @@ import (
 
 var tom = petstore.NewPet{Name: "Tom", CategoryID: -9, Status: petstore.Sold}
 
-// idempotency returns an idempotency of the owner "ann" at epoch. The body decides its fingerprint.
+// idempotency returns an Idempotency of the owner "ann" at the time epoch. The fingerprint depends only on body.
 func idempotency(key string, body byte) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: "ann", Key: key, Fingerprint: [32]byte{31: body}, Now: epoch}
 }
 
-// shifted returns a copy of o whose time is d later.
+// The function shifted returns a copy of o with a time that is later by d.
 func shifted(o *petstore.Idempotency, d time.Duration) *petstore.Idempotency {
 	other := *o
 	other.Now = o.Now.Add(d)
 	return &other
 }
 
-// addOnce creates an animal and checks whether the answer is a replay.
+// addOnce creates an animal. It checks that the answer is a replay if wantReplay is true, and is no replay otherwise.
 func (t storageTest) addOnce(pet petstore.NewPet, o *petstore.Idempotency, wantReplay bool) petstore.Pet {
 	t.Helper()
 	got, replayed, err := t.CreatePet(t.Context(), pet, o)
@@ -143,10 +143,10 @@ var idempotencyCases = []storageCase{
 		const rounds = 60
 		t.concurrently(4*rounds, func(i int) error {
 			switch i % 4 {
-			case 0: // without a key
+			case 0: // a create without an idempotency key
 				_, _, err := t.CreatePet(t.Context(), tom, nil)
 				return err
-			case 1: // with a new key
+			case 1: // a create with a new idempotency key
 				_, replayed, err := t.CreatePet(t.Context(), tom, idempotency(fmt.Sprint("new ", i), 1))
 				if replayed {
 					return fmt.Errorf("a first request was called a replay")

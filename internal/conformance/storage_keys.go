@@ -20,7 +20,7 @@ func newKey(name string) petstore.Key {
 	return petstore.NewKey(name, petstore.Free, limits, epoch, petstore.Forever)
 }
 
-// addKey stores a key whose secret is its name.
+// addKey stores a key. The key's name is also its secret.
 func (t storageTest) addKey(key petstore.Key) petstore.Key {
 	t.Helper()
 	t.noError(t.CreateKey(t.Context(), key, petstore.HashSecret(key.Name)))

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// callAll calls each method of a Storage once, with arguments that an open storage accepts, and returns their errors by
+// callAll calls each method of a Storage once, with arguments that an open storage accepts. It returns the errors by
 // method.
 func callAll(ctx context.Context, s petstore.Database) map[string]error {
 	ask, again := petstore.NewOrder{PetID: 1, Hold: time.Hour}, idempotency("k", 1)

@@ -7,11 +7,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// write is a write of something that exists, in one answer: what it returned and whether that was a replay.
+// write makes one change. It returns the answer, and whether the answer is a replay.
 type write func(t storageTest, o *petstore.Idempotency) (answer any, replayed bool, err error)
 
-// writes has every write that is not a create. prepare makes what it is applied to, and undo changes that once more, as
-// another client would.
+// writes has every kind of write that creates nothing. Each function prepares the storage and returns two functions: do
+// makes the write, and undo makes another change to the same thing, as another client might.
 var writes = map[string]func(t storageTest) (do write, undo func()){
 	"UpdatePet": func(t storageTest) (write, func()) {
 		pet := t.add(rex)
@@ -84,7 +84,7 @@ var writes = map[string]func(t storageTest) (do write, undo func()){
 	},
 }
 
-// everything returns all that the storage shows, for comparison.
+// everything returns all that the storage shows, so that a case can compare it with an earlier result.
 func (t storageTest) everything() any {
 	t.Helper()
 	categories, err := t.ListCategories(t.Context(), petstore.CategoryQuery{Limit: 100})

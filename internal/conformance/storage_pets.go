@@ -170,7 +170,8 @@ func addWhile(ctx context.Context, s petstore.Database, more *atomic.Bool) error
 	return nil
 }
 
-// walk pages through the animals of a status. It returns an error unless it finds each of the pets exactly once.
+// walk pages through the animals with the given status. It returns an error unless it finds each animal in pets exactly
+// once.
 func walk(ctx context.Context, s petstore.Database, status petstore.Status, pets []petstore.Pet) error {
 	seen := make(map[int64]int)
 	for q := (petstore.PetQuery{Status: status, Limit: 7}); ; {

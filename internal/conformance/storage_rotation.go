@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// rotate rotates a key. Its successor has that secret.
+// rotate rotates a key. The new key has the given secret.
 func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Duration) petstore.Key {
 	t.Helper()
 	next, err := t.RotateKey(t.Context(), id, petstore.HashSecret(secret), now, overlap)
@@ -17,7 +17,7 @@ func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Durat
 	return next
 }
 
-// wantSuccessor fails the test unless a rotation of old is refused and the refusal names its successor.
+// wantSuccessor fails the test unless the storage refuses to rotate the key old, and the refusal names the key successor.
 func (t storageTest) wantSuccessor(successor, old petstore.Key, now time.Time) {
 	t.Helper()
 	_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("another"), now, time.Hour)
@@ -101,11 +101,11 @@ var rotationCases = []storageCase{
 		next := t.rotate(old.ID, "new", epoch, time.Hour)
 		t.wantSuccessor(next, old, epoch)
 		before := t.keys()
-		t.wantSuccessor(next, old, epoch.Add(2*time.Hour)) // the key has expired too, but the successor is the better answer
+		t.wantSuccessor(next, old, epoch.Add(2*time.Hour)) // the key has also expired, but the refusal that names the successor is more useful
 		t.same("keys", t.keys(), before)
 
 		t.addKey(newKey("bystander"))
-		last := t.rotate(next.ID, "newer", epoch.Add(-time.Hour), time.Hour) // by a slow clock
+		last := t.rotate(next.ID, "newer", epoch.Add(-time.Hour), time.Hour) // the clock of this rotation is slow
 		t.wantSuccessor(last, old, epoch)
 		t.wantSuccessor(last, next, epoch)
 	}},

@@ -10,16 +10,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-// VersionOne checks a store that the first version of the program wrote. For each case, open returns a migrated copy of it,
-// openEmpty returns a new store, and both register a cleanup.
+// VersionOne checks the migration of a store that the first version of the program wrote. For each case, open returns a
+// migrated copy of that store, and openEmpty returns a new storage. Both functions register a cleanup.
 func VersionOne(t *testing.T, open, openEmpty func(t *testing.T) petstore.Database) {
 	for _, c := range versionOneCases {
 		t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{checks{t}, open(t), openEmpty(t)}) })
 	}
 }
 
-// The store of the first version has these animals. They were created with the Idempotency-Keys first-1, first-2 and so on,
-// within a second of versionOneTime.
+// These are the animals in the store of the first version. They were created with the Idempotency-Keys first-1, first-2 and
+// so on, within a second of versionOneTime.
 var (
 	versionOnePets = []petstore.Pet{
 		{ID: 1, NewPet: petstore.NewPet{Name: "Biscuit, beagle mix", CategoryID: 1, Status: petstore.Available}},

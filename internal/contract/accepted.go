@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// accepted holds the hashes of exchanges that Check has accepted, so that it need not validate equal ones again.
-// kin-openapi is slow: it compiles every schema for every exchange.
+// The variable accepted holds the hashes of the exchanges that Check has accepted, so that Check need not validate an equal
+// exchange again. The library kin-openapi is slow, because it compiles every schema for every exchange.
 var accepted struct {
 	sync.Mutex
 	hashes map[[sha256.Size]byte]bool
 }
 
-// maxAccepted bounds the memory of a fuzzer that runs for days.
+// maxAccepted limits the memory that the variable accepted uses when a fuzzer runs for days.
 const maxAccepted = 1 << 18
 
 func isAccepted(hash [sha256.Size]byte) bool {
@@ -31,7 +31,8 @@ func accept(hash [sha256.Size]byte) {
 	accepted.hashes[hash] = true
 }
 
-// stable returns a request or an answer without the values that differ every time: secrets, dates, request ids and counts.
+// The function stable returns a request or an answer without the values that differ each time: secrets, dates, request ids
+// and counts.
 func stable(raw string) string {
 	var b strings.Builder
 	for line := range strings.Lines(raw) {

@@ -10,14 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// Members reads the members of an object, and reports whether the object obeys the rules for all bodies. It uses
-// encoding/json, and adds its own checks where that package is lenient.
+// Members returns the members of a JSON object, and reports whether the object obeys the rules for all bodies. It uses
+// encoding/json, and adds checks where encoding/json is lenient.
 func Members(body []byte) (members map[string]json.RawMessage, ok bool) {
 	ok = utf8.Valid(body) && !hasLoneSurrogate(body) && json.Unmarshal(body, &members) == nil && members != nil && !hasDuplicates(body)
 	return members, ok
 }
 
-// Text reads a member that must be a text of at most longest characters. It returns nil if the member is missing.
+// Text returns a member that must be a text with at most the given number of characters. It returns nil if the member is
+// missing.
 func Text(members map[string]json.RawMessage, name string, longest int) (s *string, ok bool) {
 	value, given := members[name]
 	if !given {
@@ -27,7 +28,7 @@ func Text(members map[string]json.RawMessage, name string, longest int) (s *stri
 	return s, isString(value) && json.Unmarshal(value, s) == nil && isText(*s, longest)
 }
 
-// Whole reads a member that must be a whole number. It returns nil if the member is missing.
+// Whole returns a member that must be a whole number. It returns nil if the member is missing.
 func Whole(members map[string]json.RawMessage, name string) (n *int64, ok bool) {
 	value, given := members[name]
 	if !given {
@@ -43,7 +44,8 @@ func isText(s string, longest int) bool {
 
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
-// wholeNumber reads a whole number. It never gives big.Rat an exponent so large that the number would fill the memory.
+// wholeNumber parses a whole number. It does not let big.Rat parse a number with such a large exponent that the number
+// would fill the memory.
 func wholeNumber(number string) (int64, bool) {
 	if number == "" || !strings.ContainsRune("-0123456789", rune(number[0])) {
 		return 0, false
@@ -80,11 +82,11 @@ func hasLoneSurrogate(body []byte) bool {
 	return high
 }
 
-// hasDuplicates reports whether an object in a valid body has the same name twice, or whether the body has more names than
-// are allowed.
+// hasDuplicates reports whether an object in a valid body has two members with the same name, or whether the body has more
+// names than the rules allow.
 func hasDuplicates(body []byte) bool {
 	type level struct {
-		names  map[string]bool // nil in an array
+		names  map[string]bool // nil if the level is an array
 		isName bool
 	}
 	var levels []level

@@ -1,8 +1,8 @@
-// Package contract is a second implementation of the published interface; tests compare the service with it. It validates
-// exchanges against the OpenAPI document, and checks the rules for bodies with code that the service does not share. Only
-// tests import it.
+// Package contract is a second implementation of the published interface. Tests compare the service with it. The package
+// validates exchanges against the OpenAPI document. It checks the rules for bodies with code that the service does not
+// share. Only tests import the package.
 //
-// [Check] compares one answer with the document, and [CheckEvery] with the rules that hold for every answer.
+// [Check] compares one answer with the document, and [CheckEvery] compares one answer with the rules for all answers.
 package contract
 
 import (
@@ -31,8 +31,8 @@ type Answer struct {
 	Body   string
 }
 
-// Check returns an error that says how an exchange differs from the published document. It also checks what the document
-// says only in words: errors on any path, preflights, HEAD, and the headers of every answer.
+// Check returns an error if an exchange differs from the published document. It also checks the rules that the document has
+// only in words: for errors on any path, preflights, HEAD, and the headers of every answer.
 func Check(request string, a Answer) error {
 	doc, err := document()
 	if err != nil {
@@ -46,7 +46,7 @@ func Check(request string, a Answer) error {
 		return err
 	}
 	asked := stable(request)
-	if a.Status >= 300 { // then validate does not look at the request
+	if a.Status >= 300 { // validate does not look at the request if the status is 300 or higher
 		asked = r.Method + " " + r.URL.EscapedPath()
 	}
 	alike := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s", asked, a.Status, stable(a.Raw)))
@@ -67,7 +67,7 @@ func Check(request string, a Answer) error {
 	return nil
 }
 
-// templateOf returns the path of the document that matches an escaped path, and the values of its parameters.
+// templateOf returns the path in the document that matches an escaped path, and the values of the path's parameters.
 func templateOf(doc *openapi3.T, path string) (template string, parameters map[string]string) {
 	parts := strings.Split(path, "/")
 	for template := range doc.Paths.Map() {
@@ -95,8 +95,9 @@ func templateOf(doc *openapi3.T, path string) (template string, parameters map[s
 	return "", nil
 }
 
-// operationFor returns the operation that describes the answer to a method, and the method of that operation. HEAD is
-// answered like GET. A method that the path does not have is answered like any operation of the path that is not deprecated.
+// operationFor returns the operation that describes the answer to a request with the given method, and the method of that
+// operation. For HEAD, this is the operation for GET. If the path has no operation for the method, operationFor returns any
+// operation of the path that is not deprecated.
 func operationFor(item *openapi3.PathItem, method string) (string, *openapi3.Operation) {
 	if method == http.MethodHead && item.Get != nil {
 		return http.MethodGet, item.Get
@@ -112,7 +113,8 @@ func operationFor(item *openapi3.PathItem, method string) (string, *openapi3.Ope
 	return method, nil
 }
 
-// validate compares an answer with the responses of its operation. If the request was accepted, it checks the request too.
+// validate compares an answer with the responses that the document lists for the operation. If the service accepted the
+// request, validate checks the request too.
 func validate(doc *openapi3.T, request *http.Request, template string, item *openapi3.PathItem, parameters map[string]string, a Answer) error {
 	head := request.Method == http.MethodHead
 	method, operation := operationFor(item, request.Method)

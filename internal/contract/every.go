@@ -13,7 +13,7 @@ import (
 
 var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// CheckEvery checks what all answers have in common.
+// CheckEvery checks the rules that hold for all answers.
 func CheckEvery(r *http.Request, a Answer) error {
 	if err := everyAnswer(r, a); err != nil {
 		return fmt.Errorf("%w\n%s", err, a.Raw)

@@ -1,5 +1,5 @@
-// Package database opens the storage that the flags of a command choose: an SQLite file or a PostgreSQL database. It is the
-// only place that knows which of the two can do what.
+// Package database opens the storage that the flags of a command choose: an SQLite file or a PostgreSQL database. Only this
+// package knows what each kind of storage can do.
 package database
 
 import (
@@ -12,26 +12,26 @@ import (
 	"petstore/internal/sqlite"
 )
 
-// Flags choose the storage that a command works on.
+// Flags choose the storage for a command.
 type Flags struct {
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"production or staging. A database and its keys belong to one environment."`
 	Database    string               `placeholder:"URL" help:"The database for animals, orders and keys: sqlite:FILE or postgres://user:password@host/name. The default is sqlite:petstore.db, in staging sqlite:petstore-staging.db."`
 }
 
-// UnusedRedis lets a command that does not count requests accept the --redis of the server and ignore it: scripts and
+// UnusedRedis lets a command that does not count requests accept the server's flag --redis and ignore it. Scripts and
 // containers give all commands the same settings.
 type UnusedRedis struct {
 	Redis string `hidden:"" placeholder:"URL" help:"Ignored, because only serve counts requests."`
 }
 
-// Purpose says what a command does with the storage, and what it may do to the schema.
+// Purpose says what a command does with the storage, and how it may change the schema.
 type Purpose struct {
-	alone   bool // if the storage is a file, no server may use it meanwhile
-	create  bool // may create a missing file, and the schema of an empty storage
-	migrate bool // may bring an older schema up to date; an empty PostgreSQL database counts as one
+	alone   bool // whether no server may be using the storage, if it is a file
+	create  bool // whether the command may create a missing file, and the schema in an empty storage
+	migrate bool // whether the command may migrate an older schema; an empty PostgreSQL database counts as older
 }
 
-// What commands open a storage for. An import and a copy fill it.
+// The purposes for which commands open a storage. An import and a copy open it with ToFill.
 var (
 	ToServe      = Purpose{alone: true, create: true, migrate: true}
 	ToMigrate    = Purpose{alone: true, migrate: true}
@@ -40,26 +40,26 @@ var (
 	ToUse        = Purpose{}
 )
 
-// Watch holds the functions with which the storage reports what it does. Each may be nil.
+// Watch holds the functions that a storage calls to report its work. Each function may be nil.
 type Watch struct {
 	petstore.Watch
-	// Batched reports the number of creates in one commit.
+	// Batched reports how many creates one commit contained.
 	Batched func(creates int)
-	// Lost reports that the SQLite file has been moved or deleted, and with nil that it is back.
+	// Lost reports that the SQLite file has been moved or deleted. A nil problem means that the file is back.
 	Lost func(problem error)
 }
 
-// Storage is an open storage. The embedded Database is what both kinds can do; the fields are what they do differently or
-// what only one of them can do. A field is nil if this kind of storage cannot do it.
+// Storage is an open storage. Both kinds of storage provide the embedded Database. The fields are functions that differ
+// between the kinds, or that only one kind has. A field is nil if this kind of storage does not have the function.
 type Storage struct {
 	petstore.Database
-	// Identity returns a name that is the same however --database is written.
+	// Identity returns a name for the database. The name is the same for all ways to write the database's URL.
 	Identity func(context.Context) (string, error)
-	// Versioned is set for SQLite, where the server is the only writer.
+	// Versioned is set for SQLite, where only the server writes.
 	Versioned petstore.Versioned
 	// WALSize returns the size of SQLite's write-ahead log in bytes.
 	WALSize func() int64
-	// LastBackup returns when petstore backup last backed up the SQLite file.
+	// LastBackup returns the time when petstore backup last made a backup of the SQLite file.
 	LastBackup func(context.Context) (time.Time, error)
 	// SharedReads returns how many reads on PostgreSQL shared the query of another read.
 	SharedReads func() int64
@@ -111,7 +111,7 @@ func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage
 	return &Storage{Database: db, Identity: identity, SharedReads: db.SharedReads}, nil
 }
 
-// With opens the storage that the flags choose, calls work, and closes the storage.
+// With opens the storage that the flags choose, calls the function work, and closes the storage.
 func (f Flags) With(ctx context.Context, why Purpose, work func(*Storage) error) error {
 	storage, err := f.Open(ctx, why, Watch{})
 	if err != nil {
@@ -121,8 +121,8 @@ func (f Flags) With(ctx context.Context, why Purpose, work func(*Storage) error)
 	return work(storage)
 }
 
-// CheckSchema returns the schema version of the storage, which is 0 if the storage is empty or missing, and the version that
-// this program needs. It changes nothing.
+// CheckSchema returns the storage's schema version and the version that this program needs. The current version is 0 if the
+// storage is empty or missing. CheckSchema changes nothing.
 func (f Flags) CheckSchema(ctx context.Context) (current, needed int, err error) {
 	kind, path, err := f.Parse()
 	switch {

@@ -41,14 +41,14 @@ func (f Flags) Parse() (kind Kind, path string, err error) {
 		}
 		return Postgres, "", nil
 	}
-	problem := "is not a database URL" // the message does not quote it, because it may contain a password
+	problem := "is not a database URL" // the message does not contain the URL, which may have a password
 	if !strings.ContainsAny(scheme, "@= ") {
 		problem = fmt.Sprintf("begins with %q", scheme)
 	}
 	return "", "", terminal.WrongUsage("--database %s; it must be sqlite:FILE, such as sqlite:petstore.db, or postgres://user:password@host/name", problem)
 }
 
-// Describe names the storage without its secrets.
+// Describe returns the name of the storage without its secrets.
 func (f Flags) Describe() string {
 	kind, path, _ := f.Parse()
 	if kind == SQLite {
@@ -58,11 +58,11 @@ func (f Flags) Describe() string {
 }
 
 // CheckPassword refuses a URL in which a special character of the password is not percent-encoded. Otherwise part of the
-// password would be taken for a host or a name, and error messages would show it.
+// password would look like a host or a name, and error messages would show that part.
 func CheckPassword(flag, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil // the code that opens the URL refuses it
+		return nil // the code that opens the URL will refuse it
 	}
 	_, rest, _ := strings.Cut(address, "//")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {

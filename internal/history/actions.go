@@ -10,8 +10,8 @@ import (
 	"petstore/internal/model"
 )
 
-// actions are the requests that workers send. The weight says how often they send one, compared with the others. A word in
-// braces stands for a value; see [worker.value].
+// actions are the requests that workers send. The weight says how often workers send an action, compared with the others. A
+// word in braces stands for a value; see [worker.value].
 var actions = []struct {
 	weight       int
 	method, path string
@@ -53,8 +53,8 @@ var actions = []struct {
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-// act sends one of the actions, chosen at random. If it has no value for a word in that action, it sends the first action
-// instead. If there are too many animals, it also deletes one.
+// act sends a random action. If there is no value for a word in that action, act sends the first action instead. If there
+// are too many animals, act also deletes one.
 func (w *worker) act(ctx context.Context) {
 	total := 0
 	for _, a := range actions {
@@ -81,7 +81,7 @@ func (w *worker) act(ctx context.Context) {
 	}
 }
 
-// fill puts values in the places of the words in braces. It returns false if there is no value for one of them.
+// fill replaces the words in braces with values. It returns false if a word has no value.
 func (w *worker) fill(text string) (filled string, ok bool) {
 	ok = true
 	return placeholder.ReplaceAllStringFunc(text, func(word string) string {
@@ -94,7 +94,7 @@ func (w *worker) fill(text string) (filled string, ok bool) {
 // value returns a value for a word in an action.
 func (w *worker) value(word string) (value any, ok bool) {
 	switch word {
-	case "new": // a name that nobody else gives
+	case "new": // a name that no other request uses
 		w.named++
 		return fmt.Sprintf("%x-%d-%d", w.load.Seed, w.id, w.named), true
 	case "number":

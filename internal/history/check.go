@@ -10,20 +10,22 @@ import (
 	"petstore/internal/model"
 )
 
-// Rules are what the exchanges do not tell the checker.
+// Rules tell the checker what the exchanges do not show.
 type Rules struct {
-	// Began is when the history began, by the clock of the limiter. Without it, only the X-RateLimit headers tell in which
+	// Began is when the history began, by the limiter's clock. Without Began, only the X-RateLimit headers show in which
 	// window a request was counted.
 	Began time.Time
-	// Limits are the limits of the keys, by the names of the keys in the exchanges. A key without limits is not checked.
+	// Limits maps the name of a key, as in the exchanges, to the key's limits. The checker does not check a key without
+	// limits.
 	Limits map[string]Limit
-	// Uncounted are the intervals in which no limit is promised, because Redis did not answer or a process lost its counts.
+	// Uncounted are the intervals in which the service promises no limit, because Redis did not answer or a process lost
+	// its counts.
 	Uncounted []Interval
-	// Timeout is how long all searches together may take; 0 means five minutes.
+	// Timeout is how long all searches together may take. 0 means five minutes.
 	Timeout time.Duration
 }
 
-// Limit is how many requests of a key may pass. A zero is not checked.
+// Limit is how many requests of a key may pass. The checker does not check a limit of 0.
 type Limit struct{ PerMinute, PerDay int64 }
 
 // Interval is a span of time in the history.
@@ -35,12 +37,12 @@ type Kind string
 // The kinds of fault.
 const (
 	NotLinearizable Kind = "not linearizable" // no order of the operations explains all answers
-	NotAskedFor     Kind = "not asked for"    // something is there that nobody asked for, or is there twice
+	NotAskedFor     Kind = "not asked for"    // something exists that nobody asked for, or exists twice
 	OverLimit       Kind = "over the limit"   // more requests of a key passed than a window allows
-	Undecided       Kind = "undecided"        // the timeout ended a search
+	Undecided       Kind = "undecided"        // the timeout ended a search before its result was known
 )
 
-// Fault is an answer, or several, that a correct store could not have given.
+// Fault is one answer, or a combination of answers, that a correct store could not have given.
 type Fault struct {
 	Kind     Kind
 	Sentence string
@@ -57,23 +59,24 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// checker holds what the parts of a check share.
+// checker holds the data that the parts of a check share.
 type checker struct {
 	rules      Rules
 	deadline   time.Time
-	operations []*model.Operation // in the order of their calls
-	unseen     []*model.Operation // those that may have made an animal that no answer shows
+	operations []*model.Operation // sorted by the time of the call
+	unseen     []*model.Operation // operations that may have created an animal that no answer shows
 	partitions []*partition
-	undecided  int // how many searches the timeout ended
+	undecided  int // the number of searches that the timeout ended
 	faults     []Fault
 }
 
-// Check finds the answers that a correct store, empty when the history began, could not have given. If it finds none, then
-//   - the operations on each partition have a linearization, in which each list shows what it should of the partition;
-//   - the operations on any two animals that both changed during a list have a linearization together, apart from the pairs
-//     that checkLists leaves out;
-//   - each inventory and each link to a next page was possible, given all that is known about each animal by itself;
-//   - in no window did more requests of a key pass than its limit.
+// Check finds answers that a correct store could not have given. The store must be empty when the history begins. If Check
+// finds no fault, the following is true:
+//   - The operations on each partition have a linearization. In this linearization, each list shows the partition correctly.
+//   - If two animals both changed during a list, the operations on both animals together have a linearization. checkLists
+//     does not check all of these pairs.
+//   - Each inventory and each link to a next page was possible, given everything that is known about each single animal.
+//   - In no window did more requests of a key pass than the limit allows.
 //
 // A search that the timeout ends is a fault too.
 func Check(exchanges []model.Exchange, rules Rules) []Fault {
@@ -106,7 +109,7 @@ func (c *checker) report(kind Kind, sentence string, exchanges ...model.Exchange
 	c.faults = append(c.faults, Fault{kind, sentence, exchanges[:min(len(exchanges), 20)]})
 }
 
-// checkPages checks the order and the number of the rows of every page.
+// checkPages checks that the rows of every page are in order, and that their number is right.
 func (c *checker) checkPages() {
 	for _, op := range c.operations {
 		if !op.InOrder() {
@@ -115,7 +118,8 @@ func (c *checker) checkPages() {
 	}
 }
 
-// checkCounter checks that createCategory gives ever higher numbers. No search of a partition compares two numbers.
+// checkCounter checks that createCategory returns ever higher numbers. A search cannot check that, because it never
+// compares the numbers of two partitions.
 func (c *checker) checkCounter() {
 	counted := slices.DeleteFunc(slices.Clone(c.operations), func(op *model.Operation) bool {
 		return op.Name != "createCategory" || op.ID == 0 || op.Replayed || op.Unknown

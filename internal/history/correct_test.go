@@ -57,7 +57,8 @@ func TestTheLoadDoesEveryOperation(t *testing.T) {
 	}
 }
 
-// faster is how much faster than ours the clock of the storage runs, so that holds of a minute end during the test.
+// The constant faster is the speed of the storage's clock, as a multiple of the real clock. So holds of a minute end during
+// the test.
 const faster = 400
 
 func TestOrdersThatExpireAreNoFault(t *testing.T) {
@@ -89,7 +90,7 @@ func TestOrdersThatExpireAreNoFault(t *testing.T) {
 	s.findsNothing()
 }
 
-// lossy loses some requests and some answers, and delivers some requests only after it has reported them as failed.
+// The transport lossy loses some requests and some answers. It delivers some of the lost requests later.
 type lossy struct {
 	http.RoundTripper
 	percent int
@@ -140,7 +141,7 @@ func TestUnknownOutcomesAreNoFault(t *testing.T) {
 	})
 }
 
-// direct calls a handler without a network.
+// The type direct is an http.RoundTripper that calls a handler without a network.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -153,8 +154,9 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// sequential records the answers of a correct store that does one request after the other. It gives each exchange an
-// interval around the moment at which it was done, so that it overlaps with about that many others.
+// The function sequential records the answers of a correct store that does one request after the other. It gives each
+// exchange an interval around the moment of the request. The argument overlap says with about how many other exchanges an
+// interval overlaps.
 func sequential(t testing.TB, seed uint64, exchanges, overlap, losing int) []model.Exchange {
 	s := serveSQLite(t)
 	s.Seed, s.Keys = seed, map[string]string{"a": s.Keys["a"]}

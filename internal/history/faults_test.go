@@ -13,7 +13,8 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// planted are the faults to find: a wrapper that plants one in a storage, and the kind that the checker must report.
+// The variable planted lists the faults that the checker must find. For each fault, the function plant adds the fault to a
+// storage, and the field want is the kind that the checker must report.
 var planted = []struct {
 	name  string
 	plant func(petstore.Storage) petstore.Storage
@@ -46,12 +47,12 @@ func TestEveryPlantedFaultIsFound(t *testing.T) {
 	}
 }
 
-// turns selects every nth caller.
+// The type turns selects every nth call.
 type turns struct{ asked atomic.Int64 }
 
 func (t *turns) isMine(every int64) bool { return t.asked.Add(1)%every == 0 }
 
-// losing acknowledges some changes of a name without making them.
+// The storage losing acknowledges some changes of a name, but does not make them.
 type losing struct {
 	petstore.Storage
 	turns
@@ -68,7 +69,7 @@ func (l *losing) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatc
 	return pet, false, err
 }
 
-// stale shows some readers an animal as it was when it was read the time before.
+// The storage stale shows some readers the animal as the previous reader saw it.
 type stale struct {
 	petstore.Storage
 	turns
@@ -83,7 +84,7 @@ func (s *stale) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	return pet, err
 }
 
-// hasty acknowledges some changes at once and makes them only after the animal was read once more.
+// The storage hasty acknowledges some changes immediately, but makes the changes only after the next read of the animal.
 type hasty struct {
 	petstore.Storage
 	turns
@@ -110,7 +111,8 @@ func (h *hasty) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	return pet, err
 }
 
-// flipping makes some changes, says that their outcome is unknown, and undoes them after the animal was read once more.
+// The storage flipping makes some changes and says that their outcome is unknown. It undoes the changes after the next read
+// of the animal.
 type flipping struct {
 	petstore.Storage
 	turns
@@ -136,7 +138,7 @@ func (f *flipping) GetPet(ctx context.Context, id int64) (petstore.Pet, error) {
 	return pet, err
 }
 
-// doubling makes some animals twice.
+// The storage doubling creates some animals twice.
 type doubling struct {
 	petstore.Storage
 	turns
@@ -149,7 +151,7 @@ func (d *doubling) CreatePet(ctx context.Context, pet petstore.NewPet, idempoten
 	return d.Storage.CreatePet(ctx, pet, idempotency)
 }
 
-// keyless makes an animal for every request, whatever its Idempotency-Key.
+// The storage keyless ignores Idempotency-Keys: it creates an animal for every request.
 type keyless struct{ petstore.Storage }
 
 func (k *keyless) CreatePet(ctx context.Context, pet petstore.NewPet, _ *petstore.Idempotency) (petstore.Pet, bool, error) {
@@ -185,7 +187,7 @@ func (r *reusing) CreatePet(ctx context.Context, pet petstore.NewPet, idempotenc
 	return made, replayed, err
 }
 
-// generousOrders places orders for some animals that are already held.
+// The storage generousOrders places orders for some animals that an order already holds.
 type generousOrders struct {
 	petstore.Storage
 	turns
@@ -199,7 +201,7 @@ func (g *generousOrders) PlaceOrder(ctx context.Context, order petstore.NewOrder
 	return placed, again, err
 }
 
-// skipping leaves an animal out of some pages.
+// The storage skipping leaves an animal out of some pages.
 type skipping struct {
 	petstore.Storage
 	turns
@@ -213,7 +215,7 @@ func (s *skipping) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstor
 	return pets, err
 }
 
-// torn reads the second half of a page later than the first.
+// The storage torn reads the second half of a page later than the first half.
 type torn struct{ petstore.Storage }
 
 func (p *torn) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
@@ -228,7 +230,7 @@ func (p *torn) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pe
 	return slices.Concat(pets[:half], rest), err
 }
 
-// miscounting sometimes counts a sold animal as available.
+// The storage miscounting sometimes counts a sold animal as available.
 type miscounting struct {
 	petstore.Storage
 	turns
@@ -243,7 +245,7 @@ func (m *miscounting) Inventory(ctx context.Context) (petstore.Inventory, error)
 	return n, err
 }
 
-// lenient lets one more request pass than the minute allows.
+// The limiter lenient allows one more request per minute than the limit.
 type lenient struct{ petstore.Limiter }
 
 func (l lenient) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {

@@ -1,8 +1,8 @@
-// Package history records what clients asked a server and what it answered, with the times of both, and finds answers
-// that a correct store could not have given. Only tests import it.
+// Package history records the requests of clients and the answers of a server, with the times of both. It finds answers
+// that a correct store could not have given. Only tests import the package.
 //
-// Make a [History] with [New], let [Load.Run] fill it while something happens to the server, end with [Load.ReadBack], and
-// give the exchanges to [Check]. A [Fault] names the exchanges that contradict each other.
+// Create a [History] with [New]. Let [Load.Run] fill the history while something happens to the server, and end with
+// [Load.ReadBack]. Then give the exchanges to [Check]. A [Fault] names the exchanges that contradict each other.
 package history
 
 import (
@@ -23,10 +23,10 @@ type History struct {
 // New begins a history.
 func New() *History { return &History{start: time.Now()} }
 
-// Began is when the history began.
+// Began returns the time at which the history began.
 func (h *History) Began() time.Time { return h.start }
 
-// Now is the time since the history began.
+// Now returns the time since the history began.
 func (h *History) Now() time.Duration { return time.Since(h.start) }
 
 // Add records an exchange.
@@ -36,7 +36,7 @@ func (h *History) Add(e model.Exchange) {
 	h.exchanges = append(h.exchanges, e)
 }
 
-// Exchanges is everything recorded so far.
+// Exchanges returns all exchanges recorded so far.
 func (h *History) Exchanges() []model.Exchange {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"petstore/internal/model"
 )
 
-// These bound what the workers use at a time.
+// These constants limit how many things the workers use at the same time.
 const (
 	hotPets     = 6
 	manyPets    = 40
@@ -18,16 +18,16 @@ const (
 	numbersLast = 200 // requests, before workers use other numbers
 )
 
-// known is what the workers have learned from answers. The first animals are those that everybody wants.
+// The type known holds what the workers have learned from answers. Most requests are about the first few animals.
 type known struct {
 	mu       sync.Mutex
 	pets     []int64
-	doubtful []int64       // the animals that may have been changed without an answer; nobody changes them any more
-	orders   []model.Order // the latest that were open
-	made     []int64       // the categories that createCategory made
-	number   int64         // the numbers below this one are in use for other categories
-	used     int           // how often they were used
-	name     string        // the latest name that one of them got
+	doubtful []int64       // animals whose last change has an unknown outcome; workers no longer change them
+	orders   []model.Order // the latest open orders
+	made     []int64       // the categories that createCategory created
+	number   int64         // workers name categories with the numbers just below this one
+	used     int           // how often workers used these numbers
+	name     string        // the latest name that one of these categories got
 }
 
 // learn remembers what an answer shows.
@@ -61,7 +61,7 @@ func (k *known) learn(e model.Exchange) {
 	}
 }
 
-// doubt stops the use of what a write may have changed.
+// doubt makes the workers stop using what a write with an unknown outcome may have changed.
 func (k *known) doubt(op *model.Operation) {
 	pet := op.ID
 	if op.Name == "placeOrder" {
@@ -79,7 +79,7 @@ func (k *known) doubt(op *model.Operation) {
 	}
 }
 
-// forget stops the use of an animal and its orders. It reports whether the animal was in use.
+// forget makes the workers stop using an animal and its orders. It reports whether they were using the animal.
 func (k *known) forget(pet int64) bool {
 	k.orders = slices.DeleteFunc(k.orders, func(o model.Order) bool { return o.PetID == pet })
 	i := slices.Index(k.pets, pet)
@@ -89,7 +89,7 @@ func (k *known) forget(pet int64) bool {
 	return i >= 0
 }
 
-// value returns a value for a word in an action, if there is one.
+// value returns a value for a word in an action. It returns false if there is none.
 func (k *known) value(w *worker, word string) (value any, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -108,7 +108,7 @@ func (k *known) value(w *worker, word string) (value any, ok bool) {
 		return value, true
 	case word == "taken":
 		return k.name, k.name != ""
-	case word == "category": // below the numbers that the counter gives
+	case word == "category": // a negative number, which createCategory never uses
 		if k.used++; k.used > numbersLast {
 			k.number, k.used, k.name = k.number-numbers, 0, ""
 		}

@@ -12,15 +12,15 @@ import (
 
 const day = 24 * time.Hour
 
-// window is a minute or a day of a key. Its end identifies it.
+// window is a minute or a day in which the requests of a key are counted. The end identifies the window.
 type window struct {
 	key    string
 	end    time.Time
 	length time.Duration
 }
 
-// checkLimits counts the requests of each key that certainly passed in each of its windows. A request belongs to the window
-// that the headers of its answer name, and to those in which it both began and ended.
+// checkLimits counts how many requests of each key certainly passed in each window. A request belongs to the window that
+// its answer's headers name. It also belongs to each window in which it both began and ended.
 func (c *checker) checkLimits(exchanges []model.Exchange) {
 	type told struct {
 		window
@@ -57,8 +57,8 @@ func (c *checker) checkLimits(exchanges []model.Exchange) {
 	}
 }
 
-// hasPassed reports whether the request was certainly counted. A request that was refused because the storage was away may
-// have been counted or not.
+// hasPassed reports whether a request was certainly counted. If the storage did not answer, the refused request may or may
+// not have been counted.
 func hasPassed(e model.Exchange) bool {
 	switch e.Status {
 	case model.NoAnswer, http.StatusUnauthorized, http.StatusTooManyRequests:
@@ -67,7 +67,7 @@ func hasPassed(e model.Exchange) bool {
 	return e.Status < 500
 }
 
-// namedWindow returns the window that the headers of an answer name, and how many requests are left in it.
+// namedWindow returns the window that the headers of an answer name, and how many requests are left in that window.
 func namedWindow(e model.Exchange, limit Limit) (w window, remaining int64, ok bool) {
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(e.Header.Get(name), 10, 64)
@@ -98,7 +98,7 @@ func (c *checker) windows(e model.Exchange) (all []window) {
 	return all
 }
 
-// isCounted reports whether the limit was promised during the whole window.
+// isCounted reports whether the service promised the limit during the whole window.
 func (c *checker) isCounted(w window) bool {
 	return !slices.ContainsFunc(c.rules.Uncounted, func(u Interval) bool {
 		return c.rules.Began.Add(u.From).Before(w.end) && c.rules.Began.Add(u.To).After(w.end.Add(-w.length))

@@ -14,7 +14,7 @@ func TestLimitsAreCountedByTheWindow(t *testing.T) {
 	limits := map[string]Limit{"a": {PerMinute: 3, PerDay: 5}}
 	for _, test := range []struct {
 		name    string
-		seconds []int // after 12:00:30, when requests passed
+		seconds []int // when requests passed, in seconds after 12:00:30
 		away    []Interval
 		want    int
 	}{

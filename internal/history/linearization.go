@@ -11,8 +11,8 @@ import (
 	"petstore/internal/model"
 )
 
-// model returns the sequential model of the partition for Porcupine. It is nondeterministic: no answer tells at which moment
-// an order expires, so an operation may leave the partition in one of several states.
+// model returns the sequential model of the partition, for Porcupine. The model is nondeterministic: no answer shows the
+// moment at which an order expires, so an operation may leave the partition in one of several states.
 func (p *partition) model() porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{model.Part(p.ids)} },
@@ -27,7 +27,7 @@ func (p *partition) model() porcupine.Model {
 	return m.ToModel()
 }
 
-// search looks for a linearization of the partition. If there is none, search returns the longest beginning of one.
+// search looks for a linearization of the partition. If there is none, search returns the longest partial linearization.
 func (c *checker) search(p *partition) (result porcupine.CheckResult, longest []*model.Operation) {
 	left := time.Until(c.deadline)
 	if left <= 0 {
@@ -53,7 +53,7 @@ func (c *checker) search(p *partition) (result porcupine.CheckResult, longest []
 	return result, longest
 }
 
-// linearize finds a linearization of the partition, or reports the first answer that fits into none.
+// linearize finds a linearization of the partition. If there is none, linearize reports the first answer that does not fit.
 func (c *checker) linearize(p *partition) {
 	result, longest := c.search(p)
 	p.linearization, p.isFaulty = longest, result != porcupine.Ok
@@ -75,14 +75,15 @@ func (c *checker) linearize(p *partition) {
 		p.ids["pets"], p.ids["orders"], p.ids["categories"]), exchanges[:min(len(exchanges), 9)]...)
 }
 
-// lasting is a state of a partition, and the interval in which the partition can have been in it.
+// The type lasting is a state of a partition, and the interval in which the partition can have had that state.
 type lasting struct {
 	from, to time.Duration
 	model.State
 }
 
-// replay finds the states of the linearization. The state after an operation begins, at the earliest, when this operation and
-// all before it have been called. It ends, at the latest, when the first of the later operations has returned.
+// replay finds the states of the linearization. The state after an operation begins, at the earliest, when this operation
+// and all earlier operations have been called. The state ends, at the latest, when the first of the later operations has
+// returned.
 func (p *partition) replay() {
 	ends := make([]time.Duration, len(p.linearization)+1)
 	ends[len(p.linearization)] = model.Never
@@ -104,7 +105,7 @@ func (p *partition) replay() {
 	}
 }
 
-// shows reports whether a read can get its answer in the linearization that was found.
+// The method shows reports whether the answer of a read is possible in the linearization that the checker found.
 func (p *partition) shows(read *model.Operation) bool {
 	if p.states == nil {
 		p.replay()
@@ -114,7 +115,7 @@ func (p *partition) shows(read *model.Operation) bool {
 	})
 }
 
-// canShow reports whether a read can get its answer in any linearization.
+// canShow reports whether the answer of a read is possible in any linearization.
 func (c *checker) canShow(p *partition, read *model.Operation) bool {
 	with := &partition{operations: append(slices.Clip(p.operations), read), ids: p.ids}
 	result, _ := c.search(with)

@@ -7,13 +7,15 @@ import (
 	"petstore/internal/model"
 )
 
-// maxPairs is how many pairs of animals checkLists searches at most. It begins with those that changed together most often.
+// maxPairs is how many pairs of animals checkLists searches at most. It begins with the pairs that changed together most
+// often.
 const maxPairs = 5000
 
-// checkLists checks that lists show several animals as they were at one moment. An animal that did not change while a list
-// was read looks the same at every moment of the list. So checkLists takes every two animals that both changed during a
-// list, and searches for a linearization of the operations on both. That is enough for one list: intervals of which every
-// two overlap all have a moment in common. It does not find three lists that contradict each other only together.
+// checkLists checks that each list shows all its animals as they were at one moment. An animal that did not change during a
+// list looks the same at every moment of the list. So checkLists takes every two animals that both changed during a list,
+// and searches for a linearization of the operations on both. For one list, pairs are enough: if every two of several
+// intervals overlap, all of them have a moment in common. But checkLists does not find three lists that contradict each
+// other only together.
 func (c *checker) checkLists() {
 	changed := make(map[*model.Operation][]*partition)
 	for _, p := range c.partitions {
@@ -40,8 +42,9 @@ func (c *checker) checkLists() {
 	}
 }
 
-// changedDuring returns the lists during which something in the partition was written. It returns none if the partition is faulty, or if
-// it has a write that may still be done: two such partitions together can have too many orders to search.
+// changedDuring returns the lists during which something in the partition was written. It returns no lists if the partition
+// is faulty, or if a write with an unknown outcome may still happen in the partition. Two partitions with such writes can
+// have too many orders to search.
 func (p *partition) changedDuring() (lists []*model.Operation) {
 	var writes []*model.Operation
 	for _, op := range p.operations {
@@ -61,11 +64,11 @@ func (p *partition) changedDuring() (lists []*model.Operation) {
 	return lists
 }
 
-// ones are the inventories of a store without an animal, and of stores with one of each status.
+// The variable ones has the inventories of an empty store, and of stores with one animal of each status.
 var ones = []model.Inventory{{}, {Available: 1}, {Pending: 1}, {Sold: 1}}
 
-// checkInventories checks that each number of an inventory is between how many animals certainly had that status while they
-// were counted, and how many can have had it.
+// checkInventories checks each number of an inventory. While the animals were counted, some animals certainly had that
+// status, and more animals can have had it. The number must be between these two counts.
 func (c *checker) checkInventories() {
 	for _, op := range c.operations {
 		if op.Name == "getInventory" && !c.isTrue(func(can canRead) bool { return c.isPossible(op, can) }) {
@@ -74,11 +77,11 @@ func (c *checker) checkInventories() {
 	}
 }
 
-// canRead reports whether a read of a partition can get its answer.
+// canRead reports whether the answer of a read is possible for a partition.
 type canRead func(p *partition, read *model.Operation) bool
 
-// isTrue answers a question about what can be read. First it considers only the linearizations that were found, which is
-// quick. If the answer is no, it considers all linearizations.
+// isTrue answers a question about possible reads. It first considers only the linearizations that the checker has found,
+// which is quick. If the answer is no, it considers all linearizations.
 func (c *checker) isTrue(question func(canRead) bool) bool {
 	return question((*partition).shows) || question(c.canShow)
 }
@@ -124,13 +127,13 @@ func numbersOf(n model.Inventory) [4]int {
 	return [4]int{n.Available, n.Pending, n.Sold, n.Available + n.Pending + n.Sold}
 }
 
-// inventoryDuring returns a read of the inventory in the interval of an operation.
+// inventoryDuring returns a read of the inventory with the interval of another operation.
 func inventoryDuring(op *model.Operation, answer model.Inventory) *model.Operation {
 	interval := model.Exchange{Called: op.Called, Returned: op.Returned, Status: 200}
 	return &model.Operation{Exchange: interval, Name: "getInventory", Inventory: answer}
 }
 
-// checkLinks checks that there can have been an animal to show on the page that a page of animals links to.
+// checkLinks checks every page that links to a next page: there must have been an animal that the next page could show.
 func (c *checker) checkLinks() {
 	for _, op := range c.operations {
 		if op.Name != "listPets" || !op.Page.More || len(c.unseen) > 0 {
@@ -145,7 +148,7 @@ func (c *checker) checkLinks() {
 	}
 }
 
-// mayFollow reports whether the animal of the partition can have been on one of the pages that follow.
+// mayFollow reports whether the animal of the partition can have been on a later page.
 func (p *partition) mayFollow(page *model.Operation, can canRead) bool {
 	if len(p.ids["pets"]) == 0 || p.ids["pets"][0] >= page.Page.First || !p.lives(page) {
 		return false

@@ -12,27 +12,27 @@ import (
 	"petstore/internal/model"
 )
 
-// Load is a mix of all operations, which several workers send at once. Most requests are about a few animals that all
-// workers want.
+// Load is a mix of all operations, sent by several workers at the same time. Most requests are about a few animals that all
+// workers use.
 //
-// Three habits keep the search for a linearization short. Each name is given only once, so that an answer tells which request
-// gave it. Animals live for a few hundred requests. After a write whose outcome is unknown, nobody writes to that animal
-// again.
+// Three habits keep the search for a linearization short. Each name is given only once, so that an answer shows which
+// request gave the name. Animals live for a few hundred requests. After a write whose outcome is unknown, nobody writes to
+// that animal again.
 type Load struct {
 	// Base is the address of the service, without the version.
 	Base string
-	// Keys are the secrets of the API keys, by the names of the keys. They are divided among the workers.
+	// Keys maps the name of each API key to its secret. The workers share the keys evenly.
 	Keys    map[string]string
 	Client  *http.Client
 	Seed    uint64
 	Workers int
-	// Pause is how long a worker rests between two requests.
+	// Pause is how long a worker waits between two requests.
 	Pause time.Duration
 }
 
-// Run records the requests of the workers and their answers. It returns when ctx is done and every worker has finished
-// its request. A request without an answer is recorded with an unknown outcome, and its worker continues after a short
-// rest.
+// Run records the requests of the workers and their answers. It returns when ctx is done and every worker has finished its
+// request. Run records a request without an answer as a request with an unknown outcome, and its worker continues after a
+// short wait.
 func (l Load) Run(ctx context.Context, h *History) {
 	var shared known
 	var all sync.WaitGroup
@@ -48,8 +48,8 @@ func (l Load) Run(ctx context.Context, h *History) {
 	all.Wait()
 }
 
-// ReadBack records one walk through all lists, and the inventory before and after it, so that every write of the history
-// is followed by a read.
+// ReadBack reads all lists once, and the inventory before and after them. So every write of the history is followed by a
+// read.
 func (l Load) ReadBack(ctx context.Context, h *History) {
 	w := l.worker(max(1, l.Workers), h, new(known))
 	w.get(ctx, "/v1/inventory")
@@ -57,7 +57,7 @@ func (l Load) ReadBack(ctx context.Context, h *History) {
 		for next := list; next != "" && ctx.Err() == nil; {
 			answer := w.get(ctx, next)
 			next = model.NextPage(answer.Header)
-			if answer.Status != http.StatusOK { // then the walk begins again
+			if answer.Status != http.StatusOK { // read the list again from its start
 				next = list
 				w.rest(ctx, 100*time.Millisecond)
 			}
@@ -77,10 +77,10 @@ func (l Load) worker(i int, h *History, shared *known) *worker {
 	return w
 }
 
-// oneOf picks a value at random.
+// oneOf returns a random value.
 func oneOf[T any](w *worker, values []T) T { return values[w.random.IntN(len(values))] }
 
-// chance returns true that many times out of a hundred.
+// chance returns true with the given probability in percent.
 func (w *worker) chance(percent int) bool { return w.random.IntN(100) < percent }
 
 func (w *worker) rest(ctx context.Context, d time.Duration) {

@@ -9,26 +9,28 @@ import (
 	"petstore/internal/model"
 )
 
-// partition is a part of the store, such as an animal with its orders. No operation touches two partitions, except for lists
-// and inventories. A history without those has a linearization if and only if each partition has one.
+// partition is a part of the store, such as an animal with its orders. Except for lists and inventories, no operation
+// touches two partitions. A history without lists and inventories has a linearization if and only if each partition has
+// one.
 type partition struct {
 	operations []*model.Operation
-	ids        map[string][]int64 // of what is in it, by noun
-	from, to   time.Duration      // when something can have been in it, apart from closed orders of a deleted animal
+	ids        map[string][]int64 // the ids of everything in the partition, by noun
+	from, to   time.Duration      // when something can have been in the partition, apart from closed orders of a deleted animal
 
 	isFaulty      bool
 	linearization []*model.Operation
-	states        []lasting // of the linearization
+	states        []lasting // the states of the linearization
 }
 
-// thing is something that operations have in common: what has an id, an Idempotency-Key, or a name that can be taken.
+// thing is something that several operations may have in common: a row with an id, an Idempotency-Key, or a name that only
+// one category can have.
 type thing struct {
 	noun string
 	id   int64
 	name string
 }
 
-// touches returns what an operation has in common with others.
+// The function touches returns the things that an operation may have in common with other operations.
 func touches(op *model.Operation) (all []thing) {
 	if op.Lists() {
 		return nil
@@ -48,34 +50,35 @@ func touches(op *model.Operation) (all []thing) {
 	return all
 }
 
-// groups is a disjoint-set forest. It maps each thing to another one of its group, and one thing of each group to itself.
+// groups is a disjoint-set forest. It maps one thing of each group to itself. It maps each other thing to another thing of
+// the same group.
 type groups map[thing]thing
 
-// of returns the thing that is mapped to itself in the group of t.
-func (g groups) of(t thing) thing {
+// root returns the thing that represents the group of t: the thing that is mapped to itself.
+func (g groups) root(t thing) thing {
 	if up, met := g[t]; met && up != t {
-		g[t] = g.of(up)
+		g[t] = g.root(up)
 	} else {
 		g[t] = t
 	}
 	return g[t]
 }
 
-// partition puts operations that have something in common, directly or through others, into one partition.
+// partition puts operations into the same partition if they have something in common, directly or through other operations.
 func (c *checker) partition() {
 	all := make(groups)
 	for _, op := range c.operations {
 		for _, row := range op.Rows() {
-			all.of(thing{noun: op.Noun, id: row.ID})
+			all.root(thing{noun: op.Noun, id: row.ID})
 		}
 		things := touches(op)
 		for _, t := range things {
-			all[all.of(t)] = all.of(things[0])
+			all[all.root(t)] = all.root(things[0])
 		}
 	}
 	of := make(map[thing]*partition)
 	for _, t := range slices.SortedFunc(maps.Keys(all), func(a, b thing) int { return cmp.Compare(a.id, b.id) }) {
-		group := all.of(t)
+		group := all.root(t)
 		if of[group] == nil {
 			of[group] = &partition{ids: make(map[string][]int64)}
 			c.partitions = append(c.partitions, of[group])
@@ -92,8 +95,8 @@ func (c *checker) partition() {
 	c.addLists(of)
 }
 
-// addLists gives each partition the lists that tell something about it: those that show something of it, and those that
-// should show something if it was there.
+// addLists adds two kinds of lists to each partition: lists that show a row of the partition, and lists that should show
+// such a row if it exists.
 func (c *checker) addLists(of map[thing]*partition) {
 	for _, p := range c.partitions {
 		p.findLife()
@@ -114,8 +117,8 @@ func (c *checker) addLists(of map[thing]*partition) {
 	}
 }
 
-// findLife finds out when something can have been in the partition. A deleted animal stays deleted, but a number can get a
-// name again.
+// findLife finds out when something can have been in the partition. A deleted animal stays deleted, but a deleted category
+// can get a name again.
 func (p *partition) findLife() {
 	p.from, p.to = model.Never, model.Never
 	written := time.Duration(0)
@@ -136,14 +139,14 @@ func (p *partition) findLife() {
 	}
 }
 
-// lives reports whether something can have been in the partition during an operation.
+// The method lives reports whether something can have been in the partition during an operation.
 func (p *partition) lives(op *model.Operation) bool {
 	return op.Returned >= p.from && op.Called <= p.to
 }
 
-// isAskedFor reports whether a list should show what can be in the partition. The orders of a deleted animal are all closed.
-// The partition gets only those later lists that select orders in any state. Otherwise, in a long history, each partition
-// would get most lists.
+// isAskedFor reports whether a list would have to show something of the partition. After an animal is deleted, its orders
+// are all closed, and the partition gets only those later lists that select orders in any state. Otherwise, in a long
+// history, each partition would get most lists.
 func (p *partition) isAskedFor(list *model.Operation) bool {
 	if list.Page.PetID != nil && !slices.Contains(p.ids["pets"], *list.Page.PetID) {
 		return false
@@ -152,11 +155,11 @@ func (p *partition) isAskedFor(list *model.Operation) bool {
 	return (p.lives(list) || isClosed) && slices.ContainsFunc(p.ids[list.Noun], list.Page.Covers)
 }
 
-// join returns two partitions as one.
+// join combines two partitions into one.
 func (p *partition) join(other *partition) *partition {
 	both := &partition{operations: slices.Concat(p.operations, other.operations), ids: make(map[string][]int64)}
 	slices.SortFunc(both.operations, func(a, b *model.Operation) int { return cmp.Compare(a.Called, b.Called) })
-	isSecond := make(map[*model.Operation]bool) // a list is in both
+	isSecond := make(map[*model.Operation]bool) // a list may be in both partitions; keep only one of the two
 	both.operations = slices.DeleteFunc(both.operations, func(op *model.Operation) bool {
 		defer func() { isSecond[op] = true }()
 		return isSecond[op]

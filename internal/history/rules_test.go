@@ -24,7 +24,7 @@ func TestEveryRuleIsHeld(t *testing.T) {
 	}
 }
 
-// A request that is repeated until it is answered must not make the search endless.
+// The search must end even if a request was repeated many times without an answer.
 func TestManyRequestsWithoutAnAnswerAreSearched(t *testing.T) {
 	history := strings.Repeat("\n2 3 DELETE pets/1 = lost", 50) + "\n4 5 GET pets/1 = 200 pet(1 Rex available)"
 	for _, f := range Check(written(t, history, ""), Rules{Timeout: 10 * time.Second}) {
@@ -39,7 +39,7 @@ var (
 	exchange   = regexp.MustCompile(`^([+-]?) *(\d+) (\d+) (\w+) (\S+) ?(#\w+)? ?(\{.*\})? ?= (lost|\d+) ?(replayed|more)? ?(.*)$`)
 )
 
-// written reads a history: the lines that begin with the sign, and those without one.
+// The function written parses a history. It uses the lines that begin with the given sign and the lines without a sign.
 func written(t *testing.T, text, sign string) (all []model.Exchange) {
 	t.Helper()
 	text = `0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)` + text
@@ -71,10 +71,10 @@ func written(t *testing.T, text, sign string) (all []model.Exchange) {
 	return all
 }
 
-// Each rule has a history that keeps it and one that breaks it. Both begin with the animal 1, whose name is Rex. A line is
-// an exchange: the seconds of its call and of its return, the request, and after "=" the answer, or "lost". After "#" comes
-// an Idempotency-Key. A line with "+" is only in the history that keeps the rule, a line with "-" only in the one that
-// breaks it.
+// Each rule has a history that keeps the rule and a history that breaks it. Both histories begin with the animal 1, whose
+// name is Rex. A line is an exchange: the seconds of its call and of its return, the request, and after "=" the answer, or
+// "lost". After "#" comes an Idempotency-Key. A line with "+" is only in the history that keeps the rule. A line with "-"
+// is only in the history that breaks the rule.
 var rules = []struct{ rule, history string }{
 	{"What was acknowledged is seen from then on", `
 		  2 3 PATCH pets/1 {"name":"Max"} = 200 pet(1 Max available)

@@ -30,7 +30,7 @@ func onEveryStorage(t *testing.T, check func(t *testing.T, storage petstore.Stor
 	})
 }
 
-// openSQLite opens a database whose orders expire by that clock; nil means the system's clock.
+// openSQLite opens a database whose orders expire by the given clock. Nil means the system's clock.
 func openSQLite(t testing.TB, now func() time.Time) petstore.Database {
 	t.Helper()
 	config := sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true, Now: now}
@@ -47,13 +47,13 @@ func closedWith(t testing.TB, storage petstore.Database, err error) petstore.Dat
 	return storage
 }
 
-// generous limits are never reached, and tight ones are.
+// The load never reaches the limits in generous. It does reach the limits in tight.
 var (
 	generous = petstore.Limits{PerMinute: 1_000_000, PerDay: 100_000_000}
 	tight    = petstore.Limits{PerMinute: 60, PerDay: 100_000}
 )
 
-// service is the real API on a port of its own, under load.
+// service is the real API, under load, on a port of its own.
 type service struct {
 	testing.TB
 	Load
@@ -62,7 +62,7 @@ type service struct {
 	rules   Rules
 }
 
-// serve starts the API with two keys: one that no test uses up, and one with tight limits.
+// serve starts the API with two keys. No test reaches the limits of the first key. The second key has tight limits.
 func serve(t testing.TB, storage petstore.Storage, limiter petstore.Limiter) *service {
 	t.Helper()
 	s := &service{TB: t, history: New()}
@@ -92,18 +92,18 @@ func serve(t testing.TB, storage petstore.Storage, limiter petstore.Limiter) *se
 	return s
 }
 
-// serveSQLite serves a correct storage.
+// serveSQLite starts the API on a correct storage.
 func serveSQLite(t testing.TB) *service {
 	return serve(t, openSQLite(t, nil), ratelimit.NewMemory(time.Now))
 }
 
-// run loads the service until that many exchanges are recorded, and reads everything back.
+// run sends requests until the given number of exchanges is recorded, and then reads everything back.
 func (s *service) run(exchanges int) {
 	s.Helper()
 	s.runUntil(func(recorded []model.Exchange) bool { return len(recorded) >= exchanges })
 }
 
-// runUntil loads the service until enough is recorded, and reads everything back.
+// runUntil sends requests until the function enough returns true, and then reads everything back.
 func (s *service) runUntil(enough func(recorded []model.Exchange) bool) {
 	s.Helper()
 	ctx, stop := context.WithTimeout(s.Context(), 2*time.Minute)
@@ -123,7 +123,8 @@ func (s *service) runUntil(enough func(recorded []model.Exchange) bool) {
 	s.ReadBack(ctx, s.history)
 }
 
-// finds checks that the history has a fault of that kind. It may have other faults too, but no search may take too long.
+// The method finds fails the test unless the history has a fault of the given kind. The history may also have other faults,
+// but no search may take too long.
 func (s *service) finds(want Kind) {
 	s.Helper()
 	found := make(map[Kind]int)
@@ -135,7 +136,7 @@ func (s *service) finds(want Kind) {
 	}
 }
 
-// findsNothing checks that the history has no faults.
+// findsNothing fails the test if the history has a fault.
 func (s *service) findsNothing() {
 	s.Helper()
 	for _, f := range Check(s.history.Exchanges(), s.rules) {

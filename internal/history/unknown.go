@@ -6,13 +6,13 @@ import (
 	"petstore/internal/model"
 )
 
-// resolveUnknown prepares the writes whose outcome is unknown for a search. Such a write may be done at any time after its
-// call. Being done after everything else is the same as never being done, so the interval of the write has no end. Each of
-// these writes doubles the number of orders to search. Therefore equal requests count as one if only the first can do
-// something.
+// resolveUnknown prepares the writes with an unknown outcome for a search. Such a write may be done at any time after its
+// call. A write that is done after everything else is the same as a write that is never done, so the interval of the write
+// has no end. Each of these writes doubles the number of orders to search. Therefore equal requests count as one request if
+// only the first of them can have an effect.
 //
-// If a request made something, an answer that shows the name or reference of the request tells the id. If no answer does,
-// the request is dropped. Only an order that nobody saw matters: it may hold its animal.
+// If a request created something, an answer that shows the name or reference of the request also shows the id. If there is
+// no such answer, the request is dropped. The exception is an order that nobody saw, because the order may hold its animal.
 func (c *checker) resolveUnknown() {
 	type name struct{ noun, name string }
 	ids := make(map[name]int64)
@@ -46,7 +46,7 @@ func (c *checker) resolveUnknown() {
 	})
 }
 
-// requestOf returns the same value for two operations if the second one does nothing after the first one was done.
+// requestOf returns the same value for two operations if the second operation has no effect after the first.
 func requestOf(op *model.Operation) any {
 	type request struct{ key, method, path string }
 	switch {

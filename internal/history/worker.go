@@ -14,7 +14,7 @@ import (
 	"petstore/internal/model"
 )
 
-// worker sends one request after the other and records them.
+// worker sends one request after the other, and records them.
 type worker struct {
 	load    Load
 	id      int
@@ -34,10 +34,10 @@ const (
 	longBackoff   = time.Second
 )
 
-// kept are the headers of an answer that a history keeps.
+// The variable kept lists the answer headers that the history records.
 var kept = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Idempotency-Replayed", "Link"}
 
-// send sends a request once, records the answer, and rests after a failure. It finishes the request even if ctx ends.
+// send sends a request once, records the answer, and pauses after a failure. It finishes the request even if ctx ends.
 func (w *worker) send(ctx context.Context, e model.Exchange) model.Exchange {
 	e.Status, e.Header, e.Answer = model.NoAnswer, nil, nil
 	e.Called = w.history.Now()
@@ -60,7 +60,7 @@ func (w *worker) send(ctx context.Context, e model.Exchange) model.Exchange {
 	return e
 }
 
-// insist sends a request until the store has decided on it. Repeating the request must do no harm.
+// insist repeats a request until the store has decided on it. The request must be safe to repeat.
 func (w *worker) insist(ctx context.Context, e model.Exchange) model.Exchange {
 	for {
 		e = w.send(ctx, e)

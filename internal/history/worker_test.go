@@ -11,14 +11,14 @@ import (
 	"petstore/internal/model"
 )
 
-// Go's transport repeats a request with an Idempotency-Key by itself when its connection breaks. A history would then record
-// only the second request, although the first may have been done.
+// Go's transport repeats a request with an Idempotency-Key by itself when the connection breaks. A history would then
+// record only the second request, although the first may have been done.
 func TestARequestIsSentOnceForEachExchange(t *testing.T) {
 	var arrived atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		if arrived.Add(1) == 2 {
-			panic(http.ErrAbortHandler) // the connection, which is used for the second time, breaks
+			panic(http.ErrAbortHandler) // breaks the connection on its second use
 		}
 	}))
 	defer server.Close()

@@ -1,6 +1,6 @@
 package hostile
 
-// attacks lists all attacks on the server. To add one, write its function and add a line here.
+// attacks lists all attacks on the server. To add an attack, write its function and add a line here.
 var attacks = []attack{
 	{name: "headers that never end", run: slowHeaders},
 	{name: "bodies that never end", run: slowBodies},

@@ -8,11 +8,12 @@ import (
 	"testing"
 )
 
-// want lists the statuses that an answer may have.
+// The type want lists the statuses that the server may answer with.
 type want []int
 
-// expect sends a text that many times, several at once, and fails the test if an answer has another status. The server may
-// also hang up without an answer on a client that keeps sending.
+// expect sends a text the given number of times, on up to four connections at the same time. It fails the test if the
+// server answers with a status that is not allowed. The server may also hang up without an answer while the client is still
+// sending.
 func (s *target) expect(t *testing.T, name, text string, times int, allowed want) {
 	t.Helper()
 	var senders sync.WaitGroup
@@ -32,10 +33,10 @@ func (s *target) expect(t *testing.T, name, text string, times int, allowed want
 	senders.Wait()
 }
 
-// closeHeader is a header that asks the server to close the connection after the request.
+// closeHeader asks the server to close the connection after the request.
 const closeHeader = "Connection: close"
 
-// pipelined sends many requests before it reads any answer. It must get one answer for each, in order.
+// The attack pipelined sends many requests before it reads any answer. The server must answer all of them, in order.
 func pipelined(t *testing.T, s *target) {
 	requests := strings.Repeat(s.head("GET", "/v1/inventory")+s.head("GET", "/nothing"), 200) + s.head("GET", "/v1/inventory", closeHeader)
 	for range scaled(5) {
@@ -51,7 +52,7 @@ func pipelined(t *testing.T, s *target) {
 	}
 }
 
-// manyHeaders sends as many headers as the server accepts, and more.
+// manyHeaders sends requests with as many headers as the server accepts, and one request with more.
 func manyHeaders(t *testing.T, s *target) {
 	var fit strings.Builder
 	for i := range 10_000 {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// noise returns n random bytes, the same in every run.
+// noise returns n pseudorandom bytes, which are the same in every run.
 func noise(n int) string {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{}).Read(b)

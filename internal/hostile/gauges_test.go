@@ -11,19 +11,21 @@ import (
 	"time"
 )
 
-// gauges is how much memory and how many goroutines and files the server uses.
+// gauges says how much memory, and how many goroutines and files, the server uses.
 type gauges struct {
-	resident, heap    int64 // bytes
+	resident, heap    int64 // in bytes
 	goroutines, files int64
 }
 
-// slack is how much more a server may use after an attack than before, because a busy server keeps some of it.
+// slack is how much more a server may use after an attack than before, because a busy server keeps some of what it has
+// used.
 var slack = gauges{resident: 64 << 20, heap: 16 << 20, goroutines: 20, files: 20}
 
-// adminClient calls the admin listener. It uses a new connection each time.
+// adminClient calls the admin listener, with a new connection for each request.
 var adminClient = &http.Client{Timeout: waitTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// gauges makes the server collect its garbage, so that the heap holds only what is used, and reads its metrics.
+// gauges reads the server's metrics. It first makes the server collect its garbage, so that the heap holds only what is in
+// use.
 func (s *target) gauges(t testing.TB) gauges {
 	t.Helper()
 	_, err := s.adminGet("/debug/pprof/heap?gc=1")
@@ -54,7 +56,8 @@ func metric(text, name string) int64 {
 	return int64(n)
 }
 
-// exceeds describes what the server uses more of than before, beyond the slack. It is empty if there is nothing.
+// The method exceeds lists the resources of which the server uses more than before, beyond the slack. The result is empty
+// if there are none.
 func (g gauges) exceeds(before gauges) (problem string) {
 	for _, c := range []struct {
 		what             string
@@ -73,10 +76,10 @@ func (g gauges) exceeds(before gauges) (problem string) {
 }
 
 // recoveryTimeout is how long a server may take to recover. If an HTTP/2 connection closes with open requests, net/http
-// forgets it only after the idle timeout of two minutes.
+// keeps the connection until the idle timeout of two minutes.
 const recoveryTimeout = 3 * time.Minute
 
-// awaitRecovery waits until the server uses no more than before.
+// awaitRecovery waits until the server uses no more than before the attack.
 func (s *target) awaitRecovery(t *testing.T, before gauges) gauges {
 	t.Helper()
 	for deadline := time.Now().Add(recoveryTimeout); ; time.Sleep(100 * time.Millisecond) {
@@ -92,7 +95,7 @@ func (s *target) awaitRecovery(t *testing.T, before gauges) gauges {
 	}
 }
 
-// peak starts to watch the resident memory. The function it returns ends that and returns the highest value.
+// peak starts to watch the server's resident memory. The returned function stops watching, and returns the highest value.
 func (s *target) peak() (highest func() int64) {
 	stop, most := make(chan struct{}), make(chan int64)
 	go func() {

@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// minRequests returns how many requests a measurement has at least.
+// minRequests returns the smallest number of requests in a measurement.
 func minRequests() int { return scaled(30) }
 
-// goodClient records what a well-behaved client has experienced.
+// goodClient records how the server treated a well-behaved client.
 type goodClient struct {
 	mu       sync.Mutex
 	asked    int
 	good     int
-	told     int // how often the server told it to wait
+	told     int // how often the server told the client to wait
 	took     []time.Duration
-	problems []string // the first few
+	problems []string // the first few problems
 }
 
-// habit is the request that one worker of the client sends again and again.
+// habit is a request that one worker of the client sends again and again.
 type habit struct {
 	method, path, body string
 	every              time.Duration
-	fresh              bool // whether it uses a new connection each time
+	fresh              bool // whether each request uses a new connection
 }
 
 var habits = []habit{
@@ -37,8 +37,8 @@ var habits = []habit{
 	{method: "GET", path: "/v1/inventory", every: 25 * time.Millisecond, fresh: true},
 }
 
-// withGoodClient runs a well-behaved client while during runs, and returns what the client experienced. The client has its
-// own key, because hostile clients with the same key could use up its owner's share.
+// withGoodClient runs a well-behaved client while the function during runs, and returns how the server treated the client.
+// The client has its own key, because hostile clients with the same key could use up its owner's share.
 func (s *target) withGoodClient(during func()) *goodClient {
 	g := &goodClient{}
 	ctx, stop := context.WithCancel(context.Background())
@@ -59,12 +59,12 @@ func (s *target) withGoodClient(during func()) *goodClient {
 	return g
 }
 
-// client returns an ordinary client of the target. Over TLS it speaks HTTP/2.
+// client returns an ordinary HTTP client for the target. Over TLS the client uses HTTP/2.
 func (s *target) client(fresh bool) *http.Client {
 	return &http.Client{Timeout: waitTimeout / 2, Transport: &http.Transport{TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: fresh}}
 }
 
-// follow sends requests until ctx ends, and finishes the last one.
+// follow sends the request of the habit h until ctx ends. It waits for the last answer.
 func (g *goodClient) follow(ctx context.Context, s *target, h habit, client *http.Client) {
 	beat := time.NewTicker(h.every)
 	defer beat.Stop()
@@ -80,10 +80,10 @@ func (g *goodClient) follow(ctx context.Context, s *target, h habit, client *htt
 	}
 }
 
-// toldToWait stands for the answer of an overloaded server. It is not a fault.
+// toldToWait is the result for the answer of an overloaded server. Such an answer is not a fault.
 const toldToWait = "503 with Retry-After"
 
-// ask sends one request and describes what is wrong with its answer.
+// ask sends one request, and describes what is wrong with the answer. The result is empty if nothing is wrong.
 func (h habit) ask(s *target, client *http.Client) (problem string) {
 	request, err := http.NewRequest(h.method, s.URL+h.path, bytes.NewReader([]byte(h.body)))
 	if err != nil {

@@ -26,14 +26,14 @@ func TestMain(m *testing.M) {
 // attack is something that a hostile or broken client does.
 type attack struct {
 	name string
-	// run attacks the target and returns when the attack is over. Its connections are closed afterwards.
+	// run attacks the target and returns when the attack is over. The test then closes the connections of the attack.
 	run func(*testing.T, *target)
 	// tls makes the target serve HTTPS and HTTP/2.
 	tls bool
-	// overloads marks an attack that sends more requests at once than the server works on. The server may then tell other
-	// clients to wait, too.
+	// overloads marks an attack that sends more requests at the same time than the server works on. The server may then
+	// tell other clients to wait, too.
 	overloads bool
-	// files is how many files the target may have open; 0 means that they are not limited.
+	// files is how many files the target may have open. 0 means no limit.
 	files int
 }
 
@@ -64,7 +64,7 @@ func TestAWellBehavedClientIsServedDuringEveryAttack(t *testing.T) {
 	}
 }
 
-// checkLog fails the test if the log has a panic or a 500, because no client may cause one.
+// checkLog fails the test if the log has a panic or a 500, because no client may cause either.
 func (s *target) checkLog(t *testing.T) {
 	t.Helper()
 	for line := range strings.Lines(s.Log(t)) {
@@ -74,7 +74,7 @@ func (s *target) checkLog(t *testing.T) {
 	}
 }
 
-// scaled returns a count, or ten times the count with -hard.
+// The function scaled returns n, or ten times n with -hard.
 func scaled(n int) int {
 	if *hard {
 		return 10 * n
@@ -82,7 +82,7 @@ func scaled(n int) int {
 	return n
 }
 
-// repeats returns how often an attack sends a text that is expensive to read: once, or forty times with -hard.
+// The function repeats returns how often an attack sends a text that is expensive to read: once, or forty times with -hard.
 func repeats() int {
 	if *hard {
 		return 40
@@ -90,7 +90,7 @@ func repeats() int {
 	return 1
 }
 
-// attackDuration returns how long an attack that only waits lasts. With -hard that is longer than the server waits for
+// attackDuration returns the duration of an attack that only waits. With -hard, that is longer than the server waits for
 // headers.
 func attackDuration() time.Duration {
 	if *hard {

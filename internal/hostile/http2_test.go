@@ -21,7 +21,7 @@ type h2 struct {
 	stream  uint32 // the number of the next stream
 }
 
-// dialH2 opens an HTTP/2 connection with these settings.
+// dialH2 opens an HTTP/2 connection with the given settings.
 func (s *target) dialH2(t *testing.T, settings ...http2.Setting) *h2 {
 	t.Helper()
 	config := s.tls.Clone()
@@ -49,14 +49,14 @@ func (c *h2) headers(method, path string, more ...hpack.HeaderField) []byte {
 	return c.block.Bytes()
 }
 
-// ask opens a stream with a request. The argument end tells whether the request has no body.
+// ask opens a stream and sends the head of a request. The argument end says whether the request ends there, without a body.
 func (c *h2) ask(method, path string, end bool) (stream uint32, err error) {
 	stream = c.stream
 	c.stream += 2
 	return stream, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.headers(method, path), EndStream: end, EndHeaders: true})
 }
 
-// awaitAnswers reads until n answers have begun or were cut off, or until the server hangs up.
+// awaitAnswers reads until n answers have begun or been cut off, or until the server hangs up.
 func (c *h2) awaitAnswers(n int) {
 	for n > 0 {
 		frame, err := c.ReadFrame()
@@ -70,10 +70,11 @@ func (c *h2) awaitAnswers(n int) {
 	}
 }
 
-// maxStreams is how many HTTP/2 requests the server keeps open on all connections together.
+// maxStreams is how many HTTP/2 requests the server keeps open, over all connections.
 const maxStreams = 4096
 
-// streams opens that many connections, and on each as many streams as the server allows, all with the same request.
+// streams opens the given number of connections. On each connection it opens as many streams as the server allows. All
+// streams have the same request.
 func (s *target) streams(t *testing.T, conns int, method, path string, settings ...http2.Setting) (opened []*h2) {
 	t.Helper()
 	for range conns {
@@ -88,7 +89,7 @@ func (s *target) streams(t *testing.T, conns int, method, path string, settings 
 	return opened
 }
 
-// streamsWithoutRoom requests short answers and gives them no flow-control window.
+// streamsWithoutRoom requests short answers, but leaves the server no flow-control window to send them.
 func streamsWithoutRoom(t *testing.T, s *target) {
 	opened := s.streams(t, scaled(50), "GET", "/v1/pets?limit=5", http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	for _, c := range opened {
@@ -98,8 +99,8 @@ func streamsWithoutRoom(t *testing.T, s *target) {
 	time.Sleep(attackDuration())
 }
 
-// checkStreams fails the test if there are too many open streams. It estimates their number from the goroutines: each
-// stream has one, and each connection has three.
+// checkStreams fails the test if too many streams are open. It estimates the number of streams from the number of
+// goroutines: the server has one goroutine for each stream and three for each connection.
 func (s *target) checkStreams(t *testing.T, conns int) {
 	t.Helper()
 	text, err := s.adminGet("/metrics")
@@ -108,7 +109,7 @@ func (s *target) checkStreams(t *testing.T, conns int) {
 	}
 }
 
-// streamsWithLittleRoom reads long answers one byte at a time.
+// streamsWithLittleRoom reads long answers slowly: it lets the server send one byte at a time.
 func streamsWithLittleRoom(t *testing.T, s *target) {
 	s.addLongNames(t)
 	opened := s.streams(t, scaled(2), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
@@ -121,7 +122,7 @@ func streamsWithLittleRoom(t *testing.T, s *target) {
 	}
 }
 
-// unreadStreams gives long answers the largest flow-control window and reads none of them.
+// unreadStreams requests long answers with the largest flow-control window, and reads no answer.
 func unreadStreams(t *testing.T, s *target) {
 	s.addLongNames(t)
 	for _, c := range s.streams(t, scaled(10), "GET", longPage, http2.Setting{ID: http2.SettingInitialWindowSize, Val: math.MaxInt32}) {
@@ -143,7 +144,7 @@ func slowStreams(t *testing.T, s *target) {
 	s.checkStreams(t, len(opened))
 }
 
-// idleSecureConnections opens HTTP/2 connections and uses them once or never.
+// idleSecureConnections opens HTTP/2 connections. It uses every second connection once, and the others never.
 func idleSecureConnections(t *testing.T, s *target) {
 	for i := range scaled(100) {
 		if c := s.dialH2(t); i%2 == 0 {

@@ -12,8 +12,9 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// eachH2 attacks on that many connections at once, on each until the server hangs up or the attack is over. If listens is
-// true, it reads what the server sends, so that the server can continue.
+// eachH2 runs the attack on the given number of connections at the same time. On each connection, the attack ends when it
+// is complete or when the server hangs up. If listens is true, eachH2 reads what the server sends, so that the server can
+// continue.
 func (s *target) eachH2(t *testing.T, conns int, listens bool, attack func(c *h2) error) {
 	t.Helper()
 	var attackers sync.WaitGroup
@@ -27,7 +28,7 @@ func (s *target) eachH2(t *testing.T, conns int, listens bool, attack func(c *h2
 	attackers.Wait()
 }
 
-// repeat calls do n times, or until it fails.
+// repeat calls do n times, or until do fails.
 func repeat(n int, do func() error) (err error) {
 	for range n {
 		if err = do(); err != nil {
@@ -37,7 +38,7 @@ func repeat(n int, do func() error) (err error) {
 	return nil
 }
 
-// rapidResets sends requests and resets each of them at once.
+// rapidResets sends requests, and resets each request immediately.
 func rapidResets(t *testing.T, s *target) {
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
 		return repeat(2000, func() error {
@@ -50,7 +51,7 @@ func rapidResets(t *testing.T, s *target) {
 	})
 }
 
-// serverResets sends requests with a mistake that makes the server reset the stream.
+// serverResets sends requests with an error that makes the server reset the stream.
 func serverResets(t *testing.T, s *target) {
 	zero := make([]byte, 4)
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
@@ -76,11 +77,12 @@ func continuationFlood(t *testing.T, s *target) {
 	}
 }
 
-// headerBombs sends a few bytes that stand for many: references to the same long header in the compression table.
+// headerBombs sends a few bytes that the server expands to many: references to the same long header in the compression
+// table.
 func headerBombs(t *testing.T, s *target) {
 	long := hpack.HeaderField{Name: "x-long", Value: strings.Repeat("a", 3000)}
 	s.eachH2(t, scaled(10), true, func(c *h2) error {
-		c.headers("GET", "/healthz", long) // puts the long header into the table
+		c.headers("GET", "/healthz", long) // puts the long header into the compression table
 		stream := c.stream
 		c.stream += 2
 		if err := c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
@@ -97,7 +99,7 @@ func headerBombs(t *testing.T, s *target) {
 			return c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: bomb, EndStream: true, EndHeaders: true})
 		})
 	})
-	s.eachH2(t, scaled(5), true, func(c *h2) error { // makes the table large and small again
+	s.eachH2(t, scaled(5), true, func(c *h2) error { // makes the compression table alternately large and small
 		return repeat(200, func() error {
 			sizes := strings.Repeat("\x3f\xe1\x1f\x20", 1000)
 			stream := c.stream
@@ -107,7 +109,7 @@ func headerBombs(t *testing.T, s *target) {
 	})
 }
 
-// controlFloods sends control frames, and reads either all answers to them or none.
+// controlFloods floods the server with each kind of control frame, once with and once without reading the answers.
 func controlFloods(t *testing.T, s *target) {
 	for _, frame := range []func(c *h2) error{
 		func(c *h2) error { return c.WritePing(false, [8]byte{}) },
@@ -134,7 +136,7 @@ func controlFloods(t *testing.T, s *target) {
 	})
 }
 
-// wrongFrames breaks one rule of HTTP/2 on each connection.
+// wrongFrames breaks a different rule of HTTP/2 on each connection.
 func wrongFrames(t *testing.T, s *target) {
 	overflow := binary.BigEndian.AppendUint32(nil, 1<<31-1)
 	for _, wrong := range []func(c *h2) error{

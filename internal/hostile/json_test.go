@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// bombs returns small bodies that are expensive for a careless reader. None of them is a valid animal.
+// bombs returns small bodies that are expensive for a careless parser. No body is a valid animal.
 func bombs() map[string]string {
 	pet := func(name string) string { return `{"categoryId":1,"name":` + name + `}` }
 	var names strings.Builder
@@ -48,8 +48,8 @@ func bombs() map[string]string {
 	}
 }
 
-// bodyBombs sends each bomb with a length as a POST, and in chunks as a PATCH. A PATCH may succeed without changing
-// anything.
+// bodyBombs sends each bomb twice: as a POST with a Content-Length, and as a PATCH in chunks. A PATCH may succeed without
+// changing anything.
 func bodyBombs(t *testing.T, s *target) {
 	for name, body := range bombs() {
 		length, chunks := fmt.Sprintf("Content-Length: %d", len(body)), fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)

@@ -15,7 +15,7 @@ type result struct {
 	peak            int64
 }
 
-// reported holds the results so far, by the attack's place in the table.
+// The type reported holds the results so far, by the position of the attack in the table.
 type reported struct {
 	mu sync.Mutex
 	of map[int]result
@@ -29,7 +29,7 @@ func (r *reported) add(place int, res result) {
 	r.of[place] = res
 }
 
-// write writes the results to a file in the order of the attacks. It does nothing if file is empty.
+// write writes the results to a file, in the order of the attacks. Without a file name, write does nothing.
 func (r *reported) write(file string) error {
 	if file == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// drip writes a text to each connection again and again while an attack lasts.
+// drip writes a text to each connection again and again, for the duration of an attack.
 func drip(conns []*net.TCPConn, text string) {
 	for end := time.Now().Add(attackDuration()); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		for _, conn := range conns {
@@ -20,7 +20,8 @@ func drip(conns []*net.TCPConn, text string) {
 	}
 }
 
-// checkHungUp fails the test for connections that the server keeps open although the attack has outlasted its timeouts.
+// checkHungUp fails the test if the server keeps a connection open although the attack has lasted longer than the server's
+// timeouts.
 func checkHungUp(t *testing.T, conns []*net.TCPConn) {
 	t.Helper()
 	if !*hard {
@@ -40,7 +41,7 @@ func slowHeaders(t *testing.T, s *target) {
 	checkHungUp(t, conns)
 }
 
-// slowBodies announces a body and sends it one byte at a time, with a length or in chunks.
+// slowBodies announces a body, with a length or in chunks, and sends it one byte at a time.
 func slowBodies(t *testing.T, s *target) {
 	conns := s.dialMany(t, scaled(500), func(i int) string {
 		if i%2 == 0 {
@@ -51,13 +52,13 @@ func slowBodies(t *testing.T, s *target) {
 	drip(conns, "1\r\n{\r\n")
 }
 
-// slowRefusedBodies slowly sends the bodies of requests that were refused at once.
+// slowRefusedBodies slowly sends the bodies of requests that the server refuses immediately.
 func slowRefusedBodies(t *testing.T, s *target) {
 	drip(s.dialMany(t, scaled(500), func(int) string { return "POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" }), " ")
 }
 
-// addLongNames adds animals with such long names that a page of a hundred has 600 kB. That is more than fits into the
-// buffers of a connection that nobody reads.
+// addLongNames adds animals with very long names, so that a page of a hundred animals has 600 kB. That is more than fits
+// into the buffers of a connection that nobody reads.
 func (s *target) addLongNames(t *testing.T) {
 	t.Helper()
 	client := s.client(false)
@@ -72,7 +73,7 @@ func (s *target) addLongNames(t *testing.T) {
 
 const longPage = "/v1/pets?limit=100"
 
-// unreadAnswers requests long answers, many on each connection, and reads nothing.
+// unreadAnswers requests many long answers on each connection, and reads nothing.
 func unreadAnswers(t *testing.T, s *target) {
 	s.addLongNames(t)
 	for range scaled(100) {
@@ -83,7 +84,7 @@ func unreadAnswers(t *testing.T, s *target) {
 	time.Sleep(attackDuration())
 }
 
-// slowReaders requests long answers and reads a few bytes of them at a time.
+// slowReaders requests long answers, and reads a few bytes of each answer at a time.
 func slowReaders(t *testing.T, s *target) {
 	s.addLongNames(t)
 	conns := s.dialMany(t, scaled(50), func(int) string { return s.head("GET", longPage) })
@@ -95,15 +96,15 @@ func slowReaders(t *testing.T, s *target) {
 	}
 }
 
-// idleConnections opens connections and leaves them idle: before a request, within one, or after one.
+// idleConnections opens connections and leaves them idle: before a request, in the middle of a request, or after a request.
 func idleConnections(t *testing.T, s *target) {
 	sends := []string{"", "GE", s.head("GET", "/v1/inventory"), "\r\n"}
 	s.dialMany(t, scaled(1000), func(i int) string { return sends[i%len(sends)] })
 	time.Sleep(attackDuration())
 }
 
-// halfClosedConnections closes the sending side of connections in the middle of a request, or after a request whose answer
-// it does not read.
+// halfClosedConnections closes the sending side of connections. It does so in the middle of a request, or after a complete
+// request, and does not read the answer.
 func halfClosedConnections(t *testing.T, s *target) {
 	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
 	for _, conn := range s.dialMany(t, scaled(1000), func(i int) string { return sends[i%len(sends)] }) {
@@ -112,7 +113,7 @@ func halfClosedConnections(t *testing.T, s *target) {
 	time.Sleep(attackDuration())
 }
 
-// brokenConnections resets connections before a request, in the middle of one, or before the answer.
+// brokenConnections resets connections before a request, in the middle of a request, or before the answer.
 func brokenConnections(t *testing.T, s *target) {
 	sends := []string{"", "GET /v1/pets HT", s.head("POST", "/v1/pets", "Content-Length: 100") + "{", s.head("GET", "/v1/inventory")}
 	for i := range scaled(2000) {

@@ -8,7 +8,7 @@ import (
 )
 
 // smuggledRequests sends requests whose end is ambiguous, each followed by another request. The server must refuse or
-// answer the first one and hang up. Where the end is not ambiguous after all, it answers both.
+// answer the first request, and hang up. If the end is not ambiguous after all, the server answers both requests.
 func smuggledRequests(t *testing.T, s *target) {
 	pet := `{"name":"Rex","categoryId":1}`
 	length := fmt.Sprintf("Content-Length: %d", len(pet))

@@ -18,10 +18,10 @@ import (
 	"petstore/internal/testservice"
 )
 
-// waitTimeout is how long a test waits for the server. Only a broken one needs that long.
+// waitTimeout is how long a test waits for the server. Only a broken server needs that long.
 const waitTimeout = time.Minute
 
-// key is the key of all hostile clients.
+// key is the API key that all hostile clients use.
 const key = "a-key-of-my-own-choice"
 
 // target is a server under attack.
@@ -35,7 +35,7 @@ type target struct {
 	conns []net.Conn
 }
 
-// start starts a server for one attack. Rate limits are off, because they would protect it.
+// start starts a server for one attack. Rate limits are off, because they would protect the server.
 func start(t *testing.T, a attack) *target {
 	t.Helper()
 	s, binary := &target{}, testservice.Build(t)
@@ -55,7 +55,7 @@ func start(t *testing.T, a attack) *target {
 	return s
 }
 
-// writeCertificate writes a certificate and returns the arguments that make the server use it.
+// writeCertificate writes a certificate, and returns the arguments that make the server use it.
 func (s *target) writeCertificate(t *testing.T) (args []string) {
 	t.Helper()
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
@@ -63,7 +63,7 @@ func (s *target) writeCertificate(t *testing.T) (args []string) {
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
 }
 
-// withFiles writes a script that runs the binary with a limit on open files.
+// withFiles writes a script that runs the binary with a limit on open files, and returns the name of the script.
 func withFiles(t *testing.T, binary string, files int) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "limited")
@@ -87,12 +87,12 @@ func (s *target) dial(t *testing.T) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// dialMany opens n connections and sends sends(i) on connection i.
-func (s *target) dialMany(t *testing.T, n int, sends func(i int) string) (conns []*net.TCPConn) {
+// dialMany opens n connections. On connection i, it sends text(i).
+func (s *target) dialMany(t *testing.T, n int, text func(i int) string) (conns []*net.TCPConn) {
 	t.Helper()
 	for i := range n {
 		conns = append(conns, s.dial(t))
-		io.WriteString(conns[i], sends(i)) // an error is fine: the server may have hung up
+		io.WriteString(conns[i], text(i)) // an error is fine: the server may have hung up
 	}
 	return conns
 }
@@ -107,13 +107,13 @@ func (s *target) hangUp() {
 	s.conns = nil
 }
 
-// head returns the complete head of a request, with the key and further lines.
+// head returns the complete head of a request, with the key and the given header lines.
 func (s *target) head(method, path string, lines ...string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key + "\r\n" + strings.Join(append(lines, "\r\n"), "\r\n")
 }
 
-// exchange opens a connection and sends a text that makes the server close it. It returns the statuses of all answers, and
-// whether the server hung up.
+// exchange opens a connection and sends a text that makes the server close the connection. It returns the statuses of all
+// answers, and whether the server closed the connection.
 func (s *target) exchange(t *testing.T, text string) (statuses []int, closed bool) {
 	t.Helper()
 	conn := s.dial(t)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// logAnswer logs one line about an answered request. The line goes to Access, or to Log if Access is nil.
+// logAnswer logs one line about an answered request. The line goes to the logger Access, or to Log if Access is nil.
 func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	ctx, level := x.r.Context(), levelOf(x)
 	switch {
@@ -22,8 +22,8 @@ func (a *API) logAnswer(x *exchange, elapsed time.Duration) {
 	}
 }
 
-// levelOf returns the level of a request's line. It is error only if the service could not do its work: net/http
-// answers some mistakes of clients with other statuses from 500 on.
+// levelOf returns the log level for a request. The level is error only if the service could not do its work. Some other
+// statuses from 500 on are no errors: net/http uses them to answer mistakes of clients.
 func levelOf(x *exchange) slog.Level {
 	switch {
 	case x.operation != nil && x.operation.probe:
@@ -34,7 +34,7 @@ func levelOf(x *exchange) slog.Level {
 	return slog.LevelInfo
 }
 
-// addFields adds the fields of a request's line, in whichever form the line has.
+// addFields adds the fields of a request to a line in either format.
 func (a *API) addFields(l *line, x *exchange, elapsed time.Duration) {
 	l.text("id", x.requestID)
 	l.text("method", a.redactedMethod(x))
@@ -61,15 +61,15 @@ func (a *API) addFields(l *line, x *exchange, elapsed time.Duration) {
 	}
 }
 
-// attributes returns the fields for slog, which adds the time, the level and the message.
+// attributes returns the fields of a request for slog, which adds the time, the level and the message.
 func (a *API) attributes(x *exchange, elapsed time.Duration) []slog.Attr {
 	l := line{attrs: make([]slog.Attr, 0, 13)}
 	a.addFields(&l, x, elapsed)
 	return l.attrs
 }
 
-// appendLine appends the line that slog's JSON handler would write, at a fraction of the cost. The cost matters because
-// every request has a line.
+// appendLine appends the line that slog's JSON handler would write. It takes a fraction of the time that the handler takes.
+// The time matters, because every request has a line.
 func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	b = append(b, `{"time":"`...)
 	b = x.start.Add(elapsed).AppendFormat(b, time.RFC3339Nano)
@@ -81,7 +81,7 @@ func (a *API) appendLine(b []byte, x *exchange, elapsed time.Duration) []byte {
 	return append(l.json, "}\n"...)
 }
 
-// line collects fields either as slog attributes, if attrs is not nil, or else as JSON.
+// line collects fields as slog attributes if attrs is not nil, and as JSON otherwise.
 type line struct {
 	attrs []slog.Attr
 	json  []byte
@@ -103,7 +103,7 @@ func (l *line) number(name string, value int) {
 	}
 }
 
-// duration writes nanoseconds into JSON, as slog does.
+// duration writes the duration in nanoseconds into JSON, as slog does.
 func (l *line) duration(name string, value time.Duration) {
 	if l.attrs != nil {
 		l.attrs = append(l.attrs, slog.Duration(name, value))
@@ -112,7 +112,7 @@ func (l *line) duration(name string, value time.Duration) {
 	}
 }
 
-// flag adds a field that is true. A field that would be false is left out.
+// flag adds a field that is true. A field that would be false does not appear in the line.
 func (l *line) flag(name string) {
 	if l.attrs != nil {
 		l.attrs = append(l.attrs, slog.Bool(name, true))

@@ -13,7 +13,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The same people and programs read both kinds of lines.
+// The same people and programs read the lines in both formats.
 func TestAppendedLineHasTheFieldsOfSlog(t *testing.T) {
 	for name, change := range map[string]func(*exchange){
 		"a list":                     func(*exchange) {},

@@ -214,7 +214,7 @@ func TestMediaTypeDecidesWhetherABodyIsRead(t *testing.T) {
 	}
 }
 
-// petOfSize returns the JSON of an animal, padded to that many bytes.
+// petOfSize returns the JSON of an animal, padded to size bytes.
 func petOfSize(size int) string {
 	const pet = `{"name":"Rex","categoryId":1}`
 	return pet + strings.Repeat(" ", size-len(pet))

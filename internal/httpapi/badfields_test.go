@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// operationsWithBody are the operations with a body, except createPet. Each has a body that it accepts.
+// operationsWithBody are all operations with a body, except createPet. Each row has a body that the operation accepts.
 var operationsWithBody = []struct{ name, method, target, good string }{
 	{"updatePet", "PATCH", "/v1/pets/1", `{"name":"Rex"}`},
 	{"createCategory", "POST", "/v1/categories", `{"name":"Dogs"}`},
@@ -16,7 +16,7 @@ var operationsWithBody = []struct{ name, method, target, good string }{
 	{"placeOrder", "POST", "/v1/orders", `{"petId":1}`},
 }
 
-// badFields are bodies of these operations with a faulty or missing field, and what the refusal says about it.
+// badFields has bodies with a faulty or missing field for these operations, and what the refusal says about that field.
 var badFields = map[string][]struct{ body, says string }{
 	"updatePet": {
 		{`{"name":null}`, "name must be a string."},
@@ -74,7 +74,7 @@ var badFields = map[string][]struct{ body, says string }{
 		{`{"petId":1,"holdSeconds":2592001}`, "holdSeconds " + seconds},
 		{`{"petId":1,"holdSeconds":9223372036854775807}`, "holdSeconds " + seconds},
 		{`{"petId":1,"holdSeconds":1e999999999}`, "holdSeconds " + seconds},
-		{`{"petId":1,"holdSeconds":18446744073709551676}`, "holdSeconds " + seconds}, // would overflow to 60
+		{`{"petId":1,"holdSeconds":18446744073709551676}`, "holdSeconds " + seconds}, // 2^64 + 60, which would overflow to 60
 	},
 }
 
@@ -96,7 +96,7 @@ var badNames = []struct{ body, says string }{
 	{`{"name":"` + strings.Repeat("🐕", 101) + `"}`, "name must be at most 100 characters long."},
 }
 
-// serveRex starts a service with one animal and returns it with a key.
+// serveRex starts a service with one animal and returns the service with a key.
 func serveRex(t *testing.T) (*service, string) {
 	t.Helper()
 	s := serve(t)
@@ -106,7 +106,7 @@ func serveRex(t *testing.T) (*service, string) {
 	return s, s.key(petstore.Enterprise)
 }
 
-// expectOnlyRex fails the test if anything but the animal is stored, or if the animal has changed.
+// expectOnlyRex fails the test unless the storage has only this animal, unchanged.
 func (s *service) expectOnlyRex() {
 	s.Helper()
 	categories, err := s.storage.ListCategories(s.Context(), petstore.CategoryQuery{Limit: 9})

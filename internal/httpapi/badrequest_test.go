@@ -187,8 +187,8 @@ func TestOddPathIsNotFound(t *testing.T) {
 	}
 }
 
-// By RFC 3986, section 2.3, an unreserved character means the same whether it is percent-encoded or not. Any other
-// character does not.
+// By RFC 3986, section 2.3, an unreserved character means the same whether or not it is percent-encoded. Percent-encoding
+// any other character changes its meaning.
 func TestPercentEncodedUnreservedCharactersEqualThemselves(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)

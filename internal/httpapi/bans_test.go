@@ -88,7 +88,7 @@ func TestFutureDatedBanIsLifted(t *testing.T) {
 	s.send(ask).is(t, 429, "key_banned")
 
 	s.clock.step(-time.Hour)
-	for range 70 { // until after the ban would have been in force
+	for range 70 { // passes the time of the future-dated ban
 		s.send(ask).is(t, 200, "")
 		s.clock.step(time.Minute)
 	}
@@ -123,7 +123,7 @@ func TestReplicaWithoutRedisKeepsAFutureDatedBan(t *testing.T) {
 		return stored.BannedFrom.Equal(ban.Start)
 	}
 
-	s.repeat(ask, 100) // enough for another ban
+	s.repeat(ask, 100) // enough requests for another ban
 	if !stays() {
 		t.Error("the ban was lifted, although the clock of this replica may be slow")
 	}

@@ -16,7 +16,7 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// discardWriter is an http.ResponseWriter that keeps only the status and the header.
+// discardWriter is an http.ResponseWriter that keeps the status and the header and drops the body.
 type discardWriter struct {
 	header http.Header
 	status int
@@ -28,7 +28,7 @@ func (n *discardWriter) WriteHeader(status int)      { n.status = status }
 
 func (n *discardWriter) WriteString(s string) (int, error) { return len(s), nil }
 
-// BenchmarkRequest measures a request's whole way through the API, without the server and the network.
+// BenchmarkRequest measures a request from the first to the last step of the API, without the server and the network.
 func BenchmarkRequest(b *testing.B) {
 	storage := openSQLite(b)
 	secret := petstore.NewSecret(petstore.Production)

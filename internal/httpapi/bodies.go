@@ -7,7 +7,7 @@ import (
 	"petstore/internal/strictjson"
 )
 
-// The bodies of requests. Package petstore has the rules for their fields.
+// This file reads the bodies of requests. Package petstore has the rules for their fields.
 
 var newPetBody = shape[petstore.NewPet]{"name and categoryId", strictjson.Shape[petstore.NewPet]{
 	strictjson.Required("name", func(p *petstore.NewPet, v strictjson.Value) string {
@@ -39,7 +39,7 @@ var petPatchBody = shape[petstore.PetPatch]{"what is to change: name, categoryId
 	}),
 }}
 
-// categoryBody is the body of createCategory and of nameCategory, which has the number in its path.
+// categoryBody is the body of createCategory and of nameCategory. The path of nameCategory has the category id.
 var categoryBody = shape[petstore.Category]{"name", strictjson.Shape[petstore.Category]{
 	strictjson.Required("name", func(c *petstore.Category, v strictjson.Value) string {
 		return strictjson.ReadText(&c.Name, v, petstore.CheckCategoryName)
@@ -57,7 +57,7 @@ var newOrderBody = shape[petstore.NewOrder]{"petId", strictjson.Shape[petstore.N
 var orderPatchBody = shape[petstore.OrderPatch]{"what is to change: reference or holdSeconds", strictjson.Shape[petstore.OrderPatch]{
 	strictjson.Optional("reference", func(o *petstore.OrderPatch, v strictjson.Value) string {
 		o.Reference = new(string)
-		if v.Kind() == 'n' { // null
+		if v.Kind() == 'n' { // the value is null
 			return ""
 		}
 		return strictjson.ReadText(o.Reference, v, petstore.CheckReference)
@@ -68,7 +68,7 @@ var orderPatchBody = shape[petstore.OrderPatch]{"what is to change: reference or
 	}),
 }}
 
-// readHold reads the seconds that an order holds its animal.
+// readHold reads how many seconds an order holds its animal.
 func readHold(into *time.Duration, value strictjson.Value) (problem string) {
 	var seconds int64
 	strictjson.ReadWhole(&seconds, value) // stores 0, which is not a valid hold, if value is not a whole number

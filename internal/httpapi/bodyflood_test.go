@@ -16,7 +16,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// metricValue returns the value of a gauge or counter with those labels.
+// metricValue returns the value of a gauge or a counter with the given labels.
 func metricValue(t testing.TB, metrics prometheus.Gatherer, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := metrics.Gather()
@@ -38,7 +38,7 @@ func metricValue(t testing.TB, metrics prometheus.Gatherer, name string, labels 
 	return 0
 }
 
-// waitForMetric waits until a metric has a value.
+// waitForMetric waits until a metric has the value want.
 func waitForMetric(t testing.TB, metrics prometheus.Gatherer, name string, want float64) {
 	t.Helper()
 	for range 30_000 {
@@ -64,7 +64,7 @@ func TestStalledBodiesTakeOnlyTheirOwnersShare(t *testing.T) {
 		return conn
 	}
 	conns := []io.Closer{stall()}
-	waitForMetric(t, metrics, "petstore_body_bytes", share-4<<10) // twice the 64 KiB that have arrived, without the first 4 KiB
+	waitForMetric(t, metrics, "petstore_body_bytes", share-4<<10) // 128 KiB are allocated, and 4 KiB of them are free
 	for range stalled - 1 {
 		conns = append(conns, stall())
 	}
@@ -87,7 +87,7 @@ func TestStalledBodiesTakeOnlyTheirOwnersShare(t *testing.T) {
 	waitForMetric(t, metrics, "petstore_body_bytes", 0)
 }
 
-// trickle is a body that arrives in small pieces and checks the size of the buffer for it.
+// trickle is a body that arrives in small pieces. It checks the size of the buffer that the API reads into.
 type trickle struct {
 	t    *testing.T
 	left int

@@ -3,27 +3,28 @@ package httpapi
 import "sync"
 
 const (
-	// freeBytes is how much of every body and answer does not count. The connection costs as much anyway.
+	// freeBytes is how many bytes of every body and answer do not count against a budget. The connection takes about as much
+	// memory anyway.
 	freeBytes = 4 << 10
 	// shares is the number of equal parts of a budget. One owner may take one part.
 	shares = 8
 )
 
-// budget limits the bytes that are kept in memory for clients, which may send and read as slowly as they like. There is
-// one limit for all owners together and one for each owner. A limit of zero means any number.
+// budget limits how many bytes the API keeps in memory for clients, because a client may send and read as slowly as it
+// likes. One limit applies to all owners together and another to each owner. A limit of zero means no limit.
 type budget struct {
 	limit, perOwner int64
 
 	mu     sync.Mutex
 	taken  int64
-	owners map[string]int64 // the bytes that each owner has taken, without owners that have taken none
+	owners map[string]int64 // the bytes that each owner has taken; owners without bytes are not in the map
 }
 
 func newBudget(limit, most int64) *budget {
 	return &budget{limit: limit, perOwner: most, owners: make(map[string]int64)}
 }
 
-// take takes n more bytes for the owner if there is room for them, and reports whether there was.
+// take takes n more bytes for the owner if the budget has room for them. It reports whether the budget had room.
 func (b *budget) take(owner string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -31,7 +31,8 @@ func openWith(t testing.TB, config sqlite.Config) *sqlite.DB {
 	return db
 }
 
-// blockedStorage reads a key, sends on found, and returns the key only after it has received from letGo.
+// blockedStorage reads a key and sends a value on the channel found. It returns the key only after it has received a value
+// from the channel letGo.
 type blockedStorage struct {
 	petstore.Storage
 	found, letGo chan struct{}
@@ -73,7 +74,7 @@ func TestLookUpDuringABanIsNotCached(t *testing.T) {
 	}
 }
 
-// slowStorage takes a tenth of a second for each key.
+// slowStorage takes a tenth of a second to find a key.
 type slowStorage struct{ petstore.Storage }
 
 func (slowStorage) FindKey(context.Context, petstore.SecretHash) (petstore.Key, error) {
@@ -131,7 +132,7 @@ func TestKeyThatIsNotInTheStorageIsForgotten(t *testing.T) {
 
 func TestScheduledKeyUsesAreBounded(t *testing.T) {
 	uses := newKeyUses(nil, nil)
-	uses.writing = true // as if a goroutine were writing while the storage hangs
+	uses.writing = true // pretends that a goroutine is writing while the storage hangs
 	for i := range maxScheduled + 100 {
 		uses.schedule(petstore.Key{ID: strconv.Itoa(i)}, time.Now())
 	}
@@ -145,7 +146,7 @@ func TestKeyIsCachedFor5Seconds(t *testing.T) {
 	cache := newKeyCache(nil, nil, nil)
 	hash := petstore.HashSecret("a")
 	renewed := new(atomic.Bool)
-	renewed.Store(true) // so that no look-up starts
+	renewed.Store(true) // prevents a new look-up
 	cache.put(hash, keyEntry{queriedAt: noon, renewing: renewed}, 0)
 	for age, want := range map[time.Duration]bool{0: true, 5*time.Second - 1: true, 5 * time.Second: false, time.Hour: false, -1: false} {
 		if _, known, fresh := cache.cached(hash, noon.Add(age)); !known || fresh != want {
@@ -154,7 +155,7 @@ func TestKeyIsCachedFor5Seconds(t *testing.T) {
 	}
 }
 
-// versionedStorage has a version that tests set.
+// versionedStorage is a storage whose version the tests set.
 type versionedStorage struct {
 	petstore.Storage
 	version uint64
@@ -196,7 +197,7 @@ func TestAnswerOfAnOlderVersionIsNotReused(t *testing.T) {
 	a := newPageCache(storage)
 	q := queryWithLimit(20)
 	slowly := func() (answer, error) {
-		storage.version = 2 // a write is acknowledged while the query of version 1 is running
+		storage.version = 2 // another request writes while the query for version 1 runs
 		_, _, err := a.get(q, func() (answer, error) { return answer{body: "new"}, nil })
 		return answer{body: "old"}, err
 	}
@@ -206,13 +207,13 @@ func TestAnswerOfAnOlderVersionIsNotReused(t *testing.T) {
 	if p, reused, _ := a.get(q, nil); !reused || p.body != "new" {
 		t.Errorf("got %s", p.body)
 	}
-	storage.version = 1 // a slow request has read the version before the write
+	storage.version = 1 // a slow request read this version before the write
 	if _, reused, _ := a.get(q, func() (answer, error) { return answer{}, nil }); reused {
 		t.Error("an answer of another version was reused")
 	}
 }
 
-// A storage that was opened without Serve does not learn at once what the server writes.
+// A storage that was opened without Serve learns only later what the server writes.
 func TestNothingIsCachedIfAnotherProcessMayWrite(t *testing.T) {
 	config := sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true}
 	server := openWith(t, config)

@@ -25,7 +25,7 @@ func (s *service) post(key, body string, headers ...string) *answer {
 	return s.send(withBody(request("POST", "/v1/pets", key, headers...), body))
 }
 
-// request returns the head of a request. An empty key means no Authorization header.
+// request returns the request line and the headers of a request. An empty key means no Authorization header.
 func request(method, target, key string, headers ...string) string {
 	lines := []string{method + " " + target + " HTTP/1.1", "Host: petstore.test"}
 	if key != "" {
@@ -34,8 +34,8 @@ func request(method, target, key string, headers ...string) string {
 	return strings.Join(append(lines, headers...), "\r\n") + "\r\n\r\n"
 }
 
-// withBody adds a body and its length to the head of a request. It adds the media type of JSON unless the head has
-// another one.
+// withBody adds a body and its length to the head of a request. It adds the media type for JSON unless the head already
+// names a media type.
 func withBody(head, body string) string {
 	head = strings.TrimSuffix(head, "\r\n")
 	if !strings.Contains(head, "\r\nContent-Type:") {
@@ -44,7 +44,7 @@ func withBody(head, body string) string {
 	return head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
 }
 
-// answer is a complete answer.
+// answer is a complete HTTP answer.
 type answer struct {
 	raw    string
 	status int
@@ -52,8 +52,8 @@ type answer struct {
 	body   string
 }
 
-// send sends a request unchanged and reads the answer. It fails the test if the answer differs from the OpenAPI
-// document, or if more follows.
+// send sends a request unchanged and reads the answer. It fails the test if the answer differs from the OpenAPI document, or
+// if the server sends anything after the answer.
 func (s *service) send(raw string) *answer {
 	s.Helper()
 	a, err := s.try(raw)
@@ -63,7 +63,8 @@ func (s *service) send(raw string) *answer {
 	return a
 }
 
-// try does the same as send, but returns an error. Goroutines use it, because they must not end the test.
+// try does the same as send, but returns an error instead of failing the test. Goroutines use try, because a goroutine must
+// not end the test.
 func (s *service) try(raw string) (*answer, error) {
 	a, err := roundTrip(s.address, raw)
 	if err == nil {
@@ -89,7 +90,7 @@ func roundTrip(address, raw string) (*answer, error) {
 	return readAnswer(conn.(*net.TCPConn), method)
 }
 
-// readAnswer reads one answer. It returns an error if anything follows the answer.
+// readAnswer reads one answer. It returns an error if the server sends anything after the answer.
 func readAnswer(conn *net.TCPConn, method string) (*answer, error) {
 	var raw bytes.Buffer
 	reader := bufio.NewReader(io.TeeReader(conn, &raw))
@@ -108,7 +109,7 @@ func readAnswer(conn *net.TCPConn, method string) (*answer, error) {
 	return &answer{raw: raw.String(), status: response.StatusCode, header: response.Header, body: string(body)}, nil
 }
 
-// refusal returns the code and the message of an Error. Both are empty if the answer is not an Error.
+// refusal returns the code and the message of an API error. Both are empty if the answer is not an API error.
 func (a *answer) refusal() (code string, message string) {
 	var e struct {
 		Code    string
@@ -118,7 +119,8 @@ func (a *answer) refusal() (code string, message string) {
 	return e.Code, e.Message
 }
 
-// is fails the test unless the answer has that status and that code. The code is empty if the answer is not an Error.
+// is fails the test unless the answer has that status and that code. The code "" means that the answer must not be an API
+// error.
 func (a *answer) is(t testing.TB, status int, code string) {
 	t.Helper()
 	if got, _ := a.refusal(); a.status != status || got != code {
@@ -126,8 +128,7 @@ func (a *answer) is(t testing.TB, status int, code string) {
 	}
 }
 
-// has fails the test unless the answer has that header with that value. An empty value means that the header must be
-// missing.
+// has fails the test unless the answer has that header with that value. An empty value means that the header must be absent.
 func (a *answer) has(t testing.TB, name, value string) {
 	t.Helper()
 	if got := strings.Join(a.header.Values(name), " | "); got != value {

@@ -87,7 +87,7 @@ func TestIdempotencyKeyOfEveryLengthAndCharacter(t *testing.T) {
 	}
 }
 
-// Requests share queries and pages, but no request gets the answer to another.
+// Requests share queries and pages, but no request gets the answer to another request.
 func TestConcurrentAnswersAreNotMixedUp(t *testing.T) {
 	s := serve(t)
 	const clients, rounds = 16, 10

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/strictjson"
 )
 
-// shape describes a body: the members that it may have, and a hint for the refusals, which says what to send.
+// shape describes a body: the members that the body may have, and a hint that tells clients what to send.
 type shape[T any] struct {
 	hint    string
 	members strictjson.Shape[T]
@@ -23,7 +23,8 @@ func (s *shape[T]) decode(body []byte, into *T) error {
 	return bodyRefusal(err, s.hint)
 }
 
-// bodyRefusal returns the refusal that tells a client what is wrong with a body and what to send instead.
+// bodyRefusal returns the refusal of a body. The refusal tells the client what is wrong with the body and what to send
+// instead.
 func bodyRefusal(err error, what string) error {
 	bad, ok := errors.AsType[*strictjson.Error](err)
 	if !ok {
@@ -52,7 +53,7 @@ func bodyRefusal(err error, what string) error {
 
 // readStatus reads the status of an animal.
 func readStatus(into *petstore.Status, value strictjson.Value) (problem string) {
-	text, _ := strictjson.Unquote(value) // "" if the value is not a string, and "" is not a status
+	text, _ := strictjson.Unquote(value) // text is "" if the value is not a string; "" is not a status
 	*into, _ = petstore.ParseStatus(text)
 	return petstore.CheckStatus(*into)
 }

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// appendPet appends the JSON of one animal, with its fields in the documented order.
+// appendPet appends one animal as JSON, with the fields in the documented order.
 func appendPet(b []byte, p petstore.Pet) []byte {
 	b = append(b, `{"id":`...)
 	b = strconv.AppendInt(b, p.ID, 10)
@@ -22,7 +22,7 @@ func appendPet(b []byte, p petstore.Pet) []byte {
 	return append(b, `"}`...)
 }
 
-// encoded returns the JSON of one item, such as an animal or an order.
+// encoded returns one item, such as an animal or an order, as JSON.
 func encoded[T any](item T, appendItem func([]byte, T) []byte) string {
 	return buildString(func(b []byte) []byte { return appendItem(b, item) })
 }
@@ -47,7 +47,7 @@ func appendCategory(b []byte, c petstore.Category) []byte {
 	return append(b, '}')
 }
 
-// appendOrder appends the JSON of one order, without the fields that the order does not have.
+// appendOrder appends one order as JSON. It leaves out the fields that the order does not have.
 func appendOrder(b []byte, o petstore.Order) []byte {
 	b = append(b, `{"id":`...)
 	b = strconv.AppendInt(b, o.ID, 10)
@@ -84,10 +84,10 @@ func appendInventory(b []byte, i petstore.Inventory) []byte {
 	return append(b, '}')
 }
 
-// buffers holds buffers for texts that are sent or copied at once.
+// buffers holds buffers for reuse. Whoever takes a buffer sends or copies its content and then returns the buffer.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// buildString returns the text that fill appends, in a string of exactly its size.
+// buildString returns the text that fill appends. The string uses no more memory than the text needs.
 func buildString(fill func([]byte) []byte) string {
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
@@ -97,8 +97,8 @@ func buildString(fill func([]byte) []byte) string {
 
 const hexDigits = "0123456789abcdef"
 
-// needsNoEscape marks the ASCII characters that need no escape in a JSON string. As in encoding/json, <, > and & need
-// one, so that an answer inside a web page cannot end a script element.
+// needsNoEscape marks the ASCII characters that need no escape in a JSON string. As in encoding/json, the characters <, >
+// and & need an escape, so that an answer inside a web page cannot end a script element.
 var needsNoEscape = func() (t [utf8.RuneSelf]bool) {
 	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
@@ -106,7 +106,7 @@ var needsNoEscape = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// appendString appends s as a JSON string, with the same bytes that encoding/json would write.
+// appendString appends s as a JSON string. It writes the same bytes as encoding/json.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The codes that only the HTTP edge uses. Like those of the domain, they are part of the API.
+// The codes that only this package uses. Like the codes of the domain, they are part of the API.
 const (
 	badRequest           petstore.Code = "bad_request"
 	invalidJSON          petstore.Code = "invalid_json"
@@ -25,7 +25,7 @@ const (
 	internalError        petstore.Code = "internal_error"
 )
 
-// statuses has the HTTP status of every code. A test checks that it and api/openapi.yaml name the same codes.
+// statuses has the HTTP status for every code. A test checks that this map and api/openapi.yaml name the same codes.
 var statuses = map[petstore.Code]int{
 	badRequest:                   http.StatusBadRequest, // or the status that net/http chose; see AnswerMalformed
 	invalidJSON:                  http.StatusBadRequest,
@@ -51,7 +51,7 @@ var statuses = map[petstore.Code]int{
 	petstore.OutcomeUnknown:      http.StatusServiceUnavailable,
 }
 
-// refusal is an error for a client. Its cause goes into the log and is never sent.
+// refusal is an error for a client. Its cause appears only in the log.
 type refusal struct {
 	code    petstore.Code
 	message string
@@ -65,11 +65,11 @@ func newRefusal(code petstore.Code, message string) error {
 	return &refusal{code: code, message: message}
 }
 
-// clientClosedRequest is the status, in logs and metrics, of a request that failed because its client hung up. Nothing
-// is wrong with the service then.
+// clientClosedRequest is the status, in logs and metrics, for a request that failed because the client hung up. Such a
+// failure is not the service's fault.
 const clientClosedRequest = 499
 
-// retryUnavailable is the Retry-After of a 503, in seconds.
+// retryUnavailable is the value of Retry-After in a 503, in seconds.
 const retryUnavailable = "1"
 
 // refusalOf returns the refusal for err. The message never contains the text of an unknown error.
@@ -89,8 +89,8 @@ func (x *exchange) refusalOf(err error) refusal {
 	return refusal{internalError, "Something went wrong on our side. Try again; if it stays, tell us the X-Request-Id of this answer.", err}
 }
 
-// messageFor returns the message for a refusal of the domain, which tells the client what to do. It returns "" for a
-// refusal that no operation should cause.
+// messageFor returns the message for a refusal by the domain. The message tells the client what to do. For a refusal that no
+// operation should cause, messageFor returns "".
 func (x *exchange) messageFor(e *petstore.Error) string {
 	switch e.Code {
 	case petstore.NotFound:
@@ -127,7 +127,7 @@ var notFoundMessages = map[petstore.Noun]string{
 	petstore.CategoryNoun: "There is no category with this number. PUT a name to make one.",
 }
 
-// unauthorizedMessage says why the API key of a request is refused.
+// unauthorizedMessage says why the API refuses the key in a request.
 func unauthorizedMessage(e *petstore.Error) string {
 	switch {
 	case e.Environment != "":
@@ -140,7 +140,7 @@ func unauthorizedMessage(e *petstore.Error) string {
 	return "This API key has expired. Use another one."
 }
 
-// unknownOutcomeMessage says how to repeat a write safely when nobody knows whether it was made.
+// unknownOutcomeMessage says how to repeat a write safely when it is unknown whether the write was made.
 func unknownOutcomeMessage(x *exchange) string {
 	const unknown = "The store did not say whether this was done: it may have been. "
 	switch {

@@ -51,7 +51,7 @@ func TestStatusTableAndDocumentNameTheSameCodes(t *testing.T) {
 	}
 }
 
-// Clients read these messages, and some may compare them.
+// People read these messages, and some programs may compare them.
 func TestEveryRefusalOfTheDomainHasAMessage(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	order := petstore.Order{ID: 3, PetID: 7, Status: petstore.Open, ExpiresAt: noon.Add(time.Hour)}

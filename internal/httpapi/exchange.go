@@ -9,13 +9,14 @@ import (
 	"petstore/internal/petstore"
 )
 
-// exchange is a request and its answer, which every step of the chain gets. It is the http.ResponseWriter for pages.
+// exchange is a request and its answer. Every step of the chain gets the exchange. Handlers of web pages use it as an
+// http.ResponseWriter.
 type exchange struct {
 	w     http.ResponseWriter
-	adder headerAdder // w, or nil if w does not implement headerAdder
+	adder headerAdder // the same as w, or nil if w does not implement headerAdder
 	r     *http.Request
 	start time.Time
-	path  string // the path as it was sent, with its escapes
+	path  string // the path as the client sent it, with its escapes
 
 	requestID     string
 	traceID       string             // empty if the request is not traced
@@ -23,29 +24,29 @@ type exchange struct {
 	parameter     string             // the parameter in the path, such as {petId}
 	id            int64              // the parameter as a number
 	operation     *operation         // nil if the resource does not have the method
-	key           *petstore.Key      // empty if there is no valid key; shared with other requests
+	key           *petstore.Key      // an empty Key if the request has no valid key; shared with other requests
 	keyError      error              // the refusal of the key; nil if the key is valid
-	keyUnchecked  bool               // the storage could not say whether the key is valid
-	taken         *petstore.Decision // made for the address before the look-up of the key; nil if there was none
-	versioned     bool               // the path is under /v1
+	keyUnchecked  bool               // whether the storage failed to say if the key is valid
+	taken         *petstore.Decision // the decision for the address before the key was looked up; nil if there was none
+	versioned     bool               // whether the path is under /v1
 	decision      func() error       // waits for the limiter's decision; nil once the decision is known
 	limitError    error              // the refusal by the limiter; nil if the request may pass
 	address       string
 	body          []byte
-	idempotency   *petstore.Idempotency // nil if the request has none
+	idempotency   *petstore.Idempotency // nil if the request has no Idempotency-Key
 	bodyTaken     int64                 // the bytes that the body has taken from the budget
-	bodyRequested bool                  // a read of the body has started, so a client that expects 100 Continue sends it
+	bodyRequested bool                  // whether a read of the body has begun, which sends 100 Continue to the client
 
-	retryAfter int64 // the seconds until the client may ask again, if the limiter refused the request
+	retryAfter int64 // the seconds until the client may try again, if the limiter refused the request
 
 	// prepared is the answer that send sends, unless preparedStatus is zero.
 	prepared       answer
 	preparedStatus int
 
-	status int   // the status that was sent, or zero
-	size   int   // the bytes of the body that were sent
-	cut    bool  // the answer was cut short
-	cause  error // for the log
+	status int   // the status that was sent; zero before
+	size   int   // the number of body bytes that were sent
+	cut    bool  // whether the answer was cut short
+	cause  error // the error for the log
 }
 
 // headerAdder is an http.ResponseWriter with a cheaper way to set headers than a map.
@@ -82,7 +83,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// set sets a header that the answer does not have yet. The name is sent exactly as given.
+// set sets a header that the answer does not have yet. The client gets the name exactly as given.
 func (x *exchange) set(name, value string) {
 	if x.adder != nil {
 		x.adder.AddHeader(name, value)
@@ -91,11 +92,12 @@ func (x *exchange) set(name, value string) {
 	}
 }
 
-// autoLength is the size up to which net/http adds the Content-Length of a body itself, which is cheaper than setting
-// the header here.
+// autoLength is the size up to which net/http itself adds the Content-Length of a body. That is cheaper than setting the
+// header here.
 const autoLength = 2 << 10
 
-// respond prepares an answer with an encoded JSON body. It is sent after the work on the request is done.
+// respond prepares an answer with an encoded JSON body. The method send sends it later, after the work on the request is
+// done.
 func (x *exchange) respond(status int, body string) error {
 	x.prepared, x.preparedStatus = answer{body: body}, status
 	return nil
@@ -107,8 +109,8 @@ func (x *exchange) respondPage(a answer) error {
 	return nil
 }
 
-// send sends the prepared answer, if there is one. It may wait for the client, so the request must not occupy anything
-// that other requests need. A failed write means that the client is gone.
+// send sends the prepared answer, if there is one. It may wait for the client, so the request must not hold anything that
+// other requests need. If a write fails, the client is gone.
 func (x *exchange) send() {
 	if x.preparedStatus == 0 {
 		return
@@ -134,7 +136,8 @@ func (x *exchange) respondEmpty() error {
 	return nil
 }
 
-// awaitDecision waits for the limiter. It returns nil if the request may pass, and otherwise the refusal.
+// awaitDecision waits for the limiter's decision. It returns nil if the limiter admits the request, and the refusal
+// otherwise.
 func (x *exchange) awaitDecision() error {
 	if wait := x.decision; wait != nil {
 		x.decision = nil
@@ -143,17 +146,17 @@ func (x *exchange) awaitDecision() error {
 	return x.limitError
 }
 
-// needsKey reports whether the request needs a valid key. Everything under /v1 does, except a keyless operation.
+// needsKey reports whether the request needs a valid key. Every request under /v1 does, except one for a keyless operation.
 func (x *exchange) needsKey() bool {
 	return x.versioned && (x.operation == nil || !x.operation.keyless)
 }
 
-// reads reports whether the request only reads. The answer to such a request can be discarded without consequences.
+// reads reports whether the request only reads. The API may discard the answer to such a request without consequences.
 func (x *exchange) reads() bool {
 	return x.operation != nil && x.operation.method == http.MethodGet
 }
 
-// The routes of requests that do not belong to an operation.
+// The names in logs and metrics for requests that do not belong to an operation.
 const (
 	pageRoute   = "page"
 	otherMethod = "other_method"

@@ -17,11 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata/exchanges")
 
-// Each file in testdata/exchanges is a conversation with a new service. Each turn has a title, the request and the
-// answer, as they are sent but without the Date header. A name in braces stands for a key, {length} for the length of
-// the body, and {time} for a time of an order. "after 10s" moves the clock before the request. "times 60" sends the
-// request 60 times; the file then shows the last answer. A file may begin with flags of the service, such as "serve
-// --rate-limits=off".
+// Each file in testdata/exchanges is a conversation with a new service. Each turn has a title, the request and the answer.
+// The request and the answer are as the network carries them, but without the Date header. A name in braces stands for a
+// key, {length} for the length of the body, and {time} for a time of an order. "after 10s" moves the clock before the
+// request. "times 60" sends the request 60 times, and the file shows the last answer. A file may begin with flags for the
+// service, such as "serve --rate-limits=off".
 func TestGoldenConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
@@ -34,7 +34,7 @@ func TestGoldenConversations(t *testing.T) {
 	})
 }
 
-// This conversation runs on SQLite only: on PostgreSQL, orders expire by the clock of the database, which a test cannot
+// This conversation runs only on SQLite. On PostgreSQL, orders expire by the clock of the database, which a test cannot
 // move.
 func TestGoldenConversationOnExpiry(t *testing.T) {
 	runConversation(t, "testdata/expiry.txt", func(c *httpapi.Config) { c.Storage = openSQLiteAt(t, c.Now) })
@@ -146,7 +146,7 @@ func withAnswers(text string, turns []turn) string {
 	return strings.TrimRight(strings.Join(parts, "== "), "\n") + "\n"
 }
 
-// raw returns the request as it is sent.
+// raw returns the bytes of the request that the test sends.
 func (l turn) raw(s *service, keys map[string]string) string {
 	head, body, _ := strings.Cut(strings.TrimRight(l.request, "\n")+"\n\n", "\n\n")
 	body = strings.TrimRight(body, "\n")

@@ -24,7 +24,7 @@ var errSecret = errors.New("disk /var/lib/secret is on fire")
 
 func TestStorageFailureRevealsNothingToClients(t *testing.T) {
 	panics := func(_ context.Context, call string) error {
-		if call == "UseKey" { // runs in the background, perhaps only now for the first request
+		if call == "UseKey" { // the background update of an earlier request may run only now
 			return nil
 		}
 		panic(errSecret)
@@ -246,7 +246,7 @@ func TestPagesNeedNoKeyAndAreNotCounted(t *testing.T) {
 	s.get("", "/page/").is(t, 404, "not_found")
 }
 
-// A client may send its body as slowly as it likes without keeping others out.
+// A client may send its body as slowly as it likes without keeping other clients out.
 func TestSlowBodyTakesNoSlot(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.MaxWorking = 1 })
 	key := s.key(petstore.Enterprise)
@@ -258,7 +258,7 @@ func TestSlowBodyTakesNoSlot(t *testing.T) {
 	s.get(key, "/v1/pets").is(t, 200, "")
 }
 
-// If a client hangs up, nothing is wrong with the service, and operators need no alert.
+// A client that hangs up is not the service's fault, and operators need no alert about it.
 func TestClientThatHangsUpIsNotLoggedAsAnError(t *testing.T) {
 	storage := openHooked(t)
 	s := serve(t, on(storage))

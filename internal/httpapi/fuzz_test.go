@@ -33,7 +33,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// oracle reads a body with a second implementation of the rules, in package contract.
+// oracle reads a body with a second implementation of the rules, which is in package contract.
 func oracle(body []byte) (pet petstore.NewPet, valid bool) {
 	members, valid := contract.Members(body)
 	if !valid {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzForwarded compares clientAddress with a simpler implementation, which returns the last address in the list of all
-// hops that is not a trusted proxy's.
+// FuzzForwarded compares clientAddress with a simpler implementation. That implementation returns the last address in the
+// list of all hops that does not belong to a trusted proxy.
 func FuzzForwarded(f *testing.F) {
 	f.Add("10.0.0.1:4711", "192.0.2.66, 198.51.100.7", "10.1.1.1 , 10.2.2.2")
 	f.Add("[fd00::1]:4711", "2001:db8::7", "")
@@ -27,7 +27,7 @@ func FuzzForwarded(f *testing.F) {
 			}
 		}
 		a := &API{Config: Config{TrustedProxies: trusted}}
-		_, err := netip.ParseAddrPort(peer) // the peer of a real listener is always an address
+		_, err := netip.ParseAddrPort(peer) // fails only for a peer that cannot be real
 		if subject := a.subjectOf(&exchange{r: r}); !strings.HasPrefix(subject, "address:") || err == nil && strings.Contains(subject, "%") {
 			t.Errorf("%q for %q, %q is counted as %q", peer, first, second, subject)
 		}
@@ -37,7 +37,7 @@ func FuzzForwarded(f *testing.F) {
 func plainClient(peer, forwarded string, trusted []netip.Prefix) string {
 	host, port, isIPv4 := strings.Cut(peer, ":")
 	if len(trusted) == 0 && isIPv4 && host != "" && port != "" && host[0] != '[' {
-		return host // not parsed, because the peer of a real listener is always an address
+		return host // the host needs no parsing, because a real peer always has an address
 	}
 	addrPort, err := netip.ParseAddrPort(peer)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The bodies are just below and just above the size up to which net/http adds the length itself.
+// The test uses bodies just below and just above the size up to which net/http itself adds the length.
 func TestEveryAnswerHasItsLength(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Business)
@@ -44,7 +44,7 @@ func TestAnswersAreLoggedUnderTheirRequestID(t *testing.T) {
 	}
 }
 
-// failingLimiter is a limiter that cannot decide.
+// failingLimiter is a limiter that fails to decide.
 type failingLimiter struct{}
 
 func (failingLimiter) Take(context.Context, petstore.Ask) (petstore.Decision, error) {

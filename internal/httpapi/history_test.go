@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// directClient calls the API without a network, which would leave more time between two requests.
+// directClient calls the API without a network. A network would leave more time between two requests.
 type directClient struct {
 	*service
 	secret string

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// hookedStorage is a storage that counts its calls and runs the hook of a test before each of them.
+// hookedStorage is a storage that counts its calls and runs a hook before each call.
 type hookedStorage struct {
 	petstore.Storage
 	mu    sync.Mutex
@@ -21,15 +21,15 @@ func openHooked(t testing.TB) *hookedStorage {
 	return &hookedStorage{Storage: openSQLite(t), calls: make(map[string]int)}
 }
 
-// setHook sets the hook that runs before every call from now on. If the hook returns an error, the call returns that
-// error.
+// setHook sets the hook, which runs before every later call. If the hook returns an error, the call returns that error.
 func (s *hookedStorage) setHook(hook func(ctx context.Context, call string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hook = hook
 }
 
-// blockLookUps blocks the next n look-ups of keys until release is closed. Each of them sends a value on asked.
+// blockLookUps blocks the next n look-ups of keys until the channel release is closed. Each blocked look-up sends a value on
+// the channel asked.
 func (s *hookedStorage) blockLookUps(n int) (asked, release chan struct{}) {
 	asked, release = make(chan struct{}, n), make(chan struct{})
 	s.setHook(func(_ context.Context, call string) error {
@@ -42,7 +42,7 @@ func (s *hookedStorage) blockLookUps(n int) (asked, release chan struct{}) {
 	return asked, release
 }
 
-// failOn makes every call of one method fail with that error from now on.
+// failOn makes every later call of one method fail with err.
 func (s *hookedStorage) failOn(call string, err error) {
 	s.setHook(func(_ context.Context, c string) error {
 		if c == call {
@@ -52,7 +52,7 @@ func (s *hookedStorage) failOn(call string, err error) {
 	})
 }
 
-// count returns how often a method was called since the last count.
+// count returns how often a method was called since the last call of count for it.
 func (s *hookedStorage) count(call string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// idempotencyOf reads the Idempotency-Key header. It returns nil if there is none.
+// idempotencyOf reads the Idempotency-Key header. It returns nil if the request has no such header.
 func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	keys := x.r.Header["Idempotency-Key"]
 	if len(keys) == 0 {
@@ -20,9 +20,9 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x)}, nil
 }
 
-// fingerprint returns a hash of the operation, the id in its path and the bytes of the body. For createPet it is a hash of
-// the body alone, as in records from the time when nothing else could be created. The two kinds of hashes cannot collide,
-// because no valid body begins with the name of an operation.
+// fingerprint returns a hash of the operation, the id in the path, and the bytes of the body. For createPet, it hashes only
+// the body, because older versions of the service, which could create nothing else, stored such hashes. The two kinds of
+// hashes cannot collide, because no valid body begins with the name of an operation.
 func fingerprint(x *exchange) [sha256.Size]byte {
 	if x.operation.name == "createPet" {
 		return sha256.Sum256(x.body)
@@ -43,8 +43,8 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// markReplayed tells the client that nothing was changed, because its Idempotency-Key was used before. The answer is the one
-// that was given then.
+// markReplayed tells the client that the request changed nothing, because its Idempotency-Key was used before. The client
+// gets the answer to the earlier request.
 func (x *exchange) markReplayed(replayed bool) {
 	if replayed {
 		x.set("Idempotency-Replayed", "true")

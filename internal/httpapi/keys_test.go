@@ -84,7 +84,7 @@ func TestEndedKeyIsRefusedWithin5Seconds(t *testing.T) {
 		s.clock.step(3*time.Second - 1)
 		s.get(short, "/v1/pets").is(t, 200, "")
 		s.clock.step(1)
-		s.get(short, "/v1/pets").is(t, 401, "unauthorized") // at once, because the cache knows when the key expires
+		s.get(short, "/v1/pets").is(t, 401, "unauthorized") // refused immediately, because the cache knows when the key expires
 
 		s.clock.step(2 * time.Second)
 		s.get(revoked, "/v1/pets").is(t, 401, "unauthorized")

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// maxScheduled is the number of keys whose update may be scheduled at once. Any other key is updated after a later
-	// look-up.
+	// maxScheduled is the number of keys that can wait for an update at the same time. The update of any other key is
+	// scheduled after a later look-up.
 	maxScheduled = 1024
 	useTimeout   = 5 * time.Second
 )
 
-// keyUses updates the last-used time of keys in the storage. It works in the background, updates one key at a time, and
-// each key at most once an hour. No request waits for it or fails because of it.
+// keyUses updates the last-used time of keys in the storage. It works in the background, on one key at a time, and updates
+// each key at most once an hour. No request waits for an update or fails because of an update.
 type keyUses struct {
 	storage petstore.Storage
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	waiting map[string]time.Time // the new last-used times, by key id
-	writing bool                 // a goroutine is running; it writes until no key is waiting
+	waiting map[string]time.Time // the last-used time to store, for each key id
+	writing bool                 // whether a goroutine is running; the goroutine writes until no key is waiting
 }
 
 func newKeyUses(storage petstore.Storage, log *slog.Logger) *keyUses {
 	return &keyUses{storage: storage, log: log, waiting: make(map[string]time.Time)}
 }
 
-// schedule schedules an update of the key's last-used time, unless the storage already has this hour.
+// schedule schedules an update of the key's last-used time, unless the storage already has the current hour.
 func (u *keyUses) schedule(key petstore.Key, now time.Time) {
 	hour := now.UTC().Truncate(time.Hour)
 	if !key.LastUsedAt.Before(hour) {
@@ -65,8 +65,8 @@ func (u *keyUses) write() {
 	}
 }
 
-// next returns a waiting key. The key stays in waiting until done is called, so that a look-up in the meantime does not
-// schedule it again.
+// next returns a waiting key. The key stays in the map waiting until done is called, so that a look-up in the meantime does
+// not schedule the key again.
 func (u *keyUses) next() (id string, hour time.Time, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -48,7 +48,7 @@ func TestLastUsedTimeIsUpdatedOnceAnHour(t *testing.T) {
 	})
 }
 
-// The two services stand for two replicas.
+// The two services act as two replicas.
 func TestLastUsedTimeFromAnotherReplicaIsNotUpdatedAgain(t *testing.T) {
 	storage := openHooked(t)
 	one, other := serve(t, on(storage)), serve(t, on(storage))
@@ -76,7 +76,7 @@ func TestRefusedKeyHasNoLastUsedTime(t *testing.T) {
 	s.get(revoked, "/v1/pets").is(t, 401, "unauthorized")
 	used := s.key(petstore.Free)
 	s.get(used, "/v1/pets").is(t, 200, "")
-	s.lastUsed(used, noon) // the updates of earlier requests would be stored by now
+	s.lastUsed(used, noon) // by now the storage would also have the updates of the earlier requests
 	s.lastUsed(expired, time.Time{})
 	s.lastUsed(revoked, time.Time{})
 }
@@ -125,7 +125,7 @@ func TestFailedUpdateOfTheLastUsedTimeIsRetried(t *testing.T) {
 	<-failed
 	storage.setHook(nil)
 	updated := false
-	for i := 0; i < 500 && !updated; i++ { // the failed update may not have ended when the key is looked up again
+	for i := 0; i < 500 && !updated; i++ { // the failed update may still be running when the key is looked up again
 		s.clock.step(5 * time.Second)
 		s.get(key, "/v1/pets").is(t, 200, "")
 		found, err := storage.FindKey(t.Context(), petstore.HashSecret(key))

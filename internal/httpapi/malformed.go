@@ -19,7 +19,7 @@ func (a *API) AnswerMalformed(peer string, status int, message string) []byte {
 			return err
 		}
 		e := refusal{code: badRequest, message: message}
-		x.set("Cache-Control", "no-store") // the path may have been one under /v1
+		x.set("Cache-Control", "no-store") // the path may have been under /v1
 		x.respond(status, buildString(func(b []byte) []byte { return appendError(b, e, status) }))
 		x.send()
 		return nil

@@ -11,7 +11,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// metrics holds the metrics of the HTTP edge. Their labels have a bounded number of values.
+// metrics holds the metrics of this package. Their labels have a bounded number of values.
 type metrics struct {
 	requests      *prometheus.CounterVec
 	duration      *prometheus.HistogramVec
@@ -58,12 +58,12 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		routes = append(routes, op.name)
 	}
 	for _, route := range routes {
-		m.requests.WithLabelValues(route, "500") // begin at 0, because an alert does not see the increase of a counter that begins at 1
+		m.requests.WithLabelValues(route, "500") // begins at 0, because an alert misses an increase from nothing to 1
 	}
 	return m
 }
 
-// registerLoad registers the metrics that show how close the API is to refusing work.
+// registerLoad registers the metrics that show how near the API is to refusing work.
 func (a *API) registerLoad() {
 	for _, g := range []struct {
 		name, help string
@@ -79,7 +79,7 @@ func (a *API) registerLoad() {
 	}
 }
 
-// routeStatus is the pair of labels by which answers are counted.
+// routeStatus is the pair of labels by which the metrics count answers.
 type routeStatus struct {
 	route  string
 	status int
@@ -90,8 +90,8 @@ type answerMetrics struct {
 	duration prometheus.Observer
 }
 
-// answersOf returns the metrics for a route and a status. It caches them, because the vectors would format and hash the
-// labels each time.
+// answersOf returns the metrics for a route and a status. It caches the metrics, because Prometheus would format and hash
+// the labels for each look-up.
 func (m *metrics) answersOf(k routeStatus) answerMetrics {
 	m.mu.RLock()
 	found, ok := m.byRoute[k]

@@ -9,7 +9,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// observed gives the request an id. After the answer, it counts the request and logs its line.
+// observed gives the request an id. After the answer, observed counts the request and logs a line about it.
 func (a *API) observed(next handler) handler {
 	return func(x *exchange) error {
 		x.requestID = a.requestID(x.r)
@@ -24,8 +24,8 @@ func (a *API) observed(next handler) handler {
 	}
 }
 
-// rendered turns every refusal and every panic into an answer. It returns an error only if a panic came after the first
-// byte of the answer, when no other answer is possible. In logs and metrics such a request has the status 500.
+// rendered turns every refusal and every panic into an answer. It returns an error only if a panic comes after the first
+// byte of the answer, because no other answer is then possible. In logs and metrics such a request has the status 500.
 func (a *API) rendered(next handler) handler {
 	return func(x *exchange) (cutOff error) {
 		defer func() {
@@ -54,7 +54,7 @@ const (
 	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 )
 
-// crossOrigin lets pages of any origin use the API with a key, but never with cookies or other credentials of the
+// crossOrigin lets web pages of any origin use the API with a key, but never with cookies or other credentials of the
 // browser.
 func (a *API) crossOrigin(next handler) handler {
 	return func(x *exchange) error {
@@ -68,8 +68,8 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight tells a browser what a page may send. A preflight is not counted, because the browser sends it on its
-// own and without the key.
+// answerPreflight tells a browser what a web page may send. The limiter does not count a preflight, because the browser
+// sends it on its own and without the key.
 func (a *API) answerPreflight(x *exchange) error {
 	if err := a.peek(x); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (a *API) answerPreflight(x *exchange) error {
 	return nil
 }
 
-// matched looks the path up in the route table, so that the later steps set the headers of its operation on every
-// answer. It answers pages and preflights itself, because they need no key.
+// matched looks up the path in the route table. The later steps can then set the headers of the operation on every answer.
+// The step matched itself answers requests for web pages and preflights, because they need no key.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
 		path := decodeUnreserved(x.path)
@@ -129,7 +129,7 @@ func (a *API) routed(next handler) handler {
 	}
 }
 
-// permitted refuses to write with a key that may only read.
+// permitted refuses a write if the key may only read.
 func (a *API) permitted(next handler) handler {
 	return func(x *exchange) error {
 		if x.key.Access == petstore.ReadOnly && x.operation.writes() {
@@ -152,8 +152,8 @@ func (a *API) addressed(next handler) handler {
 	}
 }
 
-// sent sends the answer that the later steps have prepared. It sends only after those steps are done, so a client that
-// does not read does not keep others waiting. unreadAnswers limits the bytes that wait for such clients.
+// sent sends the answer that the later steps have prepared. It begins only after those steps are done, so a client that does
+// not read its answer does not make other clients wait. The type unreadAnswers limits how many bytes wait for such clients.
 func (a *API) sent(next handler) handler {
 	return func(x *exchange) error {
 		if err := next(x); err != nil {
@@ -170,7 +170,7 @@ func (a *API) sent(next handler) handler {
 	}
 }
 
-// received reads the body, if the operation has one, and releases it after the work is done.
+// received reads the body, if the operation has one, and releases the body after the work is done.
 func (a *API) received(next handler) handler {
 	return func(x *exchange) error {
 		if x.operation.body != noBody {
@@ -183,8 +183,8 @@ func (a *API) received(next handler) handler {
 	}
 }
 
-// admitted lets at most MaxWorking requests in at once and refuses the others, so that overload does not make every
-// request slow. A request that waits for its client is not counted, so a slow client does not keep others out.
+// admitted lets at most MaxWorking requests in at the same time and refuses the others, so that overload does not make every
+// request slow. It does not count a request that waits for its client, so a slow client does not keep others out.
 func (a *API) admitted(next handler) handler {
 	return func(x *exchange) error {
 		defer a.working.Add(-1)
@@ -195,7 +195,7 @@ func (a *API) admitted(next handler) handler {
 	}
 }
 
-// performed calls the operation's handler. It first reads the Idempotency-Key of a write; on reads the header is ignored.
+// performed calls the operation's handler. Before a write, performed reads the Idempotency-Key. Reads ignore that header.
 func (a *API) performed(x *exchange) (err error) {
 	if x.operation.writes() {
 		if x.idempotency, err = idempotencyOf(x); err != nil {
@@ -205,15 +205,15 @@ func (a *API) performed(x *exchange) (err error) {
 	return x.operation.handle(a, x)
 }
 
-// options answers OPTIONS with the methods of the path.
+// options answers OPTIONS with the methods that the path supports.
 func (a *API) options(x *exchange) error {
 	x.set("Allow", x.resource.allow)
 	x.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// requestID returns the request id that the client sent, if it is safe to repeat; an API key is not. Otherwise it
-// generates an id.
+// requestID returns the request id that the client sent, if the id is safe to repeat. An API key is not safe. Without a safe
+// id, requestID generates an id.
 func (a *API) requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && len(ids[0]) >= 1 && len(ids[0]) <= 64 && isSafe(ids[0]) && a.redact(ids[0]) == ids[0] {
 		return ids[0]
@@ -238,7 +238,7 @@ func isSafe(s string) bool {
 	return true
 }
 
-// displayMethod returns the method as a message may show it.
+// displayMethod returns the method in a form that a message may show.
 func displayMethod(method string) string {
 	if len(method) > 20 || !isSafe(method) {
 		return "this method"

@@ -21,7 +21,7 @@ func openHookedAt(t testing.TB, address string) *hookedStorage {
 	return &hookedStorage{Storage: closeAfterTest(t, db, err), calls: make(map[string]int)}
 }
 
-// uncachedKeys creates n keys that are not cached yet.
+// uncachedKeys creates n keys that no cache contains yet.
 func (s *service) uncachedKeys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {
@@ -91,7 +91,7 @@ func TestLookUpsDoNotPileUpWhileTheDatabaseHangs(t *testing.T) {
 		<-asked
 	}
 	for _, key := range keys[most:] {
-		s.get(key, "/v1/pets").is(t, 503, "unavailable") // while the others still wait
+		s.get(key, "/v1/pets").is(t, 503, "unavailable") // refused while the other requests still wait
 	}
 	if n := storage.count("FindKey"); n != most {
 		t.Errorf("%d look-ups wait, want %d", n, most)
@@ -136,7 +136,7 @@ func TestLookUpsBeyondTheMaximumGetTheirTurn(t *testing.T) {
 	}
 }
 
-// A client that hangs up before the database answers costs nobody a request.
+// If a client hangs up before the database answers, its request does not count against any limit.
 func TestAbandonedLookUpIsNotCounted(t *testing.T) {
 	storage := openHooked(t)
 	s := serve(t, on(storage))

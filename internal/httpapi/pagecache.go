@@ -7,15 +7,16 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The greatest number of cached pages, and of their bytes. Only few pages are requested often.
+// The greatest number of cached pages, and the greatest number of bytes in them. Clients request only a few pages often.
 const (
 	maxPages     = 256
 	maxPageBytes = 16 << 20
 )
 
-// pageCache caches encoded pages of animals and reuses them while the version of the storage stays the same. A page is
-// cached under the version from before its query. So every request that finds it sees every write that was acknowledged
-// before. If the storage has no version, nothing is cached.
+// pageCache caches encoded pages of animals and reuses them while the version of the storage stays the same. The cache
+// stores each page under the version that the storage had before the query for the page. A request that finds the page
+// therefore sees every write that the service acknowledged before the request. If the storage has no version, the cache
+// stays empty.
 type pageCache struct {
 	versioned petstore.Versioned
 	current   atomic.Pointer[generation]
@@ -30,7 +31,8 @@ func (c *pageCache) version() (version uint64, ok bool) {
 	return c.versioned.Version()
 }
 
-// get returns the answer to a query and reports whether it comes from the cache. If it does not, build makes it.
+// get returns the answer to a query and reports whether the answer comes from the cache. If the cache does not have the
+// answer, get calls the function build.
 func (c *pageCache) get(q petsQuery, build func() (answer, error)) (page answer, reused bool, err error) {
 	version, ok := c.version()
 	if !ok {
@@ -47,8 +49,8 @@ func (c *pageCache) get(q petsQuery, build func() (answer, error)) (page answer,
 	return page, false, err
 }
 
-// generation returns the cached pages of a version. If the version is older than the current one, it returns an empty
-// generation that no other request gets.
+// generation returns the cached pages for a version. If the version is older than the current one, generation returns an
+// empty set of pages that no other request shares.
 func (c *pageCache) generation(version uint64) *generation {
 	for {
 		g := c.current.Load()
@@ -65,7 +67,7 @@ func (c *pageCache) generation(version uint64) *generation {
 	}
 }
 
-// generation holds the pages of one version.
+// generation holds the cached pages for one version.
 type generation struct {
 	version uint64
 	mu      sync.RWMutex

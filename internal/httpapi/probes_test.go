@@ -10,7 +10,7 @@ import (
 	"petstore/internal/httpapi"
 )
 
-// Load balancers send a probe every second. Their lines would bury those of clients.
+// Load balancers send a probe every second. Lines about probes would bury the lines about clients.
 func TestProbesAreLoggedOnlyAtDebugLevel(t *testing.T) {
 	t.Parallel()
 	answers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })

@@ -10,7 +10,7 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// distantLimiter is a slow limiter: after Begin, it decides only once the storage was read.
+// distantLimiter is a slow limiter. After Begin, it decides only when the storage has been read.
 type distantLimiter struct {
 	*ratelimit.Memory
 	refuses bool
@@ -85,7 +85,7 @@ func TestReadThatTheLimiterRefusesSendsNothing(t *testing.T) {
 			a.has(t, "Link", "")
 		}
 	}
-	for _, target := range []string{"/v1/pets?limit=0", "/v1/pets/none"} { // later steps refuse these without reading the storage
+	for _, target := range []string{"/v1/pets?limit=0", "/v1/pets/none"} { // later steps refuse these without a read
 		limiter.asked <- struct{}{}
 		s.get(key, target).is(t, 429, "key_banned")
 	}

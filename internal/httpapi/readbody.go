@@ -11,10 +11,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// maxBody is the greatest length of a body, in bytes.
+// maxBody is the greatest length of a body in bytes.
 const maxBody = 1 << 20
 
-// MinBodyBudget is the smallest BodyBudget with which one owner can send a body of the greatest length.
+// MinBodyBudget is the smallest BodyBudget with which one owner can send a body of maxBody bytes.
 const MinBodyBudget = shares * maxBody
 
 // bodyKind is the kind of body that an operation reads.
@@ -24,7 +24,7 @@ const (
 	noBody      bodyKind = iota
 	jsonBody             // application/json, or any type that ends in +json
 	patchBody            // application/json or application/merge-patch+json
-	ignoredBody          // any body; it is read and ignored
+	ignoredBody          // any body; the API reads and ignores it
 )
 
 // accepts reports whether a body may have that media type.
@@ -36,8 +36,8 @@ func (k bodyKind) accepts(media string) bool {
 	return media == "application/json" || strings.HasSuffix(subtype, "+json")
 }
 
-// checkMediaType refuses a body whose media type the operation does not accept, and says in a header what it does accept
-// (RFC 9110, section 15.5.16, and RFC 5789, section 3.1). A body without a media type passes.
+// checkMediaType refuses a body if the operation does not accept its media type. A header of the refusal says which media
+// types the operation accepts (RFC 9110, section 15.5.16, and RFC 5789, section 3.1). A body without a media type passes.
 func (x *exchange) checkMediaType() error {
 	kind := x.operation.body
 	if kind == ignoredBody {
@@ -65,8 +65,8 @@ func (x *exchange) checkMediaType() error {
 	return newRefusal(unsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
 }
 
-// readBody reads a body of at most maxBody bytes into x.body. It takes bytes from the budget, and releaseBody gives
-// them back.
+// readBody reads a body of at most maxBody bytes into x.body. It takes the bytes from the budget, and releaseBody gives them
+// back.
 func (a *API) readBody(x *exchange) error {
 	if err := x.checkMediaType(); err != nil {
 		return err
@@ -94,9 +94,9 @@ func (a *API) readBody(x *exchange) error {
 	}
 }
 
-// firstBufferSize returns the size of the first buffer for a body. It is the announced length and one more byte, with
-// which the read finds the end of the body. It is at most freeBytes, because it costs a client nothing to announce a
-// large body.
+// firstBufferSize returns the size of the first buffer for a body. The size is the announced length plus one byte, with
+// which the read finds the end of the body. The size is at most freeBytes, because a client can announce a large body at no
+// cost.
 func firstBufferSize(length int64) int64 {
 	if length < 0 {
 		return 512
@@ -135,9 +135,9 @@ func tooLarge() error {
 	return newRefusal(payloadTooLarge, "The body is larger than 1 MiB. Send less.")
 }
 
-// Before it refuses a request, the API reads and discards up to discardLimit bytes of its body, for at most
-// discardTimeout. Otherwise a client that sends its whole body before it reads might never see the answer. A client
-// that needs more time may lose its answer, so that it does not keep a connection from others.
+// Before the API refuses a request, it reads and discards up to discardLimit bytes of the body, for at most discardTimeout.
+// Otherwise a client that sends its whole body before it reads might never see the answer. A client that needs more time may
+// lose the answer, because it would keep a connection from other clients.
 const (
 	discardLimit   = 16 << 20
 	discardTimeout = 2 * time.Second

@@ -7,8 +7,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// redact removes API keys from a text that others may read. It knows the key that the operator chose, whose form may be
-// that of any word.
+// redact removes API keys from a text that other people may read. It also removes the key that the operator chose, which may
+// look like any word.
 func (a *API) redact(text string) string {
 	text = petstore.Redact(text)
 	if a.NamedKey != "" {
@@ -17,11 +17,11 @@ func (a *API) redact(text string) string {
 	return text
 }
 
-// redactedMethod returns the method for logs, traces and messages, without any API key that a client may have put there.
+// redactedMethod returns the method for logs, traces and messages. It removes any API key that a client put into the method.
 func (a *API) redactedMethod(x *exchange) string { return a.redact(x.r.Method) }
 
-// redactedPath returns the path for logs and traces, as it was sent but without any API key that a client may have put
-// there. If there was one, the rest of the path has no escapes.
+// redactedPath returns the path for logs and traces as the client sent it. It removes any API key that a client put into the
+// path. If it removes a key, the rest of the path has no escapes.
 func (a *API) redactedPath(x *exchange) string {
 	plain, err := url.PathUnescape(x.path)
 	if err != nil {

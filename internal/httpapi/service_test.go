@@ -21,7 +21,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// noon is the time on the service's clock when a test begins.
+// noon is the time of the service's clock when a test begins.
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
 // clock is a clock that moves only when a test calls step.
@@ -58,7 +58,7 @@ func onEveryStorage(t *testing.T, check func(t *testing.T, open opener)) {
 
 func openSQLite(t testing.TB) petstore.Storage { return openSQLiteAt(t, time.Now) }
 
-// openSQLiteAt opens a storage in which orders expire by that clock.
+// openSQLiteAt opens a SQLite storage in which orders expire by the given clock.
 func openSQLiteAt(t testing.TB, now func() time.Time) petstore.Storage {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Environment: petstore.Production, Create: true, Serve: true, Now: now})
@@ -84,7 +84,7 @@ func closeAfterTest(t testing.TB, storage petstore.Storage, err error) petstore.
 	return storage
 }
 
-// serve starts a service with these settings. Unless they set another storage, it uses SQLite.
+// serve starts a service with these settings. If the settings choose no storage, the service uses SQLite.
 func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	t.Helper()
 	s := &service{T: t, clock: new(clock), log: new(testLog)}
@@ -122,8 +122,8 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	return s
 }
 
-// strict gives a handler the AddHeader method of package server. It fails the test if a header is added twice or after
-// the status.
+// strict gives a handler the AddHeader method that package server provides. It fails the test if the handler adds a header
+// twice or after the status.
 func strict(t *testing.T, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&strictWriter{ResponseWriter: w, t: t}, r)
@@ -154,7 +154,7 @@ func on(storage petstore.Storage) func(*httpapi.Config) {
 	return func(c *httpapi.Config) { c.Storage = storage }
 }
 
-// key creates a key of that plan and returns its secret.
+// key creates a key with that plan and returns the secret of the key.
 func (s *service) key(plan petstore.Plan) string {
 	s.Helper()
 	limits, err := plan.Limits(0, 0)
@@ -178,7 +178,7 @@ func (s *service) createKey(key petstore.Key) (string, petstore.Key) {
 	return secret, key
 }
 
-// secret generates a secret. The test fails if it is ever logged.
+// secret generates a secret. The test fails if the service ever logs the secret.
 func (s *service) secret(env petstore.Environment) string {
 	secret := petstore.NewSecret(env)
 	s.log.secrets = append(s.log.secrets, secret)
@@ -195,7 +195,7 @@ func (s *service) pets() []petstore.Pet {
 	return pets
 }
 
-// testLog keeps what was logged, and the secrets that must not be logged.
+// testLog keeps the lines that the service logged, and the secrets that it must not log.
 type testLog struct {
 	mu      sync.Mutex
 	text    strings.Builder
@@ -214,7 +214,7 @@ func (j *testLog) String() string {
 	return j.text.String()
 }
 
-// lineOf returns the line of a request. It waits for the line, which is logged after the answer.
+// lineOf returns the log line of a request. It waits for the line, because the service logs the line after the answer.
 func (j *testLog) lineOf(requestID string) string {
 	for range 30_000 {
 		for line := range strings.Lines(j.String()) {

@@ -14,8 +14,8 @@ import (
 
 const longPage = "/v1/pets?limit=100"
 
-// addLongNames stores a hundred animals with long names. A page of all of them has 600 kB, more than an unread
-// connection buffers.
+// addLongNames stores a hundred animals with long names. A page with all of them has 600 kB, more than a connection can
+// buffer while its client does not read.
 func (s *service) addLongNames() {
 	s.Helper()
 	for range 100 {
@@ -25,7 +25,7 @@ func (s *service) addLongNames() {
 	}
 }
 
-// smallBuffers is a listener whose connections have small buffers, so that an unread answer soon blocks.
+// smallBuffers is a listener whose connections have small buffers, so that an unread answer blocks soon.
 type smallBuffers struct{ net.Listener }
 
 func (n smallBuffers) Accept() (net.Conn, error) {
@@ -70,14 +70,15 @@ func TestUnreadAnswersTakeNoSlots(t *testing.T) {
 	s.post(key, `{"name":"Rex","categoryId":1}`).is(t, 201, "")
 }
 
-// When unread answers exceed their budget, the oldest ones are cut off. Clients that read get their answers.
+// When unread answers exceed their budget, the API cuts off the oldest answers. A client that reads its answer gets the
+// whole answer.
 func TestUnreadAnswersBeyondTheBudgetAreCutOffOldestFirst(t *testing.T) {
 	s := serve(t)
 	key, other := s.key(petstore.Enterprise), s.key(petstore.Enterprise)
 	s.addLongNames()
 	address := s.serveSmallBuffers()
 	others := s.stall(address, other, "others")
-	const stalled = 120 // of 600 kB each, more than the budget of 64 MiB
+	const stalled = 120 // 120 answers of 600 kB exceed the budget of 64 MiB
 	var conns []net.Conn
 	for i := range stalled {
 		conns = append(conns, s.stall(address, key, "stalled-"+strconv.Itoa(i)))
@@ -104,7 +105,7 @@ func TestUnreadAnswersBeyondTheBudgetAreCutOffOldestFirst(t *testing.T) {
 	}
 }
 
-// bodyReader skips the rest of an answer's head and returns a reader for that many bytes of its body.
+// bodyReader skips the rest of an answer's head. It returns a reader for the body, which has that many bytes.
 func bodyReader(conn net.Conn, body int) io.Reader {
 	for tail := ""; !strings.HasSuffix(tail, "\r\n\r\n"); {
 		b := make([]byte, 1)

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traced creates a span for the request. The span belongs to the client's trace, if the request names one. Without a
-// tracer, traced adds no step to the chain.
+// traced creates a span for the request. If the request names a trace of the client, the span belongs to that trace. Without
+// a tracer, traced adds no step to the chain.
 func (a *API) traced(next handler) handler {
 	if a.Tracer == nil {
 		return next
@@ -29,8 +29,8 @@ func (a *API) traced(next handler) handler {
 	}
 }
 
-// parentSpan returns the context of the client's span, if it sent one. A state that contains an API key is left out, because
-// it would be exported.
+// parentSpan returns the context of the client's span, if the client sent one. It leaves out a trace state that contains an
+// API key, because the state would be exported.
 func (a *API) parentSpan(x *exchange) context.Context {
 	ctx := propagation.TraceContext{}.Extract(x.r.Context(), propagation.HeaderCarrier(x.r.Header))
 	parent := trace.SpanContextFromContext(ctx)
@@ -68,8 +68,8 @@ func (a *API) describeSpan(span trace.Span, x *exchange) {
 	}
 }
 
-// knownMethods are the methods that may appear in the name of a span. Clients may send any word as a method, and the
-// number of names must stay small.
+// knownMethods are the methods that may appear in the name of a span. Clients may send any word as a method, but the number
+// of different names must stay small.
 var knownMethods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 	http.MethodConnect, http.MethodTrace,

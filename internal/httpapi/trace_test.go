@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The names and attributes follow OpenTelemetry's conventions for HTTP servers.
+// The expected names and attributes follow OpenTelemetry's conventions for HTTP servers.
 func TestSpansAreNamedByMethodAndPathTemplate(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, span string

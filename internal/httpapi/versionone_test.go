@@ -14,7 +14,7 @@ import (
 
 func TestIdempotencyRecordsOfTheFirstVersionAreReplayed(t *testing.T) {
 	const key = "pets-version-one-key"
-	then := func() time.Time { return time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC) } // while the records in the database are still valid
+	then := func() time.Time { return time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC) } // the records are valid then
 	content, err := os.ReadFile("../sqlite/testdata/version1.db")
 	if err != nil {
 		t.Fatal(err)

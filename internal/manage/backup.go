@@ -26,7 +26,7 @@ type Backup struct {
 // Interrupted says what is left of an interrupted backup.
 func (*Backup) Interrupted() string { return "no backup was made" }
 
-// Run backs up the database. A server may keep using it.
+// Run backs up the database. A server may use the database at the same time.
 func (c *Backup) Run(ctx context.Context, con *terminal.Console) error {
 	cfg, err := sqliteConfig(c.Flags)
 	if err != nil {
@@ -48,8 +48,8 @@ func (c *Backup) Run(ctx context.Context, con *terminal.Console) error {
 	return nil
 }
 
-// printBackup makes the backup in a temporary file beside the database and prints that file. The disk of the database is
-// the one most likely to have room for another copy.
+// printBackup makes the backup in a temporary file beside the database and prints that file. The disk of the database is the
+// disk most likely to have room for a second copy.
 func printBackup(con *terminal.Console, ctx context.Context, cfg sqlite.Config) error {
 	if terminal.IsTerminal(con.Stdout) {
 		return terminal.WrongUsage("standard output is a terminal, and a backup is not text; redirect it to a file or a program, such as petstore backup - > FILE")

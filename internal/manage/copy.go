@@ -11,7 +11,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Copy is the command that copies a database into another one.
+// Copy is the command that copies one database into another.
 type Copy struct {
 	database.UnusedRedis
 	Environment petstore.Environment `enum:"production,staging" default:"production" help:"production or staging. Both databases must belong to it."`
@@ -63,7 +63,7 @@ func (c *Copy) Run(ctx context.Context, con *terminal.Console) error {
 	return nil
 }
 
-// open opens a database. Its errors name the flag that the URL came from.
+// open opens a database. Its errors name the flag that contains the URL.
 func (c *Copy) open(ctx context.Context, flag, url string, why database.Purpose) (*database.Storage, error) {
 	storage, err := database.Flags{Environment: c.Environment, Database: url}.Open(ctx, why, database.Watch{})
 	return storage, terminal.RenameFlags(err, func(named string) string {
@@ -74,5 +74,5 @@ func (c *Copy) open(ctx context.Context, flag, url string, why database.Purpose)
 	})
 }
 
-// progressEvery is how often a copy reports its progress.
+// progressEvery is the time between two reports of a copy's progress.
 const progressEvery = time.Second

@@ -21,7 +21,7 @@ type Keys struct {
 	Unban  keysUnban  `cmd:"" help:"Lift the ban of a key's owner. Every server follows within 5 seconds."`
 }
 
-// keyFlags are the flags that all commands for keys have.
+// keyFlags are the flags that all commands for keys share.
 type keyFlags struct{ flags }
 
 // Interrupted says how to find out what an interrupted command has done.
@@ -56,8 +56,8 @@ func (c *keysCreate) Run(ctx context.Context, con *terminal.Console) error {
 	})
 }
 
-// showSecret prints the new key, and nothing else, on standard output, so that a script can read it. The rest goes to
-// standard error.
+// showSecret prints only the new key on standard output, so that a script can read it. Everything else goes to standard
+// error.
 func showSecret(con *terminal.Console, secret string, key petstore.Key) error {
 	if _, err := fmt.Fprintln(con.Stdout, secret); err != nil {
 		return fmt.Errorf("key %s was created but could not be printed, so nobody knows it: %w; replace it with petstore keys rotate --now %s", key.ID, err, key.ID)
@@ -86,7 +86,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// lifetime is how long a key works. 0 means until it is revoked; on the command line it is written never.
+// lifetime is how long a key works. A lifetime of 0, written "never" on the command line, means that the key does not
+// expire.
 type lifetime time.Duration
 
 // UnmarshalText parses a lifetime such as 90d, 36h or never.

@@ -46,7 +46,7 @@ type listedKey struct {
 	LastUsedAt  timeOrNull      `json:"lastUsedAt"`
 }
 
-// timeOrNull is a time that JSON shows in the format of the API, which sorts as text. The zero time is null.
+// timeOrNull is a time that becomes JSON text in the format of the API, which sorts by time. The zero time becomes null.
 type timeOrNull struct{ time.Time }
 
 // MarshalJSON implements json.Marshaler.
@@ -61,7 +61,7 @@ func printJSON(con *terminal.Console, keys []petstore.Key, now time.Time) error 
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
 		if !k.Banned(now) {
-			k.BannedUntil = time.Time{} // the ban is over
+			k.BannedUntil = time.Time{} // a ban that has ended is not listed
 		}
 		listed[i] = listedKey{k.ID, k.Name, k.Owner, k.Plan, k.Limits.PerMinute, k.Limits.PerDay, k.Access,
 			timeOrNull{k.CreatedAt}, timeOrNull{k.ExpiresAt}, timeOrNull{k.RevokedAt}, timeOrNull{k.BannedUntil}, timeOrNull{k.LastUsedAt}}
@@ -92,7 +92,7 @@ func printTable(con *terminal.Console, keys []petstore.Key, now time.Time) error
 	return table.Flush()
 }
 
-// describeState says whether a key works, and until when, or since when it does not.
+// describeState says whether a key works, and until when, or since when the key has not worked.
 func describeState(k petstore.Key, now time.Time) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	switch {

@@ -8,19 +8,19 @@ import (
 	"petstore/internal/terminal"
 )
 
-// flags are the flags of a command on one database.
+// flags are the flags for a command that works on one database.
 type flags struct {
 	database.Flags
 	database.UnusedRedis
 }
 
-// Migrate is the command that brings a database to this version's schema.
+// Migrate is the command that migrates a database to the schema of this version.
 type Migrate struct{ flags }
 
 // Interrupted says what is left of an interrupted migration.
 func (*Migrate) Interrupted() string { return "nothing is half done; run it again" }
 
-// Run migrates the database. It makes none: a file that does not exist is a mistake in --database.
+// Run migrates the database. It does not create a database: if the file does not exist, the value of --database is wrong.
 func (c *Migrate) Run(ctx context.Context, con *terminal.Console) error {
 	before, known, err := c.CheckSchema(ctx)
 	if err != nil {

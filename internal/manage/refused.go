@@ -8,8 +8,8 @@ import (
 	"petstore/internal/terminal"
 )
 
-// keyRefused says on the command line why a key was not changed, rotated, revoked or unbanned. It returns other errors
-// as they are.
+// keyRefused turns a refusal into a message for the command line: why a key was not changed, rotated, revoked or unbanned.
+// It returns other errors unchanged.
 func keyRefused(err error) error {
 	refused, ok := errors.AsType[*petstore.Error](err)
 	switch {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Category is a name for a number.
+// Category is a name for the animals with a certain category number.
 type Category struct {
 	ID   int64  `json:"id"`
-	Name string `json:"name"` // empty while the number has none
+	Name string `json:"name"` // empty while the number has no name
 }
 
 func (c Category) id() int64 { return c.ID }
 
-// taken returns the refusal of a name that another number has.
+// The method taken refuses a name that another category has.
 func (s State) taken(c Category) (refusal outcome, isTaken bool) {
 	at := slices.IndexFunc(s.Categories, func(other Category) bool { return other.Name == c.Name && other.ID != c.ID })
 	if at < 0 {
@@ -22,8 +22,8 @@ func (s State) taken(c Category) (refusal outcome, isTaken bool) {
 	return refused(s, "name_taken", fmt.Sprintf("Category %d ", s.Categories[at].ID)), true
 }
 
-// createCategory gives a name to the next number of a counter. The counter never goes back, and skips numbers that have a
-// name.
+// createCategory gives the name to the next number of a counter. The counter never goes back, and skips numbers that
+// already have a name.
 func (s State) createCategory(op *Operation) []outcome {
 	c := Category{op.ID, *op.Fields.Name}
 	if refusal, isTaken := s.taken(Category{Name: c.Name, ID: -1 << 63}); isTaken {
@@ -37,8 +37,9 @@ func (s State) createCategory(op *Operation) []outcome {
 	return []outcome{{next: s, status: 201, body: c}}
 }
 
-// nextCategory returns the number that createCategory uses next. When the first category is created, the counter begins
-// after the highest positive number below 2^52 that animals carry, or at 1.
+// nextCategory returns the number that createCategory uses next. The counter begins when the first category is created. Its
+// first number is one higher than the highest positive category number of an animal, or 1. Category numbers from 2^52 on do
+// not count.
 func (s State) nextCategory() int64 {
 	next := s.counter + 1
 	for _, p := range s.Pets {
@@ -65,7 +66,7 @@ func (s State) getCategory(op *Operation) []outcome {
 	return []outcome{{next: s, status: 200, body: c}}
 }
 
-// nameCategory gives a number its first name, or another one.
+// nameCategory gives a category number its first name or a new name.
 func (s State) nameCategory(op *Operation) []outcome {
 	c := Category{op.ID, *op.Fields.Name}
 	if refusal, isTaken := s.taken(c); isTaken {

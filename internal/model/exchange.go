@@ -9,16 +9,16 @@ import (
 
 // Exchange is a request and its answer, as they went over the network.
 type Exchange struct {
-	// Client is the worker that sent the request. A worker has one request under way at a time.
+	// Client is the number of the worker that sent the request. A worker has only one request under way at a time.
 	Client int
-	// Key names the API key. It is not the secret.
+	// Key is the name of the API key, not its secret.
 	Key string
 
-	Method, Path   string // the path with its query
+	Method, Path   string // the path includes the query
 	IdempotencyKey string
 	Body           []byte
 
-	// Called and Returned are times since the history began. The request was done at one moment between them.
+	// Called and Returned are times since the history began. The server did the request at one moment between them.
 	Called, Returned time.Duration
 
 	Status int // the HTTP status, or NoAnswer
@@ -47,7 +47,7 @@ func (e Exchange) String() string {
 	return text + fmt.Sprintf(", answered %d %s", e.Status, answer)
 }
 
-// NextPage returns the path of the next page that the header of an answer links to, or "" if there is none.
+// NextPage returns the path of the next page from the Link header of an answer, or "" if there is no next page.
 func NextPage(h http.Header) string {
 	for _, link := range h["Link"] {
 		target, rest, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")

@@ -15,11 +15,11 @@ type usedKey struct {
 	shown      any // the Pet, Order or Category in the answer
 }
 
-// keyLifetime is how long an Idempotency-Key is remembered.
+// keyLifetime is how long the store remembers an Idempotency-Key.
 const keyLifetime = 24 * time.Hour
 
-// once makes an operation honor its Idempotency-Key: a request that is repeated is done only once. A refused request does
-// not use its key.
+// The function once makes an operation honor its Idempotency-Key: the store does a repeated request only once. A refused
+// request does not use its key.
 func once(do func(State, *Operation) []outcome) func(State, *Operation) []outcome {
 	return func(s State, op *Operation) []outcome {
 		now := usedKey{owner: op.Key, key: op.IdempotencyKey, path: op.Path, body: string(op.Body), at: op.Called}

@@ -14,19 +14,20 @@ import (
 type Operation struct {
 	Exchange
 	Name string // the name of the operation in the interface
-	Noun string // what it is about: pets, orders, categories or inventory
-	// ID is the id in the path or, if the operation makes something, the id of what it made; 0 if nobody knows it.
+	Noun string // what the operation is about: pets, orders, categories or inventory
+	// ID is the id in the path. If the operation creates something, ID is the new id, or 0 if nobody knows the new id.
 	ID     int64
 	Fields Fields
 	Page   Page
 
-	// Unknown means that the answer does not tell what became of the request: it may have been done, or may be done later.
+	// Unknown means that the answer does not show the outcome of the request. The store may have done the request, or may
+	// do it later.
 	Unknown  bool
 	Code     string // the code of a refusal
 	Message  string
 	Replayed bool
 
-	// What the answer shows.
+	// These fields hold what the answer shows.
 	Pets       []Pet
 	Orders     []Order
 	Categories []Category
@@ -39,13 +40,13 @@ type Fields struct {
 	CategoryID, PetID, HoldSeconds *int64
 }
 
-// interfaceOperation is an operation of the published interface. Its path has {} in place of an id.
+// interfaceOperation is an operation of the published interface. The path has {} in place of an id.
 type interfaceOperation struct {
 	method, path string
 	do           func(State, *Operation) []outcome
 }
 
-// operations are all operations, by name.
+// operations has all operations of the interface, by name.
 var operations = map[string]interfaceOperation{
 	"createPet":      {"POST", "/v1/pets", State.createPet},
 	"listPets":       {"GET", "/v1/pets", State.listPets},
@@ -74,7 +75,7 @@ func Operations() (names []string) {
 	return names
 }
 
-// Parse reads an exchange. It returns false if the exchange tells nothing about the store.
+// Parse parses an exchange. It returns false if the exchange shows nothing about the store.
 func Parse(e Exchange) (op *Operation, ok bool) {
 	op = &Operation{Exchange: e, Replayed: e.Header.Get("Idempotency-Replayed") == "true"}
 	path, query, _ := strings.Cut(e.Path, "?")
@@ -98,23 +99,23 @@ func Parse(e Exchange) (op *Operation, ok bool) {
 	return op, op.parseAnswer(query)
 }
 
-// Makes reports whether the operation makes something, which gets an id.
+// Makes reports whether the operation creates something with a new id.
 func (op *Operation) Makes() bool {
 	return op.Method == "POST" && !strings.Contains(operations[op.Name].path, "{}")
 }
 
-// IsFinal reports whether the operation does nothing when it is done again, whatever happened in between: a deleted animal
+// IsFinal reports whether repeating the operation has no effect, whatever happens in between. For example, a deleted animal
 // stays deleted, and a closed order stays closed.
 func (op *Operation) IsFinal() bool {
 	return op.Name == "deletePet" || op.Name == "completeOrder" || op.Name == "cancelOrder"
 }
 
-// Lists reports whether the operation reads more than one thing.
+// Lists reports whether the operation reads several rows, as a list or an inventory does.
 func (op *Operation) Lists() bool {
 	return op.Method == "GET" && !strings.Contains(operations[op.Name].path, "{}")
 }
 
-// GivenName returns the name or reference that the request gives, or "".
+// GivenName returns the name or the reference in the request, or "" if there is none.
 func (op *Operation) GivenName() string {
 	for _, name := range []*string{op.Fields.Name, op.Fields.Reference} {
 		if name != nil {
@@ -135,8 +136,8 @@ func (op *Operation) parseFields() {
 	f.HoldSeconds, _ = contract.Whole(members, "holdSeconds")
 }
 
-// parseAnswer reads the answer, and reports whether it tells something about the store. An answer without a code does not come
-// from the service: a proxy that gave it may have passed the request on.
+// parseAnswer parses the answer, and reports whether the answer shows something about the store. An error without a code
+// does not come from the service, but from a proxy. The proxy may have passed the request on.
 func (op *Operation) parseAnswer(query string) bool {
 	if op.Status >= 200 && op.Status < 300 {
 		op.parseShown()
@@ -172,7 +173,7 @@ func (op *Operation) parseShown() {
 	}
 }
 
-// shown reads an answer that shows several rows, one row or none.
+// The function shown parses an answer with several rows, one row or no row.
 func shown[T any](answer []byte, rows *[]T) {
 	if bytes.HasPrefix(answer, []byte("{")) {
 		answer = slices.Concat([]byte("["), answer, []byte("]"))

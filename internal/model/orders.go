@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Order holds an animal. Its status is the stored one: an open order counts as expired when its hold is over.
+// Order holds an animal. The status is the stored status: an open order counts as expired when its hold is over.
 type Order struct {
 	ID        int64  `json:"id"`
 	PetID     int64  `json:"petId"`
 	Status    string `json:"status"` // empty before the order is placed
 	Reference string `json:"reference,omitempty"`
-	CreatedAt string `json:"createdAt"` // a time is empty if no answer told it
+	CreatedAt string `json:"createdAt"` // times are empty if no answer has shown them
 	ExpiresAt string `json:"expiresAt"`
 	ClosedAt  string `json:"closedAt,omitempty"`
 
-	// The hold ends at one moment from earliest to latest.
+	// The hold ends at some moment between earliest and latest.
 	earliest, latest time.Duration
 }
 
@@ -34,7 +34,7 @@ var OrderStatuses = []string{open, completed, cancelled, expired}
 const (
 	// Never is a time after the end of every history.
 	Never = time.Duration(math.MaxInt64)
-	// Slack is how far the clocks of one machine may be apart.
+	// Slack is how much two clocks of one machine may differ.
 	Slack = 100 * time.Millisecond
 
 	defaultHold = 72 * time.Hour
@@ -42,7 +42,7 @@ const (
 
 func (o Order) id() int64 { return o.ID }
 
-// face returns the order as an answer shows it. If a time is not known, the one in the answer is right.
+// face returns the order as an answer shows it. If the model does not know a time, face uses the time in the answer.
 func (o Order) face(page []Order) Order {
 	for _, shown := range page {
 		if shown.ID == o.ID {
@@ -66,16 +66,16 @@ func (o Order) isOver(op *Operation) bool {
 	return o.Status == expired || o.Status == open && op.Called >= o.latest
 }
 
-// expire returns the state in which an order has expired. The store frees its animal later: when it writes to the animal, or
-// within two seconds.
+// expire returns the state after an order has expired. The store frees the order's animal later: when it writes to the
+// animal, or within two seconds.
 func (s State) expire(o Order) State {
 	o.Status, o.ClosedAt = expired, o.ExpiresAt
 	s.Orders = put(s.Orders, o)
 	return s
 }
 
-// counted returns the states in which the store can be when the operation looks at an order: an order whose hold is over
-// counts as expired.
+// The method counted returns the possible states of the store when the operation reads an order. An order whose hold is
+// over counts as expired.
 func (s State) counted(op *Operation, id int64) (all []State) {
 	o := get(s.Orders, id)
 	if !o.isOver(op) || o.Status == expired {
@@ -91,8 +91,8 @@ func (s State) counted(op *Operation, id int64) (all []State) {
 	return all
 }
 
-// freed returns the states in which the store can be when the operation looks at an animal: the order that held it may have
-// expired. A write first frees the animal.
+// The method freed returns the possible states of the store when the operation reads or writes an animal. The order that
+// held the animal may have expired. A write first frees the animal.
 func (s State) freed(op *Operation, petID int64, isWrite bool) (all []State) {
 	p := get(s.Pets, petID)
 	o := get(s.Orders, p.holder)
@@ -108,8 +108,8 @@ func (s State) freed(op *Operation, petID int64, isWrite bool) (all []State) {
 	return all
 }
 
-// reserved refuses a change of an animal because of the order that holds it. Nobody knows the id of an order that no answer
-// shows; the id in the model is negative.
+// The method reserved refuses to change an animal because an order holds it. If no answer shows the order, nobody knows the
+// order's id, and the id in the model is negative.
 func (s State) reserved(p Pet) outcome {
 	says := "Order "
 	if p.holder > 0 {
@@ -118,7 +118,7 @@ func (s State) reserved(p Pet) outcome {
 	return refused(s, "pet_reserved", says)
 }
 
-// placeOrder holds an available animal, which becomes pending.
+// placeOrder holds an available animal. The animal becomes pending.
 func (s State) placeOrder(op *Operation) []outcome {
 	if op.ID != 0 && get(s.Orders, op.ID).Status != "" {
 		return nil
@@ -164,8 +164,9 @@ func (s State) held(o Order, op *Operation) Order {
 	return o
 }
 
-// timeOf returns a time that an operation gives to an order: that long after the operation itself. If the clock of the store
-// is not known, timeOf returns the time in the answer, or "" without an answer.
+// timeOf returns the time that an operation gives to an order. This is the time of the operation plus the duration in the
+// argument after. If the model does not know the store's clock, timeOf returns the time in the answer, or "" without an
+// answer.
 func (s State) timeOf(op *Operation, after time.Duration, inAnswer func(Order) string) string {
 	switch {
 	case s.isWhole():
@@ -209,11 +210,11 @@ func (s State) updateOrder(op *Operation) []outcome {
 // completeOrder sells the animal.
 func (s State) completeOrder(op *Operation) []outcome { return s.closeOrder(op, completed, sold) }
 
-// cancelOrder makes the animal available again.
+// cancelOrder closes the order and makes the animal available again.
 func (s State) cancelOrder(op *Operation) []outcome { return s.closeOrder(op, cancelled, available) }
 
-// closeOrder closes an open order, and leaves its animal with that status. An order that was already closed in the same way
-// stays as it is.
+// closeOrder closes an open order, and gives the order's animal the status in the argument leaves. If the order was already
+// closed in the same way, closeOrder changes nothing.
 func (s State) closeOrder(op *Operation, to, leaves string) []outcome {
 	return each(s.counted(op, op.ID), func(s State) outcome {
 		o := get(s.Orders, op.ID)
@@ -233,7 +234,7 @@ func (s State) closeOrder(op *Operation, to, leaves string) []outcome {
 	})
 }
 
-// listOrders shows all orders of the page as they count at one moment.
+// listOrders shows all orders of the page in the state that they have at one moment.
 func (s State) listOrders(op *Operation) []outcome {
 	is := func(o Order) (Order, bool) {
 		return o.face(op.Orders), o.Status != "" && op.Page.Selects(o.Status) && (op.Page.PetID == nil || o.PetID == *op.Page.PetID)

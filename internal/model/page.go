@@ -10,25 +10,26 @@ import (
 	"strconv"
 )
 
-// Page is the part of a list that an answer shows: the rows with ids from First to Last that pass the filters.
+// Page is the part of a list that an answer shows: the rows that match the filters and have ids from First to Last.
 type Page struct {
 	Status    string
 	ID, PetID *int64
 	First     int64 // the lowest id
 	Last      int64 // the highest id
 	Limit     int
-	More      bool // another page follows
+	More      bool // whether another page follows
 }
 
-// Covers reports whether the page has a place for that id.
+// Covers reports whether a row with the given id belongs on the page, if the row exists.
 func (p Page) Covers(id int64) bool {
 	return id >= p.First && id <= p.Last && (p.ID == nil || *p.ID == id)
 }
 
-// Selects reports whether the page shows rows of that status.
+// Selects reports whether the page shows rows with the given status.
 func (p Page) Selects(status string) bool { return p.Status == "" || p.Status == status }
 
-// parsePage finds out which part of a list the answer shows. If another page follows, this one ends with its last row.
+// parsePage finds out which part of a list the answer shows. If another page follows, the part ends with the last row of
+// the answer.
 func (op *Operation) parsePage(raw string) {
 	values, _ := url.ParseQuery(raw)
 	number := func(name string) *int64 {
@@ -60,13 +61,13 @@ func (op *Operation) parsePage(raw string) {
 
 func (op *Operation) descends() bool { return op.Noun != "categories" }
 
-// Row is a thing that an answer shows, with its name or reference.
+// Row is an animal, an order or a category in an answer, with its name or reference.
 type Row struct {
 	ID   int64
 	Name string
 }
 
-// Rows returns the things that the answer shows.
+// Rows returns all rows that the answer shows.
 func (op *Operation) Rows() (rows []Row) {
 	for _, p := range op.Pets {
 		rows = append(rows, Row{p.ID, p.Name})
@@ -80,7 +81,8 @@ func (op *Operation) Rows() (rows []Row) {
 	return rows
 }
 
-// InOrder reports whether the rows of a list are in order and within the page, and whether their number is right.
+// InOrder reports whether the rows of a list are in order and within the page, and whether there are as many rows as there
+// should be.
 func (op *Operation) InOrder() bool {
 	rows := op.Rows()
 	for i, r := range rows {
@@ -101,7 +103,7 @@ func find[T row](rows []T, id int64) (at int, found bool) {
 	return slices.BinarySearchFunc(rows, id, func(r T, id int64) int { return cmp.Compare(r.id(), id) })
 }
 
-// get returns the row with that id, or a zero row.
+// get returns the row with the given id, or a zero row if there is none.
 func get[T row](rows []T, id int64) (r T) {
 	if at, found := find(rows, id); found {
 		return rows[at]
@@ -109,7 +111,7 @@ func get[T row](rows []T, id int64) (r T) {
 	return r
 }
 
-// put returns the rows with one added or replaced.
+// put returns a copy of rows that contains r. If a row has the same id as r, then r replaces that row.
 func put[T row](rows []T, r T) []T {
 	at, found := find(rows, r.id())
 	rows = slices.Clone(rows)
@@ -120,7 +122,7 @@ func put[T row](rows []T, r T) []T {
 	return rows
 }
 
-// first returns the first state that is right, or the last one if none is.
+// The function first returns the first state for which the function right returns true, or the last state if there is none.
 func first(states []State, right func(State) bool) State {
 	at := slices.IndexFunc(states, right)
 	if at < 0 {
@@ -129,14 +131,14 @@ func first(states []State, right func(State) bool) State {
 	return states[at]
 }
 
-// shows reports whether a page shows the row exactly if it should.
+// The function shows reports whether the page contains the row r exactly when it should.
 func shows[T row](page []T, r T, should bool) bool {
 	at := slices.IndexFunc(page, func(other T) bool { return other.id() == r.id() })
 	return should == (at >= 0) && (at < 0 || page[at] == r)
 }
 
-// listed returns the outcome of a list, which shows exactly the rows that are there. A list of a whole store shows no other
-// rows, and links to a next page only if more rows follow.
+// The function listed returns the outcome of a list, which must show exactly the rows that exist. If the model knows the
+// whole store, the list must show no other rows, and may link to a next page only if more rows follow.
 func listed[T row](s State, op *Operation, page, rows []T, is func(T) (face T, isThere bool)) []outcome {
 	there, more := 0, false
 	for _, r := range rows {

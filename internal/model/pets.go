@@ -1,6 +1,6 @@
 package model
 
-// Pet is an animal. Its status is the stored one: an order that has expired may not have freed it yet.
+// Pet is an animal. The status is the stored status: an order that has expired may not have freed the animal yet.
 type Pet struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
@@ -8,7 +8,7 @@ type Pet struct {
 	Status     string `json:"status"` // empty before the animal is created
 
 	gone   bool
-	holder int64 // the order that holds it, or 0
+	holder int64 // the id of the order that holds the animal, or 0
 }
 
 const (
@@ -29,7 +29,7 @@ func (p Pet) face() Pet {
 	return p
 }
 
-// with returns the animal after a change.
+// The method with returns a copy of the animal in which the given fields are changed.
 func (p Pet) with(f Fields) Pet {
 	if f.Name != nil {
 		p.Name = *f.Name
@@ -43,7 +43,7 @@ func (p Pet) with(f Fields) Pet {
 	return p
 }
 
-// createPet gives an animal an id that was never used. It is available unless the body says otherwise.
+// createPet stores an animal with a new id. The animal is available unless the body has another status.
 func (s State) createPet(op *Operation) []outcome {
 	if get(s.Pets, op.ID).Status != "" || s.isWhole() && len(s.Pets) > 0 && op.ID < s.Pets[len(s.Pets)-1].ID {
 		return nil
@@ -63,7 +63,7 @@ func (s State) getPet(op *Operation) []outcome {
 	})
 }
 
-// updatePet changes what the body names. While an open order holds the animal, its status cannot change.
+// updatePet changes the fields that the body has. While an open order holds the animal, the status cannot change.
 func (s State) updatePet(op *Operation) []outcome {
 	return each(s.freed(op, op.ID, true), func(s State) outcome {
 		before := get(s.Pets, op.ID)
@@ -79,7 +79,7 @@ func (s State) updatePet(op *Operation) []outcome {
 	})
 }
 
-// deletePet removes an animal that no open order holds. Its id is never used again.
+// deletePet removes an animal that no open order holds. The store never uses the animal's id again.
 func (s State) deletePet(op *Operation) []outcome {
 	return each(s.freed(op, op.ID, true), func(s State) outcome {
 		p := get(s.Pets, op.ID)
@@ -95,7 +95,7 @@ func (s State) deletePet(op *Operation) []outcome {
 	})
 }
 
-// listPets shows all animals of the page as they are at one moment.
+// listPets shows all animals of the page in the state that they have at one moment.
 func (s State) listPets(op *Operation) []outcome {
 	is := func(p Pet) (Pet, bool) { return p.face(), p.isThere() && op.Page.Selects(p.Status) }
 	for _, p := range s.Pets {
@@ -114,7 +114,7 @@ type Inventory struct {
 	Sold      int `json:"sold"`
 }
 
-// getInventory counts all animals. It may be the first to show that orders have expired.
+// getInventory counts all animals. The counts may be the first answer to show that orders have expired.
 func (s State) getInventory(op *Operation) []outcome {
 	count, late := make(map[string]int), 0
 	for _, p := range s.Pets {

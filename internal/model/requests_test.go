@@ -11,28 +11,28 @@ import (
 	"petstore/internal/contract"
 )
 
-// refusal is the status and the code of an Error, or zero.
+// refusal is the status and the code of an Error. It is zero if there is no Error.
 type refusal struct {
 	status int
 	code   string
 }
 
-// sunset is when getPet is removed.
+// sunset is the time at which getPet is removed.
 var sunset = time.Date(2030, time.December, 5, 0, 0, 0, 0, time.UTC)
 
-// request is a request as a script puts it.
+// request is a request that a script sends.
 type request struct {
-	name           string // of the operation
-	id             string // in the path
+	name           string // the name of the operation
+	id             string // the id in the path
 	query          string
-	cursorOf       string // the list that gave out the cursor in the query
+	cursorOf       string // the list from which the cursor in the query comes
 	body           string
-	media          string // the Content-Type, empty for none
+	media          string // the Content-Type, or empty for none
 	idempotencyKey *string
 }
 
-// refusal returns how the service refuses a request whatever the store holds: because of its key, or because of a mistake in
-// the request. It returns zero if the answer depends on the store.
+// refusal returns the refusal that a request must get because of its key, or because of a mistake in the request. It
+// returns zero if the answer depends on the content of the store.
 func (r request) refusal(k *key, method string, now time.Time) refusal {
 	media, hasBody := medias[r.name]
 	switch {
@@ -56,7 +56,7 @@ func (r request) refusal(k *key, method string, now time.Time) refusal {
 	return refusal{}
 }
 
-// hasPossibleID reports whether something can have the id in the path. A category can have any number. The id of an animal or
+// hasPossibleID reports whether a row can have the id in the path. A category can have any number. The id of an animal or
 // an order is from 1 to 2^53-1.
 func (r request) hasPossibleID() bool {
 	text := strings.Replace(r.id, "%31", "1", 1)
@@ -64,7 +64,7 @@ func (r request) hasPossibleID() bool {
 	return isWhole(text) && (strings.HasSuffix(r.name, "Category") || id >= 1 && id < 1<<53)
 }
 
-// isWhole reports whether a text is a whole number without extra zeros or signs.
+// isWhole reports whether a text is a whole number without leading zeros or a plus sign.
 func isWhole(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text
@@ -75,7 +75,7 @@ func isIdempotencyKey(key string) bool {
 	return printable && len(key) >= 1 && len(key) <= 255
 }
 
-// member is a member of a body that the service knows.
+// member is a member that the service knows in a request body.
 type member struct {
 	name       string
 	isRequired bool
@@ -139,7 +139,7 @@ func refuseBody(body string, known []member) refusal {
 	return refusal{}
 }
 
-// refuseQuery refuses a parameter that is wrong or given twice.
+// refuseQuery refuses a query in which a parameter is wrong or given twice.
 func (r request) refuseQuery() refusal {
 	values, err := url.ParseQuery(r.query)
 	known := map[string]func(string) bool{

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// names lists the operations of the interface in the order in which a script counts them, and then what else may happen.
+// names lists the operations of the interface, and then the other things that may happen. A script refers to them by their
+// position in this list.
 var names = []string{
 	"createPet", "listPets", "getPet", "updatePet", "deletePet", "getInventory",
 	"createCategory", "listCategories", "getCategory", "nameCategory", "deleteCategory",
@@ -14,7 +15,7 @@ var names = []string{
 	"followLink", "passTime", "expireOrders", "revokeKey", "changeAccess", "restart",
 }
 
-// These are the values that a script chooses from. The first of each is plain, so that a script of zeros sends plain
+// A script chooses from these values. The first value of each list is valid, so that a script of zeros sends valid
 // requests.
 var (
 	ids             = []string{"1", "2", "3", "4", "5", "0", "-3", "%31", "01", "x", "9223372036854775807", "9223372036854775808", "9007199254740991", "9007199254740992"}
@@ -34,14 +35,14 @@ var (
 
 func text(length int) string { return `"` + strings.Repeat("n", length) + `"` }
 
-// step is one thing that happens. It takes eight bytes of a script.
+// step is one thing that happens in a script. It takes eight bytes of the script.
 type step [8]byte
 
 func (s step) pick(i int, from []string) string { return from[int(s[i])%len(from)] }
 
 func (s step) name() string { return s.pick(0, names) }
 
-// body makes a body with the fields of the operation, or returns a line that the fuzzer made up.
+// body returns a request body with the fields of the operation, or one of the lines that the fuzzer made up.
 func (s step) body(lines []string) string {
 	if s[7] >= 192 {
 		return lines[int(s[7]-192)%len(lines)]
@@ -59,7 +60,7 @@ func (s step) body(lines []string) string {
 	return ""
 }
 
-// object writes the members that have a value.
+// object returns a JSON object with the members that have a value. The arguments are names, each followed by its value.
 func object(pairs ...string) string {
 	var members []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -70,7 +71,7 @@ func object(pairs ...string) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// query makes the query of a list. The cursor comes from an earlier answer.
+// query returns the query string of a list request. The cursor comes from an earlier answer.
 func (s step) query(cursor string) string {
 	values := url.Values{}
 	add := func(name, value string) {

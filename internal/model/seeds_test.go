@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// seed is a script in words: the name of each step and its seven other bytes.
+// seed is a readable script. Each step has a name and up to seven bytes.
 type seed struct {
 	steps []happening
 	raw   string

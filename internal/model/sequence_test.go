@@ -18,14 +18,14 @@ import (
 	"petstore/internal/petstore"
 )
 
-// maxSteps and maxRequests bound a sequence.
+// maxSteps and maxRequests limit the length of a sequence.
 const (
 	maxSteps    = 48
 	maxRequests = 128
 )
 
 // FuzzSequence runs a script on the whole API and on the model. The model must allow every answer. A step of the script
-// takes eight bytes; the lines of raw are bodies that the fuzzer makes up.
+// takes eight bytes. The lines of raw are request bodies that the fuzzer makes up.
 func FuzzSequence(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed.script(), seed.raw)
@@ -52,10 +52,10 @@ type sequence struct {
 	log   []string // what happened so far
 }
 
-// link is the path to a next page that a list gave out.
+// link is the path of a next page, and the name of the list that returned the path.
 type link struct{ list, path string }
 
-// do does one step.
+// do executes one step.
 func (q *sequence) do(s step) {
 	q.Helper()
 	k := q.keys[int(s[2])%len(q.keys)]
@@ -103,7 +103,7 @@ func (q *sequence) do(s step) {
 	}
 }
 
-// durations are how long a script lets nothing happen.
+// durations are the lengths of time that a script can let pass.
 var durations = []time.Duration{
 	time.Second, time.Millisecond, time.Minute, time.Hour, 24 * time.Hour, 24*time.Hour - time.Millisecond, 59 * time.Second,
 	72 * time.Hour, 30 * 24 * time.Hour, 4 * 365 * 24 * time.Hour,
@@ -114,10 +114,11 @@ func (q *sequence) pass(d time.Duration) {
 	q.clock.Add(d.Milliseconds())
 }
 
-// time is the time since the sequence began.
+// time returns the time since the sequence began.
 func (q *sequence) time() time.Duration { return q.now().Sub(noon) }
 
-// operate changes a key as an operator does. Then it lets five seconds pass, within which every replica learns of the change.
+// operate changes a key as an operator does. Then it lets five seconds pass, the time in which every replica learns of the
+// change.
 func (q *sequence) operate(what string, k *key, work func() error) {
 	q.Helper()
 	q.note("%s of %s", what, k.owner)
@@ -131,7 +132,7 @@ func (q *sequence) note(format string, args ...any) {
 	q.log = append(q.log, fmt.Sprintf(format, args...))
 }
 
-// fail reports a difference and everything that happened before it.
+// fail fails the test. It reports what is wrong, and everything that happened before.
 func (q *sequence) fail(format string, args ...any) {
 	q.Helper()
 	q.Fatalf("%s\nafter\n%s", fmt.Sprintf(format, args...), strings.Join(q.log, "\n"))
@@ -157,8 +158,8 @@ func (q *sequence) ask(s step) {
 	q.send(s, r)
 }
 
-// send sends a request with the key of the step, and compares the answer with the model. Some requests are sent as HEAD
-// first, which must tell the length of what GET shows.
+// send sends a request with the key of the step, and compares the answer with the model. It sends some requests as HEAD
+// first. The answer to HEAD must have the length of the answer to GET.
 func (q *sequence) send(s step, r request) {
 	q.Helper()
 	var head *httptest.ResponseRecorder
@@ -203,7 +204,8 @@ func (r request) target() string {
 	return target
 }
 
-// isExact reports whether the answer is byte for byte what encoding/json writes for its rows, and whether its headers fit.
+// isExact reports whether the body is byte for byte what encoding/json writes for the rows, and whether the headers fit the
+// answer.
 func (op *Operation) isExact() bool {
 	location := ""
 	if op.Status == http.StatusCreated {
@@ -253,7 +255,7 @@ func (q *sequence) exchange(s step, r request, method string) (*httptest.Respons
 	return w, nil
 }
 
-// raw returns the request as it goes over a connection.
+// raw returns the request as bytes on a connection.
 func (r request) raw(method, secret string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: petstore.test\r\n", method, r.target())
@@ -270,7 +272,7 @@ func (r request) raw(method, secret string) string {
 	return b.String()
 }
 
-// describe checks that the document describes the exchange.
+// describe checks that the OpenAPI document describes the exchange.
 func (q *sequence) describe(raw string, w *httptest.ResponseRecorder) {
 	q.Helper()
 	var head strings.Builder

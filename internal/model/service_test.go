@@ -16,10 +16,10 @@ import (
 	"petstore/internal/sqlite"
 )
 
-// noon is when every sequence begins.
+// noon is the time at which every sequence begins.
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// service is the API on a SQLite file, with a clock that stands still.
+// service is the API on a SQLite file. Its clock moves only when a script lets time pass.
 type service struct {
 	clock atomic.Int64 // in Unix milliseconds
 	db    *sqlite.DB
@@ -33,7 +33,7 @@ type key struct {
 	id, secret string
 	owner      string
 	isReadOnly bool
-	expires    time.Time // zero for never
+	expires    time.Time // zero if the key never expires
 	isRevoked  bool
 }
 
@@ -41,7 +41,7 @@ func (k *key) isUsable(now time.Time) bool {
 	return k != nil && !k.isRevoked && (k.expires.IsZero() || now.Before(k.expires))
 }
 
-// newKeys makes the keys that exist when a sequence begins.
+// newKeys returns the keys that exist when a sequence begins.
 func newKeys() []*key {
 	secret := func() string { return petstore.NewSecret(petstore.Production) }
 	return []*key{
@@ -52,11 +52,11 @@ func newKeys() []*key {
 	}
 }
 
-// strangers are secrets that belong to no key: an empty one, a malformed one, and a well-formed one.
+// strangers are secrets that belong to no key: an empty secret, a malformed secret, and a well-formed secret.
 var strangers = []string{"", "pets_live_nonsense", petstore.NewSecret(petstore.Production)}
 
-// serve starts the API with those keys. Its file is in memory if the system has a folder for that, so that nothing waits for
-// the disk.
+// serve starts the API with the given keys. If the system has a folder in memory, the database file is in that folder, so
+// that nothing waits for the disk.
 func serve(t testing.TB, keys []*key) *service {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "petstore")
@@ -89,7 +89,7 @@ func serve(t testing.TB, keys []*key) *service {
 	return s
 }
 
-// restart does what a new process on the same file does.
+// restart replaces the API, as a new process on the same file does.
 func (s *service) restart() {
 	s.api = httpapi.New(httpapi.Config{
 		Environment: petstore.Production,

@@ -1,11 +1,12 @@
-// Package model is the reference model of the store, as a step function: [State.Step] takes a state of the store, and an
-// operation with its answer. It returns the states that can follow, or none if the answer is wrong. Only tests import it.
+// Package model is the reference model of the store, as a step function. [State.Step] takes a state of the store, and an
+// operation with its answer. It returns the states that can follow, or none if the answer is wrong. Only tests import the
+// package.
 //
-// Package history searches concurrent histories for a linearization by this model. FuzzSequence compares the whole API with
-// it, one request at a time.
+// Package history uses the model to search concurrent histories for a linearization. FuzzSequence compares the whole API
+// with the model, one request at a time.
 //
 // Each noun has a file with its type, and with a method of [State] for each of its operations. To add an operation, write
-// that method and name it in the table of operations. To add a noun, also add its rows to State, [Part] and [Operation].
+// the method and add a row to the table of operations. To add a noun, also add its rows to State, [Part] and [Operation].
 package model
 
 import (
@@ -14,27 +15,29 @@ import (
 	"time"
 )
 
-// State is what the store, or a part of it, holds at one moment. A State never changes; its methods return new ones.
+// State is the content of the store, or of a part of the store, at one moment. A State never changes: its methods return
+// new states.
 type State struct {
-	// These are sorted by id. They include deleted animals and numbers that have lost their names. A part of a store also
-	// includes what will be made later.
+	// These rows are sorted by id. They include deleted animals, and category numbers that have lost their names. In a part
+	// of a store, they also include rows that will be created later.
 	Pets       []Pet
 	Orders     []Order
 	Categories []Category
-	counter    int64     // the highest number that createCategory gave
-	used       []usedKey // in the order of their use
+	counter    int64     // the highest number that createCategory returned
+	used       []usedKey // in the order in which requests used the keys
 
-	// began is what the clock of the store showed at the time 0 of the operations. It is zero for a part of a store, whose
-	// clock is not known.
+	// began is the time that the store's clock showed when the history began. It is zero for a part of a store, because the
+	// clock of a part is not known.
 	began time.Time
 }
 
-// New returns a whole store that is empty. Each operation on it must be called and return at one moment, which is counted
-// from that time.
+// New returns the state of an empty store that the model knows as a whole. Each operation on the store must be called and
+// return at the same moment. The operations count their times from began.
 func New(began time.Time) State { return State{began: began} }
 
-// Part returns an empty part of a store. The part will hold only what has those ids, which are given by noun. An operation
-// on a part happens at one moment between its call and its return. Step checks only what a list tells about the part.
+// Part returns an empty part of a store. The part will hold only rows with the given ids. The map has the ids by noun. An
+// operation on a part happens at one moment between its call and its return. Step checks only what a list shows about the
+// part.
 func Part(ids map[string][]int64) (s State) {
 	for _, id := range ids["pets"] {
 		s.Pets = put(s.Pets, Pet{ID: id})
@@ -56,18 +59,18 @@ func (s State) Equal(other State) bool {
 		s.counter == other.counter && slices.Equal(s.used, other.used)
 }
 
-// outcome is one way in which a correct store may answer an operation, and the state in which the store is then.
+// outcome is one way in which a correct store may answer an operation, and the state of the store afterwards.
 type outcome struct {
 	next   State
 	code   string // the code of a refusal
-	says   string // a part of its message
-	status int    // if it is not a refusal
+	says   string // a part of the refusal's message
+	status int    // the status, unless the outcome is a refusal
 	body   any    // the Pet, Order or Category in the answer
 }
 
 func refused(s State, code, says string) outcome { return outcome{next: s, code: code, says: says} }
 
-// each returns the outcome of an operation in each of the states in which the store can be.
+// The function each returns the outcomes of an operation, one for each possible state of the store.
 func each(states []State, do func(State) outcome) (all []outcome) {
 	for _, s := range states {
 		all = append(all, do(s))
@@ -75,8 +78,8 @@ func each(states []State, do func(State) outcome) (all []outcome) {
 	return all
 }
 
-// Step returns the states in which the store can be after it has answered the operation in the way it did. It returns none
-// if no correct store in this state answers that way.
+// Step returns the possible states of the store after it has given this answer to the operation. It returns no state if no
+// correct store in the state s gives this answer.
 func (s State) Step(op *Operation) (next []State) {
 	do := operations[op.Name].do
 	if op.UsesIdempotencyKey() {
@@ -90,7 +93,7 @@ func (s State) Step(op *Operation) (next []State) {
 	return next
 }
 
-// allows reports whether the outcome is the one that the answer shows.
+// allows reports whether the answer matches the outcome.
 func (op *Operation) allows(o outcome) bool {
 	switch {
 	case op.Unknown:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The tests of package history cover a part of a store. This one covers what the model knows only about a whole store.
+// The tests of package history cover a part of a store. This test covers what the model knows only about a whole store.
 func TestAWholeStoreRefusesWrongAnswers(t *testing.T) {
 	const rex, ada = `{"id":1,"name":"Rex","categoryId":7,"status":"available"}`, `{"id":2,"name":"Ada","categoryId":1,"status":"available"}`
 	const order = `{"id":1,"petId":1,"status":"open","createdAt":"2026-11-15T12:00:00.000Z","expiresAt":"2026-11-15T12:01:00.000Z"}`
@@ -27,7 +27,8 @@ func TestAWholeStoreRefusesWrongAnswers(t *testing.T) {
 	}
 }
 
-// after returns the states after an answer. An answer that begins with "next" has a link to a next page.
+// The function after returns the states that are possible after an answer. An answer that begins with "next" has a link to
+// a next page.
 func after(t *testing.T, s State, request, body, answer string) []State {
 	t.Helper()
 	method, path, _ := strings.Cut(request, " ")

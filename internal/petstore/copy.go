@@ -17,7 +17,7 @@ type Source interface {
 	Inventory(ctx context.Context) (Inventory, error)
 	// ListCategories returns at most q.Limit categories, ordered by id.
 	ListCategories(ctx context.Context, q CategoryQuery) ([]Category, error)
-	// StoredOrders returns at most limit orders after the given one, exactly as they are stored, ordered by id.
+	// StoredOrders returns at most limit orders that follow the given order, exactly as they are stored, ordered by id.
 	StoredOrders(ctx context.Context, after Order, limit int) ([]Order, error)
 	// StoredProfiles returns at most limit profiles after the given one, ordered by the id of the animal.
 	StoredProfiles(ctx context.Context, after StoredProfile, limit int) ([]StoredProfile, error)
@@ -27,25 +27,26 @@ type Source interface {
 	PhotoFile(ctx context.Context, token string, size PhotoSize) ([]byte, error)
 	// StoredKeys returns at most limit keys after the given one, ordered by hash.
 	StoredKeys(ctx context.Context, after StoredKey, limit int) ([]StoredKey, error)
-	// StoredIdempotency returns at most limit idempotency records after the given one, ordered by time, owner and key.
+	// StoredIdempotency returns at most limit idempotency records that follow the given record, ordered by time, owner and
+	// key.
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
 	// Counters returns the highest ids ever assigned.
 	Counters(ctx context.Context) (Counters, error)
 }
 
-// Target is the storage that a copy writes to. Each Replace method runs in one transaction, and so does RaiseCounters.
-// All of them return ErrServed once a server has served from the storage.
+// Target is the storage that a copy writes to. Each Replace method and RaiseCounters run in one transaction. They return
+// ErrServed if a server has already served requests from the storage.
 type Target interface {
 	Source
 
-	// ReplacePets stores the animals in put under their own ids and removes the animals in remove. Every animal created
-	// later gets a higher id.
+	// ReplacePets stores the animals in the list put under their own ids and removes the animals in the list remove. Every
+	// animal created later gets a higher id.
 	ReplacePets(ctx context.Context, put, remove []Pet) error
-	// ReplaceCategories stores the categories in put and removes the categories in remove. It overwrites stored
-	// categories that have the same id or name.
+	// ReplaceCategories stores the categories in the list put and removes the categories in the list remove. It overwrites
+	// stored categories that have the same id or name.
 	ReplaceCategories(ctx context.Context, put, remove []Category) error
-	// ReplaceOrders stores the orders in put one by one, under their own ids, and removes the orders in remove. An open
-	// order replaces the stored order that holds the same animal. Animals do not change.
+	// ReplaceOrders stores the orders in the list put one by one, under their own ids, and removes the orders in the list
+	// remove. An open order replaces the stored order that holds the same animal. Animals do not change.
 	ReplaceOrders(ctx context.Context, put, remove []Order) error
 	// ReplaceProfiles stores the profiles in put, except those of animals that do not exist, and removes the profiles in
 	// remove.
@@ -58,21 +59,21 @@ type Target interface {
 	// ReplaceKeys stores keys with their hashes and bans. If a key already exists, it stores the Stricter combination
 	// of the two.
 	ReplaceKeys(ctx context.Context, put []StoredKey) error
-	// ReplaceIdempotency stores the idempotency records in put and removes those in remove.
+	// ReplaceIdempotency stores the idempotency records in the list put and removes the records in the list remove.
 	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
-	// RaiseCounters ensures that every new record gets a higher id than these.
+	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }
 
-// ErrServed is the refusal to copy into a storage that a server has served from.
+// ErrServed is the refusal to copy into a storage from which a server has already served requests.
 var ErrServed = &Error{Code: AlreadyServed}
 
-// Counters holds the highest ids ever assigned, including those of deleted records. Zero means that none was assigned.
+// Counters holds the highest ids ever assigned, including the ids of deleted records. Zero means that no id was assigned.
 type Counters struct {
 	Pet, Order, Category, Photo int64
 }
 
-// StoredKey is a key as it is stored, with its hash and its ban.
+// StoredKey is a key as the storage keeps it, with its hash and its ban.
 type StoredKey struct {
 	Key
 	Hash SecretHash
@@ -198,7 +199,7 @@ var storedCategories = kind[Category]{
 	name: "categories",
 	stored: func(s Source, ctx context.Context, after Category, limit int) ([]Category, error) {
 		switch {
-		case after == Category{}: // the start, because every category has a name
+		case after == Category{}: // zero only at the beginning, because every category has a name
 			return s.ListCategories(ctx, CategoryQuery{From: math.MinInt64, Limit: limit})
 		case after.ID == math.MaxInt64:
 			return nil, nil
@@ -209,9 +210,9 @@ var storedCategories = kind[Category]{
 	replace: Target.ReplaceCategories,
 }
 
-// storedOrders are copied from the oldest to the newest. If two orders hold the same animal in turn, the older one
-// closes before the newer one is placed. The source may close the older one after the copy has read it as open; then
-// the newer one replaces it in the target.
+// storedOrders copies orders from the oldest to the newest. If two orders hold the same animal one after the other, the
+// older order closes before the newer one is placed. The source may close the older order after the copy has read it as
+// open. In that case, the newer order replaces it in the target.
 var storedOrders = kind[Order]{
 	name:    "orders",
 	stored:  Source.StoredOrders,

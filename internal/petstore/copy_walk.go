@@ -9,11 +9,11 @@ import (
 type Tally struct {
 	Kind                    string
 	Added, Changed, Removed int64
-	// Kept counts the records that exist only in the target and stay there, as keys do.
+	// Kept counts the records that exist only in the target and stay there. Only keys do.
 	Kept int64
 }
 
-// kind describes how to copy one kind of record. A walk goes through both storages in the same order.
+// kind describes how to copy one kind of record. A copy reads both storages in the same order.
 type kind[T comparable] struct {
 	name string
 	// step is the number of records to read or store at a time; zero means copyStep.
@@ -58,7 +58,7 @@ func (k kind[T]) copyRecords(ctx context.Context, from Source, to Target, report
 	}
 }
 
-// walk holds the progress of a copy and the changes that are not stored yet.
+// walk holds the progress of a copy, and the changes that the target has not stored yet.
 type walk[T comparable] struct {
 	kind[T]
 	source, target side[T]
@@ -66,7 +66,8 @@ type walk[T comparable] struct {
 	tally          Tally
 }
 
-// step compares the next record and takes it from the side that has it, or from both.
+// step compares the next records of the source and the target, and takes the record that comes first. If both are the same
+// record, step takes both.
 func (w *walk[T]) step() {
 	switch place := w.compare(); {
 	case place < 0:
@@ -102,7 +103,7 @@ func (w *walk[T]) compare() int {
 	return w.order(w.source.page[0], w.target.page[0])
 }
 
-// side is one of the two storages of a walk, with the records that were read but not compared yet.
+// side is one of the two storages of a walk, with the records that the walk has read but not compared yet.
 type side[T comparable] struct {
 	storage  Source
 	page     []T
@@ -111,7 +112,7 @@ type side[T comparable] struct {
 	compared int64
 }
 
-// fill reads the next page once every record of the last one has been compared.
+// fill reads the next page once every record of the current page has been compared.
 func (s *side[T]) fill(ctx context.Context, k kind[T]) (err error) {
 	if len(s.page) > 0 || s.ended {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 )
 
-// Code names what went wrong. API clients see the same names.
+// Code is a name for what went wrong. API clients see the same names.
 type Code string
 
-// The codes of the domain. The HTTP edge adds its own.
+// The codes of the domain. Package httpapi adds its own codes.
 const (
 	NotFound            Code = "not_found"
 	InvalidField        Code = "invalid_field"
@@ -28,10 +28,10 @@ const (
 	OutcomeUnknown      Code = "outcome_unknown" // the change may have been made; see MaybeDone
 )
 
-// Noun is a kind of record.
+// Noun names a kind of record.
 type Noun string
 
-// The nouns of the store.
+// The kinds of records in the store.
 const (
 	PetNoun      Noun = "animal"
 	OrderNoun    Noun = "order"
@@ -40,38 +40,41 @@ const (
 	KeyNoun      Noun = "key"
 )
 
-// Error is a refusal: a code, the facts that belong to the code, and the cause. It contains no message: the code that
-// talks to a client or an operator writes one from the facts. An Error may be shared and must not be changed.
+// Error is a refusal: a code, the facts that belong to the code, and the cause. An Error contains no message. The package
+// that talks to a client or an operator writes a message from the facts. Goroutines may share an Error and must not change
+// it.
 type Error struct {
 	Code Code
 
-	// Noun is the kind of record that was NotFound.
+	// Noun is the kind of record that was not found, if the code is NotFound.
 	Noun Noun
-	// Faults lists what is wrong with the fields, if the code is InvalidField or MissingField.
+	// Faults lists what is wrong with the fields if the code is InvalidField or MissingField.
 	Faults Faults
-	// Order is the order that holds the animal if the code is PetReserved, or the closed order if it is OrderClosed.
+	// Order is the order that holds the animal if the code is PetReserved. It is the closed order if the code is
+	// OrderClosed.
 	Order *Order
-	// Status is the status of the animal, if the code is PetUnavailable.
+	// Status is the status of the animal if the code is PetUnavailable.
 	Status Status
-	// Category is the category that has the name, if the code is NameTaken.
+	// Category is the category that already has the name if the code is NameTaken.
 	Category *Category
-	// Key is the refused key, if the code is Unauthorized or KeyRevoked. If a key was NotFound, only its id is set. Key
-	// is nil if no key has the secret.
+	// Key is the refused key if the code is Unauthorized or KeyRevoked. If the code is NotFound, only the id of Key is set.
+	// Key is nil if no key has the secret.
 	Key *Key
-	// Successor is the id of the key that replaced this one, if the code is KeyRevoked and the key was rotated.
+	// Successor is the id of the key that replaced the refused key, if the code is KeyRevoked and the key was rotated.
 	Successor string
-	// Environment is the environment of an Unauthorized secret, if it is the other one.
+	// Environment is the environment of an Unauthorized secret, if the secret belongs to the other environment.
 	Environment Environment
 
-	// Cause goes into the log only.
+	// Cause is the underlying error. It appears only in the log.
 	Cause error
 }
 
-// NotDone returns a refusal with the code Unavailable: because of cause, the storage cannot do its work now. It has
-// changed nothing.
+// NotDone returns a refusal with the code Unavailable. The error cause keeps the storage from doing its work now. The
+// storage has changed nothing.
 func NotDone(cause error) *Error { return &Error{Code: Unavailable, Cause: cause} }
 
-// MaybeDone returns a refusal with the code OutcomeUnknown: cause interrupted a write that may already have been made.
+// MaybeDone returns a refusal with the code OutcomeUnknown. The error cause interrupted a write, which the storage may
+// already have made.
 func MaybeDone(cause error) *Error { return &Error{Code: OutcomeUnknown, Cause: cause} }
 
 // Error returns a short text for logs.
@@ -105,8 +108,8 @@ func IsCode(err error, code Code) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// Panicked turns the value that recover returned into an error for the log, with the stack. It shows the text of a
-// runtime.Error. Of any other value it shows only the type, because the value may contain part of a request.
+// Panicked turns the value that recover returned into an error for the log, with the stack. For a runtime.Error, the error
+// shows the text. For any other value, the error shows only the type, because the value may contain part of a request.
 func Panicked(p any) error {
 	text := fmt.Sprintf("%T", p)
 	if fault, ok := p.(runtime.Error); ok {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckText returns what is wrong with a text that people write, or "" if the text may be stored. The text may have at
-// most maxLength Unicode code points.
+// CheckText returns what is wrong with a text that people write, or "" if the text may be stored. A text may have at most
+// maxLength Unicode code points.
 func CheckText(s string, maxLength int) (problem string) {
 	switch {
 	case s == "":
@@ -25,7 +25,7 @@ func CheckText(s string, maxLength int) (problem string) {
 	return ""
 }
 
-// thousands formats a number below a million with a comma between the thousands.
+// thousands formats a number below a million with a comma before the last three digits.
 func thousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -40,23 +40,23 @@ func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05
 type Fault struct {
 	// Field is the name of the field. It is empty if the problem concerns several fields and names them itself.
 	Field string
-	// Problem is a clause that follows the name, such as "must not be empty".
+	// Problem is a clause that follows the name of the field, such as "must not be empty".
 	Problem string
-	// Missing means that the field is required but was not given.
+	// Missing means that the field is required but absent.
 	Missing bool
 }
 
 // Faults lists what is wrong with the fields of a record, with at most one fault per field.
 type Faults []Fault
 
-// Add adds a problem of a field, unless problem is "" or the field already has one.
+// Add adds a fault for a field, unless problem is "" or the field already has a fault.
 func (f *Faults) Add(field, problem string) {
 	if problem != "" {
 		f.add(Fault{Field: field, Problem: problem})
 	}
 }
 
-// AddMissing adds that a required field is missing.
+// AddMissing adds the fault that a required field is missing.
 func (f *Faults) AddMissing(field string) {
 	f.add(Fault{Field: field, Problem: "is required", Missing: true})
 }
@@ -70,7 +70,7 @@ func (f *Faults) add(fault Fault) {
 	*f = append(*f, fault)
 }
 
-// Err returns nil if there are no faults, and otherwise one Error with all of them.
+// Err returns nil if there are no faults. Otherwise it returns one Error with all faults.
 func (f Faults) Err() error {
 	if len(f) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (f Faults) Err() error {
 	return &Error{Code: code, Faults: f}
 }
 
-// String joins the faults into one sentence, without its period.
+// String joins the faults into one sentence, without the period at its end.
 func (f Faults) String() string {
 	clauses := make([]string, len(f))
 	for i, fault := range f {

@@ -15,7 +15,7 @@ import (
 
 const internal = "petstore/internal/"
 
-// listed is a package as go list describes it.
+// listed is a package as the command go list describes it.
 type listed struct {
 	ImportPath string
 	Standard   bool
@@ -23,7 +23,7 @@ type listed struct {
 	Deps       []string
 }
 
-// listPackages returns every package of this module and its dependencies, without those of tests.
+// listPackages returns every package of this module and every dependency, but not the dependencies of tests.
 var listPackages = sync.OnceValues(func() (map[string]listed, error) {
 	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "petstore/...").Output()
 	var failed *exec.ExitError
@@ -88,11 +88,11 @@ func expectDeps(t *testing.T, own string, allowed *regexp.Regexp) {
 // leaves may be imported by every package. They import no package of this module but the domain.
 var leaves = []string{"petstore/api", "petstore/client", "petstore/docs", internal + "petstore", internal + "batch", internal + "photo", internal + "strictjson", internal + "terminal"}
 
-// mayImport lists the packages of the program, layer by layer, and what each may import besides leaves.
+// mayImport lists the packages of the program, layer by layer, and the packages that each may import besides leaves.
 var mayImport = map[string][]string{
-	// One technology each.
+	// Each of these packages deals with one technology.
 	"httpapi": {}, "server": {}, "web": {"web/reference"}, "web/reference": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
-	// What a command works on: a database, or a server and its key.
+	// These packages open what a command works on: a database, or a server and its key.
 	"database": {"sqlite", "postgres"},
 	"profile":  {},
 	// These are the commands.
@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"transfer": {"database", "profile"},
 }
 
-// forbiddenImports returns the packages of this module that p imports, except leaves and the allowed ones.
+// forbiddenImports returns the packages of this module that p imports although they are neither leaves nor allowed.
 func forbiddenImports(p listed, allowed []string) (imports []string) {
 	for _, path := range p.Imports {
 		isAllowed := slices.ContainsFunc(allowed, func(name string) bool { return path == internal+name })
@@ -146,7 +146,7 @@ func TestEveryPackageIsInALayer(t *testing.T) {
 	}
 }
 
-// testPackages may be imported only by tests, and by each other as listed.
+// testPackages lists the packages that only tests may import, and the test packages that each may import.
 var testPackages = map[string][]string{
 	"browser": {}, "chaos": {}, "clienttest": {}, "conformance": {}, "contract": {}, "hostile": {}, "testservice": {},
 	"model":   {"contract"},

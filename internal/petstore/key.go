@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Environment separates production from staging: a database, its keys and its servers belong to one of them.
+// Environment is either production or staging. A database, its keys and its servers belong to one environment.
 type Environment string
 
 // The environments.
@@ -20,7 +20,7 @@ const (
 	Staging    Environment = "staging"
 )
 
-// Other returns the environment that e is not.
+// Other returns the other environment.
 func (e Environment) Other() Environment {
 	if e == Staging {
 		return Production
@@ -42,7 +42,8 @@ const (
 	checksumDigits = 6  // 32 bits in base62
 )
 
-// NewSecret generates an API key: the prefix of the environment, 160 random bits and a checksum over both, in base62.
+// NewSecret generates the secret of an API key: the prefix of the environment, 160 random bits and a checksum over both, in
+// base62.
 func NewSecret(env Environment) string {
 	var random [secretBytes]byte
 	rand.Read(random[:])
@@ -50,7 +51,7 @@ func NewSecret(env Environment) string {
 	return body + checksum(body)
 }
 
-// CheckSecret returns nil if a token has the form of an API key of this environment, and otherwise an Error with the
+// CheckSecret returns nil if a token has the form of an API key for this environment. Otherwise it returns an Error with the
 // code Unauthorized. It does not check whether the key exists.
 func CheckSecret(env Environment, token string) error {
 	switch {
@@ -89,8 +90,8 @@ func inBase62(n *big.Int, width int) string {
 
 var anySecret = regexp.MustCompile(`(pets_(?:live|test)_)[0-9A-Za-z]+`)
 
-// Redact removes API keys from a text that others may read. It recognizes keys by their form, so it does not find a key that
-// an operator chose.
+// Redact removes API keys from a text that other people may read. It recognizes keys by their form, so it does not find a
+// key that an operator chose.
 func Redact(text string) string {
 	if !strings.Contains(text, "pets_") {
 		return text
@@ -98,7 +99,7 @@ func Redact(text string) string {
 	return anySecret.ReplaceAllString(text, "$1…")
 }
 
-// CheckNamedSecret returns nil if an operator may choose this token as an API key. It must be a bearer token of 16 to
+// CheckNamedSecret returns nil if an operator may choose this token as an API key. The token must be a bearer token of 16 to
 // 128 characters.
 func CheckNamedSecret(token string) error {
 	if len(token) < 16 || len(token) > 128 || !IsBearerToken(token) {
@@ -107,7 +108,7 @@ func CheckNamedSecret(token string) error {
 	return nil
 }
 
-// IsBearerToken reports whether s has the syntax of a bearer token in RFC 6750.
+// IsBearerToken reports whether s has the syntax of a bearer token, as RFC 6750 defines it.
 func IsBearerToken(s string) bool {
 	body := strings.TrimRight(s, "=")
 	return body != "" && strings.Trim(body, base62+"-._~+/") == ""
@@ -118,7 +119,7 @@ type SecretHash [sha256.Size]byte
 
 // HashSecret returns the hash under which an API key is stored and looked up.
 func HashSecret(token string) SecretHash {
-	var room [128]byte // large enough for any key, so that hashing one does not allocate
+	var room [128]byte // large enough for any key, so that hashing a key does not allocate memory
 	return sha256.Sum256(append(room[:0], token...))
 }
 
@@ -140,23 +141,22 @@ type Key struct {
 	Limits    Limits
 	Access    Access
 	CreatedAt time.Time
-	// Lifetime is how long the key works, as set when it was created or last changed. A rotation may end the key
-	// earlier.
+	// Lifetime is how long the key works, counted from its creation or its last change. A rotation may end the key earlier.
 	Lifetime  time.Duration
 	ExpiresAt time.Time
 	RevokedAt time.Time
-	// RotatedAt is when a successor replaced the key.
+	// RotatedAt is the time when a successor replaced the key.
 	RotatedAt time.Time
-	// LastUsedAt is the start of the hour in which the key was last used.
+	// LastUsedAt is the beginning of the hour in which the key was last used.
 	LastUsedAt time.Time
-	// BannedFrom and BannedUntil are the start and the end of the owner's latest ban, which may be over.
+	// BannedFrom and BannedUntil are the beginning and the end of the owner's latest ban. The ban may be over.
 	BannedFrom, BannedUntil time.Time
 }
 
-// Forever is the lifetime of a key that works until it is revoked.
+// Forever is the lifetime of a key that does not expire.
 const Forever time.Duration = 0
 
-// NewKey returns a new key with a new owner, whose id is that of the key.
+// NewKey returns a new key for a new owner. The owner and the key have the same id.
 func NewKey(name string, plan Plan, limits Limits, now time.Time, lifetime time.Duration) Key {
 	id := newKeyID()
 	return Key{ID: id, Name: name, Owner: id, Plan: plan, Limits: limits, Access: ReadWrite}.startingAt(now, lifetime)
@@ -180,8 +180,8 @@ func newKeyID() string {
 	return "key_" + inBase62(new(big.Int).SetBytes(random[:]), 9)
 }
 
-// Usable returns nil if the key can be used now, and an Error with the code Unauthorized if it was revoked or has
-// expired.
+// Usable returns nil if the key can be used now. If the key was revoked or has expired, Usable returns an Error with the
+// code Unauthorized.
 func (k Key) Usable(now time.Time) error {
 	if k.ended(now) {
 		return k.refuse(Unauthorized)
@@ -189,20 +189,21 @@ func (k Key) Usable(now time.Time) error {
 	return nil
 }
 
-// ended treats a key as revoked whatever the time in RevokedAt is, because the clocks of two machines may differ.
+// ended reports whether the key was revoked or has expired. It ignores the time in RevokedAt, because the clocks of two
+// machines may differ.
 func (k Key) ended(now time.Time) bool {
 	return !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
 func (k Key) refuse(code Code) *Error { return &Error{Code: code, Key: &k} }
 
-// Banned reports whether the owner is banned now.
+// Banned reports whether the key's owner is banned now.
 func (k Key) Banned(now time.Time) bool {
 	return Ban{Start: k.BannedFrom, Until: k.BannedUntil}.InForce(now)
 }
 
-// Successor returns the key that replaces k. It has the same owner, name, plan, limits, access and lifetime. Successor
-// returns an Error with the code KeyRevoked if k has ended.
+// Successor returns the key that replaces k. The successor has the same owner, name, plan, limits, access and lifetime. If k
+// has ended, Successor returns an Error with the code KeyRevoked.
 func (k Key) Successor(now time.Time) (Key, error) {
 	if k.ended(now) {
 		return Key{}, k.refuse(KeyRevoked)
@@ -217,19 +218,19 @@ type KeyChange struct {
 	PerMinute, PerDay *int64
 	Access            *Access
 	Name              *string
-	// Lifetime starts at the time of the change.
+	// Lifetime is the new lifetime, counted from the time of the change.
 	Lifetime *time.Duration
 }
 
-// OfOwner reports whether the plan or its limits change. They belong to the owner, so they change for all keys of the
-// owner.
+// OfOwner reports whether the change concerns the plan or its limits. Plan and limits belong to the owner, so they change
+// for all keys of the owner.
 func (c KeyChange) OfOwner() bool {
 	return c.Plan != nil || c.PerMinute != nil || c.PerDay != nil
 }
 
-// Change returns the key after the change. It returns an Error with the code KeyRevoked if the key is revoked, or
-// InvalidField if the plan does not allow these limits. An Enterprise key keeps a limit that the change does not
-// mention.
+// Change returns the key after the change. It returns an Error with the code KeyRevoked if the key is revoked, or with the
+// code InvalidField if the plan does not allow these limits. If the change leaves out a limit, an Enterprise key keeps that
+// limit.
 func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 	if !k.RevokedAt.IsZero() {
 		return Key{}, k.refuse(KeyRevoked)
@@ -259,7 +260,7 @@ func valueOr[T any](given *T, otherwise T) T {
 	return otherwise
 }
 
-// RetiredAt returns when k ends if it is rotated now with that overlap. A rotation never extends the life of k.
+// RetiredAt returns the time when k ends if it is rotated now with that overlap. A rotation never lets k live longer.
 func (k Key) RetiredAt(now time.Time, overlap time.Duration) time.Time {
 	end := now.Add(overlap)
 	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(end) {

@@ -59,7 +59,7 @@ func TestRefusalOfASecretNamesTheOtherEnvironment(t *testing.T) {
 		petstore.Error{Code: petstore.Unauthorized, Environment: petstore.Production})
 }
 
-// expectRefusal fails the test unless err is a refusal with exactly these facts.
+// expectRefusal fails the test unless err is a refusal that equals want.
 func expectRefusal(t *testing.T, err error, want petstore.Error) {
 	t.Helper()
 	if got, _ := errors.AsType[*petstore.Error](err); !reflect.DeepEqual(got, &want) {
@@ -89,7 +89,7 @@ func FuzzCheckSecret(f *testing.F) {
 	})
 }
 
-// nextLetter returns the character that follows c in the alphabet.
+// nextLetter returns the character that follows c in the alphabet of secrets.
 func nextLetter(c byte) byte {
 	return alphabet[(strings.IndexByte(alphabet, c)+1)%len(alphabet)]
 }

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// The bounds of the fields of an order, and the hold of an order that does not say how long.
+// The bounds for the fields of an order, and the hold for an order that does not choose one.
 const (
-	MaxReferenceLength = 200 // Unicode code points
+	MaxReferenceLength = 200 // in Unicode code points
 	MinHold            = time.Minute
 	MaxHold            = 30 * 24 * time.Hour
 	DefaultHold        = 72 * time.Hour
 )
 
-// OrderStatus is the state of an order. The numbers are stored in databases, so they must never change.
+// OrderStatus is the state of an order. Databases store the number of a state, so the numbers must never change.
 type OrderStatus uint8
 
-// AnyOrderStatus selects the orders of every state in a query. No order has it.
+// AnyOrderStatus selects the orders in every state in a query. No order has this state.
 const AnyOrderStatus OrderStatus = 0
 
 // The states of an order. An order starts as Open and changes its state at most once.
@@ -32,7 +32,7 @@ var orderStatusNames = [...]string{Open: "open", Completed: "completed", Cancell
 // OrderStatuses lists every state of an order.
 var OrderStatuses = []OrderStatus{Open, Completed, Cancelled, Expired}
 
-// ParseOrderStatus reads a status as the API spells it.
+// ParseOrderStatus reads a state as the API spells it.
 func ParseOrderStatus(s string) (OrderStatus, bool) {
 	for _, status := range OrderStatuses {
 		if s == orderStatusNames[status] {
@@ -42,7 +42,7 @@ func ParseOrderStatus(s string) (OrderStatus, bool) {
 	return 0, false
 }
 
-// String returns the status as the API spells it.
+// String returns the state as the API spells it.
 func (s OrderStatus) String() string {
 	if int(s) < len(orderStatusNames) {
 		return orderStatusNames[s]
@@ -53,9 +53,9 @@ func (s OrderStatus) String() string {
 // NewOrder is an order before it is placed.
 type NewOrder struct {
 	PetID int64
-	// Reference is the client's own name for the order, or empty.
+	// Reference is the client's own name for the order, or empty if the client gave none.
 	Reference string
-	// Hold is how long the animal is held.
+	// Hold is how long the order holds the animal.
 	Hold time.Duration
 }
 
@@ -64,8 +64,8 @@ func CheckReference(reference string) (problem string) {
 	return CheckText(reference, MaxReferenceLength)
 }
 
-// Order holds an animal from CreatedAt until the order is closed, but no longer than until ExpiresAt. Its times are
-// whole milliseconds.
+// Order holds an animal from CreatedAt until the order is closed, but at most until ExpiresAt. Its times are whole
+// milliseconds.
 type Order struct {
 	ID        int64
 	PetID     int64
@@ -73,11 +73,11 @@ type Order struct {
 	Reference string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	// ClosedAt is zero while the order is open.
+	// ClosedAt is the time when the order was closed. It is zero while the order is open.
 	ClosedAt time.Time
 }
 
-// Place returns an open order with that id, created now. It refuses an animal that is not available.
+// Place returns an open order with that id, created at the time now. It refuses an animal that is not available.
 func (n NewOrder) Place(id int64, pet Pet, now time.Time) (Order, error) {
 	if pet.Status != Available {
 		return Order{}, &Error{Code: PetUnavailable, Status: pet.Status}
@@ -86,8 +86,8 @@ func (n NewOrder) Place(id int64, pet Pet, now time.Time) (Order, error) {
 	return Order{ID: id, PetID: n.PetID, Status: Open, Reference: n.Reference, CreatedAt: now, ExpiresAt: now.Add(n.Hold)}, nil
 }
 
-// AsOf returns the order as it is at that time: an open order is expired from ExpiresAt on, even if it is still stored
-// as open.
+// AsOf returns the order as it is at the time now. An open order is expired from ExpiresAt on, even if the storage still has
+// it as open.
 func (o Order) AsOf(now time.Time) Order {
 	if o.Status == Open && !now.Before(o.ExpiresAt) {
 		o.Status, o.ClosedAt = Expired, o.ExpiresAt
@@ -95,15 +95,15 @@ func (o Order) AsOf(now time.Time) Order {
 	return o
 }
 
-// OrderPatch says what of an order changes. What is nil stays as it is.
+// OrderPatch says what to change about an order. A nil field changes nothing.
 type OrderPatch struct {
-	// Reference is the new reference. The empty string removes it.
+	// Reference is the new reference. The empty string removes the reference.
 	Reference *string
-	// Hold is how long the animal is held from now on.
+	// Hold is how long the order holds the animal, counted from the time of the change.
 	Hold *time.Duration
 }
 
-// Patch returns the order with the changes of a patch. It refuses to change the hold of a closed order.
+// Patch returns the order after the patch. It refuses to change the hold of a closed order.
 func (o Order) Patch(patch OrderPatch, now time.Time) (Order, error) {
 	o = o.AsOf(now)
 	if patch.Hold != nil {
@@ -118,8 +118,8 @@ func (o Order) Patch(patch OrderPatch, now time.Time) (Order, error) {
 	return o, nil
 }
 
-// Close moves the order to Completed or Cancelled. It returns an order that is already in that state unchanged, and
-// refuses an order that is closed in another state.
+// Close moves the order to Completed or Cancelled. If the order is already in that state, Close returns it unchanged. If the
+// order is closed in another state, Close refuses.
 func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
 	o = o.AsOf(now)
 	switch o.Status {
@@ -134,7 +134,7 @@ func (o Order) Close(to OrderStatus, now time.Time) (Order, error) {
 
 func (o Order) closed() *Error { return &Error{Code: OrderClosed, Order: &o} }
 
-// Leaves returns the status that an animal gets when its order closes in state s.
+// Leaves returns the status that an animal gets when its order closes with the state s.
 func (s OrderStatus) Leaves() Status {
 	if s == Completed {
 		return Sold

@@ -16,7 +16,7 @@ var (
 	closedAt = placedAt.Add(time.Minute)
 )
 
-// orderIn returns an order with a hold of one hour, as it is stored in that state.
+// orderIn returns an order with a hold of one hour, stored in the given state.
 func orderIn(status petstore.OrderStatus) petstore.Order {
 	o := petstore.Order{ID: 3, PetID: 7, Status: status, Reference: "Ann", CreatedAt: placedAt, ExpiresAt: heldTill}
 	switch status {
@@ -39,8 +39,8 @@ func TestOnlyAnOpenOrderChangesItsState(t *testing.T) {
 		stored petstore.OrderStatus
 		when   time.Duration
 	}
-	// Each row has the state of an order at that time, and its state after it is completed or cancelled. Zero means a
-	// refusal.
+	// Each row has the state of an order at that moment, and the state of the order after a client completes or cancels it.
+	// Zero means that the change is refused.
 	table := map[moment]struct{ asOf, completed, cancelled petstore.OrderStatus }{
 		{petstore.Open, before}:      {petstore.Open, petstore.Completed, petstore.Cancelled},
 		{petstore.Open, at}:          {petstore.Expired, 0, 0},
@@ -155,7 +155,7 @@ func TestAHoldIsBounded(t *testing.T) {
 	}
 }
 
-// The test closes orders at random times and in any sequence.
+// The test closes orders at random times and in a random sequence.
 func TestAnOrderChangesItsStateAtMostOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hold := time.Duration(rapid.Int64Range(60, 2592000).Draw(t, "hold")) * time.Second

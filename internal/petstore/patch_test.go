@@ -22,7 +22,7 @@ func TestAPatchChangesOnlyTheFieldsItNames(t *testing.T) {
 		before    petstore.Pet
 		patch     petstore.PetPatch
 		holder    *petstore.Order
-		after     petstore.Pet // zero for a refusal
+		after     petstore.Pet // zero if the patch is refused
 	}{
 		{"an empty patch changes nothing", pet("Rex", 1, petstore.Available), petstore.PetPatch{}, nil, pet("Rex", 1, petstore.Available)},
 		{"a name", pet("Rex", 1, petstore.Available), patchOf(new("Max"), nil, nil), nil, pet("Max", 1, petstore.Available)},

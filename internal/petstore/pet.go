@@ -1,21 +1,23 @@
-// Package petstore is the domain: animals, categories, orders, API keys and plans, and the interfaces for storing them
-// and for counting requests. It imports only the standard library and knows nothing of HTTP, SQL or the command line.
+// Package petstore is the domain: animals, categories, orders, API keys and plans. It also has the interfaces for storing
+// them and for counting requests. It imports only the standard library and knows nothing about HTTP, SQL or the command
+// line.
 //
 // Each noun has a file with its fields and its rules, such as pet.go and order.go. The interfaces are [Storage] and
-// [Limiter]. Their comments say what they promise, and package conformance tests it. Every refusal is an [Error].
+// [Limiter]. Their comments say what an implementation promises, and package conformance tests these promises. Every refusal
+// is an [Error].
 package petstore
 
-// MaxID is the highest id of an animal or an order: 2^53 - 1, up to which JavaScript clients read numbers exactly. The
-// lowest is 1.
+// MaxID is the highest id that an animal or an order can have: 2^53 - 1. JavaScript clients read numbers up to MaxID
+// exactly. The lowest id is 1.
 const MaxID = 1<<53 - 1
 
-// MaxNameLength is the greatest length of an animal's name, in Unicode code points.
+// MaxNameLength is the greatest length of an animal's name in Unicode code points.
 const MaxNameLength = 1000
 
-// Status is the availability of an animal. The numbers are stored in databases, so they must never change.
+// Status is the availability of an animal. Databases store the number of a status, so the numbers must never change.
 type Status uint8
 
-// AnyStatus selects the animals of every status in a query. No animal has it.
+// AnyStatus selects the animals of every status in a query. No animal has this status.
 const AnyStatus Status = 0
 
 // The statuses of an animal.
@@ -25,7 +27,7 @@ const (
 	Sold      Status = 3
 )
 
-// Statuses lists every status in the order in which the API documents them.
+// Statuses lists every status, in the order in which the API documents them.
 var Statuses = []Status{Available, Pending, Sold}
 
 // ParseStatus reads a status as the API spells it.
@@ -61,7 +63,7 @@ type NewPet struct {
 	Status     Status
 }
 
-// Pet is an animal in the store. Its id is never used for another animal, even after it is deleted.
+// Pet is an animal in the store. Its id is never given to another animal, even after the animal is deleted.
 type Pet struct {
 	ID int64
 	NewPet
@@ -85,8 +87,8 @@ type PetPatch struct {
 	Status     *Status
 }
 
-// Patch returns the animal after the patch. It refuses to change the status of an animal that an open order, the
-// holder, holds.
+// Patch returns the animal after the patch. The open order that holds the animal is holder, or nil. Patch refuses to change
+// the status of an animal that an open order holds.
 func (p Pet) Patch(patch PetPatch, holder *Order) (Pet, error) {
 	if patch.Status != nil && *patch.Status != p.Status && holder != nil {
 		return Pet{}, PetReservedBy(*holder)
@@ -117,5 +119,5 @@ func NoSuchPet() *Error { return noSuchPet }
 
 var noSuchPet = &Error{Code: NotFound, Noun: PetNoun}
 
-// PetReservedBy returns the refusal to change the status of, or to delete, an animal that an open order holds.
+// PetReservedBy returns the refusal to delete an animal that an open order holds, or to change its status.
 func PetReservedBy(holder Order) *Error { return &Error{Code: PetReserved, Order: &holder} }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Plan is the subscription of a key's owner. It sets the limits.
+// Plan is the subscription of a key's owner. The plan determines the limits.
 type Plan string
 
 // The published plans.
@@ -16,23 +16,24 @@ const (
 	Enterprise Plan = "enterprise"
 )
 
-// Limits says how many requests may pass in a UTC minute and in a UTC day.
+// Limits says how many requests the service allows in a UTC minute and in a UTC day.
 type Limits struct {
 	PerMinute int64
 	PerDay    int64
 }
 
-// OfAddress reports whether these are the limits of a client address, which has no daily limit and is never banned.
+// OfAddress reports whether these are the limits for a client address. A client address has no daily limit and is never
+// banned.
 func (l Limits) OfAddress() bool { return l.PerDay == 0 }
 
-// MaxLimit is the highest limit of an Enterprise key: 2^53 - 1. Up to this number, counts are exact in every backend
-// and client.
+// MaxLimit is the highest limit that an Enterprise key can have: 2^53 - 1. Every backend and every client counts exactly up
+// to this number.
 const MaxLimit = 1<<53 - 1
 
-// FirstKeyLimits are the limits of the key that the first start of a server creates. They are too high to be reached.
+// FirstKeyLimits are the limits of the key that a server creates at its first start. They are too high to be reached.
 var FirstKeyLimits = Limits{PerMinute: 100_000_000, PerDay: 1_000_000_000_000}
 
-// AddressLimits are the limits of a client address, for requests without a valid key.
+// AddressLimits are the limits for requests without a valid key from one client address.
 var AddressLimits = Limits{PerMinute: 1000}
 
 var published = map[Plan]Limits{
@@ -41,7 +42,8 @@ var published = map[Plan]Limits{
 	Business: {PerMinute: 1_000, PerDay: 100_000},
 }
 
-// Limits returns the limits of the plan: its published limits, or for Enterprise the given ones.
+// Limits returns the limits of the plan. For Enterprise these are perMinute and perDay, for other plans the published
+// limits.
 func (p Plan) Limits(perMinute, perDay int64) (Limits, error) {
 	limits, ok := published[p]
 	switch {

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// The statement updates an existing record only to lock it, so that the second of two concurrent bans sees the first.
+	// The statement changes nothing in an existing record: it only locks the record. So the second of two concurrent bans
+	// sees the first.
 	lockBan = `
 		INSERT INTO bans (owner, started_at, ends_at, streak) VALUES ($1, 0, 0, 0)
 		ON CONFLICT (owner) DO UPDATE SET streak = bans.streak
@@ -19,7 +20,7 @@ const (
 	deleteBan = "DELETE FROM bans WHERE owner = $1"
 )
 
-// BanOwner locks the owner's record, or creates one, and writes the next ban into it.
+// BanOwner stores the owner's next ban. It locks the owner's record first, or creates the record.
 func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next petstore.Ban, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {
@@ -43,7 +44,7 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next p
 	return next, nil
 }
 
-// UnbanOwner removes the owner's record.
+// UnbanOwner deletes the owner's record of bans.
 func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
 	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkOwner(ctx, tx, owner); err != nil {

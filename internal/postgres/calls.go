@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// read does work that changes nothing. If the connection breaks, as idle connections do when the server restarts, read
-// does the work once more on a new connection. If the caller gives up, the work goes on, because stopping it would break
-// the connection.
+// The method read calls the function work, which changes nothing. A connection breaks, for example, if it was idle while
+// the server restarted. In that case read calls the function once more on a new connection. If the caller gives up, the
+// function continues, because stopping it would break the connection.
 func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
@@ -30,13 +30,13 @@ func (db *DB) read(ctx context.Context, work func(ctx context.Context) error) (e
 	return failure(err)
 }
 
-// detached returns the context for the next step of a call that has begun. Such a call goes on even if its caller seems to
+// detached returns the context for the next step of a call that has begun. The call continues even if its caller seems to
 // have given up: a client that closes only its side of the connection looks the same, and still waits for the answer.
 func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
-// write does work that is a transaction by itself, such as one statement. It takes a connection for that work. Like read,
-// it goes on if the caller gives up. Unlike read, it never does the work twice: even if the connection broke, the work may
-// have taken effect.
+// The method write calls the function work with a connection. The work must be a single transaction, such as one statement.
+// Like read, write continues if the caller gives up. Unlike read, write never calls the function twice: even if the
+// connection broke, the work may have taken effect.
 func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pgxpool.Conn) error) (err error) {
 	defer db.watch.Call(true, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
@@ -54,24 +54,25 @@ func (db *DB) write(ctx context.Context, work func(ctx context.Context, conn *pg
 	}))
 }
 
-// confirmDurable waits, as a commit does, until everything that the server shows is on its disk and on the standby that
-// commits wait for, if there is one. Every answer that a change was already made needs this: the call that made the change
-// may have been cut off while it waited, and then a failover would undo the change.
+// confirmDurable waits, as a commit does, until all visible changes are on the server's disk. If commits wait for a
+// standby, confirmDurable also waits until the changes are on the standby. The store must call confirmDurable before it
+// answers that a change was already made. The request that made the change may have been cut off while it waited, and a
+// failover would then undo the change.
 func (db *DB) confirmDurable(ctx context.Context) error {
 	return db.write(detached(ctx), func(ctx context.Context, conn *pgxpool.Conn) error {
-		_, err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'petstore', '')") // something to commit
+		_, err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'petstore', '')") // writes a message, so that there is something to commit
 		return err
 	})
 }
 
-// transaction is write for several statements. None of them takes effect before the commit.
+// transaction is like write, but for several statements. No statement takes effect before the commit.
 func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx pgx.Tx) error) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		tx, err := conn.Begin(ctx)
 		if err != nil {
 			return failure(err)
 		}
-		defer tx.Rollback(ctx) // does nothing after Commit; if it fails, the connection closes, which also undoes the work
+		defer tx.Rollback(ctx) // does nothing after Commit; if Rollback fails, the connection closes, which also undoes the work
 		if err := work(ctx, tx); err != nil {
 			return failure(err)
 		}
@@ -79,7 +80,8 @@ func (db *DB) transaction(ctx context.Context, work func(ctx context.Context, tx
 	})
 }
 
-// try does work. If its error shows that the server is gone, hangs or is no longer the primary, try resets all connections.
+// The method try calls the function work. If the function's error shows that the server is gone, hangs or is no longer the
+// primary, try resets all connections.
 func (db *DB) try(ctx context.Context, work func(ctx context.Context) error) error {
 	err := work(ctx)
 	if connectionLost(err) || pgconn.Timeout(err) || sqlState(err) == readOnlyTransaction {

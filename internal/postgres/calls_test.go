@@ -43,10 +43,10 @@ func TestTheDatabasesIsolationDoesNotMatter(t *testing.T) {
 	}
 }
 
-// leavingCaller is the context of a caller that gives up as soon as its call has begun. A client that closes its side of
-// the connection after its request looks like this, and still waits for the answer.
+// leavingCaller is the context of a caller that gives up as soon as its call has begun. To the server, a client that has
+// closed only its side of the connection looks the same, and still waits for the answer.
 type leavingCaller struct {
-	context.Context              // has ended
+	context.Context              // a context that has ended
 	calls           atomic.Int64 // how often Err was called
 }
 
@@ -68,7 +68,7 @@ func TestACallThatHasBegunFinishesAlthoughItsCallerGivesUp(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		do   func(ctx context.Context) error
-		want petstore.Code // of the refusal; empty if there is none
+		want petstore.Code // the code of the refusal, or empty if the call succeeds
 	}{
 		{"an order of a held animal", func(ctx context.Context) error { _, _, err := db.PlaceOrder(ctx, order, nil); return err }, petstore.PetUnavailable},
 		{"an update of a held animal", func(ctx context.Context) error {

@@ -21,8 +21,8 @@ const (
 	insertCounter        = `
 		INSERT INTO category_counter (next) SELECT greatest(max(category_id), 0) + 1 FROM pets WHERE category_id < $1
 		ON CONFLICT DO NOTHING`
-	// The query numbers the categories from the counter on, without gaps. The first category whose id is higher than its
-	// number leaves that number free.
+	// The query numbers the categories without gaps, starting at the counter's value. The first category whose id is higher
+	// than its number shows that the number is free.
 	takeNumber = `
 		UPDATE category_counter SET next = 1 + coalesce(
 			(SELECT next + n FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM categories WHERE id >= next) AS named
@@ -30,7 +30,8 @@ const (
 			(SELECT next + count(*) FROM categories WHERE id >= next))
 		RETURNING next - 1`
 
-	// There are few names, and they rarely change. So a writer of names locks out all other writers before it reads.
+	// There are few categories, and they rarely change. So a transaction that writes a category locks out all other writers
+	// before it reads.
 	lockCategories = "LOCK TABLE categories IN SHARE ROW EXCLUSIVE MODE"
 )
 
@@ -59,10 +60,10 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 	return category, err
 }
 
-// errNoCounter means that no category was ever created, so there is no counter to take a number from.
+// errNoCounter means that no category was ever created, so there is no counter yet.
 var errNoCounter = petstore.NotDone(errors.New("there is no counter of categories"))
 
-// CreateCategory names the next free number. If the name is refused, the counter is not created.
+// CreateCategory stores a category with the next free number as its id. If the name is refused, the counter is not created.
 func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
 	created, replayed, err := db.createCategory(ctx, name, idempotency)
 	if !errors.Is(err, errNoCounter) {
@@ -96,8 +97,8 @@ func (db *DB) createCategory(ctx context.Context, name string, idempotency *pets
 	})
 }
 
-// createCounter creates the counter of categories. It reads every animal, which may take longer than any other call, so
-// only ctx bounds it. All callers that need the counter share one call, which goes on even if they give up.
+// createCounter creates the counter of categories. It reads every animal, which may take longer than any other call. So
+// only ctx limits its time. All callers that need the counter share one call, which continues even if they give up.
 func (db *DB) createCounter(ctx context.Context) error {
 	var exists bool
 	err := db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, hasCounter).Scan(&exists) })
@@ -113,7 +114,7 @@ func (db *DB) createCounter(ctx context.Context) error {
 	})
 }
 
-// NameCategory names a number.
+// NameCategory creates or renames the category with the given id.
 func (db *DB) NameCategory(ctx context.Context, category petstore.Category, idempotency *petstore.Idempotency) (isNew, replayed bool, err error) {
 	return doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (isNew bool, err error) {
 		other, err := lockCategoryName(ctx, tx, category.Name)
@@ -132,7 +133,7 @@ func (db *DB) NameCategory(ctx context.Context, category petstore.Category, idem
 	})
 }
 
-// DeleteCategory removes the name of a number.
+// DeleteCategory deletes a category.
 func (db *DB) DeleteCategory(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
 	_, replayed, err = doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (nothing struct{}, err error) {
 		deleted, err := tx.Exec(ctx, deleteCategory, id)
@@ -147,7 +148,8 @@ func (db *DB) DeleteCategory(ctx context.Context, id int64, idempotency *petstor
 	return replayed, err
 }
 
-// lockCategoryName locks out other writers of names and returns the category with this name, or nil if there is none.
+// lockCategoryName locks out other writers of categories. It returns the category with the given name, or nil if there is
+// none.
 func lockCategoryName(ctx context.Context, tx pgx.Tx, name string) (*petstore.Category, error) {
 	if _, err := tx.Exec(ctx, lockCategories); err != nil {
 		return nil, err

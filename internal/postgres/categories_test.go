@@ -22,7 +22,7 @@ func TestANewCategorySkipsAnyNumberOfNames(t *testing.T) {
 	}
 }
 
-// In TestTheFirstCategoriesShareOneConnection, another replica creates the counter and is slow to commit.
+// Another replica is creating the counter, and is slow to commit.
 func TestTheFirstCategoriesShareOneConnection(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)

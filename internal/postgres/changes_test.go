@@ -63,7 +63,7 @@ func TestChangesThatArriveTogetherShareATransaction(t *testing.T) {
 	}
 }
 
-// In TestAFaultyChangeFailsNoOther, somebody has tampered with an animal: it is available although an order holds it.
+// Somebody has tampered with an animal: the animal is available although an order holds it.
 func TestAFaultyChangeFailsNoOther(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)

@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The copies go from SQLite to PostgreSQL and back, and from one PostgreSQL database to another.
+// The test copies from SQLite to PostgreSQL and back, and from one PostgreSQL database to another.
 func TestCopyConforms(t *testing.T) {
 	emptied := func(url string) func(t *testing.T) petstore.Database {
 		return func(t *testing.T) petstore.Database { return openEmptied(t, url) }

@@ -16,18 +16,19 @@ import (
 
 var rex = petstore.NewPet{Name: "Rex", CategoryID: 7, Status: petstore.Available}
 
-// longTimeout is for every test that is not about timeouts. However busy the machine is, no call takes that long.
+// longTimeout is the timeout in every test that is not about timeouts. Even on a busy machine, no call takes that long.
 const longTimeout = time.Minute
 
 func open(t testing.TB, url string) *DB { return openConfig(t, Config{URL: url, Create: true}) }
 
-// openAsShipped opens a database with the product's timeouts, for tests of outages. On a busy machine, it may refuse a call
-// that should succeed.
+// openAsShipped opens a database with the product's timeouts, for tests of outages. On a busy machine, the database may
+// refuse a call that should succeed.
 func openAsShipped(t testing.TB, url string) *DB {
 	return openConfig(t, Config{URL: url, Create: true, timeout: callTimeout})
 }
 
-// openConfig opens a production database, which is closed at the end of the test. Without cfg.timeout, it uses longTimeout.
+// openConfig opens a database of the production environment, and closes the database at the end of the test. Without
+// cfg.timeout, openConfig uses longTimeout.
 func openConfig(t testing.TB, cfg Config) *DB {
 	t.Helper()
 	cfg.Environment, cfg.timeout = petstore.Production, cmp.Or(cfg.timeout, longTimeout)
@@ -52,7 +53,7 @@ func mustCreate(t *testing.T, db *DB) petstore.Pet {
 	return pet
 }
 
-// execute executes a statement that the package itself never executes, on a connection of its own.
+// execute opens a new connection and executes a statement that the package itself never executes.
 func execute(t testing.TB, url, sql string) {
 	t.Helper()
 	ctx := context.Background()
@@ -62,8 +63,8 @@ func execute(t testing.TB, url, sql string) {
 	noError(t, errorOf(conn.Exec(ctx, sql)))
 }
 
-// holdLocks begins a transaction that takes the locks of sql, on a connection of its own. The transaction ends with the
-// test, unless the caller ends it on the returned connection.
+// holdLocks opens a new connection and begins a transaction on it. The statement in sql takes locks. The transaction ends
+// with the test, unless the caller ends it on the returned connection.
 func holdLocks(t testing.TB, url, sql string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -75,11 +76,12 @@ func holdLocks(t testing.TB, url, sql string) *pgx.Conn {
 	return conn
 }
 
-// prepared has the URLs of databases in which openEmptied has created the tables.
+// The map prepared has the URLs of the databases in which openEmptied has created the tables.
 var prepared sync.Map
 
-// openEmptied opens a database as if it were new. It creates the tables only once, because that takes longer than most
-// tests. For this it saves the settings of the new database in another schema, and restores them each time.
+// openEmptied opens a database as if the database were new. Creating the tables takes longer than most tests, so
+// openEmptied creates them only once. It saves the initial settings in another schema, and restores them in each later
+// call.
 func openEmptied(t testing.TB, url string) *DB {
 	t.Helper()
 	if _, again := prepared.LoadOrStore(url, true); again {
@@ -91,7 +93,7 @@ func openEmptied(t testing.TB, url string) *DB {
 	return db
 }
 
-// deleteEverything empties all tables. It disables the triggers that count the animals.
+// deleteEverything empties all tables, and restores the initial settings. It disables the triggers that count the animals.
 const deleteEverything = `DO $$
 	DECLARE
 		name text;

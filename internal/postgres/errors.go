@@ -37,11 +37,11 @@ func sqlState(err error) string {
 	return ""
 }
 
-// programFaults are the classes of SQLSTATEs that only a fault in this program causes: features that are not supported,
-// wrong data, violated constraints, wrong SQL, exceeded limits.
+// programFaults are the classes of SQLSTATEs that only a bug in this program causes: unsupported features, invalid data,
+// violated constraints, invalid SQL, exceeded limits.
 var programFaults = []string{"0A", "22", "23", "42", "54"}
 
-// failure turns an error of the driver into one that callers of a Storage know: NotDone, unless this program is at fault.
+// failure translates an error from the driver for the callers of a Storage: to NotDone, unless this program is at fault.
 func failure(err error) error {
 	if _, refused := errors.AsType[*petstore.Error](err); refused || err == nil {
 		return err
@@ -52,8 +52,8 @@ func failure(err error) error {
 	return petstore.NotDone(err)
 }
 
-// writeFailure is failure for a write that may have reached the server. The error is NotDone only if the server says that
-// it has rolled the write back, or if nothing was sent. Otherwise it is MaybeDone.
+// writeFailure is like failure, but for a write that may have reached the server. The error is NotDone only if the server
+// says that it has rolled the write back, or if nothing was sent. Otherwise the error is MaybeDone.
 func writeFailure(err error) error {
 	_, refused := errors.AsType[*petstore.Error](err)
 	switch {
@@ -65,22 +65,22 @@ func writeFailure(err error) error {
 	return petstore.MaybeDone(err)
 }
 
-// neverSent reports whether nothing reached the server. The driver also claims this for a closed connection, but such a
+// neverSent reports whether nothing reached the server. The driver claims the same for a closed connection, but that
 // connection may have broken after a COMMIT was sent.
 func neverSent(err error) bool {
 	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }
 
 // rolledBack reports whether the server says that it has rolled back the transaction. The server never answers ERROR or
-// FATAL to a transaction that it has committed; if its wait for a standby is cut off, it answers with neither. A PANIC may
-// come in the middle of a commit, and class 08 means that a pooler has lost the server.
+// FATAL to a transaction that it has committed, not even if its wait for a standby is cut off. A PANIC may come in the
+// middle of a commit. Class 08 means that a pooler has lost the server.
 func rolledBack(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.SeverityUnlocalized != "PANIC" && !strings.HasPrefix(pg.Code, "08")
 }
 
-// connectionLost reports whether a connection broke while it was used. This happens on the first use of an idle connection
-// whose server has gone.
+// connectionLost reports whether a connection broke while it was in use. A connection breaks, for example, when it is used
+// for the first time after the server has gone.
 func connectionLost(err error) bool {
 	var unconnected *pgconn.ConnectError
 	if errors.As(err, &unconnected) {
@@ -116,8 +116,8 @@ func refusal(config *pgx.ConnConfig, err error) error {
 	return fmt.Errorf("%s cannot be used (%w)", name, err)
 }
 
-// connectRefusal explains why no connection can be made. If a server answered, its reason comes before what failed at other
-// hosts or without TLS.
+// connectRefusal explains why petstore cannot connect. If a server answered, the server's reason comes before the failures
+// at other hosts or without TLS.
 func connectRefusal(name string, config *pgx.ConnConfig, err error) error {
 	switch sqlState(err) {
 	case invalidPassword:
@@ -141,7 +141,7 @@ func hosts(config *pgx.ConnConfig) []string {
 	return slices.Compact(all) // the driver lists a host twice if TLS is optional
 }
 
-// oneLine joins the lines of an error, which has one for each host.
+// oneLine joins the lines of an error. Such an error has one line for each host.
 func oneLine(err error) string {
 	return strings.Join(slices.Compact(strings.Split(err.Error(), "\n")), "; ")
 }

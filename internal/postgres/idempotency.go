@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// The statement also writes to a record that is still valid, without changing it. So concurrent duplicates wait for the
-	// first one, and no replay is acknowledged before the original is durable, even on a synchronous standby. The answer of
-	// a new record is empty until it is known.
+	// The statement also writes to a record that is still valid, without changing the record. So concurrent duplicates wait
+	// for the first request. No replay is acknowledged before the original is durable, even on a synchronous standby. The
+	// answer in a new record is empty until the request is done.
 	claimIdempotency = `
 		INSERT INTO idempotency AS held (owner, key, fingerprint, answer, created_at) VALUES ($1, $2, $3, '', coalesce($4, ` + nowMillis + `))
 		ON CONFLICT (owner, key) DO UPDATE SET
@@ -26,7 +26,7 @@ const (
 
 	rememberIdempotency = "UPDATE idempotency SET answer = $3 WHERE owner = $1 AND key = $2"
 
-	// Each transaction deletes a few records and skips those that another replica is deleting.
+	// Each statement deletes a limited number of records, and skips the records that another replica is deleting.
 	purgeIdempotency = `
 		DELETE FROM idempotency WHERE (owner, key) IN (
 			SELECT owner, key FROM idempotency WHERE created_at < coalesce($1, ` + nowMillis + ` - $3) LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -36,8 +36,9 @@ const (
 // purgeBatchSize is how many records one statement deletes. The statement must end before its timeout.
 const purgeBatchSize = 1000
 
-// doOnce calls work in a transaction of its own. If the idempotency was used before, doOnce returns what work returned
-// then. Such calls are not grouped: replicas with the same keys in opposite orders would deadlock.
+// doOnce calls the function work in a transaction of its own. If a request with the same idempotency key was done before,
+// doOnce returns the result of that request instead. Requests with idempotency keys are not grouped: two replicas that use
+// the same keys in opposite orders would deadlock.
 func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, work func(context.Context, pgx.Tx) (T, error)) (result T, replayed bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if idempotency != nil {
@@ -62,7 +63,8 @@ func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotenc
 	return result, replayed, nil
 }
 
-// recall creates the record of a request. If there is a valid record already, recall reads its answer and reports true.
+// recall creates the record of a request. If there is already a valid record, recall reads the answer from that record and
+// reports true.
 func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, result any) (found bool, err error) {
 	var fingerprint []byte
 	var answer string

@@ -14,7 +14,7 @@ import (
 const (
 	selectInventory = "SELECT status, sum(delta)::bigint FROM inventory GROUP BY status"
 
-	// The statement replaces deltas by their sums. It skips the deltas that another replica is folding.
+	// The statement replaces deltas with their sums. It skips the deltas that another replica is folding.
 	foldInventory = `
 		WITH folded AS (
 			DELETE FROM inventory WHERE ctid = ANY (ARRAY(SELECT ctid FROM inventory LIMIT $1 FOR UPDATE SKIP LOCKED))
@@ -28,13 +28,13 @@ const (
 )
 
 const (
-	// fewDeltas is the number of deltas up to which folding is not worth it.
+	// fewDeltas is a limit: folding so few deltas, or fewer, is not worth the cost.
 	fewDeltas = 100
 	// foldBatchSize is how many deltas one statement folds. The statement must end before its timeout.
 	foldBatchSize = 10_000
 )
 
-// Inventory shares one query among all callers that arrive at the same time.
+// Inventory runs one query for all callers that arrive at the same time.
 func (db *DB) Inventory(ctx context.Context) (petstore.Inventory, error) {
 	if err := ctx.Err(); err != nil {
 		return petstore.Inventory{}, failure(err)
@@ -43,7 +43,7 @@ func (db *DB) Inventory(ctx context.Context) (petstore.Inventory, error) {
 	return all, failure(err)
 }
 
-// sumInventory adds up the deltas that changes of animals have left. The sums are exact, because a statement sees the
+// sumInventory adds up the deltas that changes of animals have left. The sums are exact, because one statement sees the
 // database at one moment, and folding does not change the sums.
 func (db *DB) sumInventory(struct{}) (all petstore.Inventory, err error) {
 	err = db.read(context.Background(), func(ctx context.Context) error {
@@ -60,8 +60,8 @@ func (db *DB) sumInventory(struct{}) (all petstore.Inventory, err error) {
 	return all, err
 }
 
-// foldInventory replaces deltas by their sums, so that an inventory costs the same however many animals there are. It
-// leaves new deltas, and those that another replica is folding, for the next time.
+// foldInventory replaces deltas with their sums, so that the cost of an inventory does not depend on the number of animals.
+// New deltas, and deltas that another replica is folding, stay for the next call.
 func (db *DB) foldInventory(ctx context.Context) error {
 	for folded := foldBatchSize; folded == foldBatchSize; {
 		var deltas int

@@ -19,7 +19,7 @@ func TestExpireOrdersEndsWhileAnotherReplicaFoldsTheInventory(t *testing.T) {
 	if _, err := other.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT FROM inventory FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
-	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID}, nil) // a hold of zero: the order is overdue at once
+	order, _, err := db.PlaceOrder(t.Context(), petstore.NewOrder{PetID: mustCreate(t, db).ID}, nil) // a zero hold: the order is overdue immediately
 	noError(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()

@@ -17,7 +17,7 @@ FROM keys LEFT JOIN bans USING (owner)`
 
 func scanKey(row pgx.CollectableRow) (petstore.Key, error) { return scanKeyAnd(row) }
 
-// scanKeyAnd scans a key, and the columns after it into the values of more.
+// scanKeyAnd scans a key. It scans the columns after the key into the variables that the argument more points to.
 func scanKeyAnd(row pgx.CollectableRow, more ...any) (petstore.Key, error) {
 	var key petstore.Key
 	var created, lifetime int64
@@ -31,7 +31,8 @@ func scanKeyAnd(row pgx.CollectableRow, more ...any) (petstore.Key, error) {
 	return key, err
 }
 
-// toMillis and fromMillis convert a time to and from its stored form, in which NULL means never.
+// toMillis and fromMillis convert a time to and from milliseconds, the form in which times are stored. The zero time is
+// stored as NULL.
 func toMillis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -67,7 +68,8 @@ func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 	})
 }
 
-// CreateFirstKey stores the key only if there are no keys at all. It locks out all other writers of keys before it looks.
+// CreateFirstKey stores the key only if there are no keys at all. Before it looks for keys, it locks out all other writers
+// of keys.
 func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "LOCK TABLE keys IN SHARE ROW EXCLUSIVE MODE"); err != nil {
@@ -80,7 +82,7 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 	return made && err == nil, err
 }
 
-// EnsureKey stores the key, or makes the key with that hash usable again.
+// EnsureKey stores a new key. If a key with the same hash exists, EnsureKey makes that key usable again.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, insertKey+` ON CONFLICT (hash) DO UPDATE SET
@@ -90,7 +92,7 @@ func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.Sec
 	})
 }
 
-// FindKey returns the key with that hash, and the ban of its owner.
+// FindKey returns the key whose secret has the given hash, and the ban of the key's owner.
 func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petstore.Key, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		rows, _ := db.pool.Query(ctx, selectKeys+" WHERE hash = $1", hash[:])
@@ -114,8 +116,9 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 }
 
 // lockKey locks out other rotations and changes of the owner's keys until the transaction ends. So the second of two
-// concurrent changes sees the result of the first, including new keys. It locks only the owner's first key, whose id is the
-// owner's. Locks on all keys would miss keys that are created meanwhile, and two transactions could deadlock.
+// concurrent changes sees the result of the first, including new keys. lockKey locks only the owner's first key, whose id
+// is also the owner's id. Locks on all keys would miss keys that another transaction is creating, and two transactions
+// could deadlock.
 func lockKey(ctx context.Context, tx pgx.Tx, id string) (petstore.Key, error) {
 	if _, err := tx.Exec(ctx, "SELECT FROM keys WHERE id = (SELECT owner FROM keys WHERE id = $1) FOR UPDATE", id); err != nil {
 		return petstore.Key{}, err
@@ -196,7 +199,7 @@ func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
 	})
 }
 
-// RevokeKey makes a key unusable for good. A second call keeps the time of the first.
+// RevokeKey makes a key unusable for good. A second call does not change the time of the revocation.
 func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		tag, err := conn.Exec(ctx, "UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now.UnixMilli())

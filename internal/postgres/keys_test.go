@@ -8,8 +8,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// In TestConcurrentChangesOfAnOwnersKeysDoNotDeadlock, a key appears between two changes that wait. Only the second change
-// sees the key when it begins, and the key's id sorts first.
+// Two changes wait, and a key is created between them. Only the second change sees the new key when it begins, and the id
+// of the new key sorts first.
 func TestConcurrentChangesOfAnOwnersKeysDoNotDeadlock(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)

@@ -8,7 +8,7 @@ import (
 
 const countOpenOrders = "SELECT count(*) FROM orders WHERE status = 1"
 
-// Connections reports how the pool is used. Waits includes the calls that gave up waiting.
+// Connections reports how many connections of the pool are in use. Waits includes the calls that gave up waiting.
 func (db *DB) Connections() petstore.Connections {
 	stat := db.pool.Stat()
 	return petstore.Connections{

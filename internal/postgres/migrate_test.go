@@ -15,7 +15,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// knownSchema returns the schema that this program needs.
+// knownSchema returns the schema version that this program needs.
 func knownSchema(t testing.TB) int {
 	t.Helper()
 	files, err := fs.ReadDir(migrations, "migrations")
@@ -23,7 +23,8 @@ func knownSchema(t testing.TB) int {
 	return len(files)
 }
 
-// addMigration raises the schema that this program needs by one, until the end of the test.
+// addMigration adds a migration, so that this program needs a newer schema. The migration is removed at the end of the
+// test.
 func addMigration(t *testing.T) {
 	t.Helper()
 	files, err := fs.Glob(embedded, "migrations/*.sql")
@@ -140,7 +141,7 @@ func TestCheckRefusesAUserWithoutTheNeededRights(t *testing.T) {
 
 func TestCheckCoversEveryTableAndSequence(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
-	sequences := append([]string{"inventory_id_seq"}, sequences...) // only its table uses it, which takes no right
+	sequences := append([]string{"inventory_id_seq"}, sequences...) // only the sequence's own table uses it, so users need no right to it
 	for kind, listed := range map[string][]string{"r": tables, "S": sequences} {
 		var made []string
 		err := db.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relkind = $1::char AND relnamespace = 'public'::regnamespace", kind).Scan(&made)

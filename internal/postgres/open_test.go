@@ -39,7 +39,7 @@ func TestTenReplicasStartOnAnEmptyDatabaseAtOnce(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	cases := []struct {
 		name string
-		sql  string // executed before Open
+		sql  string // a script that runs before Open
 		env  petstore.Environment
 		want string
 	}{
@@ -131,7 +131,7 @@ func TestTheReasonOfAServerThatRefusesAConnectionComesFirst(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := strings.NewReplacer("NAME", u.Path[1:], "HOST", u.Host).Replace(c.want)
 			address := "postgres://" + c.user + "@" + u.Host + c.path // without sslmode, so the driver tries TLS first
-			for range 100 {                                           // the server may still be reading its rules
+			for range 100 {                                           // the server may not have read the new access rules yet
 				_, err := Open(t.Context(), Config{URL: address, Environment: petstore.Production, timeout: longTimeout})
 				if err != nil && strings.HasPrefix(err.Error(), want) {
 					return

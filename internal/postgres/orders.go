@@ -14,9 +14,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// A transaction that changes an order holds the lock on its animal. The clock of the database decides whether an order has
-// expired. A statement that begins after the lock was taken reads that clock, so the transaction sees everything that was
-// decided before. Within a statement the time stands still, so that an index can be searched for it.
+// A transaction that changes an order holds the lock on the order's animal. The database's clock decides whether an order
+// has expired. A statement that begins after the lock was taken reads that clock, so the transaction sees every earlier
+// decision. The time does not change during a statement, so PostgreSQL can use an index to find orders that have expired.
 //
 // An order is overdue if it has expired but is still stored as open.
 const (
@@ -32,12 +32,13 @@ const (
 	closeOrder   = "UPDATE orders SET status = $2, closed_at = $3 WHERE id = $1"
 	setStatus    = "UPDATE pets SET status = $2 WHERE id = $1"
 
-	// A replica skips an animal that another transaction has locked, because that transaction closes the overdue order itself.
+	// A replica skips an animal that another transaction has locked, because the other transaction closes the overdue order
+	// itself.
 	selectOverdue = `
 		SELECT orders.pet_id FROM orders JOIN pets ON pets.id = orders.pet_id
 		WHERE orders.status = 1 AND expires_at <= ` + nowMillis + `
 		ORDER BY expires_at LIMIT $1 FOR UPDATE OF pets SKIP LOCKED`
-	// ORDER BY makes the planner use the index on the end of open orders, because only that index is in this order.
+	// ORDER BY makes the planner use the index on the expiry times of open orders, because no other index has this order.
 	anyOverdue = "SELECT count(*) > 0 FROM (SELECT FROM orders WHERE status = 1 AND expires_at <= " + nowMillis + " ORDER BY expires_at LIMIT 1) AS due"
 
 	expireOrders = `
@@ -63,10 +64,11 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	return orders[0], nil
 }
 
-// readOrders returns orders as of the database's time. The last parameter of sql replaces that time, unless it is NULL.
+// readOrders returns orders in the state that they have at the database's time. If the last parameter of sql is not NULL,
+// it replaces the database's time.
 //
 // A transaction that read the clock earlier may still complete an overdue order. So readOrders stores overdue orders as
-// expired and reads again, as of the same time, before it shows them as expired.
+// expired, and reads again with the same time before it shows them as expired.
 func (db *DB) readOrders(ctx context.Context, sql string, args ...any) ([]petstore.Order, error) {
 	orders, overdue, at, err := db.queryOrders(ctx, sql, append(args, nil)...)
 	if err != nil || len(overdue) == 0 {
@@ -79,7 +81,8 @@ func (db *DB) readOrders(ctx context.Context, sql string, args ...any) ([]petsto
 	return orders, err
 }
 
-// queryOrders returns orders as of a time, that time, and the animals of the orders that are overdue.
+// queryOrders reads orders in the state that they have at one time. It returns the orders, that time, and the ids of the
+// animals whose orders are overdue.
 func (db *DB) queryOrders(ctx context.Context, sql string, args ...any) (orders []petstore.Order, overdue []int64, at int64, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
 		overdue = nil
@@ -124,8 +127,8 @@ func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore
 	return db.readOrders(ctx, sql, args...)
 }
 
-// ordersQuery returns the query for a page. It makes PostgreSQL walk an index from where the page begins. The arguments
-// lack the last one, which readOrders adds.
+// ordersQuery returns the query for a page of orders. The query makes PostgreSQL walk an index from the first order of the
+// page. The last argument is missing from args: readOrders adds it.
 func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	args = []any{cmp.Or(q.Before, math.MaxInt64), q.Limit}
 	where := " FROM orders WHERE id < $1"
@@ -141,7 +144,8 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 		if q.PetID != nil { // an animal has few orders, so any index will do
 			return fmt.Sprintf("%s AND status = %d%s%s", from, status, and, page)
 		}
-		// The status is compared as a row, as in selectPetsOfStatus, so that the planner uses the index on it.
+		// The query compares the status as part of a row, as selectPetsOfStatus does, so that the planner uses the index on
+		// the status.
 		return fmt.Sprintf("%s AND (status, id) < (%d, $1) AND status >= %[2]d%s ORDER BY status DESC, id DESC LIMIT $2", from, status, and)
 	}
 	switch q.Status {
@@ -149,15 +153,15 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 		return from + page, args
 	case petstore.Open: // the first read includes overdue orders, so that readOrders notices them
 		return stored(petstore.Open, fmt.Sprintf(" AND (%s IS NULL OR expires_at > %[1]s)", last)), args
-	case petstore.Expired: // few orders are overdue
-		overdue := from + " AND status = 1 AND expires_at <= " + now + " ORDER BY expires_at" // as in anyOverdue
+	case petstore.Expired: // at most a few orders are overdue, so the second part of the query is cheap
+		overdue := from + " AND status = 1 AND expires_at <= " + now + " ORDER BY expires_at" // the comment on anyOverdue says why there is an ORDER BY
 		return "SELECT * FROM ((" + stored(petstore.Expired, "") + ") UNION ALL (" + overdue + ")) AS expired" + page, args
 	}
 	return stored(q.Status, ""), args
 }
 
-// PlaceOrder holds an animal. An order with an idempotency, or for an animal that is locked or not available, gets a
-// transaction of its own.
+// PlaceOrder stores an order that holds an animal. The order gets a transaction of its own if it has an idempotency key, or
+// if its animal is locked or not available.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (placed petstore.Order, replayed bool, err error) {
 	done := false
 	if idempotency == nil {
@@ -193,12 +197,12 @@ func (db *DB) placeOrder(ctx context.Context, tx pgx.Tx, order petstore.NewOrder
 	return placed, err
 }
 
-// UpdateOrder changes an order under the lock on its animal.
+// UpdateOrder locks the order's animal and changes the order.
 func (db *DB) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPatch, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
 	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Patch(patch, now) })
 }
 
-// CloseOrder completes or cancels an order under the lock on its animal.
+// CloseOrder locks the order's animal, and completes or cancels the order.
 func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
 	if idempotency == nil {
 		closed, done, err := db.tryClose(ctx, id, to)
@@ -213,11 +217,11 @@ func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus,
 	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Close(to, now) })
 }
 
-// errOverdue means that an order must be stored as expired before anything else.
+// errOverdue means that the order must be stored as expired before anything else happens.
 var errOverdue = petstore.NotDone(errors.New("the order is overdue"))
 
-// changeOrder makes a change to an order. If the order is overdue, changeOrder first stores that it has expired, so that the
-// caller does not learn it before.
+// changeOrder applies change to an order. If the order is overdue, changeOrder first stores the order as expired. A caller
+// must not learn that an order has expired while the order is still stored as open.
 func (db *DB) changeOrder(ctx context.Context, id int64, idempotency *petstore.Idempotency, change func(petstore.Order, time.Time) (petstore.Order, error)) (petstore.Order, bool, error) {
 	for {
 		var before petstore.Order
@@ -254,8 +258,8 @@ func (db *DB) changeOrder(ctx context.Context, id int64, idempotency *petstore.I
 	}
 }
 
-// lockOrder returns an order and the time. If the order is open, it holds the lock on its animal; a closed order stays
-// closed.
+// lockOrder returns an order and the current time. If the order is open, lockOrder locks the order's animal. A closed order
+// needs no lock, because it stays closed.
 func lockOrder(ctx context.Context, tx pgx.Tx, id int64) (order petstore.Order, now time.Time, err error) {
 	order, now, err = getOrder(ctx, tx, id)
 	if err != nil || order.Status != petstore.Open {
@@ -267,7 +271,7 @@ func lockOrder(ctx context.Context, tx pgx.Tx, id int64) (order petstore.Order, 
 	return getOrder(ctx, tx, id)
 }
 
-// storeOrder stores an order that may have changed.
+// storeOrder stores an order if it has changed. The arguments before and after are the old and the new order.
 func storeOrder(ctx context.Context, tx pgx.Tx, before, after petstore.Order) (err error) {
 	switch {
 	case after.Status != before.Status:
@@ -278,8 +282,8 @@ func storeOrder(ctx context.Context, tx pgx.Tx, before, after petstore.Order) (e
 	return err
 }
 
-// lockPetWithHolder locks an animal. It returns the animal, the open order that holds it, or nil if none does, and the
-// time. If that order is overdue, lockPetWithHolder closes it first.
+// lockPetWithHolder locks an animal. It returns the animal, the open order that holds the animal, and the current time. The
+// order is nil if none holds the animal. If the order is overdue, lockPetWithHolder closes it first.
 func (db *DB) lockPetWithHolder(ctx context.Context, tx pgx.Tx, id int64) (pet petstore.Pet, holder *petstore.Order, now time.Time, err error) {
 	pet, err = scanPet(tx.QueryRow(ctx, lockOnePet, id))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -310,7 +314,7 @@ func (db *DB) lockPetWithHolder(ctx context.Context, tx pgx.Tx, id int64) (pet p
 	return pet, nil, now, nil
 }
 
-// storeClosedOrder stores a closed order and gives its animal the status that the order leaves.
+// storeClosedOrder stores a closed order and updates the status of the order's animal.
 func storeClosedOrder(ctx context.Context, tx pgx.Tx, order petstore.Order) error {
 	batch := &pgx.Batch{}
 	batch.Queue(closeOrder, order.ID, int16(order.Status), order.ClosedAt.UnixMilli())
@@ -325,7 +329,7 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 		if err != nil {
 			return expired, err
 		}
-		if some == 0 { // no order is overdue, or other replicas are closing those that are
+		if some == 0 { // no order is overdue, or other replicas are closing the overdue orders
 			return expired, db.foldInventory(ctx)
 		}
 		db.watch.Order(petstore.Expired, int(some))
@@ -333,8 +337,8 @@ func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	}
 }
 
-// expireOverdue closes at most expireBatchSize overdue orders. It first looks for one, so that it locks nothing if there is
-// none.
+// expireOverdue closes at most expireBatchSize overdue orders. It first looks for an overdue order, so that it locks
+// nothing if there is none.
 func (db *DB) expireOverdue(ctx context.Context) (n int64, err error) {
 	var overdue bool
 	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, anyOverdue).Scan(&overdue) })
@@ -354,8 +358,8 @@ func (db *DB) expireOverdue(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// expireBatch closes the overdue orders of these animals. It first waits for all running changes of the animals. Only one
-// call waits at a time, on one connection.
+// expireBatch closes the overdue orders of the given animals. It first waits until all running changes of these animals
+// have ended. Only one call waits at a time, on one connection.
 func (db *DB) expireBatch(lists [][]int64) ([]struct{}, error) {
 	pets, expired := slices.Concat(lists...), 0
 	err := db.transaction(context.Background(), func(ctx context.Context, tx pgx.Tx) error {

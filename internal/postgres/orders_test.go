@@ -10,8 +10,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// In TestEveryReadOfOrdersWalksAnIndex, most orders are completed, and the open ones have not expired. No read may step
-// over all of them.
+// Most orders are completed, and the open orders have not expired. No query may read all orders.
 func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
@@ -63,8 +62,8 @@ func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	}
 }
 
-// TestAnOrderShownAsExpiredStaysExpired reads an order after its end, while a transaction that read the clock a moment
-// earlier completes it.
+// The test reads an order after the order's end, while a transaction that read the clock a moment earlier completes the
+// order.
 func TestAnOrderShownAsExpiredStaysExpired(t *testing.T) {
 	for name, read := range map[string]func(*DB) (petstore.Order, error){
 		"alone": func(db *DB) (petstore.Order, error) { return db.GetOrder(t.Context(), 1) },
@@ -146,8 +145,7 @@ func placeOverdue(t *testing.T, db *DB, url string) petstore.Order {
 	return order
 }
 
-// In TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain, a transaction completes an order in time and commits a moment
-// later.
+// A transaction completes an order in time, and commits a moment later.
 func TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain(t *testing.T) {
 	t.Parallel()
 	url := testservice.Postgres(t)
@@ -177,8 +175,7 @@ func TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain(t *testing.T) {
 	}
 }
 
-// In TestAnOrderThatWasCancelledMeanwhileIsNotCompleted, a transaction cancels an order while another one waits to complete
-// it.
+// One transaction cancels an order while another transaction waits to complete it.
 func TestAnOrderThatWasCancelledMeanwhileIsNotCompleted(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)

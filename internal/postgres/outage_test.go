@@ -14,7 +14,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// calls has calls of each kind: grouped, shared, single, and in a transaction.
+// calls has a call of each kind: a grouped call, a shared call, a single statement, and a transaction.
 var calls = map[string]func(ctx context.Context, db *DB) error{
 	"list": func(ctx context.Context, db *DB) error {
 		return errorOf(db.ListPets(ctx, petstore.PetQuery{Limit: 20}))
@@ -33,10 +33,10 @@ var calls = map[string]func(ctx context.Context, db *DB) error{
 	"ban": func(ctx context.Context, db *DB) error { return errorOf(db.BanOwner(ctx, "key_a", time.Now())) },
 }
 
-// errorOf returns the error of a call whose value does not matter.
+// errorOf returns the error of a call and drops the result.
 func errorOf[T any](_ T, err error) error { return err }
 
-// writeError returns the error of a write whose result does not matter.
+// writeError returns the error of a write and drops the result.
 func writeError[T any](_ T, _ bool, err error) error { return err }
 
 func createNamed(ctx context.Context, db *DB, name string, once *petstore.Idempotency) error {
@@ -44,7 +44,7 @@ func createNamed(ctx context.Context, db *DB, name string, once *petstore.Idempo
 	return err
 }
 
-// openUsed opens a database and uses it, so that its pool has several connections.
+// openUsed opens a database and makes calls, so that the pool has several connections.
 func openUsed(t *testing.T, url string, timeout time.Duration) *DB {
 	t.Helper()
 	setup := open(t, url)
@@ -54,11 +54,11 @@ func openUsed(t *testing.T, url string, timeout time.Duration) *DB {
 	setup.Close()
 	db := openConfig(t, Config{URL: url, timeout: timeout})
 	awaitSuccess(t, db)
-	callAll(t, db, 10) // on a busy machine, the database may refuse some of them
+	callAll(t, db, 10) // on a busy machine, the database may refuse some of the calls
 	return db
 }
 
-// callAll makes each call several times, all at once, and returns their errors.
+// callAll makes each call several times, all calls at the same time, and returns their errors.
 func callAll(t *testing.T, db *DB, times int) map[string][]error {
 	var mu sync.Mutex
 	results := make(map[string][]error)
@@ -159,7 +159,7 @@ func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	acknowledged := make(chan petstore.Pet)
-	unavailable := make([][]string, 8) // by writer, the names of the animals that were refused as Unavailable
+	unavailable := make([][]string, 8) // the names of the animals that were refused as Unavailable, by writer
 	var writers sync.WaitGroup
 	for i := range unavailable {
 		writers.Go(func() { unavailable[i] = createUntil(ctx, t, db, i, acknowledged) })
@@ -203,8 +203,7 @@ func TestAStandbyTakesOverAndNothingAcknowledgedIsLost(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatAChangeWasMadeWaitsForTheStandby repeats changes whose first call was cut off while it waited for the
-// standby.
+// The first call of each change is cut off while it waits for the standby. The test then repeats the change.
 func TestAnAnswerThatAChangeWasMadeWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
 	primary := testservice.StartPostgres(t)
@@ -226,7 +225,7 @@ func TestAnAnswerThatAChangeWasMadeWaitsForTheStandby(t *testing.T) {
 		"DeletePet":      func(replica *DB) error { return errorOf(replica.DeletePet(ctx, unwanted.ID, nil)) },
 		"DeleteCategory": func(replica *DB) error { return errorOf(replica.DeleteCategory(ctx, category.ID, nil)) },
 	} {
-		replica := openAsShipped(t, primary.URL) // one replica each, so that no change waits for another
+		replica := openAsShipped(t, primary.URL) // each change has its own replica, so that no change waits for another
 		all.Go(func() {
 			for range 2 {
 				if err := change(replica); !petstore.IsCode(err, petstore.OutcomeUnknown) {
@@ -258,8 +257,9 @@ func TestCallsLeaveAPrimaryThatBecomesReadOnly(t *testing.T) {
 	awaitSuccess(t, db)
 }
 
-// createUntil creates animals with unique names until ctx ends. Every second create has an idempotency and is repeated
-// until it is acknowledged. Of the others, createUntil returns the names of those that were refused as Unavailable.
+// createUntil creates animals with unique names until ctx ends. Every second create has an idempotency key. createUntil
+// repeats these creates until the database acknowledges them. For creates without a key, createUntil returns the names of
+// the animals that were refused as Unavailable.
 func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowledged chan<- petstore.Pet) (unavailable []string) {
 	for n := 0; ctx.Err() == nil; n++ {
 		pet := petstore.NewPet{Name: fmt.Sprintf("Pet %d of %d", n, writer), Status: petstore.Available}
@@ -287,8 +287,8 @@ func createUntil(ctx context.Context, t *testing.T, db *DB, writer int, acknowle
 	return unavailable
 }
 
-// TestNoWorkBeginsWithoutTimeToFinish frees connections when the calls that wait for them have too little time left. Work
-// that is cut off breaks its connection, so under overload hardly any work would finish.
+// The test frees connections when the waiting calls have too little time left. A call that is cut off during its work
+// breaks its connection, so under overload hardly any work would finish.
 func TestNoWorkBeginsWithoutTimeToFinish(t *testing.T) {
 	db := openUsed(t, testservice.Postgres(t), longTimeout)
 	var held []*pgxpool.Conn
@@ -344,7 +344,7 @@ func TestCloseDoesNotWaitForAServerThatHangs(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second): // before the driver gives up
+	case <-time.After(10 * time.Second): // the driver would give up later
 		t.Error("after 10 s, Close still waits for the server")
 	}
 }

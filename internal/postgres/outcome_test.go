@@ -11,7 +11,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// uncertainWrites has writes of each kind. Their statements contain the name, and done reports whether they happened.
+// uncertainWrites has a write of each kind. The SQL of each write contains the argument name. The function done reports
+// whether the write has happened.
 var uncertainWrites = []struct {
 	name  string
 	write func(ctx context.Context, db *DB, name string) error
@@ -109,7 +110,7 @@ func TestACommitWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
 	}
 }
 
-// A write that the server refuses, or that never reaches it, has not happened.
+// A write has not happened if the server refuses it, or if it never reaches the server.
 func TestAWriteThatTheServerRefusesIsKnownNotToHaveHappened(t *testing.T) {
 	t.Parallel()
 	server := testservice.StartPostgres(t)

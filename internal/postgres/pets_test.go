@@ -16,7 +16,7 @@ import (
 func TestTheLongestNameFits(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	random := rand.New(rand.NewPCG(1, 2))
-	name := make([]rune, petstore.MaxNameLength) // random characters of four bytes each, so that compression does not help
+	name := make([]rune, petstore.MaxNameLength) // random characters of four bytes each, which do not compress well
 	for i := range name {
 		name[i] = 0x10000 + random.Int32N(0x10_0000)
 	}
@@ -58,8 +58,8 @@ func TestEachPageOfABatchIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestEveryReadWalksAnIndex checks the plans whatever the planner knows about the table. A walk along the wrong index would
-// read the whole table.
+// The test checks the query plans with and without statistics about the table. A walk along the wrong index would read the
+// whole table.
 func TestEveryReadWalksAnIndex(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
 	const oneInAThousandIsSold = `
@@ -92,8 +92,8 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 	}
 }
 
-// explain returns the plan of a statement that is prepared once for all arguments. Types and arguments, if any, are in
-// parentheses.
+// explain returns the plan for a prepared statement. The plan is the same for all arguments. The strings types and args are
+// lists in parentheses, or empty.
 func explain(t *testing.T, db *DB, types, sql, args string) string {
 	t.Helper()
 	var plan []string

@@ -13,13 +13,13 @@ import (
 	"petstore/internal/testservice"
 )
 
-// openReplicas opens one database three times.
+// openReplicas opens one database three times, as three replicas do.
 func openReplicas(t *testing.T, url string) [3]*DB {
 	t.Helper()
 	return [3]*DB{openEmptied(t, url), open(t, url), open(t, url)}
 }
 
-// replicas is a storage that spreads the calls of animals, categories and orders over three replicas.
+// replicas is a Storage that spreads the calls for animals, categories and orders over three replicas.
 type replicas struct {
 	*DB
 	all   [3]*DB

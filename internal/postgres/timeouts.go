@@ -9,19 +9,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// callTimeout bounds every call, including its wait for a connection. If the database hangs, requests are refused instead
-// of hanging too.
+// callTimeout limits the duration of every call, including the wait for a connection. If the database hangs, petstore
+// refuses requests and does not hang.
 const callTimeout = 3 * time.Second
 
-// timeouts bounds a call and its parts. All parts are derived from call, so that a test can lengthen them together.
+// timeouts has the time limits of a call and of its parts. The other limits are derived from call, so that a test can
+// lengthen all of them together.
 type timeouts struct {
 	call time.Duration
-	// statement bounds one statement on the server. It is shorter than call, so that the server's answer still arrives and
+	// statement limits one statement on the server. It is shorter than call, so that the server's answer still arrives and
 	// the connection can be used again.
 	statement time.Duration
-	// connect bounds the attempt to reach one host, so that there is time to try another.
+	// connect limits the attempt to reach one host, so that there is time to try another host.
 	connect time.Duration
-	// ping bounds the check of a connection that was idle, so that one call can discard several dead ones.
+	// ping limits the check of an idle connection, so that one call can discard several dead connections.
 	ping time.Duration
 	// work is how much time a call must have left when it gets a connection.
 	work time.Duration
@@ -34,8 +35,8 @@ func (cfg Config) timeouts() timeouts {
 
 var errNoTime = fmt.Errorf("no connection was free in time: %w", context.DeadlineExceeded)
 
-// leaveTime refuses a connection to a call that has too little time left for its work. A timeout in the middle of the work
-// breaks the connection, and under overload that would happen to nearly every call.
+// leaveTime keeps a call from getting a connection if the call has too little time left for its work. A timeout in the
+// middle of the work breaks the connection. Under overload, that would happen to nearly every call.
 func (t timeouts) leaveTime(ctx context.Context, _ *pgx.Conn) (valid bool, err error) {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < t.work {
 		return true, errNoTime

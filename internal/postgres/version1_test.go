@@ -14,7 +14,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// loadVersionOne fills a database with a store that the first version of the program wrote.
+// loadVersionOne fills a database with the data of a store that the first version of the program wrote.
 func loadVersionOne(t testing.TB, url string) {
 	t.Helper()
 	dump, err := os.ReadFile("testdata/version1.sql")
@@ -35,7 +35,7 @@ func TestAStoreOfTheFirstVersionIsMigrated(t *testing.T) {
 		func(t *testing.T) petstore.Database { return openEmptied(t, there) })
 }
 
-// In TestAMigrationMissesNothingThatIsWrittenMeanwhile, a server of the first version is in the middle of a create.
+// A server of the first version has begun to create an animal, and has not committed, when the migration begins.
 func TestAMigrationMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	const (
 		pet    = "INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 1)"
@@ -104,7 +104,7 @@ func checkConsistency(ctx context.Context, db *DB) error {
 	return err
 }
 
-// awaitLockWaits waits until n sessions wait for a lock in the database.
+// awaitLockWaits waits until n sessions of the database wait for a lock.
 func awaitLockWaits(t *testing.T, url string, n int) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)

@@ -18,17 +18,17 @@ import (
 	"petstore/internal/terminal"
 )
 
-// DefaultServer is where petstore serve listens by default.
+// DefaultServer is the address of a server that petstore serve starts with its default settings.
 const DefaultServer = "http://localhost:8080"
 
-// Flags choose the server that a command calls and the key that it sends. The key itself is not a flag, because other users
-// of the machine can see the flags of a process.
+// Flags choose the server that a command calls and the key that the command sends. No flag contains the key itself, because
+// other users of the machine can see the flags of a process.
 type Flags struct {
 	Server  string `placeholder:"URL" help:"The server to call with the key in $$PETSTORE_API_KEY. The default is the server of the profile; without a profile, http://localhost:8080."`
 	Profile string `placeholder:"NAME" help:"The profile of petstore login whose server and key to use. If $$PETSTORE_API_KEY is not set, the default is the profile named default."`
 }
 
-// With calls work with a client of the chosen server. It explains the error that work returns.
+// With calls the function work with a client for the chosen server. It explains the error that work returns.
 func (f *Flags) With(con *terminal.Console, work func(*client.Client) error, options ...client.Option) error {
 	store, err := f.Client(con, options...)
 	if err != nil {
@@ -37,7 +37,7 @@ func (f *Flags) With(con *terminal.Console, work func(*client.Client) error, opt
 	return Explain(work(store))
 }
 
-// Change is like With, but for work that changes something on the server. Its errors say whether the change was made.
+// Change is like With, but for work that changes something on the server. Its errors say whether the server made the change.
 func (f *Flags) Change(con *terminal.Console, work func(*client.Client) error) error {
 	store, err := f.Client(con)
 	if err != nil {
@@ -47,13 +47,13 @@ func (f *Flags) Change(con *terminal.Console, work func(*client.Client) error) e
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errors.New("stopped; the change may have been made, so check before you repeat the command")
-	case errors.As(err, new(*fs.PathError)): // standard output cannot be written
+	case errors.As(err, new(*fs.PathError)): // the command cannot write to standard output
 		return fmt.Errorf("the change was made, so do not repeat the command, but the result could not be shown: %w", err)
 	}
 	return err
 }
 
-// Client returns a client of the chosen server. It sends no request.
+// Client returns a client for the chosen server. It sends no request.
 func (f *Flags) Client(con *terminal.Console, options ...client.Option) (*client.Client, error) {
 	p, err := f.Target(con)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *Flags) Client(con *terminal.Console, options ...client.Option) (*client
 	return NewClient(con, p, options...)
 }
 
-// NewClient returns a client of the server of a profile.
+// NewClient returns a client that calls the server in a profile with the key in the profile.
 func NewClient(con *terminal.Console, p Profile, options ...client.Option) (*client.Client, error) {
 	all := []client.Option{
 		client.WithUserAgent("petstore-cli/" + con.Version),
@@ -78,7 +78,8 @@ func NewClient(con *terminal.Console, p Profile, options ...client.Option) (*cli
 	return store, nil
 }
 
-// waitNotice returns a function that says why the client waits. If several calls wait at the same time, it says so once.
+// waitNotice returns a function that says why the client waits. If several calls wait at the same time, the function says so
+// once.
 func waitNotice(con *terminal.Console) func(time.Duration, error) {
 	var mu sync.Mutex
 	var announcedUntil time.Time
@@ -98,7 +99,7 @@ func waitNotice(con *terminal.Console) func(time.Duration, error) {
 	}
 }
 
-// Target returns the server to call and its key. A key stored for one server is never sent to another.
+// Target returns the server to call and the key for it. The key for one server is never sent to another server.
 func (f *Flags) Target(con *terminal.Console) (Profile, error) {
 	server, err := ParseServer(f.Server)
 	if err != nil {
@@ -125,8 +126,8 @@ func (f *Flags) Target(con *terminal.Console) (Profile, error) {
 	return p, err
 }
 
-// ParseServer checks the address of a server and removes the API version from its end. Profiles store addresses in this
-// form, so that they can be compared.
+// ParseServer checks the address of a server and removes the API version at its end. Profiles store addresses in this form,
+// so that commands can compare them.
 func ParseServer(s string) (string, error) {
 	if s == "" {
 		return "", nil
@@ -139,7 +140,7 @@ func ParseServer(s string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil
 }
 
-// Explain turns an error of the client into a message for the terminal, with the text of the server escaped.
+// Explain turns an error of the client into a message for the terminal. It escapes the server's text.
 func Explain(err error) error {
 	var refused *client.Error
 	var noAnswer *url.Error

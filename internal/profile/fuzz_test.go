@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzProfile reads any bytes as a profile. A profile that is accepted does not change when it is written and read again.
+// FuzzProfile reads any bytes as a profile. An accepted profile must not change when it is written and read again.
 func FuzzProfile(f *testing.F) {
 	for _, seed := range []string{`{"server":"http://a","key":"b"}`, `{"Server":"a","KEY":"\u0000"}`, `{"server":1}`, `{"server":"a","key":"b"} x`, "", "null", `{"server":"\ud800","key":"b"}`} {
 		f.Add([]byte(seed))

@@ -1,5 +1,5 @@
-// Package profile finds the server that a command calls, and the API key for it, in the flags, the environment or the
-// profiles that petstore login stores.
+// Package profile finds the server that a command calls and the API key for that server. Both come from the flags, the
+// environment, or the profiles that petstore login stores.
 package profile
 
 import (
@@ -17,16 +17,16 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Default is the name of the profile that is used if none is given.
+// Default is the name of the profile that a command uses if the person names no other.
 const Default = "default"
 
-// Profile is a server and its key. The key is never sent to another server.
+// Profile is a server and the key for it. The key is never sent to another server.
 type Profile struct {
 	Server string `json:"server"`
 	Key    string `json:"key"`
 }
 
-// Environment returns the environment that the prefix of the key names, or "" for a key that an operator chose.
+// Environment returns the environment that the prefix of the key names. It returns "" for a key that an operator chose.
 func (p Profile) Environment() string {
 	switch {
 	case strings.HasPrefix(p.Key, "pets_test_"):
@@ -37,7 +37,7 @@ func (p Profile) Environment() string {
 	return ""
 }
 
-// Describe returns the address of the server for messages, followed by (staging) for a staging key.
+// Describe returns the address of the server for messages. For a staging key, it adds "(staging)".
 func (p Profile) Describe() string {
 	if p.Environment() == "staging" {
 		return p.Server + " (staging)"
@@ -45,10 +45,10 @@ func (p Profile) Describe() string {
 	return p.Server
 }
 
-// Folder is the path of a folder that holds profiles, one file each.
+// Folder is the path of a folder with profiles. Each profile is one file.
 type Folder string
 
-// UserFolder returns the folder that holds the profiles of the current user.
+// UserFolder returns the folder with the profiles of the current user.
 func UserFolder(con *terminal.Console) (Folder, error) {
 	base := con.Getenv("XDG_CONFIG_HOME")
 	var err error
@@ -65,7 +65,7 @@ func UserFolder(con *terminal.Console) (Folder, error) {
 	return Folder(filepath.Join(base, "petstore", "profiles")), nil
 }
 
-// Locate returns the name of the profile to use, which is Default if flag is empty, and the folder of profiles.
+// Locate returns the name of the profile to use and the folder of profiles. If flag is empty, the name is Default.
 func Locate(con *terminal.Console, flag string) (name string, profiles Folder, err error) {
 	name = cmp.Or(flag, Default)
 	if !profileName.MatchString(name) {
@@ -80,7 +80,7 @@ var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // File returns the path of a profile's file.
 func (d Folder) File(name string) string { return filepath.Join(string(d), name+".json") }
 
-// Read returns the profile of that name, or fs.ErrNotExist if there is none.
+// Read returns the profile with that name, or fs.ErrNotExist if there is none.
 func (d Folder) Read(name string) (p Profile, err error) {
 	text, err := os.ReadFile(d.File(name))
 	if err != nil {

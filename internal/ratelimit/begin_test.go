@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// early is a Fallback that takes requests with Begin where it can.
+// The type early is a Fallback whose Take uses Begin where possible.
 type early struct{ *Fallback }
 
 func (a early) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, error) {
@@ -71,7 +71,7 @@ func TestALongReadDoesNotShiftTheKnownClockOfRedis(t *testing.T) {
 	f.redis.Load().clock = f.now
 	take(t, f, owner)
 	wait := f.Begin(owner)
-	take(t, f, owner) // returns only after Redis has decided about the first
+	take(t, f, owner) // returns only after Redis has decided about the request that Begin sent
 	now = now.Add(5 * time.Second)
 	if d, err := wait(); err != nil || !d.Now.Equal(morning) {
 		t.Fatalf("Redis decided %+v, %v", d, err)
@@ -93,7 +93,7 @@ func TestTheTimeOfADecisionDoesNotIncludeTheRead(t *testing.T) {
 	take(t, f, owner)
 	begin := time.Now()
 	wait := f.Begin(owner)
-	take(t, f, owner) // returns only after Redis has decided about the first
+	take(t, f, owner) // returns only after Redis has decided about the request that Begin sent
 	longest := time.Since(begin)
 	time.Sleep(longest + time.Millisecond) // the caller's read takes longer than the decision
 	if _, err := wait(); err != nil || took > longest {

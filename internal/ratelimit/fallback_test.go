@@ -19,8 +19,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// openFallback makes a Fallback for one test. It waits for Redis as long as a busy machine may need. If Redis can be
-// reached, the clock stands still.
+// openFallback creates a Fallback for one test. Its timeouts are long enough for a busy machine. If there is a Redis, the
+// clock stands still.
 func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback, *record) {
 	t.Helper()
 	log := &record{}
@@ -469,7 +469,7 @@ func TestARedisThatNeverAnswersDelaysNobody(t *testing.T) {
 			}
 		})
 	}
-	all.Wait() // this would take minutes if each request waited for Redis
+	all.Wait() // if each request waited for Redis, Wait would take minutes
 	log.says(t, "level=WARN", "out of reach")
 }
 
@@ -636,7 +636,8 @@ func (r *record) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// says fails the test unless the log has one line for each pair of words, in this order, and each line contains its pair.
+// The method says fails the test unless the log has exactly one line for each pair of words, in this order. Each line must
+// contain both words of its pair.
 func (r *record) says(t *testing.T, words ...string) {
 	t.Helper()
 	lines := func() []string {

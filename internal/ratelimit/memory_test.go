@@ -117,7 +117,7 @@ func TestRetryAfterNeverExceedsTheCurrentWindows(t *testing.T) {
 		m := NewMemory(func() time.Time { return walk.now })
 		for range 200 {
 			ask := walk.next(rt)
-			longest := 2 * time.Minute // after the clock stepped back by up to a minute
+			longest := 2 * time.Minute // the longest wait if the clock stepped back by up to a minute
 			if ask.Limits.PerDay > 0 {
 				longest = 24*time.Hour + time.Minute
 			}

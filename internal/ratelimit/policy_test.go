@@ -139,7 +139,8 @@ func TestPolicyDecidesLikeAModelThatKeepsEveryRequest(t *testing.T) {
 	})
 }
 
-// walk is a random sequence of requests of one subject under a random clock, which steps back at most by back.
+// walk is a random sequence of requests from one subject, with a random clock. The clock steps back by at most the duration
+// in the field back.
 type walk struct {
 	now, latest time.Time
 	back        time.Duration
@@ -169,7 +170,7 @@ func (w *walk) step(by time.Duration) {
 	}
 }
 
-// next returns the next request. Sometimes it first moves the clock.
+// next returns the next request. Sometimes it moves the clock before that.
 func (w *walk) next(t *rapid.T) petstore.Ask {
 	ask := petstore.Ask{Subject: "subject", Limits: w.limits}
 	switch rapid.IntRange(0, 24).Draw(t, "kind") {

@@ -15,7 +15,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// withLongTimeouts adds to a Redis URL timeouts that suffice on a busy machine.
+// withLongTimeouts adds timeouts to a Redis URL that are long enough for a busy machine.
 func withLongTimeouts(url string) string {
 	separator := "?"
 	if strings.Contains(url, "?") {
@@ -213,7 +213,7 @@ func TestADecisionThatNobodyWaitsForTimesOut(t *testing.T) {
 		if err == nil {
 			t.Error("a paused Redis decided")
 		}
-	case <-time.After(20 * time.Second): // sooner than the connection gives up
+	case <-time.After(20 * time.Second): // less than the connection's own timeout
 		t.Error("the decision still runs after 20 s")
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// API is the command that sends one request as it was typed, and prints the answer.
+// API is the command that sends one request exactly as the person typed it, and prints the answer.
 type API struct {
 	profile.Flags
 	Method  string   `arg:"" help:"The method, such as GET or POST."`
@@ -36,7 +36,7 @@ func (API) Help() string {
 		"petstore api -i GET /inventory")
 }
 
-// Interrupted says what an interrupted request may have done.
+// Interrupted says what an interrupted request may have done on the server.
 func (c *API) Interrupted() string {
 	if c.reads() {
 		return ""
@@ -78,7 +78,7 @@ func (c *API) Run(ctx context.Context, con *terminal.Console) error {
 	return err
 }
 
-// request returns the request to the server of a profile. Whatever the path is, its host is that server.
+// request returns a request to the server in a profile. No path can make the request go to another server.
 func (c *API) request(ctx context.Context, p profile.Profile) (*http.Request, error) {
 	if strings.Contains(c.Path, "://") {
 		return nil, terminal.WrongUsage("<path> is an address; it must be a path such as /pets, and --server or --profile chooses the server")
@@ -117,10 +117,10 @@ func (c *API) body(ctx context.Context) ([]byte, error) {
 	return os.ReadFile(c.Input)
 }
 
-// headerTimeout is how long send waits for the beginning of an answer.
+// headerTimeout is how long send waits until an answer begins.
 const headerTimeout = 30 * time.Second
 
-// send sends a request. It follows no redirects, because the key must not be sent anywhere else.
+// send sends a request. It does not follow redirects, because it must not send the key to another server.
 func send(request *http.Request) (*http.Response, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = headerTimeout
@@ -131,11 +131,11 @@ func send(request *http.Request) (*http.Response, error) {
 	return sender.Do(request)
 }
 
-// print prints the answer. In a pipe, the body is printed byte by byte as it arrives.
+// print prints the answer. In a pipe, print writes the body unchanged, as it arrives.
 func (c *API) print(con *terminal.Console, answer *http.Response) error {
 	if c.Include {
 		var head bytes.Buffer
-		answer.Header.Write(&head) // a buffer never fails
+		answer.Header.Write(&head) // cannot fail, because a buffer accepts every write
 		text := answer.Proto + " " + answer.Status + "\n" + strings.ReplaceAll(head.String(), "\r\n", "\n") + "\n"
 		if _, err := io.WriteString(con.Stdout, terminal.EscapeJSON(text)); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (c *API) print(con *terminal.Console, answer *http.Response) error {
 	return err
 }
 
-// cutOff explains the error of reading an answer.
+// cutOff explains an error that occurred while reading an answer.
 func cutOff(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the answer was cut off: %w", err)

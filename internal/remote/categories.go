@@ -11,7 +11,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Categories are the commands for the categories of a server.
+// Categories are the commands for the categories on a server.
 type Categories struct {
 	List   categoriesList   `cmd:"" aliases:"ls" help:"List the named categories."`
 	Add    categoriesAdd    `cmd:"" aliases:"create" help:"Name a category whose number the server chooses, and show it."`
@@ -24,8 +24,8 @@ var categoryView = view[client.Category]{
 	row:    func(c client.Category) []string { return []string{number(c.ID), c.Name} },
 }
 
-// findCategory returns the number of the category that a person gives by number or by name. It ignores the case of the name
-// if only one category has that name in any case.
+// findCategory returns the id of the category that a person names by its id or by its name. It ignores the case of the name
+// if only one category matches.
 func findCategory(ctx context.Context, store *client.Client, text string) (int64, error) {
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return id, nil
@@ -47,8 +47,8 @@ func findCategory(ctx context.Context, store *client.Client, text string) (int64
 	return 0, fmt.Errorf("no category is named %q; petstore categories list shows all names, and any number can be used", text)
 }
 
-// categoryNames returns the names of the first hundred categories. If they cannot be read, it returns none, and the list of
-// animals is shown without them.
+// categoryNames returns the names of the first hundred categories. If it cannot read them, it returns no names, and the list
+// of animals appears without names.
 func categoryNames(ctx context.Context, store *client.Client) map[int64]string {
 	names := map[int64]string{}
 	page, _ := store.ListCategories(ctx, client.CategoryQuery{Limit: maxPage})

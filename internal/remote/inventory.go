@@ -14,7 +14,7 @@ type Inventory struct {
 	showFlags
 }
 
-// Run counts the animals by status.
+// Run prints how many animals have each status.
 func (c *Inventory) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(con, func(store *client.Client) error {
 		counts, err := store.GetInventory(ctx)

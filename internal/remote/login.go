@@ -27,7 +27,7 @@ func (Login) Help() string {
 		"petstore login < key.txt")
 }
 
-// Run asks for the key, tries it, and stores it.
+// Run asks for the key, tries the key on the server, and stores it.
 func (c *Login) Run(ctx context.Context, con *terminal.Console) error {
 	name, profiles, err := profile.Locate(con, c.Profile)
 	if err != nil {
@@ -87,14 +87,14 @@ type Profiles struct {
 	JSON bool `name:"json" help:"Print an array of objects."`
 }
 
-// listedProfile is a profile as petstore profiles shows it, without its key.
+// listedProfile is a profile in the output of petstore profiles, without the key.
 type listedProfile struct {
 	Name        string `json:"name"`
 	Server      string `json:"server"`
 	Environment string `json:"environment"`
 }
 
-// Run lists the profiles. It fails at the end if some of them cannot be read.
+// Run lists the profiles. If it could not read some profiles, Run fails at the end.
 func (c *Profiles) Run(con *terminal.Console) error {
 	profiles, err := profile.UserFolder(con)
 	if err != nil {

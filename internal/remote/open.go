@@ -15,7 +15,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Open is the command that opens the desk in a browser, signed in.
+// Open is the command that opens the desk in a browser and signs the person in.
 type Open struct{ profile.Flags }
 
 // Help explains how the browser gets the key, and shows examples.
@@ -50,7 +50,7 @@ func (c *Open) Run(ctx context.Context, con *terminal.Console) error {
 	return nil
 }
 
-// findBrowser returns the command that opens a file in a browser, or nil if there is none.
+// findBrowser returns the command that opens a file in a browser, or nil if the machine has no such command.
 func findBrowser(getenv func(string) string) []string {
 	browser := strings.Fields(getenv("BROWSER"))
 	switch {
@@ -70,12 +70,12 @@ func findBrowser(getenv func(string) string) []string {
 	return browser
 }
 
-// writeSignIn writes a page that leads on to the address, and returns the name of its file.
+// writeSignIn writes a web page that redirects to the address. It returns the name of the page's file.
 //
 // The address ends in #key= and the key. Browsers never send that part to a server, and the desk removes it from the address
-// at once. But the address must not be an argument of the browser, because all users of a machine can see the arguments of
-// a process. The argument is this file instead, which only its owner can read. It is in the home folder, under a name that
-// does not begin with a dot, because browsers that are installed as snaps can read no other files.
+// immediately. But the address must not be an argument of the browser, because all users of a machine can see the arguments
+// of a process. The argument is this file instead, which only its owner can read. The file is in the home folder, under a
+// name that does not begin with a dot, because browsers installed as snaps can read no other files.
 func writeSignIn(address string) (name string, err error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -96,10 +96,10 @@ func writeSignIn(address string) (name string, err error) {
 	return file.Name(), err
 }
 
-// startTimeout is how long a browser may take to read the file. Nothing tells when it has.
+// startTimeout is how long a browser may take to read the file. The browser does not report when it has read the file.
 const startTimeout = 10 * time.Second
 
-// browse starts a browser. It returns when the browser has had time to read its file, or when ctx ends; the browser keeps
+// browse starts a browser. It returns when the browser has had time to read the file, or when ctx ends. The browser keeps
 // running.
 func browse(ctx context.Context, command []string) error {
 	browser := exec.Command(command[0], command[1:]...)
@@ -110,7 +110,7 @@ func browse(ctx context.Context, command []string) error {
 	go func() { ended <- browser.Wait() }()
 	for timeout := time.After(startTimeout); ; {
 		select {
-		case err := <-ended: // many browsers end at once and leave the page to one that already runs
+		case err := <-ended: // many browsers exit immediately, because a running browser shows the page
 			if err != nil {
 				return err
 			}

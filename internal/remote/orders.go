@@ -13,7 +13,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Orders are the commands for the orders of a server.
+// Orders are the commands for the orders on a server.
 type Orders struct {
 	List     ordersList     `cmd:"" aliases:"ls" help:"List orders, newest first."`
 	Place    ordersPlace    `cmd:"" aliases:"create,add" help:"Place an order, which holds an available animal, and show the order."`
@@ -23,8 +23,8 @@ type Orders struct {
 	Cancel   ordersCancel   `cmd:"" help:"Cancel an open order, which makes its animal available again."`
 }
 
-// orderView returns how to show orders. On a terminal, the names of animals that are known follow their ids, and a single
-// column shows when an order was closed or expires, so that a row fits.
+// orderView returns how to show orders. On a terminal, the known name of an animal follows its id. A single column shows
+// when an order was closed or expires, so that a row fits on the terminal.
 func orderView(con *terminal.Console, names map[int64]string) view[client.Order] {
 	v := fullOrderView
 	if terminal.IsTerminal(con.Stdout) {
@@ -58,7 +58,7 @@ var fullOrderView = view[client.Order]{
 	},
 }
 
-// apiLayout is the layout of times in the API.
+// apiLayout is the layout of times in API answers.
 const apiLayout = "2006-01-02T15:04:05.000Z"
 
 // formatTime formats a time in UTC. It returns "" for the zero time.
@@ -132,8 +132,8 @@ func checkHold(hold *time.Duration) error {
 	return nil
 }
 
-// showOrder returns a function that prints the order, or returns the error, of a call to the API. On a terminal, it also
-// prints the name of the animal.
+// showOrder returns a function that takes the result of a call to the API. That function prints the order, or returns the
+// error. On a terminal, it also prints the name of the animal.
 func showOrder(ctx context.Context, con *terminal.Console, store *client.Client, f showFlags) func(client.Order, error) error {
 	return func(o client.Order, err error) error {
 		if err != nil {
@@ -147,12 +147,12 @@ func showOrder(ctx context.Context, con *terminal.Console, store *client.Client,
 	}
 }
 
-// nameConcurrency is how many animals are looked up at once.
+// nameConcurrency is how many animals addPetNames looks up at the same time.
 const nameConcurrency = 8
 
-// addPetNames looks up the names of the animals of orders, unless names already has them. The name of an animal that was
-// deleted, or cannot be read, is empty. Each lookup is a request, so no names are added if they would cost more than half of
-// the requests that the key has left.
+// addPetNames looks up the names of the animals in orders, unless the map names already has them. If an animal was deleted
+// or cannot be read, its name is empty. Each lookup is a request. If the lookups would take more than half of the requests
+// that the key has left, addPetNames adds no names.
 func addPetNames(ctx context.Context, store *client.Client, orders []client.Order, names map[int64]string) {
 	var unknown []int64
 	for _, o := range orders {
@@ -181,7 +181,7 @@ func addPetNames(ctx context.Context, store *client.Client, orders []client.Orde
 	lookups.Wait()
 }
 
-// orderFlags are the flags of a command for one order.
+// orderFlags are the flags for a command that works on one order.
 type orderFlags struct {
 	profile.Flags
 	showFlags

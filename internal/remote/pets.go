@@ -11,7 +11,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Pets are the commands for the animals of a server.
+// Pets are the commands for the animals on a server.
 type Pets struct {
 	List   petsList   `cmd:"" aliases:"ls" help:"List animals, newest first."`
 	Add    petsAdd    `cmd:"" aliases:"create" help:"Add an animal and show it."`
@@ -21,7 +21,7 @@ type Pets struct {
 	Photo  petsPhoto  `cmd:"" aliases:"photos" help:"Add, list and delete the photos of an animal, and choose its cover."`
 }
 
-// petView returns how to show animals, with the category names that are known.
+// petView returns how to show animals. It shows the names of categories as far as names has them.
 func petView(names map[int64]string) view[client.Pet] {
 	return view[client.Pet]{
 		titles: []string{"ID", "NAME", "CATEGORY", "STATUS"},
@@ -72,7 +72,7 @@ func (c *petsList) Run(ctx context.Context, con *terminal.Console) error {
 	})
 }
 
-// orZero returns the value of an optional flag, or the zero value if the flag was not given.
+// orZero returns the value of an optional flag, or the zero value if the flag is absent.
 func orZero[T any](flag *T) (value T) {
 	if flag != nil {
 		value = *flag

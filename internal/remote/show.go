@@ -41,7 +41,7 @@ func (v view[T]) json(item T, indent string) (string, error) {
 	return terminal.EscapeJSON(string(bytes.TrimSpace(b.Bytes()))), err
 }
 
-// showFlags choose how one item is shown.
+// showFlags choose how a command shows one item.
 type showFlags struct {
 	JSON bool `name:"json" help:"Print the JSON object of the API."`
 }
@@ -59,7 +59,7 @@ func show[T any](con *terminal.Console, f showFlags, v view[T], item T) error {
 	return err
 }
 
-// listFlags choose how many items are listed, and how.
+// listFlags choose how many items a command lists, and how.
 type listFlags struct {
 	Limit *count `placeholder:"N" xor:"limit" help:"How many to list at most. The default is 30 on a terminal, and all otherwise."`
 	All   bool   `xor:"limit" help:"List all, even on a terminal."`
@@ -67,11 +67,11 @@ type listFlags struct {
 }
 
 const (
-	terminalLimit = 30  // how many items are listed on a terminal without --limit and --all
-	maxPage       = 100 // the largest page of the API
+	terminalLimit = 30  // the number of items on a terminal without --limit and --all
+	maxPage       = 100 // the size of the largest page that the API returns
 )
 
-// count is the value of --limit, which is at least 1.
+// count is the value of --limit. It is at least 1.
 type count int64
 
 // UnmarshalText parses a count.
@@ -95,7 +95,7 @@ func (f listFlags) limit(con *terminal.Console) int64 {
 	return math.MaxInt64
 }
 
-// list prints items page by page, as the pages arrive.
+// list prints items page by page, as soon as each page arrives.
 func list[T any](con *terminal.Console, f listFlags, v view[T], getPage func(limit int, cursor string) (client.Page[T], error)) error {
 	table, array := con.Table(v.titles...), &jsonArray[T]{con.Stdout, v, 0}
 	limit, shown, cursor := f.limit(con), int64(0), ""
@@ -126,8 +126,8 @@ func list[T any](con *terminal.Console, f listFlags, v view[T], getPage func(lim
 	return nil
 }
 
-// jsonArray prints a JSON array piece by piece. If the listing fails halfway, the closing bracket is missing, so the
-// output is not valid JSON and no program takes it for the whole list.
+// jsonArray prints a JSON array piece by piece. If the listing fails halfway, jsonArray leaves out the closing bracket. The
+// output is then not valid JSON, so no program mistakes it for the whole list.
 type jsonArray[T any] struct {
 	out   io.Writer
 	view  view[T]

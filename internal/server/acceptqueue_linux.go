@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drainAcceptQueue makes the system drop new connections to a listener. It returns when all connections that were already
-// in the queue are accepted, or when ctx ends. A dropped client tries again a second later, and is refused once the
-// listener is closed.
+// drainAcceptQueue makes the system drop new connections to a listener. It returns when all connections in the accept queue
+// are accepted, or when ctx ends. A dropped client tries again a second later, and the system refuses it once the listener
+// is closed.
 func drainAcceptQueue(ctx context.Context, listener syscall.Conn) {
 	raw, err := listener.SyscallConn()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// watchedListener is a listener that calls closing when it is about to be closed.
+// watchedListener is a listener that calls the function closing just before it closes.
 type watchedListener struct {
 	*net.TCPListener
 	closing func()
@@ -60,7 +60,7 @@ func TestShutdownAnswersQueuedConnections(t *testing.T) {
 	t.Parallel()
 	slowly := func(w http.ResponseWriter, r *http.Request) {
 		readBody(w, r)
-		time.Sleep(20 * time.Millisecond) // so that the last client still waits for room when the queue is empty
+		time.Sleep(20 * time.Millisecond) // makes sure that the last client still waits for room when the queue is empty
 	}
 	s := &Server{Handler: http.HandlerFunc(slowly), MaxConns: 1}
 	address, stop := start(t, s)

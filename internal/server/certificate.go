@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Certificate holds a TLS certificate read from two files. It reads them again when they change.
+// Certificate holds a TLS certificate that was read from two files. It reads the files again when they change.
 type Certificate struct {
 	certFile, keyFile string
 
 	mu      sync.Mutex
 	loaded  *tls.Certificate
-	used    pair // the files that the certificate was loaded from
-	refused pair // the latest files that could not be used
+	used    pair // the content from which the certificate was loaded
+	refused pair // the latest content that could not be used
 	checked time.Time
 }
 
-// pair is the content of the two files. Comparing their times and sizes would not show every change: some tools that
-// replace files give all of them the same time.
+// pair is the content of the two files. Comparing the times and sizes of the files would miss some changes, because some
+// tools that replace files give all files the same time.
 type pair struct{ cert, key string }
 
 // certificateInterval is the shortest time between two checks of the files.
@@ -39,7 +39,8 @@ func NewCertificate(certFile, keyFile string) (*Certificate, error) {
 	return c, nil
 }
 
-// Expires returns when the certificate in use expires. It first checks whether the files have changed, and logs if so.
+// Expires returns the time when the certificate in use expires. It first checks whether the files have changed, and logs a
+// change.
 func (c *Certificate) Expires(log *slog.Logger) time.Time { return c.current(log).Leaf.NotAfter }
 
 // current returns the certificate in use. While the new files are incomplete or wrong, the old certificate stays in use.
@@ -55,7 +56,7 @@ func (c *Certificate) current(log *slog.Logger) *tls.Certificate {
 	return c.loaded
 }
 
-// renew loads the certificate from new files. If they cannot be used, it logs that once.
+// renew loads the certificate from the new content of the files. If it cannot use the content, renew logs the problem once.
 func (c *Certificate) renew(found pair, log *slog.Logger) {
 	switch err := c.load(found); {
 	case err == nil:

@@ -21,7 +21,7 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 	write := func(serial int64, until time.Time) {
 		t.Helper()
 		testservice.WriteCertificateUntil(t, certFile, keyFile, serial, until)
-		for _, file := range []string{certFile, keyFile} { // some tools give all files the same time
+		for _, file := range []string{certFile, keyFile} { // both files get the same time, as with some tools
 			noError(t, os.Chtimes(file, first, first))
 		}
 	}

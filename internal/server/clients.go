@@ -14,27 +14,29 @@ import (
 )
 
 const (
-	// quietTimeout is how long a connection may be quiet before it may be closed to make room for another.
+	// quietTimeout is how long a connection must be quiet before the server may close it to make room for another
+	// connection.
 	quietTimeout = time.Second
-	// drainingQuietTimeout is how long a connection may be quiet while the server shuts down. A client that uses its
-	// connection again before that gets its answer.
+	// drainingQuietTimeout is how long a connection must be quiet before the server closes it during a shutdown. A client
+	// that sends a request before then gets its answer.
 	drainingQuietTimeout = 500 * time.Millisecond
 )
 
-// clients is a listener that keeps track of its connections. It bounds their number: when all places are taken, it closes
-// a quiet connection to accept another. It never closes connections of trusted proxies, because many clients share them.
+// clients is a listener that keeps track of its connections and bounds their number. When all places are taken, it closes a
+// quiet connection to accept another. It never closes a connection from a trusted proxy, because many clients share that
+// connection.
 type clients struct {
 	net.Listener
 	maxOpen int
 	trusted []netip.Prefix
-	// refusal returns the answer that a peer gets instead of net/http's own refusal.
+	// refusal returns the answer that the client gets instead of net/http's own refusal.
 	refusal func(peer string, status int, message string) []byte
 
 	mu         sync.Mutex
 	conns      map[*clientConn]struct{}
-	connsOf    map[netip.Addr]int // the number of connections of each address
-	requests   int                // the number of HTTP/2 requests in handlers
-	requestsOf map[netip.Addr]int // the number of these requests of each address
+	connsOf    map[netip.Addr]int // the number of connections from each address
+	requests   int                // the number of HTTP/2 requests that handlers are working on
+	requestsOf map[netip.Addr]int // the number of those HTTP/2 requests from each address
 	freed      chan struct{}      // signals that a connection has closed
 	closed     chan struct{}
 	close      func() error // closes the listener; later calls do nothing
@@ -53,7 +55,7 @@ func newClients(inner net.Listener, maxOpen int, trusted []netip.Prefix, refusal
 	return l
 }
 
-// Accept waits for a client, and then for room for it.
+// Accept waits for a connection, and then until there is room for the connection.
 func (l *clients) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
@@ -78,12 +80,13 @@ func (l *clients) Accept() (net.Conn, error) {
 			return nil, net.ErrClosed
 		}
 	}
-	c.heard.Store(time.Now().UnixNano()) // it may have waited long for room
+	c.heard.Store(time.Now().UnixNano()) // the connection may have waited long for room
 	return c, nil
 }
 
-// stop stops accepting connections. It first waits, at most until ctx ends, until the connections in the accept queue are
-// accepted, because the system drops them when the listener closes. The last of them may still wait for room.
+// stop stops accepting connections. Before that, it waits until all connections in the accept queue are accepted, because
+// the system drops queued connections when the listener closes. The wait ends at the latest when ctx ends. The last accepted
+// connection may still wait for room when stop returns.
 func (l *clients) stop(ctx context.Context) {
 	if listener, ok := l.Listener.(syscall.Conn); ok {
 		drainAcceptQueue(ctx, listener)
@@ -91,7 +94,7 @@ func (l *clients) stop(ctx context.Context) {
 	l.Listener.Close()
 }
 
-// Close stops accepting connections. Accepted ones stay open. Later calls do nothing.
+// Close stops accepting connections. Accepted connections stay open. Later calls do nothing.
 func (l *clients) Close() error { return l.close() }
 
 func (l *clients) add(c *clientConn) bool {
@@ -122,8 +125,8 @@ func (l *clients) remove(c *clientConn) {
 	}
 }
 
-// quietest returns the connection to close when room is needed, or nil. Among the connections that have been quiet for
-// quietTimeout, it takes those of the address with the most connections, and of these the quietest one.
+// quietest returns the connection to close when room is needed, or nil if there is none. It considers only connections that
+// have been quiet for quietTimeout. Of these, it returns the quietest connection from the address with the most connections.
 func (l *clients) quietest(now time.Time) (found *clientConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,8 +143,8 @@ func (l *clients) quietest(now time.Time) (found *clientConn) {
 }
 
 // drain waits until every HTTP/1 connection is closed and every HTTP/2 connection has been quiet for drainingQuietTimeout,
-// or until ctx ends. HTTP/1 connections in use close after their answer. http.Server.Shutdown notifies the clients of
-// HTTP/2 connections before it closes them.
+// or until ctx ends. An HTTP/1 connection in use closes after its answer. The method http.Server.Shutdown notifies the
+// clients of HTTP/2 connections before it closes the connections.
 func (l *clients) drain(ctx context.Context, since time.Time) {
 	every := time.NewTicker(drainingQuietTimeout / 20)
 	defer every.Stop()
@@ -154,8 +157,8 @@ func (l *clients) drain(ctx context.Context, since time.Time) {
 	}
 }
 
-// closeQuiet closes the HTTP/1 connections that have been quiet for drainingQuietTimeout, counted from since at the
-// earliest. It returns how many connections have not been quiet for that long.
+// closeQuiet closes the HTTP/1 connections that have been quiet for drainingQuietTimeout. Quiet time before the time since
+// does not count. It returns the number of connections that have not been quiet for that long.
 func (l *clients) closeQuiet(since, now time.Time) (left int) {
 	l.mu.Lock()
 	var quiet []*clientConn
@@ -174,7 +177,7 @@ func (l *clients) closeQuiet(since, now time.Time) (left int) {
 	return left
 }
 
-// trackState records the state of a connection. It is the server's ConnState.
+// trackState records the state of a connection. The HTTP server calls it as its ConnState.
 func (l *clients) trackState(conn net.Conn, state http.ConnState) {
 	secure, isSecure := conn.(*tls.Conn)
 	if isSecure {
@@ -190,7 +193,7 @@ func (l *clients) trackState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// clientConn is one connection of a client.
+// clientConn is one connection from a client.
 type clientConn struct {
 	net.Conn
 	listener *clients
@@ -198,14 +201,14 @@ type clientConn struct {
 	trusted  bool
 	http2    atomic.Bool
 	state    atomic.Int32 // an http.ConnState
-	heard    atomic.Int64 // when the connection last received something or answered, in Unix nanoseconds
-	requests int          // the number of HTTP/2 requests in handlers; guarded by the listener's lock
-	// addedHeaders are headers of an answer that has not begun, see headerWriter; always nil with TLS.
+	heard    atomic.Int64 // the time when the connection last received or sent something, in Unix nanoseconds
+	requests int          // the number of HTTP/2 requests that handlers are working on; guarded by the listener's lock
+	// addedHeaders are the headers for an answer that has not begun; see headerWriter. With TLS, the field is always nil.
 	addedHeaders *[]byte
 }
 
-// quiet returns how long the connection has received nothing. It is 0 while a request is being answered. A request counts
-// only once its headers are complete.
+// quiet returns how long the connection has received nothing. It returns 0 while the server answers a request. A request
+// counts only when its headers are complete.
 func (c *clientConn) quiet(now time.Time) time.Duration {
 	if http.ConnState(c.state.Load()) == http.StateActive {
 		return 0
@@ -232,7 +235,7 @@ func (c *clientConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Close closes the connection. The server calls it, and the listener when it needs room.
+// Close closes the connection. The HTTP server calls Close, and so does the listener when it needs room.
 func (c *clientConn) Close() error {
 	err := c.Conn.Close()
 	c.listener.remove(c)

@@ -69,7 +69,7 @@ func TestTheQuietestConnectionOfTheAddressWithMostConnectionsIsClosedToMakeRoom(
 	}
 }
 
-// The listener may close a connection to make room, and then the server closes it too.
+// If the listener closes a connection to make room, the HTTP server closes the same connection later.
 func TestClosingAConnectionTwiceRemovesItOnce(t *testing.T) {
 	const peer = "192.0.2.1"
 	l := listenerWith(time.Now(), quietConn{peer: peer, closed: new(bool)}, quietConn{peer: peer, closed: new(bool)})
@@ -104,7 +104,7 @@ func TestShutdownClosesOnlyConnectionsThatHaveBeenQuiet(t *testing.T) {
 	}
 }
 
-// http.Server.Shutdown closes the listener again, and fails if that fails.
+// The method http.Server.Shutdown closes the listener a second time. It fails if the second Close fails.
 func TestAListenerMayBeClosedTwice(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	noError(t, err)
@@ -125,7 +125,8 @@ func TestMostConnsReservesFilesForEverythingElse(t *testing.T) {
 	}
 }
 
-// exhausted is a listener whose first Accept fails because the process has no files left. Then it is closed.
+// exhausted is a listener whose first Accept fails because the process has too many open files. Later calls fail because the
+// listener is closed.
 type exhausted struct {
 	net.Listener
 	accepts int

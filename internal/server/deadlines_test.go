@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// soon passes during a test; far does not.
+// The duration soon is short enough to pass during a test. The duration far never passes during a test.
 const (
 	soon = 20 * time.Millisecond
 	far  = time.Hour
 )
 
-// deadlinePair returns a connection whose timers run at most for horizon, and its other end.
+// deadlinePair returns both ends of a connection. The timers of the server's end run at most for horizon.
 func deadlinePair(t *testing.T, horizon time.Duration) (server, client net.Conn) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -79,7 +79,7 @@ func TestADeadlineExpires(t *testing.T) {
 	}
 }
 
-// When net/http writes an answer, it interrupts a read like this and later reads from the connection again.
+// When net/http writes an answer, it interrupts a read in this way and later reads from the connection again.
 func TestAPastDeadlineInterruptsAWaitingReadButNotTheNextOne(t *testing.T) {
 	server, client := deadlinePair(t, far)
 	server.SetReadDeadline(time.Now().Add(far))

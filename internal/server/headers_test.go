@@ -14,8 +14,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Each case requests its answer three times on one connection. The length of the path says how many headers are added, so
-// a header in the wrong answer would show. The last two requests are sent together.
+// Each case requests its answer three times on one connection. The length of the path determines how many headers the
+// handler adds, so the test would notice a header in the wrong answer. The test sends the last two requests together.
 func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line\r\n\r\n", 5000)
@@ -24,7 +24,7 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 		answer  http.HandlerFunc
 		status  int
 		body    string
-		headers http.Header // all headers but Date and the added ones
+		headers http.Header // all headers except Date and the added headers
 	}{
 		"nothing": {"GET", func(http.ResponseWriter, *http.Request) {}, 200, "", http.Header{"Content-Length": {"0"}}},
 		"a short body": {"GET", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "short") }, 200, "short",
@@ -91,7 +91,7 @@ func TestAddedHeadersAreSentOnceAndWithTheirAnswer(t *testing.T) {
 	}
 }
 
-// add adds a header as the API does.
+// add adds a header in the way the API does.
 func add(w http.ResponseWriter, name, value string) {
 	w.(interface{ AddHeader(name, value string) }).AddHeader(name, value)
 }
@@ -120,8 +120,8 @@ func TestAddedHeadersAreNotSentWithInterimAnswers(t *testing.T) {
 	}
 }
 
-// The connection closes after these answers. All its bytes must be the same with added headers as with those of net/http,
-// except for the place of the added header.
+// The server closes the connection after these answers. All bytes on the connection must be the same, whether a header is
+// added or set through net/http. Only the place of the header differs.
 func TestAddedHeadersMatchNetHTTPWhenTheConnectionEnds(t *testing.T) {
 	t.Parallel()
 	address, _ := start(t, &Server{

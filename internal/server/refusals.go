@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// If a request is not HTTP, net/http refuses it before any handler runs. It sends the refusal as plain text in a single
-// write. These are parts of such refusals; a test compares them with what net/http writes.
+// If the bytes from a client are not HTTP, net/http refuses them before any handler runs. It sends the refusal as plain text
+// in a single write. These constants are parts of such refusals. A test compares them with what net/http writes.
 const (
 	refusalHeaders   = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	refusalOverPlain = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 	refusalOfExpect  = "417 Expectation Failed\r\n"
 )
 
-// refusedByServer recognizes such a refusal among the writes of a connection, and returns the status and the message that
-// the client gets instead. For all other writes the status is 0. They cannot look like a refusal: answers of handlers have
-// other headers, bytes of TLS differ entirely, and a body has no CRLF, because JSON and the pages never contain one.
+// refusedByServer recognizes a refusal by net/http among the writes of a connection. It returns the status and the message
+// that the client gets instead. For all other writes the status is 0. No other write can look like a refusal: the answers of
+// handlers have other headers, TLS bytes differ entirely, and a body has no CRLF, because JSON and the web pages never
+// contain one.
 func refusedByServer(b []byte) (status int, message string) {
 	const code = len("HTTP/1.1 ")
 	if len(b) < code+3 || b[code] < '4' || !bytes.HasPrefix(b, []byte("HTTP/1.")) {

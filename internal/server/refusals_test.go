@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// If a new version of net/http words its refusals differently, this test fails and refusedByServer has to learn the words.
+// If a new version of net/http words its refusals differently, this test fails, and refusedByServer must be changed.
 func TestRequestsThatNetHTTPRefusesAreAnsweredByRefusal(t *testing.T) {
 	t.Parallel()
 	refusal := func(peer string, status int, message string) []byte {
@@ -35,7 +35,7 @@ func TestRequestsThatNetHTTPRefusesAreAnsweredByRefusal(t *testing.T) {
 	expect(secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusBadRequest)
 }
 
-// The answers are so long that net/http writes them in several pieces. Each piece begins at another place of the text.
+// The answers are so long that net/http writes them in several pieces. Each piece begins at another place in the text.
 func TestAnswersAreNeverMistakenForRefusals(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"HTTP/1.1 417", "HTTP/1.1 417 Expectation Failed", "HTTP/1.0 400 Bad Request", "HTTP/1.1 431 x" + strings.ReplaceAll(refusalHeaders, "\r\n", `\r\n`)} {

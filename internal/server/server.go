@@ -1,10 +1,10 @@
-// Package server serves HTTP to clients within bounds. It limits connections and HTTP/2 requests, closes quiet connections
-// when room is needed, makes deadlines and headers cheap, rewords net/http's own refusals as the API does, reloads the
-// certificate, and drains when it stops.
+// Package server serves HTTP to clients within bounds. It limits connections and HTTP/2 requests, and closes quiet
+// connections when it needs room. It makes deadlines and headers cheap. It rewords net/http's own refusals as the API does.
+// It reloads the certificate. When it stops, it first finishes the requests that it has accepted.
 //
-// [Server.Serve] puts the parts together. Each part has a file: clients.go is the listener that knows every connection,
+// [Server.Serve] puts the parts together. Each part has a file. The listener in clients.go knows every connection. The file
 // streams.go bounds the HTTP/2 requests, deadlines.go makes deadlines cheap, headers.go makes headers cheap, refusals.go
-// recognizes what net/http refuses, certificate.go reads the certificate, and acceptqueue_linux.go accepts queued
+// recognizes the refusals of net/http, certificate.go reads the certificate, and acceptqueue_linux.go accepts queued
 // connections before the listener closes.
 package server
 
@@ -23,43 +23,46 @@ import (
 	"time"
 )
 
-// Bounds for one client and for all clients together.
+// Bounds for one client, and for all clients together.
 const (
 	maxHeader     = 128 << 10
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 60 * time.Second
-	stallTimeout  = 10 * time.Second // how long sending the next byte of an HTTP/2 answer may take
+	stallTimeout  = 10 * time.Second // the longest time to send the next byte of an HTTP/2 answer
 	idleTimeout   = 2 * time.Minute
 	maxConns      = 16384
-	maxStreams    = 100 // on one connection
+	maxStreams    = 100 // the highest number of HTTP/2 requests on one connection
 	streamBuffer  = 64 << 10
-	connBuffer    = 128 << 10 // unread bytes of all streams of a connection
-	reservedFiles = 64        // open files for everything but clients' connections: storage, Redis, operators
+	connBuffer    = 128 << 10 // the highest number of unread bytes in all HTTP/2 requests on one connection
+	reservedFiles = 64        // the number of open files that are not for clients but for storage, Redis and operators
 )
 
-// MaxWorking is how many requests a handler should work on at once. Requests whose body is still arriving or whose answer
-// is being sent do not count. Only the handler can tell them apart, so the handler enforces this bound.
+// MaxWorking is how many requests a handler should work on at the same time. A request whose body is still arriving, or
+// whose answer is being sent, does not count. Only the handler can tell which requests count, so the handler enforces this
+// bound.
 const MaxWorking = 1024
 
-// MostConns returns how many connections a process that may open that many files should accept.
+// MostConns returns how many connections a process should accept if it may open that many files.
 func MostConns(files int) int { return max(1, min(maxConns, files-min(reservedFiles, files/2))) }
 
 // Server serves HTTP, or HTTPS with HTTP/2, to clients that may be slow, many or hostile. Certificate, TrustedProxies and
-// DrainDelay may be left out.
+// DrainDelay are optional.
 type Server struct {
 	Handler http.Handler
 	// AnswerMalformed returns the complete HTTP/1 answer to bytes that net/http refuses before there is a request to handle.
 	AnswerMalformed func(peer string, status int, message string) []byte
 	// Certificate is for TLS. If it is nil, the server speaks plain HTTP.
 	Certificate *Certificate
-	// TrustedProxies are the networks whose connections are never closed to make room, because many clients share them.
+	// TrustedProxies are networks of proxies. The server never closes a connection from them to make room, because many
+	// clients share that connection.
 	TrustedProxies []netip.Prefix
-	// MaxConns is how many connections may be open at once; see MostConns.
+	// MaxConns is how many connections may be open at the same time; see MostConns.
 	MaxConns int
 	// Draining becomes true when the server begins to stop.
 	Draining *atomic.Bool
-	// DrainDelay is how long the server keeps accepting connections after that, so that load balancers turn away.
+	// DrainDelay is how long the server keeps accepting connections after Draining becomes true. In this time, load
+	// balancers notice that the server stops.
 	DrainDelay time.Duration
 	// ShutdownTimeout is how long requests may take to finish after the drain delay.
 	ShutdownTimeout time.Duration
@@ -70,8 +73,8 @@ type Server struct {
 var ErrCutOff = errors.New("requests were cut off because they took longer than the shutdown timeout")
 
 // Serve serves until ctx ends. Then it sets Draining and keeps serving for DrainDelay. After that it accepts no more
-// connections and finishes the accepted requests. It returns nil if all of them were answered, and ErrCutOff if some were
-// not. It closes the listener.
+// connections, finishes the accepted requests, and closes the listener. It returns nil if all accepted requests were
+// answered, and ErrCutOff otherwise.
 func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	clients := newClients(deadlineListener{listener, headerTimeout}, s.MaxConns, s.TrustedProxies, s.AnswerMalformed)
 	server := NewHTTP(clients.limitRequests(withHeaderWriter(closeConnections(s.Handler, s.Draining))), s.Log)
@@ -99,9 +102,9 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	deadline, cancel := context.WithTimeout(context.Background(), s.ShutdownTimeout)
 	defer cancel()
 	clients.stop(deadline)
-	clients.drain(deadline, draining) // Shutdown alone would drop requests that are just arriving
+	clients.drain(deadline, draining) // Shutdown alone would drop requests that are arriving at this moment
 	time.AfterFunc(quietTimeout, func() { clients.Close() })
-	<-ended // now the server has every accepted connection, including one that waited for room
+	<-ended // now the server has every accepted connection, even if the connection waited for room
 	clients.drain(deadline, draining)
 	if err := server.Shutdown(deadline); err != nil {
 		server.Close()
@@ -111,8 +114,8 @@ func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	return nil
 }
 
-// NewHTTP returns a server of net/http with the bounds for one client, but none for all clients together. That is enough
-// where all clients are trusted.
+// NewHTTP returns an http.Server with the bounds for one client, but without bounds for all clients together. Such a server
+// is enough where all clients are trusted.
 func NewHTTP(handler http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
@@ -121,7 +124,7 @@ func NewHTTP(handler http.Handler, logger *slog.Logger) *http.Server {
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
-		DisableGeneralOptionsHandler: true, // the API answers OPTIONS * too
+		DisableGeneralOptionsHandler: true, // makes the API answer OPTIONS * too
 		ErrorLog:                     log.New(serverLog{logger}, "", 0),
 	}
 }
@@ -140,8 +143,8 @@ func enableTLS(server *http.Server, cert *Certificate, log *slog.Logger) {
 	}
 }
 
-// serverLog logs the messages of net/http: those that concern operators as warnings and errors, and the noise that clients
-// cause at debug level.
+// serverLog logs the messages of net/http. Messages that concern operators become warnings and errors. Messages about the
+// mistakes of clients are logged at debug level.
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {
@@ -156,8 +159,8 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// closeConnections makes an answer close its connection if the request may be a smuggling attempt. While the server
-// drains, every answer closes its connection. Over HTTP/2, net/http turns the header into GOAWAY.
+// closeConnections makes an answer close its connection if the request may be a smuggling attempt, or if the server is
+// draining. Over HTTP/2, net/http turns the header Connection: close into GOAWAY.
 func closeConnections(next http.Handler, draining *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if draining.Load() || maySmuggle(r) {
@@ -167,11 +170,11 @@ func closeConnections(next http.Handler, draining *atomic.Bool) http.Handler {
 	})
 }
 
-// maySmuggle reports whether a proxy and this server may disagree on where a request ends. The same bytes would then be
-// this request's body to one of them and another client's request to the other, so the connection must not be used again
-// (request smuggling: RFC 9112, section 6.1). They may disagree if a chunked request also has a length, or if an HTTP/1.0
-// request is chunked. net/http removes the header that would show this, so every chunked request and every HTTP/1.0
-// request counts.
+// maySmuggle reports whether a proxy and this server may disagree on where a request ends. In that case, the same bytes
+// would be this request's body to the one and another client's request to the other. The connection must therefore not be
+// used again (request smuggling: RFC 9112, section 6.1). The two may disagree if a chunked request also has a length, or if
+// an HTTP/1.0 request is chunked. Because net/http removes the header that would show this, maySmuggle returns true for
+// every chunked request and every HTTP/1.0 request.
 func maySmuggle(r *http.Request) bool {
 	return r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
 }

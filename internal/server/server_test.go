@@ -43,8 +43,8 @@ func dial(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-// start runs a Server until the test calls stop, which returns what Serve returned. Fields that the test leaves out get
-// values that do not limit anything.
+// start runs a Server until the test calls the function stop, which returns the result of Serve. For fields that the test
+// leaves out, start uses values that do not limit anything.
 func start(t *testing.T, s *Server) (address string, stop func() error) {
 	t.Helper()
 	s.Draining = new(atomic.Bool)
@@ -74,7 +74,7 @@ func testCertificate(t *testing.T) *Certificate {
 	return cert
 }
 
-// newSecure is like NewHTTP, with a certificate.
+// newSecure returns the same server as NewHTTP, but with a certificate.
 func newSecure(t *testing.T, handler http.Handler) *http.Server {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -83,8 +83,8 @@ func newSecure(t *testing.T, handler http.Handler) *http.Server {
 	return server
 }
 
-// serveWithShortTimers serves on connections like those of Serve, but their timers run for a hundredth of the time. The
-// caller has to shorten the timeouts of the server.
+// serveWithShortTimers serves on the same kind of connections as Serve, but their timers run for a hundredth of the time.
+// The caller has to shorten the timeouts of the server as well.
 func serveWithShortTimers(t *testing.T, server *http.Server) (address string) {
 	t.Helper()
 	listener := listen(t)
@@ -98,7 +98,7 @@ func serveWithShortTimers(t *testing.T, server *http.Server) (address string) {
 	return listener.Addr().String()
 }
 
-// The timeouts are a hundredth of the real ones. If one were not set, its connection would stay open forever.
+// The timeouts are a hundredth of the real timeouts. Without a timeout, its connection would stay open forever.
 func TestASilentClientIsDisconnected(t *testing.T) {
 	t.Parallel()
 	server := NewHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -128,7 +128,7 @@ func TestASilentClientIsDisconnected(t *testing.T) {
 	}
 }
 
-// endless returns a handler whose answer never ends, and a channel with the error that ends it.
+// endless returns a handler that sends an answer without end. The channel gets the error that breaks the answer off.
 func endless() (handler http.HandlerFunc, broken <-chan error) {
 	ended := make(chan error, 1)
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -153,8 +153,8 @@ func TestAClientThatReadsNothingIsDisconnected(t *testing.T) {
 	}
 }
 
-// If the client reads nothing, the server cannot tell it that a stream has ended. The flow-control windows are as large as
-// possible, so only the connection delays the answer.
+// If the client reads nothing, the server cannot tell the client that a stream has ended. The flow-control windows are as
+// large as possible, so that only the connection delays the answer.
 func TestAnHTTP2ClientThatReadsNothingIsDisconnected(t *testing.T) {
 	t.Parallel()
 	handler, broken := endless()
@@ -181,10 +181,10 @@ func TestAnHTTP2ClientThatReadsNothingIsDisconnected(t *testing.T) {
 	}
 }
 
-// unfinishedRequest is the head of a request. Its connection is in use from when the server asks for the body.
+// unfinishedRequest is a request without its body. Its connection counts as in use as soon as the server asks for the body.
 const unfinishedRequest = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
 
-// answers reports whether the server sends anything within that time.
+// answers reports whether the server sends anything within the given time.
 func answers(conn net.Conn, within time.Duration) bool {
 	conn.SetReadDeadline(time.Now().Add(within))
 	n, _ := conn.Read(make([]byte, 1))
@@ -193,7 +193,8 @@ func answers(conn net.Conn, within time.Duration) bool {
 
 func readBody(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }
 
-// Connections beyond the bound wait while all others are in use. When one closes, a waiting one takes its place.
+// Connections beyond the bound wait while all other connections are in use. When a connection closes, a waiting connection
+// takes its place.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	const bound = 3
@@ -257,7 +258,7 @@ func TestALostListenerIsReported(t *testing.T) {
 	}
 }
 
-// An idle HTTP/2 connection of a trusted proxy takes the only place, so the next connection waits for room.
+// An idle HTTP/2 connection from a trusted proxy takes the only place, so the next connection waits for room.
 func TestShutdownDoesNotWaitForAnIdleProxyConnection(t *testing.T) {
 	t.Parallel()
 	address, stop := start(t, &Server{

@@ -8,15 +8,15 @@ import (
 	"runtime"
 )
 
-// maxRequests is how many HTTP/2 requests of all connections may be in handlers at once. As many again may have left their
-// handlers and wait until clients read their short answers. A request costs the server about 20 kB, and its client next to
-// nothing.
+// maxRequests is how many HTTP/2 requests handlers may work on at the same time, over all connections. The same number of
+// requests may have left their handlers and wait until clients read their short answers. A request costs the server about 20
+// kB, and costs its client next to nothing.
 const maxRequests = 2 * MaxWorking
 
-// connKey is the key of a request's connection in its context.
+// connKey is the key under which the context of a request has the request's connection.
 type connKey struct{}
 
-// connContext puts a connection into the context of its requests. It is the server's ConnContext.
+// connContext puts a connection into the context of its requests. The HTTP server calls it as its ConnContext.
 func (l *clients) connContext(ctx context.Context, conn net.Conn) context.Context {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
@@ -24,9 +24,9 @@ func (l *clients) connContext(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// limitRequests bounds the number of open HTTP/2 requests. net/http sends a short answer only after the handler has
-// returned, and does not report when the client has read it. When many answers wait, limitRequests therefore sends the
-// answer itself before it returns.
+// limitRequests bounds the number of open HTTP/2 requests. For a short answer, net/http begins to send only after the
+// handler has returned, and does not report when the client has read the answer. When many answers wait, limitRequests
+// therefore sends the answer itself before it returns.
 func (l *clients) limitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 2 || r.TLS == nil { // without TLS, "PRI * HTTP/2.0" is an HTTP/1 request
@@ -46,7 +46,7 @@ func (l *clients) limitRequests(next http.Handler) http.Handler {
 }
 
 // manyAnswersWait reports whether many answers wait until clients read them. It estimates this from the number of
-// goroutines: each open HTTP/2 request has one, and each connection has up to three.
+// goroutines: each open HTTP/2 request has one goroutine, and each connection has up to three.
 func (l *clients) manyAnswersWait() bool {
 	n := runtime.NumGoroutine() - maxRequests
 	if n <= 0 {
@@ -57,9 +57,9 @@ func (l *clients) manyAnswersWait() bool {
 	return n > 3*len(l.conns)
 }
 
-// beginRequest counts a request. If there are too many, it returns a connection to close: of the address with the most
-// requests, the connection with the most. Only closing the connection frees everything that its requests occupy, even if
-// the client does not read.
+// beginRequest counts a request. If there are too many requests, it returns a connection to close. It chooses the address
+// with the most requests, and of this address the connection with the most requests. Only closing the connection frees
+// everything that its requests occupy, even if the client does not read.
 func (l *clients) beginRequest(c *clientConn) (victim *clientConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,11 +90,12 @@ func (l *clients) endRequest(c *clientConn) {
 	}
 }
 
-// countRequests adds more to the number of HTTP/2 requests of a connection. The caller holds the lock.
-func (l *clients) countRequests(c *clientConn, more int) {
-	c.requests += more
-	l.requests += more
-	if l.requestsOf[c.peer] += more; l.requestsOf[c.peer] == 0 {
+// countRequests adds delta, which may be negative, to the number of HTTP/2 requests on a connection. The caller holds the
+// lock.
+func (l *clients) countRequests(c *clientConn, delta int) {
+	c.requests += delta
+	l.requests += delta
+	if l.requestsOf[c.peer] += delta; l.requestsOf[c.peer] == 0 {
 		delete(l.requestsOf, c.peer)
 	}
 }

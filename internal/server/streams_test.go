@@ -45,12 +45,12 @@ func TestTooManyRequestsCloseTheBusiestConnectionOfTheBusiestAddress(t *testing.
 			t.Fatalf("%v is to be closed, want connection %d", victim, want)
 		}
 		l.endRequest(conns[4])
-		l.countRequests(conns[3], victim.requests) // the clients of the proxy use the room
+		l.countRequests(conns[3], victim.requests) // the clients of the proxy take the room that becomes free
 		victim.Close()
 		if !closed[want] || l.requests != maxRequests {
 			t.Fatalf("after connection %d is closed, %d requests are counted", want, l.requests)
 		}
-		l.endRequest(victim) // the handlers of the victim end later
+		l.endRequest(victim) // the victim's handlers end later
 	}
 	if victim := begin(4, 1); victim != conns[4] {
 		t.Errorf("%v is to be closed, want the only connection that is not a trusted proxy's", victim)

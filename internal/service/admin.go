@@ -19,24 +19,24 @@ import (
 	"petstore/internal/server"
 )
 
-// serveAdmin serves metrics, health and profiles to operators on the admin listener.
+// serveAdmin serves the metrics, the health and the profiles of the program to operators, on the admin listener.
 func serveAdmin(listener net.Listener, registry *prometheus.Registry, health *health, log *slog.Logger) (stop func()) {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", health.alive)
 	mux.HandleFunc("/readyz", health.ready)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "petstore") }) // not the arguments, which may contain secrets
+	mux.HandleFunc("/debug/pprof/cmdline", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "petstore") }) // hides the arguments, which may contain secrets
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	admin := server.NewHTTP(mux, log)
-	admin.WriteTimeout = 0 // a profile takes as long as the request asks for
+	admin.WriteTimeout = 0 // no limit, because a profile takes as long as the request asks
 	go serveUntilClosed(admin, listener, log)
 	return func() { admin.Close() }
 }
 
-// serveUntilClosed logs why the admin listener ended, unless the server closed it.
+// serveUntilClosed serves until the listener ends. It logs why the listener ended, unless the server closed it.
 func serveUntilClosed(admin *http.Server, listener net.Listener, log *slog.Logger) {
 	if err := admin.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		log.Error("the admin listener has ended; metrics, health and profiles cannot be reached until the server restarts", "cause", err.Error())
@@ -48,14 +48,14 @@ type health struct {
 	storage  petstore.Storage
 	log      *slog.Logger
 	draining atomic.Bool
-	unready  atomic.Bool // as the log reported it last
+	unready  atomic.Bool // whether the log last reported the storage as unready
 
 	mu   sync.Mutex
 	last *storageCheck
 }
 
 const (
-	readyCached  = time.Second // how long the result of a check is used
+	readyCached  = time.Second // how long the result of a check is reused
 	readyTimeout = 2 * time.Second
 )
 
@@ -69,7 +69,8 @@ func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	writeText(w, http.StatusOK, "ready")
 }
 
-// storageAnswers returns the result of the current check. It logs a result that differs from the last one.
+// storageAnswers returns the result of the current check. If the result differs from the previous result, storageAnswers
+// logs it.
 func (h *health) storageAnswers() bool {
 	err := h.currentCheck().wait()
 	unready := err != nil
@@ -83,7 +84,8 @@ func (h *health) storageAnswers() bool {
 	return !unready
 }
 
-// currentCheck returns a check that is running or started within the last second. If there is none, it starts one.
+// currentCheck returns a check that is running or started within the last second. If there is no such check, currentCheck
+// starts one.
 func (h *health) currentCheck() *storageCheck {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +99,7 @@ func (h *health) currentCheck() *storageCheck {
 type storageCheck struct {
 	start time.Time
 	done  chan struct{}
-	err   error // the result, to be read after done is closed
+	err   error // the result; read it only after done is closed
 }
 
 func startCheck(storage petstore.Storage) *storageCheck {

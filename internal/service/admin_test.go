@@ -12,7 +12,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// Whoever may read profiles must not see the secrets that a command line may contain.
+// Operators who may read profiles must not see the secrets on the command line.
 func TestProfilesDoNotShowTheSecretsOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--api-key", "a-key-that-nobody-guesses")

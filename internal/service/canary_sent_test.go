@@ -15,7 +15,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// sendSecrets sends every key in every place where a client may put one, right or wrong.
+// sendSecrets sends every key in every place where a client may put a key, rightly or wrongly.
 func (m *canaryServer) sendSecrets(t *testing.T) {
 	t.Helper()
 	for _, key := range m.keys {
@@ -54,7 +54,7 @@ func (m *canaryServer) sendSecrets(t *testing.T) {
 	}
 }
 
-// sendBodies sends animals, categories and orders, valid and invalid ones.
+// sendBodies sends valid and invalid animals, categories and orders.
 func (m *canaryServer) sendBodies(t *testing.T) {
 	t.Helper()
 	m.bodies = []string{"canary-name", "canary-text", "canary-once", "canary-panic", "canary-field", "canary-query"}
@@ -98,7 +98,7 @@ func (m *canaryServer) send(t *testing.T, method, path, body string, headers ...
 	t.Helper()
 	got, err := testservice.Request(m.URL, "", method, path, body, headers...)
 	if err != nil {
-		return // Go's client refuses to send some of these
+		return // Go's client refuses to send some of these requests
 	}
 	text := fmt.Sprintf("%d %v %s\n", got.Status, got.Header, got.Body)
 	io.WriteString(m.answers, text)
@@ -131,7 +131,7 @@ func (m *canaryServer) sendRaw(t *testing.T) {
 	}
 }
 
-// checkProfiles looks for canaries in the profiles of the program while it handles requests.
+// checkProfiles looks for canaries in the profiles of the program while the program handles requests.
 func (m *canaryServer) checkProfiles(t *testing.T) {
 	t.Helper()
 	for _, profile := range []string{

@@ -16,8 +16,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The test puts canaries everywhere a client or an operator may put a secret or an animal, and looks for them in everything
-// that others may read: logs, metrics, traces, profiles and answers.
+// A canary is a recognizable text. The test puts canaries everywhere a client or an operator may put a secret or an animal.
+// It looks for the canaries in everything that other people may read: logs, metrics, traces, profiles and answers.
 func TestSecretsAndBodiesLeakNowhere(t *testing.T) {
 	t.Parallel()
 	binary := buildPanicking(t)
@@ -39,12 +39,12 @@ func TestSecretsAndBodiesLeakNowhere(t *testing.T) {
 	})
 }
 
-// canaryServer is a server with all its output.
+// canaryServer is a server, together with all its output and the canaries that were sent to it.
 type canaryServer struct {
 	*testservice.Server
 	keys    []string
-	secrets []string // canaries that must appear nowhere, keys among them
-	bodies  []string // canaries that may appear only in answers with animals
+	secrets []string // the canaries that must appear nowhere, including keys
+	bodies  []string // the canaries that may appear only in answers with animals
 	valid   string
 	traces  *testservice.Transcript
 	answers *testservice.Transcript
@@ -52,7 +52,7 @@ type canaryServer struct {
 
 func newCanaryServer(t *testing.T, binary, database string, args ...string) *canaryServer {
 	t.Helper()
-	const named = "canary-named-key" // short enough for a message to show it as a method
+	const named = "canary-named-key" // short enough that a message could show it as a method
 	m := &canaryServer{valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &testservice.Transcript{}, answers: &testservice.Transcript{}}
 	revoked := testservice.NewKey(t, binary, database, "--name", "revoked")
 	revoke(t, binary, database, "revoked")
@@ -86,7 +86,7 @@ func revoke(t *testing.T, binary, database, name string) {
 	}
 }
 
-// run sends the canaries, sends them again during an outage, and looks for them everywhere.
+// run sends the canaries, sends them again during an outage, and looks for canaries everywhere.
 func (m *canaryServer) run(t *testing.T, outage func()) {
 	t.Helper()
 	m.sendSecrets(t)
@@ -113,7 +113,7 @@ func (m *canaryServer) run(t *testing.T, outage func()) {
 	}
 }
 
-// expectNone fails the test for each canary in a text.
+// expectNone fails the test for each canary in the text.
 func (m *canaryServer) expectNone(t *testing.T, where, text string, canaries ...[]string) {
 	t.Helper()
 	for _, kind := range canaries {
@@ -134,7 +134,8 @@ func (m *canaryServer) fetch(t *testing.T, path string) string {
 	return got.Body
 }
 
-// buildPanicking builds the program with a fault: on request, createPet panics with the key and the body of the request.
+// buildPanicking builds the program with a deliberate fault: if a test asks for it, createPet panics with the key and the
+// body of the request.
 func buildPanicking(t *testing.T) string {
 	t.Helper()
 	const begins = "func (a *API) createPet(x *exchange) error {\n"

@@ -10,8 +10,8 @@ import (
 	"petstore/internal/terminal"
 )
 
-// check implements serve --check. It prints a line for each thing that serve needs, and fails at the first one that is
-// missing. It may run beside the server that is to be replaced, so it takes neither the ports nor the lock of the database.
+// check implements serve --check. It prints a line for each thing that serve needs, and fails at the first missing thing. It
+// may run while the old server still runs, so it takes neither the ports nor the lock of the database.
 func (c *Serve) check(ctx context.Context, con *terminal.Console, s settings) error {
 	fmt.Fprintf(con.Stdout, "settings: valid, for the %s environment\n", c.Environment)
 	if s.tls != nil {

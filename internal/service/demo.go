@@ -17,7 +17,7 @@ type Demo struct {
 	Listen string `default:":8080" help:"The address on which the API and its pages listen."`
 }
 
-// Run serves a temporary store filled with animals, and removes it at the end.
+// Run serves a temporary store filled with animals. At the end, it removes the store.
 func (c *Demo) Run(ctx context.Context, con *terminal.Console) error {
 	folder, err := os.MkdirTemp("", "petstore-demo-")
 	if err != nil {
@@ -52,7 +52,7 @@ func addDemoData(ctx context.Context, flags database.Flags) error {
 	return nil
 }
 
-// addDemoAnimal stores an animal and, if demoOrders has one, the order that holds it.
+// addDemoAnimal stores an animal. If demoOrders has an order for the animal, addDemoAnimal places the order too.
 func addDemoAnimal(ctx context.Context, storage petstore.Storage, animal petstore.NewPet) error {
 	reference, ordered := demoOrders[animal.Name]
 	if ordered {

@@ -2,7 +2,7 @@ package service
 
 import "petstore/internal/petstore"
 
-// The categories of the demo animals, as a shelter might number them.
+// The categories of the demo animals, numbered as a shelter might number them.
 const (
 	dogs int64 = iota + 1
 	cats
@@ -30,7 +30,7 @@ var demoOrders = map[string]string{
 	"Olive, tabby":                  "Adoption 2026-121",
 }
 
-// demoAnimals are the animals of petstore demo, oldest first.
+// demoAnimals are the animals that petstore demo shows, oldest first.
 var demoAnimals = []petstore.NewPet{
 	{Name: "Duke, German shepherd", CategoryID: dogs, Status: petstore.Sold},
 	{Name: "Whiskers, black domestic shorthair", CategoryID: cats, Status: petstore.Sold},

@@ -19,7 +19,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// While the server drains, every answer closes its connection, so that no client sends a request on a connection that the
+// While the server drains, every answer closes its connection. No client then sends a request on a connection that the
 // server is about to close. The drain delay is longer than the test.
 func TestDrainingClosesConnectionsWithoutBreakingRequests(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func createOne(client *http.Client, s *testservice.Instance, major int) error {
 	return nil
 }
 
-// oneConnection is a client that never opens another connection.
+// oneConnection is a client that never opens a second connection.
 type oneConnection struct {
 	url    string
 	client http.Client
@@ -137,7 +137,7 @@ func openConnection(t *testing.T, url string, config *tls.Config) *oneConnection
 	return o
 }
 
-// ask sends a request and returns whether the answer closes the connection.
+// ask sends a request. It returns whether the answer closes the connection.
 func (o *oneConnection) ask(t *testing.T) (last bool) {
 	t.Helper()
 	response, err := o.client.Get(o.url + "/healthz")

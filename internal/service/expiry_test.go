@@ -29,7 +29,7 @@ func placeShortOrder(t *testing.T, url string, petID int64) petstore.Order {
 	return order
 }
 
-// expectFreed waits until the ordered animal is available again, and checks that inventory and orders agree.
+// expectFreed waits until the ordered animal is available again, and checks that the inventory and the orders agree.
 func expectFreed(t *testing.T, s *testservice.Instance, animals int, order petstore.Order) {
 	t.Helper()
 	testservice.Eventually(t, "the animal is available again", 30*time.Second, func() bool {
@@ -67,7 +67,7 @@ func TestOrdersExpireAgainAfterADatabaseOutage(t *testing.T) {
 	expectFreed(t, s, 1, placeShortOrder(t, database.URL, animal.ID))
 }
 
-// failingExpiry counts the calls of ExpireOrders. Its first calls fail, as many as failures says.
+// failingExpiry counts the calls of ExpireOrders. It makes the first calls fail, as many as the field failures says.
 type failingExpiry struct {
 	petstore.Upkeep
 	calls, failures atomic.Int64
@@ -97,8 +97,8 @@ func TestFailureAndRecoveryOfOrderExpiryAreEachLoggedOnce(t *testing.T) {
 	})
 }
 
-// The test finds an expired record as long as it is stored, because its request carries the time at which the record was
-// valid.
+// The test finds an expired record as long as the record is stored, because the request of the test claims to come from the
+// time when the record was valid.
 func TestAServerDeletesExpiredIdempotencyRecords(t *testing.T) {
 	t.Parallel()
 	flags := database.Flags{Environment: petstore.Production, Database: testservice.NewDatabase(t)}

@@ -27,7 +27,7 @@ func (s *service) ensureKey(ctx context.Context) error {
 	} else if first {
 		secret = petstore.NewSecret(s.Environment)
 		header = "'Authorization: Bearer " + secret + "'"
-		first, err = s.storage.CreateFirstKey(ctx, key, petstore.HashSecret(secret)) // false if another replica created it
+		first, err = s.storage.CreateFirstKey(ctx, key, petstore.HashSecret(secret)) // false if another replica created the key
 	}
 	if err != nil || !first {
 		return err
@@ -46,7 +46,7 @@ func (s *service) ensureKey(ctx context.Context) error {
 	return nil
 }
 
-// announce prints the text of the first start. It waits only briefly for somebody to read it.
+// announce prints the text of the first start. It waits only briefly for somebody to read the text.
 func announce(out io.Writer, text string, log *slog.Logger) {
 	read := terminal.WaitForReader(func() {
 		if _, err := io.WriteString(out, text); err != nil {

@@ -29,9 +29,9 @@ import (
 // fuzzKey is the key that the seeds use.
 const fuzzKey = "a-key-that-seeds-know"
 
-// FuzzConnection sends any bytes to a server that is built as serve builds it. Every request among them gets one answer,
-// in order, until the server hangs up. Bytes that are not a request get the server's refusal or nothing. Every answer
-// conforms to the OpenAPI document.
+// FuzzConnection sends any bytes to a server that is built as the command serve builds it. Each request among the bytes must
+// get one answer, in order, until the server hangs up. Bytes that are not a request must get the server's refusal or no
+// answer. Every answer must conform to the OpenAPI document.
 func FuzzConnection(f *testing.F) {
 	for _, c := range testservice.NotHTTP[:7] {
 		f.Add([]byte(c.Sends))
@@ -75,7 +75,8 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// serveFuzzed starts a server that is built as serve builds it, with a known key and no rate limits. It returns its address.
+// serveFuzzed starts a server that is built as the command serve builds it, with a known key and no rate limits. It returns
+// the address of the server.
 func serveFuzzed(f *testing.F) (address string) {
 	db, err := sqlite.Open(f.Context(), sqlite.Config{Path: filepath.Join(f.TempDir(), "pets.db"), Environment: petstore.Production, Create: true, Serve: true})
 	noError(f, err)
@@ -97,8 +98,8 @@ func serveFuzzed(f *testing.F) (address string) {
 	return listener.Addr().String()
 }
 
-// completeRequests returns the requests that net/http finds in the sent bytes, each with its body. The rest is what
-// follows the last complete request.
+// completeRequests returns the requests that net/http finds in the sent bytes, each with its body. The result rest has the
+// bytes after the last complete request.
 func completeRequests(sent []byte) (requests []string, rest []byte) {
 	source := bytes.NewReader(sent)
 	reader := bufio.NewReader(source)
@@ -124,20 +125,20 @@ func completeRequests(sent []byte) (requests []string, rest []byte) {
 type fuzzedConn struct {
 	*net.TCPConn
 	t      *testing.T
-	raw    bytes.Buffer // everything that has arrived
+	raw    bytes.Buffer // all bytes that have arrived
 	reader *bufio.Reader
 }
 
 func dialFuzzed(t *testing.T, address string) *fuzzedConn {
 	conn, err := net.Dial("tcp", address)
 	noError(t, err)
-	conn.SetDeadline(time.Now().Add(time.Minute)) // the server must answer or hang up before this
+	conn.SetDeadline(time.Now().Add(time.Minute)) // the server must answer or hang up before this time
 	c := &fuzzedConn{TCPConn: conn.(*net.TCPConn), t: t}
 	c.reader = bufio.NewReader(io.TeeReader(conn, &c.raw))
 	return c
 }
 
-// expectAnswer reads the answer to a request, and reports whether the server hangs up after it.
+// expectAnswer reads the answer to a request, and reports whether the server hangs up after the answer.
 func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 	c.t.Helper()
 	method, _, _ := strings.Cut(request, " ")
@@ -147,7 +148,7 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 		c.t.Fatalf("%q has no answer: %v, %q", request, err, c.raw.Bytes()[start:])
 	}
 	body, err := io.ReadAll(response.Body)
-	if method == http.MethodHead && response.Close { // the refusals of the HTTP server have a body even for HEAD
+	if method == http.MethodHead && response.Close { // the HTTP server's own refusals have a body even for HEAD
 		body, err = io.ReadAll(c.reader)
 	}
 	raw := string(c.raw.Bytes()[start : c.raw.Len()-c.reader.Buffered()])
@@ -160,7 +161,7 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 	if response.StatusCode == http.StatusInternalServerError {
 		c.t.Fatalf("%q breaks the service: %s", request, raw)
 	}
-	if bytes.Contains(body, []byte(`"code":"bad_request"`)) { // the HTTP server refused it, so it belongs to no operation
+	if bytes.Contains(body, []byte(`"code":"bad_request"`)) { // the HTTP server refused the request, so no operation matches
 		if !response.Close {
 			c.t.Fatalf("%q is refused by the server, which does not hang up: %s", request, raw)
 		}
@@ -172,7 +173,8 @@ func (c *fuzzedConn) expectAnswer(request string) (closed bool) {
 	return response.Close
 }
 
-// expectEnd reads what follows the answers to complete requests: at most one answer, and then the end of the connection.
+// expectEnd reads what the server sends after the answers to complete requests. The server may send at most one more answer,
+// and must then close the connection.
 func (c *fuzzedConn) expectEnd(rest []byte) {
 	c.t.Helper()
 	if _, err := c.reader.Peek(1); err != nil {
@@ -190,8 +192,8 @@ func (c *fuzzedConn) expectEnd(rest []byte) {
 	}
 }
 
-// headOf returns the request that rest begins with, without the body that it announces. If rest does not begin with a
-// request, headOf returns a request that belongs to no operation.
+// headOf returns the request at the beginning of rest, without its body. If rest does not begin with a request, headOf
+// returns a request that belongs to no operation.
 func headOf(rest []byte) string {
 	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rest)))
 	if err != nil {
@@ -203,8 +205,8 @@ func headOf(rest []byte) string {
 	return r.Method + " " + r.RequestURI + " HTTP/1.1\r\nHost: x\r\n" + head.String() + "\r\n"
 }
 
-// isEnd reports whether err means that the server has hung up. The server may do so before it has read everything, which
-// resets the connection.
+// isEnd reports whether err means that the server has hung up. If the server hangs up before it has read all bytes, the
+// connection is reset.
 func isEnd(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzSettings parses any text as --base-url and as --trusted-proxies. Text that is accepted gives usable links and
-// networks.
+// FuzzSettings parses any text as --base-url and as --trusted-proxies. Accepted text must give usable links and networks.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
 		"https://api.example.com/v1", "http://h/a//v1/", "http://[::1]:80", "http://%C3%A9/v1", "https://h/%3C", "http://h:x",
@@ -22,7 +21,7 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// checkBaseURL checks that links under the base URL can be sent in a header and lead to the host in the text.
+// checkBaseURL checks that a header can contain links under the base URL, and that these links lead to the host in the text.
 func checkBaseURL(t *testing.T, text string) {
 	base, err := parseBaseURL(text)
 	if err != nil || base == "" {
@@ -41,7 +40,8 @@ func checkBaseURL(t *testing.T, text string) {
 	}
 }
 
-// checkNetworks checks that every address in the text is trusted in the form that the addresses of clients have.
+// checkNetworks checks that the parsed networks contain every address in the text, in the form in which client addresses
+// appear.
 func checkNetworks(t *testing.T, text string) {
 	networks, err := parseNetworks(text)
 	if err != nil {

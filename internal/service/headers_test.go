@@ -11,7 +11,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The server writes headers in one way with TLS and in another without. Clients must not see the difference.
+// The server writes headers in different ways with and without TLS. Clients must not see a difference.
 func TestAnswersHaveTheSameHeadersWithAndWithoutTLS(t *testing.T) {
 	t.Parallel()
 	args, trusting := withTLS(t)
@@ -52,7 +52,7 @@ func TestAnswersHaveTheSameHeadersWithAndWithoutTLS(t *testing.T) {
 	}
 }
 
-// send sends a request with the server's key. In the answer it replaces the headers that depend on the time.
+// send sends a request with the server's key. In the answer, send replaces the headers that depend on the time.
 func send(t *testing.T, client *http.Client, s *testservice.Instance, method, path, body string, headers []string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))

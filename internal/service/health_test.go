@@ -15,7 +15,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// hangingStorage answers no Ping until it is released, even if the context of the Ping ends.
+// hangingStorage does not answer a Ping until the test releases it, even if the context of the Ping ends.
 type hangingStorage struct {
 	petstore.Storage
 	pings    atomic.Int64
@@ -42,7 +42,7 @@ func TestProbesShareACheckTimeOutAndLogEachChangeOnce(t *testing.T) {
 		var probes sync.WaitGroup
 		for i := range 20 {
 			probes.Go(func() {
-				time.Sleep(time.Duration(i) * readyTimeout / 10) // some probes arrive while others wait, some later
+				time.Sleep(time.Duration(i) * readyTimeout / 10) // makes some probes arrive while others wait, and some later
 				start := time.Now()
 				if status := probe(); status != 503 || time.Since(start) > readyTimeout {
 					t.Errorf("probe %d gets %d after %s", i, status, time.Since(start))

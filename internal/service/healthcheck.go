@@ -18,7 +18,8 @@ type Healthcheck struct {
 	Timeout     time.Duration `default:"2s" help:"How long to wait for the answer."`
 }
 
-// Run requests /readyz as a load balancer does. It is for container images without another program that can do so.
+// Run requests /readyz as a load balancer does. Container images use this command because they contain no other program that
+// can send a request.
 func (c *Healthcheck) Run(ctx context.Context, con *terminal.Console) error {
 	if c.AdminListen == "" || c.AdminListen == "off" {
 		return terminal.WrongUsage("--admin-listen is off, so there is no listener to ask; give the --admin-listen of the server, such as 127.0.0.1:8081")
@@ -32,7 +33,7 @@ func (c *Healthcheck) Run(ctx context.Context, con *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	// An address without a host, such as :8081, works as it does for serve: Go then dials this machine.
+	// An address without a host, such as :8081, works here as it does for serve, because Go then dials this machine.
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", c.AdminListen)
 	}
@@ -48,7 +49,7 @@ func (c *Healthcheck) Run(ctx context.Context, con *terminal.Console) error {
 	return nil
 }
 
-// explain says why there was no answer.
+// explain says why the server did not answer.
 func (c *Healthcheck) explain(err error) error {
 	var call *os.SyscallError
 	switch {

@@ -15,13 +15,13 @@ import (
 	"petstore/internal/testservice"
 )
 
-// keeper is the only client that changes its animal, so it knows what state the animal should be in.
+// keeper is the only client that changes its animal. It therefore knows in which state the animal should be.
 type keeper struct {
 	id          int64
-	known, next state // next is the state after the last request, which may have been executed without an answer
+	known, next state // next is the state after the last request, which the server may have executed without an answer
 }
 
-// state is what a keeper knows about its animal. If the name is empty, the animal does not exist.
+// state is what a keeper knows about its animal. If name is empty, the animal does not exist.
 type state struct {
 	name, status string
 	order        int64 // the order that holds the animal, or anyOrder if the answer with its id was lost
@@ -29,7 +29,7 @@ type state struct {
 
 const anyOrder = -1
 
-// change is a request that a keeper may send, and the state after it.
+// change is a request that a keeper may send, with the state of the animal after the request.
 type change struct {
 	method, path, body string
 	after              state
@@ -55,7 +55,7 @@ func (k *keeper) changes() []change {
 	return append(changes, place, place, change{"PATCH", animal, `{"status":"sold"}`, state{now.name, "sold", 0}})
 }
 
-// work makes one change after another until one gets no answer.
+// work makes one change after another until a request gets no answer.
 func (k *keeper) work(t *testing.T, s *testservice.Instance, acknowledged *atomic.Int64) {
 	for {
 		changes := k.changes()
@@ -80,7 +80,8 @@ func (k *keeper) work(t *testing.T, s *testservice.Instance, acknowledged *atomi
 	}
 }
 
-// expectKept fails the test unless the animal is in the state after the last answer, or after the request without an answer.
+// expectKept fails the test unless the animal has the state after the last answered request, or the state after the
+// unanswered request.
 func (k *keeper) expectKept(t *testing.T, animals map[int64]testservice.Pet, holders map[int64]int64) {
 	t.Helper()
 	found, there := animals[k.id]
@@ -101,7 +102,7 @@ func (k *keeper) expectKept(t *testing.T, animals map[int64]testservice.Pet, hol
 	}
 }
 
-// stock returns every animal, and for each animal that an open order holds the id of that order.
+// stock returns every animal, and the open order that holds it, if there is one.
 func stock(t *testing.T, s *testservice.Instance) (animals map[int64]testservice.Pet, holders map[int64]int64) {
 	t.Helper()
 	animals, holders = map[int64]testservice.Pet{}, map[int64]int64{}
@@ -121,7 +122,7 @@ func stock(t *testing.T, s *testservice.Instance) (animals map[int64]testservice
 	return animals, holders
 }
 
-// isConsistent reports whether exactly the animals held by an open order are pending, and the inventory agrees with the
+// isConsistent reports whether exactly the animals with an open order are pending, and whether the inventory agrees with the
 // animals.
 func isConsistent(t *testing.T, s *testservice.Instance, animals map[int64]testservice.Pet, holders map[int64]int64) bool {
 	counts := map[string]int{}
@@ -139,8 +140,8 @@ func isConsistent(t *testing.T, s *testservice.Instance, animals map[int64]tests
 	return s.Ask(t, "GET", "/v1/inventory", "").Body == want
 }
 
-// survivesKills kills a server several times while clients use it, and checks after each time that nothing was lost. The
-// function meanwhile, if it is not nil, runs beside the clients.
+// survivesKills kills a server several times while clients use it, and checks after each kill that nothing was lost. If the
+// function meanwhile is not nil, it runs at the same time as the clients.
 func survivesKills(t *testing.T, database string, meanwhile func(s *testservice.Instance, stop *atomic.Bool)) {
 	const rounds, clients = 3, 12
 	key := newKey(t, database, "--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000")
@@ -170,7 +171,7 @@ func survivesKills(t *testing.T, database string, meanwhile func(s *testservice.
 		again.Key = key
 		var animals map[int64]testservice.Pet
 		var holders map[int64]int64
-		testservice.Eventually(t, "animals, orders and inventory agree", 30*time.Second, func() bool { // PostgreSQL may still be executing the last requests
+		testservice.Eventually(t, "animals, orders and inventory agree", 30*time.Second, func() bool { // PostgreSQL may still be busy
 			animals, holders = stock(t, again)
 			return isConsistent(t, again, animals, holders)
 		})

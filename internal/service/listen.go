@@ -10,7 +10,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// listen opens a port. Its errors name the flag that the address came from.
+// listen opens a port. Its errors name the flag that contains the address.
 func listen(address, flag string) (*net.TCPListener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err == nil {
@@ -23,7 +23,7 @@ func listen(address, flag string) (*net.TCPListener, error) {
 	return nil, fmt.Errorf("cannot listen on %s: %w; %s", address, failed.Err, listenAdvice(failed.Err, flag))
 }
 
-// listenAdvice says what to do about an error of the system.
+// listenAdvice says what the operator can do about an error of the system.
 func listenAdvice(err error, flag string) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -48,7 +48,7 @@ func wrongAddress(flag, address string) error {
 	return terminal.WrongUsage("%s is %q; it must be a port such as :8080 or an address such as 127.0.0.1:8080", flag, address)
 }
 
-// localURL returns an address of the server that works on this machine.
+// localURL returns a URL of the server that works on this machine.
 func localURL(listener net.Listener, secure bool) string {
 	scheme := "http://"
 	if secure {

@@ -7,16 +7,16 @@ import (
 	"petstore/internal/terminal"
 )
 
-// logs are the logger of the server and the access log.
+// logs holds the logger of the server and the access log.
 type logs struct {
 	*slog.Logger
-	// access receives a line of JSON for every request. If it is nil, the Logger logs requests.
+	// access receives a line of JSON for every request. If access is nil, the Logger logs requests.
 	access io.Writer
 	queue  *logQueue
 }
 
-// newLogs returns logs in the given format, which may be auto: text on a terminal, JSON elsewhere. They go through a
-// queue, so that no code waits for whoever reads the log.
+// newLogs returns logs in the given format. The format auto means text on a terminal, and JSON elsewhere. The lines go
+// through a queue, so that no code waits for the reader of the log.
 func newLogs(out io.Writer, level slog.Level, format string) logs {
 	text := format == "text" || format == "auto" && terminal.IsTerminal(out)
 	handler := func(w io.Writer) slog.Handler {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fullOnce is a disk that is full in the middle of the first write and has room afterwards.
+// fullOnce is a disk that becomes full during the first write, and has room for all later writes.
 type fullOnce struct {
 	bytes.Buffer
 	refused bool
@@ -33,7 +33,7 @@ func TestTheLogContinuesWhenItsDiskHasRoomAgain(t *testing.T) {
 		var disk fullOnce
 		log := newLogs(&disk, slog.LevelInfo, "json")
 		log.Info("while it is full")
-		time.Sleep(flushEvery + 1) // the first write is over
+		time.Sleep(flushEvery + 1) // by now the first write is over
 		log.Info("when there is room")
 		log.queue.Close()
 		lines := strings.SplitAfter(disk.String(), "\n")
@@ -62,7 +62,7 @@ func TestTheLogReportsDroppedLinesWhereTheyAreMissing(t *testing.T) {
 		n := 0
 		write := func(lines int) {
 			for range lines {
-				for _, padding := range []string{long, ""} { // the short line would fit where the long one does not
+				for _, padding := range []string{long, ""} { // the short line would fit where the long line does not
 					log.Error("line", "n", n, "padding", padding)
 					n++
 				}
@@ -72,7 +72,7 @@ func TestTheLogReportsDroppedLinesWhereTheyAreMissing(t *testing.T) {
 			write(flushSize/len(long) + 1)
 			synctest.Wait() // the queue is writing these lines
 			write(3 * queueSize / len(long))
-			for range 2 { // one for the lines that it is writing, one for those that wait
+			for range 2 { // one read for the lines being written, one for the lines that wait
 				out.read <- struct{}{}
 				synctest.Wait()
 			}

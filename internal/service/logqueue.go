@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	flushEvery = 100 * time.Millisecond // a line waits no longer than this if the log is read
-	flushSize  = 64 << 10               // when this many bytes wait, they are written at once
-	queueSize  = 4 << 20                // how many bytes may wait for a reader; further lines are dropped
+	flushEvery = 100 * time.Millisecond // the longest time that a line waits while somebody reads the log
+	flushSize  = 64 << 10               // the queue writes immediately when this many bytes wait
+	queueSize  = 4 << 20                // the number of bytes that may wait for a reader; the queue drops further lines
 )
 
-// logQueue writes log lines in a goroutine of its own, in order and many at a time, so that code that logs never waits for
-// whoever reads the log. When the queue is full, it drops lines, and a line in their place says how many are missing. Lines
-// that cannot be written, for example because a disk is full, stay in the queue and are written later.
+// logQueue writes log lines in a goroutine of its own, in order and many at a time. Code that logs therefore never waits for
+// the reader of the log. When the queue is full, it drops lines. A line in their place says how many lines are missing.
+// Lines that cannot be written, for example because a disk is full, stay in the queue until they can be written.
 type logQueue struct {
 	out io.Writer
-	// handler formats lines like the rest of the log.
+	// handler makes the slog.Handler that formats the lines of the queue like the rest of the log.
 	handler func(io.Writer) slog.Handler
 	full    chan struct{} // signals that flushSize bytes wait
 	stop    chan struct{}
@@ -31,9 +31,9 @@ type logQueue struct {
 
 	mu                sync.Mutex
 	waiting           []byte
-	dropped, reported int // how many lines were dropped, and how many of these the log has reported
+	dropped, reported int // the number of dropped lines, and how many of them the log has reported
 
-	writing []byte // used only by the writing goroutine
+	writing []byte // the lines being written; used only by the writing goroutine
 }
 
 func newLogQueue(out io.Writer, handler func(io.Writer) slog.Handler) *logQueue {
@@ -42,8 +42,8 @@ func newLogQueue(out io.Writer, handler func(io.Writer) slog.Handler) *logQueue 
 	return q
 }
 
-// Write queues a line or drops it. Once it has dropped a line, it drops all others until the queue has been written, so that
-// the log has a single gap.
+// Write queues a line or drops it. After it has dropped a line, Write drops all further lines until the queue has been
+// written, so that the log has a single gap.
 func (q *logQueue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,7 +69,7 @@ func (q *logQueue) Dropped() int {
 	return q.dropped
 }
 
-// Close writes the waiting lines. It gives up after a second if nobody reads the log.
+// Close writes the waiting lines. If nobody reads the log, Close gives up after a second.
 func (q *logQueue) Close() {
 	close(q.stop)
 	terminal.WaitForReader(func() { <-q.done })
@@ -102,8 +102,8 @@ func (q *logQueue) flush() {
 	}
 }
 
-// take moves the waiting lines to writing, unless writing still holds lines that could not be written. It returns whether
-// there is anything to write.
+// take moves the waiting lines to the field writing, unless that field still has lines that could not be written. It returns
+// whether there is anything to write.
 func (q *logQueue) take() bool {
 	if len(q.writing) > 0 {
 		return true
@@ -119,7 +119,7 @@ func (q *logQueue) take() bool {
 	return len(q.writing) > 0
 }
 
-// gapLine returns the line that replaces the missing ones.
+// gapLine returns the line that stands in place of the dropped lines.
 func (q *logQueue) gapLine(lines int) []byte {
 	var line bytes.Buffer
 	record := slog.NewRecord(time.Now(), slog.LevelWarn, "lines were dropped because nobody read the log", 0)

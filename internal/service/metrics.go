@@ -10,7 +10,7 @@ import (
 	"petstore/internal/server"
 )
 
-// newRegistry returns a registry with the metrics of the process. Other parts of the server add theirs.
+// newRegistry returns a registry with the metrics of the process. Other parts of the server add their own metrics.
 func newRegistry(version string) *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "petstore_build_info",
@@ -23,8 +23,8 @@ func newRegistry(version string) *prometheus.Registry {
 	return registry
 }
 
-// registerSharedReads registers the number of lists and inventories that were answered by the query of another request.
-// It stays 0 if the storage does not share queries.
+// registerSharedReads registers the number of lists and inventories that the query of another request answered. The number
+// stays 0 if the storage does not share queries.
 func registerSharedReads(registry *prometheus.Registry, shared func() int64) {
 	if shared == nil {
 		shared = func() int64 { return 0 }
@@ -43,7 +43,7 @@ func registerDroppedLines(registry *prometheus.Registry, queue *logQueue) {
 	}, func() float64 { return float64(queue.Dropped()) }))
 }
 
-// registerCertificate registers the expiry of the certificate, if there is one.
+// registerCertificate registers the metric for the expiry of the certificate, if there is a certificate.
 func registerCertificate(registry *prometheus.Registry, cert *server.Certificate, log *slog.Logger) {
 	if cert == nil {
 		return

@@ -21,7 +21,8 @@ func registerDegraded(registry *prometheus.Registry, degraded func() bool) {
 	}))
 }
 
-// observeDecisions registers the metric for how long a decision takes, and returns the function that records one.
+// observeDecisions registers the metric for the duration of the limiter's decisions. It returns the function that records
+// one decision.
 func observeDecisions(registry *prometheus.Registry) ratelimit.Observe {
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "petstore_limiter_duration_seconds",

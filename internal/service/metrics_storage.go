@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// watchStorage registers the metrics of what the storage does, and returns the functions that record it.
+// watchStorage registers the metrics about the work of the storage, and returns the functions that record this work.
 func watchStorage(registry *prometheus.Registry) database.Watch {
 	f := promauto.With(registry)
 	sizes := f.NewHistogram(prometheus.HistogramOpts{
@@ -37,8 +37,8 @@ func watchStorage(registry *prometheus.Registry) database.Watch {
 	}
 }
 
-// timeCalls registers the metric for the duration of database calls, and returns the function that records a call. A
-// refusal, such as NotFound, counts as ok.
+// timeCalls registers the metric for the duration of database calls, and returns the function that records a call. The
+// metric counts a refusal, such as NotFound, as ok.
 func timeCalls(f promauto.Factory) func(writes bool, took time.Duration, err error) {
 	durations := f.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "petstore_store_duration_seconds",
@@ -69,7 +69,7 @@ func isStorageFailure(err error) bool {
 	return !errors.As(err, &refused) || refused.Code == petstore.Unavailable || refused.Code == petstore.OutcomeUnknown
 }
 
-// registerStorage registers the metrics that are read from the storage whenever they are scraped.
+// registerStorage registers the metrics that read their values from the storage at each scrape.
 func registerStorage(registry *prometheus.Registry, storage *database.Storage) {
 	f := promauto.With(registry)
 	registerConnections(f, storage)
@@ -94,8 +94,7 @@ func registerConnections(f promauto.Factory, storage *database.Storage) {
 		func() float64 { return float64(storage.Connections().Waits) })
 }
 
-// contentCollector counts the content of the storage whenever metrics are scraped. It leaves out a number that cannot be
-// read in time.
+// contentCollector counts the content of the storage at each scrape. It leaves out a number that it cannot read in time.
 type contentCollector struct{ storage *database.Storage }
 
 const contentTimeout = 2 * time.Second

@@ -28,7 +28,7 @@ func TestMetricsShowTheContentAndTheCallsOfTheStorage(t *testing.T) {
 			}
 			completed, cancelled := placed(), placed()
 			placed()
-			for range 2 { // the second time changes nothing
+			for range 2 { // the second pass changes nothing
 				s.Ask(t, "POST", fmt.Sprintf("/v1/orders/%d/complete", completed), "")
 				s.Ask(t, "POST", fmt.Sprintf("/v1/orders/%d/cancel", cancelled), "")
 			}

@@ -44,7 +44,8 @@ func TestHealthAndMetricsNeedNoKey(t *testing.T) {
 	}
 }
 
-// A load balancer must see that the server is unready while it still serves, so that it sends no client to a closed port.
+// A load balancer must see that the server is unready while the server still serves. The balancer then sends no client to a
+// closed port.
 func TestAStoppingServerIsUnreadyBeforeItCloses(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--drain-delay", "2s", "--admin-listen", "127.0.0.1:0")

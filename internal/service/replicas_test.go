@@ -105,7 +105,7 @@ func TestThreeReplicasAreOneService(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		for revoked := time.Now(); time.Since(revoked) < 5*time.Second; time.Sleep(100 * time.Millisecond) {
-			expect(0, "meanwhile") // the deadline also holds for a key in use
+			expect(0, "meanwhile") // uses the key all the time, because the 5 seconds also hold for a key in use
 		}
 		expect(http.StatusUnauthorized, "5 seconds after it was revoked")
 	})
@@ -179,7 +179,7 @@ func newKey(t *testing.T, database string, args ...string) string {
 	return testservice.NewKey(t, testservice.Build(t), database, args...)
 }
 
-// keysOf returns the keys of a database.
+// keysOf returns the keys in a database.
 func keysOf(t *testing.T, database string) []testservice.Key {
 	t.Helper()
 	out, stderr, status := testservice.Run(t, "keys", "list", "--json", "--database", database)
@@ -189,7 +189,7 @@ func keysOf(t *testing.T, database string) []testservice.Key {
 	return testservice.Decode[[]testservice.Key](t, out)
 }
 
-// create adds an animal and returns it.
+// create adds an animal and returns the animal.
 func create(t *testing.T, s *testservice.Instance, name string) testservice.Pet {
 	t.Helper()
 	got := s.Ask(t, "POST", "/v1/pets", fmt.Sprintf(`{"name":%q,"categoryId":1}`, name))
@@ -199,8 +199,8 @@ func create(t *testing.T, s *testservice.Instance, name string) testservice.Pet 
 	return testservice.Decode[testservice.Pet](t, got.Body)
 }
 
-// sendSpread sends n requests at once, spread over the replicas. Of the answers that are not 429, it returns the windows
-// and the numbers of requests left.
+// sendSpread sends n requests at the same time, spread over the replicas. For each answer that is not 429, it returns the
+// window and the number of requests left.
 func sendSpread(t *testing.T, n int, replicas []*testservice.Instance, key string) (windows map[string]bool, left []int) {
 	t.Helper()
 	var mu sync.Mutex

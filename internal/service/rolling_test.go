@@ -13,8 +13,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// The test restarts replicas one by one behind the load balancer of deploy/, with more frequent health checks and a shorter
-// drain delay.
+// The test restarts replicas one by one behind the load balancer from the folder deploy. Health checks are more frequent
+// than there, and the drain delay is shorter.
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	database, redis := testservice.Postgres(t), testservice.Redis(t)
@@ -74,7 +74,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Logf("%d requests, none failed", answered.Load())
 }
 
-// A replica that dies during a write may have stored it, so the balancer must not say that nothing was stored.
+// A replica that dies during a write may have stored the write, so the balancer must not say that nothing was stored.
 func TestTheBalancerSaysThatTheOutcomeOfAnInterruptedWriteIsUnknown(t *testing.T) {
 	t.Parallel()
 	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

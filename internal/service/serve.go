@@ -43,14 +43,14 @@ type Serve struct {
 	Check           bool              `help:"Check the settings, the certificate, the database and Redis, print the results, and exit. It opens no port and changes nothing."`
 }
 
-// settings are the parsed values of flags, and the certificate that flags name.
+// settings are the parsed values of flags, and the certificate from the files that the flags name.
 type settings struct {
 	baseURL string
 	proxies []netip.Prefix
 	tls     *server.Certificate
 }
 
-// parseSettings checks all flags.
+// parseSettings checks all flags and returns their values.
 func (c *Serve) parseSettings() (s settings, err error) {
 	if err := checkAddress("--listen", c.Listen); err != nil {
 		return s, err
@@ -94,14 +94,14 @@ func (c *Serve) parseSettings() (s settings, err error) {
 	return s, nil
 }
 
-// servesAdmin reports whether there is an admin listener.
+// servesAdmin reports whether the server has an admin listener.
 func (c *Serve) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
 
-// gcPercent lets the heap grow more than Go's default does before it is collected. The heap is small, and most of it is the
-// garbage of requests. The environment variable GOGC overrides it.
+// gcPercent lets the heap grow more than Go's default does before a garbage collection. The heap is small, and most of it is
+// garbage from requests. The environment variable GOGC overrides gcPercent.
 const gcPercent = 400
 
-// Run checks the settings and serves until ctx ends. With --check it only checks what serve needs.
+// Run checks the settings and serves until ctx ends. With --check, it only checks what serve needs.
 func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
 	s, err := c.parseSettings()
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
 	}
 	log := newLogs(con.Stderr, c.LogLevel, c.LogFormat)
 	defer log.queue.Close()
-	signal.Ignore(syscall.SIGPIPE) // the server keeps running when whoever reads its output is gone
+	signal.Ignore(syscall.SIGPIPE) // keeps the server running when the reader of its output is gone
 	defer reloadOnSIGHUP(s.tls, log.Logger)()
 	if con.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -120,7 +120,7 @@ func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
 	return (&service{Serve: c, settings: s, con: con, log: log}).run(ctx)
 }
 
-// config returns the part of the API's configuration that the settings decide.
+// config returns the part of the API's configuration that comes from the settings.
 func (c *Serve) config(s settings) httpapi.Config {
 	return httpapi.Config{
 		Environment:    c.Environment,
@@ -137,7 +137,7 @@ func (c *Serve) config(s settings) httpapi.Config {
 	}
 }
 
-// parseBaseURL checks --base-url and removes the version from its end. The result is the beginning of every link.
+// parseBaseURL checks --base-url and removes the version from its end. Every link of the API begins with the result.
 func parseBaseURL(s string) (string, error) {
 	if s == "" {
 		return "", nil
@@ -171,8 +171,8 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// parseNetwork parses a network or a single address. It converts IPv4 networks that are written as IPv6 to IPv4, because the
-// addresses of clients have that form. The result is invalid if s is neither a network nor an address.
+// parseNetwork parses a network or a single address. It converts an IPv4 network in IPv6 form to IPv4, because client
+// addresses have the IPv4 form. The result is invalid if s is neither a network nor an address.
 func parseNetwork(s string) netip.Prefix {
 	network, _ := netip.ParsePrefix(s)
 	if addr, err := netip.ParseAddr(s); err == nil {

@@ -1,7 +1,7 @@
-// Package service runs a server: it starts and stops the parts of the server, and shows operators their health, logs,
-// metrics and traces. It holds the commands serve, demo and healthcheck.
+// Package service runs a server. It starts and stops the parts of the server, and shows operators the health, the logs, the
+// metrics and the traces of the server. It holds the commands serve, demo and healthcheck.
 //
-// serve.go checks the settings. service.go starts the parts in order and is the only place that connects them.
+// The file serve.go checks the settings. The file service.go starts the parts in order. No other file connects the parts.
 package service
 
 import (
@@ -24,7 +24,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// service is a server with its parts. Each step of run starts one part and registers how to stop it.
+// service is a server with its parts. Each step of run starts one part and registers how to stop that part.
 type service struct {
 	*Serve
 	settings settings
@@ -35,7 +35,7 @@ type service struct {
 	listener *net.TCPListener
 	storage  *database.Storage
 	limiter  petstore.Limiter
-	distant  petstore.Distant // the limiter, if it uses Redis
+	distant  petstore.Distant // the limiter; nil unless it uses Redis
 	tracer   trace.Tracer
 	health   *health
 	admin    string // the address of the admin listener, or "off"
@@ -43,7 +43,7 @@ type service struct {
 	stops    []func()
 }
 
-// run starts the parts in this order, serves until ctx ends, and stops the parts in reverse order.
+// run starts the parts in the order below, serves until ctx ends, and stops the parts in reverse order.
 func (s *service) run(ctx context.Context) error {
 	defer s.stop()
 	for _, start := range []func(context.Context) error{
@@ -155,7 +155,7 @@ func (s *service) startAdmin(context.Context) error {
 	return nil
 }
 
-// markServed records that a server has served from the database, so that petstore copy does not overwrite it.
+// markServed records that a server has served from the database, so that petstore copy does not overwrite the database.
 func (s *service) markServed(ctx context.Context) error { return s.storage.MarkServed(ctx) }
 
 func (s *service) startUpkeep(context.Context) error {

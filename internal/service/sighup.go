@@ -9,7 +9,7 @@ import (
 	"petstore/internal/server"
 )
 
-// reloadOnSIGHUP makes SIGHUP reload the certificate, if there is one, instead of ending the server.
+// reloadOnSIGHUP makes the signal SIGHUP reload the certificate, if there is one, instead of ending the server.
 func reloadOnSIGHUP(c *server.Certificate, log *slog.Logger) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)

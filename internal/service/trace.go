@@ -18,11 +18,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// endpointVariables are environment variables of OpenTelemetry. Requests are traced if one of them is set.
+// endpointVariables are environment variables of OpenTelemetry. The server traces requests if one of them is set.
 var endpointVariables = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
 
-// newTracer returns a tracer and the function that stops it. The tracer is nil if no endpoint is set. The exporter reads its
-// settings from the environment.
+// newTracer returns a tracer and the function that stops the tracer. The tracer is nil if no endpoint is set. The exporter
+// reads its settings from the environment.
 func newTracer(ctx context.Context, con *terminal.Console, environment petstore.Environment, log *slog.Logger) (trace.Tracer, func(), error) {
 	endpoint := ""
 	for _, name := range endpointVariables {
@@ -44,7 +44,7 @@ func newTracer(ctx context.Context, con *terminal.Console, environment petstore.
 			attribute.String("deployment.environment.name", string(environment)),
 		),
 		resource.WithTelemetrySDK(),
-		resource.WithFromEnv(), // last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the above
+		resource.WithFromEnv(), // comes last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the options above
 	)
 	if err != nil {
 		return nil, nil, terminal.WrongUsage("OTEL_RESOURCE_ATTRIBUTES cannot be parsed; it must be name=value pairs, separated by commas: %w", err)
@@ -58,7 +58,8 @@ func newTracer(ctx context.Context, con *terminal.Console, environment petstore.
 	return provider.Tracer("petstore"), stop, nil
 }
 
-// messageOnly logs the messages of OpenTelemetry without their attributes, which may be an endpoint or headers with secrets.
+// messageOnly logs the messages of OpenTelemetry without their attributes. An attribute may be an endpoint or a header with
+// a secret.
 type messageOnly struct{ slog.Handler }
 
 // Handle implements slog.Handler.

@@ -53,7 +53,7 @@ func startPiped(t *testing.T, stdout, stderr *os.File) (s *testservice.Instance,
 	return s, "http://" + admin
 }
 
-// fillLog sends requests whose log lines together are longer than the queue.
+// fillLog sends so many requests that their log lines do not fit into the queue.
 func fillLog(t *testing.T, s *testservice.Instance) {
 	t.Helper()
 	for i := range 2 * queueSize / 100_000 {

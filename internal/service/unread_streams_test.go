@@ -17,7 +17,7 @@ import (
 	"petstore/internal/testservice"
 )
 
-// withTLS returns the arguments for TLS with a new certificate, and a client that trusts it.
+// withTLS returns the arguments for TLS with a new certificate, and an HTTP client that trusts the certificate.
 func withTLS(t *testing.T) (args []string, trusting *http.Client) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,8 +27,8 @@ func withTLS(t *testing.T) (args []string, trusting *http.Client) {
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, &http.Client{Timeout: time.Minute, Transport: transport}
 }
 
-// openStreams requests a path on many streams of one connection. Its flow-control window is 0, so the server cannot send the
-// bodies of the answers.
+// openStreams requests a path on many streams of one connection. The flow-control window of the connection is 0, so the
+// server cannot send the bodies of the answers.
 func openStreams(t *testing.T, address, path, key string, streams int) *http2.Framer {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
@@ -50,7 +50,7 @@ func openStreams(t *testing.T, address, path, key string, streams int) *http2.Fr
 	return framer
 }
 
-// awaitHeaders reads until every stream has received the headers of its answer or was reset.
+// awaitHeaders reads until every stream has received the headers of its answer or has been reset.
 func awaitHeaders(t *testing.T, framer *http2.Framer, streams int) {
 	t.Helper()
 	seen := map[uint32]bool{}
@@ -80,7 +80,8 @@ func awaitReset(t *testing.T, framer *http2.Framer) {
 	}
 }
 
-// The test opens more streams than the server handles at once. They request long answers and read none of them.
+// The test opens more streams than the server handles at the same time. The streams request long answers, and the client
+// reads none of the answers.
 func TestUnreadStreamsDoNotBlockOtherClients(t *testing.T) {
 	t.Parallel()
 	args, trusting := withTLS(t)
@@ -102,7 +103,7 @@ func TestUnreadStreamsDoNotBlockOtherClients(t *testing.T) {
 		do("POST", "/v1/pets", pet, http.StatusCreated)
 	}
 	const longPage = "/v1/pets?limit=100"
-	const maxStreams = 100 // on one connection
+	const maxStreams = 100 // the limit of streams on one connection
 	var framers []*http2.Framer
 	for streams := 0; streams < server.MaxWorking+maxStreams; streams += maxStreams {
 		framer := openStreams(t, strings.TrimPrefix(s.URL, "https://"), longPage, s.Key, maxStreams)
@@ -111,5 +112,5 @@ func TestUnreadStreamsDoNotBlockOtherClients(t *testing.T) {
 		do("GET", longPage, "", http.StatusOK)
 		do("POST", "/v1/pets", pet, http.StatusCreated)
 	}
-	awaitReset(t, framers[len(framers)/2]) // the oldest connections may have timed out
+	awaitReset(t, framers[len(framers)/2]) // not the oldest connection, which may have timed out
 }

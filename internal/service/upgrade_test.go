@@ -49,7 +49,7 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// nextVersion is the path of the program built with one more migration, like a later release.
+// nextVersion is the path of a program with one more migration than this version, like a later release.
 type nextVersion string
 
 func buildNextVersion(t *testing.T) nextVersion {
@@ -71,7 +71,7 @@ func (v nextVersion) program(t testing.TB, args ...string) *exec.Cmd {
 	return command
 }
 
-// does fails the test unless a command of the next version exits with that status and prints that text.
+// does fails the test unless a command of the next version exits with the given status and prints the given text.
 func (v nextVersion) does(t *testing.T, status int, says string, args ...string) {
 	t.Helper()
 	command := v.program(t, args...)
@@ -81,8 +81,8 @@ func (v nextVersion) does(t *testing.T, status int, says string, args ...string)
 	}
 }
 
-// leavesAlone fails the test unless the next version refuses the database, and the server of this version keeps serving
-// from it.
+// leavesAlone fails the test unless the next version refuses the database, and the server of this version keeps using the
+// database.
 func (v nextVersion) leavesAlone(t *testing.T, s *testservice.Instance, database string) {
 	t.Helper()
 	v.does(t, 1, "petstore migrate", "keys", "list", "--database", database)
@@ -96,7 +96,7 @@ func (v nextVersion) leavesAlone(t *testing.T, s *testservice.Instance, database
 	}
 }
 
-// takesOver fails the test unless the next version migrates the database, and this version then refuses it.
+// takesOver fails the test unless the next version migrates the database, and this version then refuses the database.
 func (v nextVersion) takesOver(t *testing.T, database string) {
 	t.Helper()
 	v.does(t, 0, "this version's schema", "migrate", "--database", database)

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// purgeIdempotency deletes expired idempotency records, now and every hour.
+// purgeIdempotency deletes expired idempotency records, immediately and then every hour.
 func purgeIdempotency(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
 	return repeat(time.Hour, func(ctx context.Context) {
 		if _, err := storage.PurgeIdempotency(ctx, time.Time{}); err != nil && ctx.Err() == nil {
@@ -17,12 +17,12 @@ func purgeIdempotency(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
 	})
 }
 
-// expireEvery is how often expired orders are closed, and so the longest that an animal stays pending after its order
-// expired.
+// expireEvery is the time between two runs of expireOrders. It is also the longest time that an animal stays pending after
+// its order expired.
 const expireEvery = time.Second
 
-// expireOrders closes expired orders and makes their animals available, now and every second. Every replica does this. It
-// logs once when this starts to fail, and once when it works again.
+// expireOrders closes expired orders and makes their animals available, immediately and then every second. Every replica
+// runs it. It logs once when this work starts to fail, and once when the work succeeds again.
 func expireOrders(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
 	failing := false
 	return repeat(expireEvery, func(ctx context.Context) {
@@ -39,8 +39,8 @@ func expireOrders(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
 	})
 }
 
-// repeat calls work at once, and again after every interval until it is stopped. It skips a call if the last one is still
-// running.
+// repeat calls the function work immediately, and again after every interval until stop is called. It skips a call if the
+// previous call is still running.
 func repeat(every time.Duration, work func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

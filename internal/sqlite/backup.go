@@ -19,11 +19,11 @@ const (
 	putBackup    = "INSERT OR REPLACE INTO settings (name, value) VALUES ('backup', ?1)"
 )
 
-// Progress is called now and then during a long operation, with the bytes done so far and in total.
+// Progress is a function that a long operation calls from time to time, with the bytes done so far and the total bytes.
 type Progress func(done, total int64)
 
-// Backup writes the current state of the database, with its schema, to a new file. Meanwhile other processes may use the
-// database.
+// Backup writes the current state of the database, with its schema, to a new file. Other processes may use the database
+// during the backup.
 func Backup(ctx context.Context, cfg Config, target string, progress Progress) error {
 	if _, err := os.Stat(target); err == nil {
 		return errExists(target)
@@ -57,11 +57,11 @@ func Backup(ctx context.Context, cfg Config, target string, progress Progress) e
 	return renameNoReplace(part, target)
 }
 
-// partPrefix begins the name of a copy that is not complete.
+// partPrefix starts the file name of an incomplete copy.
 const partPrefix = ".petstore-part-"
 
-// copyToPartFile copies the database of conn to a new file in the folder of target and returns the file's name, which is
-// unique. When it returns, the file is complete and on disk.
+// copyToPartFile copies the database behind the connection conn into a new file, in the same folder as target. It returns
+// the name of the new file, which is unique. When copyToPartFile returns, the new file is complete and on disk.
 func copyToPartFile(ctx context.Context, conn *sqlite3.Conn, source, target string, progress Progress) (name string, err error) {
 	part := filepath.Join(filepath.Dir(target), partPrefix+rand.Text())
 	defer func() {
@@ -84,20 +84,20 @@ func copyToPartFile(ctx context.Context, conn *sqlite3.Conn, source, target stri
 	return part, nil
 }
 
-// renameNoReplace renames a complete file to target, unless target exists by now.
+// renameNoReplace renames a complete file to target. It fails if another process has created target in the meantime.
 func renameNoReplace(part, target string) error {
 	err := os.Link(part, target)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system has no hard links
+	if err != nil && !errors.Is(err, fs.ErrExist) { // for example, the file system has no hard links
 		err = reserveAndRename(part, target)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return errExists(target)
 	}
-	flush(filepath.Dir(target)) // a file system on which a folder cannot be flushed does not need it
+	flush(filepath.Dir(target)) // ignore errors: a file system that cannot flush a folder does not need the flush
 	return err
 }
 
-// reserveAndRename renames a file to target, unless target exists. For a moment, target is an empty file.
+// reserveAndRename renames a file to target. It fails if target exists. For a moment, target is an empty file.
 func reserveAndRename(part, target string) error {
 	reserved, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -126,7 +126,7 @@ func copyError(source, target string, err error) error {
 	return refusal(source, err)
 }
 
-// watchSize calls progress every second with the size of the file so far and the size of the database.
+// watchSize calls progress every second, with the current size of the file and the size of the database.
 func watchSize(conn *sqlite3.Conn, file string, progress Progress) (stop func()) {
 	var total int64
 	query(conn, func(row *sqlite3.Stmt) { total = row.ColumnInt64(0) }, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
@@ -173,7 +173,7 @@ func (db *DB) LastBackup(ctx context.Context) (at time.Time, err error) {
 	return time.UnixMilli(millis), err
 }
 
-// NoteBackup records in the database when a backup of it was made. Meanwhile other processes may use the database.
+// NoteBackup records the time of a backup in the database. Other processes may use the database during the call.
 func NoteBackup(ctx context.Context, cfg Config, at time.Time) error {
 	db, conn, err := openConn(cfg)
 	if err != nil {

@@ -19,7 +19,7 @@ func production(path string) Config {
 	return Config{Path: path, Environment: petstore.Production}
 }
 
-// newWithBackup creates a database with that many animals and makes a backup of it.
+// newWithBackup creates a database with the given number of animals, and makes a backup of the database.
 func newWithBackup(t *testing.T, pets int) (database, backup string) {
 	t.Helper()
 	database, backup = filepath.Join(t.TempDir(), "pets.db"), filepath.Join(t.TempDir(), "backup.db")
@@ -47,7 +47,7 @@ func countPets(t *testing.T, path string) int64 {
 	return countPetsIn(t, db)
 }
 
-// countPetsIn counts animals by listing them all.
+// countPetsIn counts the animals in db by listing all of them.
 func countPetsIn(t *testing.T, db *DB) int64 {
 	t.Helper()
 	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: math.MaxInt32})
@@ -109,7 +109,7 @@ func TestAFailedBackupNamesTheFileAtFault(t *testing.T) {
 	backUp(filepath.Join(dir, "backup.db"), "the database "+database+" is damaged; restore it from a backup with petstore restore")
 }
 
-// SQLite would apply the old WAL to the backup when it is opened.
+// If an old WAL lay beside the new backup, SQLite would apply the WAL when it opens the backup.
 func TestABackupIsRefusedBesideTheFilesOfAnOlderDatabase(t *testing.T) {
 	database, backup := newWithBackup(t, 5)
 	noError(t, os.Remove(backup))

@@ -49,7 +49,7 @@ func (db *DB) GetCategory(ctx context.Context, id int64) (category petstore.Cate
 	return category, err
 }
 
-// CreateCategory names the next free number, in the next commit.
+// CreateCategory stores a category with the next free number as its id. The change is part of the next commit.
 func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *petstore.Idempotency) (petstore.Category, bool, error) {
 	return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Category, error) {
 		if other, err := findCategory(w.conn, selectCategoryByName, name); err != nil {
@@ -65,7 +65,8 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 	})
 }
 
-// nextCategory takes the counter's next number that has no name. The very first call creates the counter.
+// nextCategory returns the next number that no category has, and advances the counter past that number. The very first call
+// creates the counter.
 func (w *writer) nextCategory() (id int64, err error) {
 	if id, err = w.takeNumber(); id != 0 || err != nil {
 		return id, err
@@ -76,13 +77,14 @@ func (w *writer) nextCategory() (id int64, err error) {
 	return w.takeNumber()
 }
 
-// takeNumber advances the counter and returns the number that it took, or 0 if there is no counter yet.
+// takeNumber returns the next number that no category has, and advances the counter past that number. If there is no
+// counter yet, takeNumber returns 0.
 func (w *writer) takeNumber() (id int64, err error) {
 	err = query(w.conn, func(row *sqlite3.Stmt) { id = row.ColumnInt64(0) }, takeNumber)
 	return id, err
 }
 
-// NameCategory names a number, in the next commit.
+// NameCategory creates or renames the category with the given id. The change is part of the next commit.
 func (db *DB) NameCategory(ctx context.Context, category petstore.Category, idempotency *petstore.Idempotency) (isNew, replayed bool, err error) {
 	return doOnce(ctx, db, idempotency, func(w *writer) (isNew bool, err error) {
 		other, err := findCategory(w.conn, selectCategoryByName, category.Name)
@@ -100,7 +102,7 @@ func (db *DB) NameCategory(ctx context.Context, category petstore.Category, idem
 	})
 }
 
-// DeleteCategory removes the name of a number, in the next commit.
+// DeleteCategory deletes a category. The change is part of the next commit.
 func (db *DB) DeleteCategory(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
 	_, replayed, err = doOnce(ctx, db, idempotency, func(w *writer) (nothing struct{}, err error) {
 		err = run(w.conn, deleteCategory, id)

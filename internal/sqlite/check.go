@@ -9,9 +9,9 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// Check returns the schema of a database, or 0 if the database is empty or missing, and the schema that this program
-// needs. It refuses a database that Open would refuse even with Create and Migrate. It changes nothing, and works while a
-// server uses the file.
+// Check returns the schema version of a database and the schema version that this program needs. The first version is 0 if
+// the database is empty or missing. Check refuses a database that Open would refuse even with Create and Migrate. Check
+// changes nothing, and works while a server uses the file.
 func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
@@ -59,8 +59,8 @@ func checkDatabase(ctx context.Context, cfg Config) (schema int, err error) {
 	return schema, checkEnvironment(conn, cfg)
 }
 
-// readOnlyURI returns a URI that keeps SQLite from creating files beside the database. If there is a WAL, SQLite may create
-// them, because it cannot read the WAL without them.
+// readOnlyURI returns a URI that opens the database at path. If the database has no WAL, the URI keeps SQLite from creating
+// files beside the database. If there is a WAL, SQLite may create files, because it needs them to read the WAL.
 func readOnlyURI(path string) string {
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
 	if isMissing(path + "-wal") {

@@ -12,8 +12,8 @@ import (
 // busyTimeout is how long to wait while another process has the database locked.
 const busyTimeout = 10 * time.Second
 
-// openConn opens one connection to a database that other processes may be using. The returned DB owns the connection: its
-// release closes it.
+// openConn opens one connection to a database that other processes may be using. The method release of the returned DB
+// closes the connection.
 func openConn(cfg Config) (*DB, *sqlite3.Conn, error) {
 	path, err := locate(cfg)
 	if err != nil {
@@ -27,7 +27,7 @@ func openConn(cfg Config) (*DB, *sqlite3.Conn, error) {
 	return db, conn, nil
 }
 
-// connect opens one more connection. Release closes it.
+// connect opens one more connection to the database. The method release closes the connection.
 func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 	flags := sqlite3.OpenReadWrite
 	if create {
@@ -47,9 +47,9 @@ func (db *DB) connect(path string, create bool) (*sqlite3.Conn, error) {
 	return conn, nil
 }
 
-// retryWhileBusy repeats f while another process has the database locked. SQLite can wait by itself, but it retries at
-// intervals that grow to a tenth of a second. Beside a server that writes all the time, it might never hit the moment
-// between two transactions.
+// retryWhileBusy repeats f while another process has the database locked. SQLite can wait by itself, but its pauses between
+// two attempts grow to a tenth of a second. Beside a server that writes all the time, every attempt might miss the short
+// moment between two transactions.
 func retryWhileBusy(ctx context.Context, conn *sqlite3.Conn, f func() error) error {
 	conn.SetBusyTimeout(0)
 	defer conn.SetBusyTimeout(busyTimeout)
@@ -66,20 +66,20 @@ func retryWhileBusy(ctx context.Context, conn *sqlite3.Conn, f func() error) err
 	}
 }
 
-// transaction does work in one transaction, during which nobody else writes. If it fails, none of the work is stored,
-// unless the error is a commitError.
+// transaction calls the function work in one transaction. Nobody else writes during the transaction. After a commitError,
+// the changes may or may not be stored. After any other error, no change is stored.
 func transaction(ctx context.Context, conn *sqlite3.Conn, work func() error) error {
 	return transactionWith(ctx, conn, work, func() error { return run(conn, "COMMIT") })
 }
 
-// transactionWith is like transaction, but calls commit to end the transaction.
+// transactionWith is like transaction, but calls the function commit to end the transaction.
 func transactionWith(ctx context.Context, conn *sqlite3.Conn, work, commit func() error) error {
 	if err := retryWhileBusy(ctx, conn, func() error { return run(conn, "BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
 	defer func() {
 		if !conn.AutocommitEnabled() {
-			run(conn, "ROLLBACK") // if this fails, the next BEGIN fails too and reports it
+			run(conn, "ROLLBACK") // if ROLLBACK fails, the next BEGIN fails too and reports the problem
 		}
 	}()
 	if err := work(); err != nil {
@@ -91,18 +91,19 @@ func transactionWith(ctx context.Context, conn *sqlite3.Conn, work, commit func(
 	return nil
 }
 
-// run executes one statement and ignores its rows. The connection keeps the statement prepared.
+// run executes one statement and ignores its rows. The connection keeps the prepared statement for the next call.
 func run(conn *sqlite3.Conn, sql string, args ...any) error {
 	return sqlitex.Execute(conn, sql, &sqlitex.ExecOptions{Args: args})
 }
 
-// pragmaValue executes a PRAGMA and returns the value that is then in force.
+// pragmaValue executes a PRAGMA and returns the value that the PRAGMA has afterwards.
 func pragmaValue(conn *sqlite3.Conn, pragma string) (value string, err error) {
 	err = query(conn, func(row *sqlite3.Stmt) { value = row.ColumnText(0) }, pragma)
 	return value, err
 }
 
-// query executes one statement and calls row for each of its rows. The connection keeps the statement prepared.
+// query executes one statement and calls the function row for each of its rows. The connection keeps the prepared statement
+// for the next call.
 func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), sql string, args ...any) error {
 	return sqlitex.Execute(conn, sql, &sqlitex.ExecOptions{
 		Args:       args,

@@ -12,13 +12,13 @@ func TestStorageConforms(t *testing.T) {
 	conformance.Storage(t, func(t *testing.T) petstore.Database { return openNew(t) })
 }
 
-// openNew opens a new database to serve, which is closed at the end of the test.
+// openNew opens a new database as a server does, and closes the database at the end of the test.
 func openNew(t testing.TB) *DB {
 	t.Helper()
 	return open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true})
 }
 
-// open opens a production database, which is closed at the end of the test.
+// open opens a database of the production environment, and closes the database at the end of the test.
 func open(t testing.TB, cfg Config) *DB {
 	t.Helper()
 	cfg.Environment = petstore.Production

@@ -9,8 +9,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// failure turns an error of SQLite into one that callers of a Storage know: MaybeDone if the WAL may contain the failed
-// transaction, and otherwise NotDone.
+// failure translates an error from SQLite for the callers of a Storage: to MaybeDone if the WAL may contain the failed
+// transaction, otherwise to NotDone.
 func failure(err error) error {
 	if _, refused := errors.AsType[*petstore.Error](err); refused || err == nil {
 		return err
@@ -38,7 +38,7 @@ func (e commitError) mayBeInWAL() bool {
 }
 
 // refusal explains in one sentence why the database at path cannot be opened, and what to do. An error that does not come
-// from SQLite already is such a sentence.
+// from SQLite is already such a sentence.
 func refusal(path string, err error) error {
 	code := sqlite3.ErrCode(err)
 	switch code {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// locate returns the absolute path of the database, or explains why no database can be there. The path is absolute because
-// SQLite gives names such as ":memory:" a special meaning.
+// locate returns the absolute path of the database, or an error that explains why no database can be at that path. The path
+// is absolute because SQLite gives names such as ":memory:" a special meaning.
 func locate(cfg Config) (string, error) {
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
@@ -42,9 +42,9 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// checkHardLinks refuses a file with several names. SQLite keeps one WAL per name, and a server takes one lock per name,
-// so a process that opens the file by another name would see neither. A name that a killed restore has left does not
-// count, because nobody has opened the file by that name.
+// checkHardLinks refuses a file with several names. SQLite keeps one WAL per name, and a server takes one lock per name. A
+// process that opens the file by another name would see neither the WAL nor the lock. A name that a killed restore has left
+// does not count, because nobody has opened the file by that name.
 func checkHardLinks(path, name string, info fs.FileInfo) error {
 	names := hardLinks(info)
 	if names == 1 {
@@ -68,9 +68,9 @@ func isMissing(path string) bool {
 // companionSuffixes are the endings of the files that SQLite keeps beside a database.
 var companionSuffixes = []string{"-wal", "-shm", "-journal"}
 
-// checkLeftovers refuses to create a database at path if an older one has left files there. SQLite would apply them to the
-// new database, or delete them with the animals in them. If a database exists at path, the files belong to it. That check
-// comes last, because another process may create the database at any moment.
+// checkLeftovers refuses to create a database at path if an older database has left files there. SQLite would apply the
+// files to the new database, or delete the files with the animals in them. If a database exists at path, the files belong
+// to that database. checkLeftovers looks for the database last, because another process may create it at any moment.
 func checkLeftovers(path string) error {
 	for _, suffix := range companionSuffixes {
 		if left := path + suffix; !isMissing(left) && isMissing(path) {
@@ -80,7 +80,8 @@ func checkLeftovers(path string) error {
 	return nil
 }
 
-// followLinks returns the path that symbolic links lead to, even if no file is there. A path without links stays as it is.
+// followLinks returns the path that symbolic links lead to, even if there is no file at that path. It returns a path
+// without links unchanged.
 func followLinks(path string) string {
 	for range 40 { // as many links as Linux follows
 		target, err := os.Readlink(path)
@@ -89,7 +90,7 @@ func followLinks(path string) string {
 		}
 		if !filepath.IsAbs(target) {
 			folder := filepath.Dir(path)
-			if resolved, err := filepath.EvalSymlinks(folder); err == nil { // ".." leads up from where the folder really is
+			if resolved, err := filepath.EvalSymlinks(folder); err == nil { // in a link, ".." means the parent of the real folder
 				folder = resolved
 			}
 			target = filepath.Join(folder, target)
@@ -99,9 +100,9 @@ func followLinks(path string) string {
 	return path
 }
 
-// createPrivate creates an empty file that only its owner may read, for SQLite to fill, unless the file exists. A file that
-// SQLite creates itself is readable by everybody; the files beside it get the mode of the database. If createPrivate fails,
-// SQLite reports why.
+// createPrivate creates an empty file for SQLite to fill, unless the file exists. Only the user who runs petstore may read
+// the file. Without createPrivate, SQLite would create a file that everybody may read. SQLite gives the files beside the
+// database the same permissions. If createPrivate fails, SQLite reports why.
 func createPrivate(path string) {
 	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		file.Close()

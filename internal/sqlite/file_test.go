@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Root may write to every file, so another user opens the database.
+// Root may write to every file, so the test opens the database as another user.
 func TestOpenRefusesWhatItMayNotWrite(t *testing.T) {
 	cases := []struct {
 		name, role   string
@@ -69,7 +69,7 @@ func unprivilegedProcess(t *testing.T, role, path string) *exec.Cmd {
 	return cmd
 }
 
-// Root restores and then gives the database to the user of the server, as the manual says.
+// Root restores the database and then makes the server's user the owner of the file, as the manual says.
 func TestAServerServesADatabaseThatAnotherUserRestored(t *testing.T) {
 	_, backup := newWithBackup(t, 5)
 	path := filepath.Join(t.TempDir(), "petstore.db")
@@ -103,7 +103,7 @@ func TestARefusalNamesTheLockFileOfAnotherUser(t *testing.T) {
 	}
 }
 
-// letEveryoneIn lets every user into a temporary folder of this test.
+// letEveryoneIn gives every user access to a temporary folder of this test.
 func letEveryoneIn(t *testing.T, folder string) {
 	t.Helper()
 	for ; folder != filepath.Clean(os.TempDir()); folder = filepath.Dir(folder) {
@@ -111,7 +111,7 @@ func letEveryoneIn(t *testing.T, folder string) {
 	}
 }
 
-// waysToUse has every way to use a database.
+// waysToUse has a function for every way to use a database.
 var waysToUse = map[string]func(t *testing.T, path, backup string) error{
 	"serve":  func(_ *testing.T, path, _ string) error { return serveOnce(path) },
 	"open":   func(_ *testing.T, path, _ string) error { return openOnce(path) },
@@ -147,7 +147,7 @@ func TestADatabaseWithHardLinksIsRefused(t *testing.T) {
 	}
 }
 
-// The restore was killed after it linked the old database to its new name and before it moved the backup into place.
+// The restore was killed after it linked the old database to its new name, and before it moved the backup into place.
 func TestAKilledRestoreBlocksNobody(t *testing.T) {
 	path, backup := newWithBackup(t, 5)
 	link := path + asideMark + "20261115T093000.000000000Z"

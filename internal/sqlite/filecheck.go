@@ -5,13 +5,13 @@ import (
 	"os"
 )
 
-// databaseFile is a file of the database, as it was when the database was opened.
+// databaseFile describes a file of the database as it was when the database was opened.
 type databaseFile struct {
 	path string
 	info os.FileInfo
 }
 
-// watchFile adds a file to those that must stay in their places.
+// watchFile adds a file to the files that checkFiles checks.
 func (db *DB) watchFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -21,8 +21,9 @@ func (db *DB) watchFile(path string) error {
 	return nil
 }
 
-// checkFiles returns an error if a file of the database was deleted or replaced, and calls onFileLost when that changes.
-// Data that is written to such a file is lost when the process ends. Without the lock file, another server may write.
+// checkFiles returns an error if a file of the database was deleted or replaced. It calls onFileLost when a file is lost,
+// and again when all files are back. Data written to a lost file disappears when the process ends. While the lock file is
+// lost, another server may write.
 func (db *DB) checkFiles() error {
 	err := db.findLostFile()
 	if err != nil {
@@ -39,14 +40,14 @@ func (f databaseFile) inPlace() bool {
 	return err == nil && os.SameFile(now, f.info)
 }
 
-// findLostFile returns an error that names the first file that is not in its place.
+// findLostFile returns an error that names the first file that was deleted or replaced.
 func (db *DB) findLostFile() error {
 	for _, f := range db.files {
 		if f.inPlace() {
 			continue
 		}
 		otherwise := "restart petstore to use what is there now"
-		if isMissing(db.path) { // petstore would refuse to start on the files that are left
+		if isMissing(db.path) { // the WAL is left without its database, so petstore would refuse to start
 			otherwise = "stop petstore and restore a backup"
 		}
 		return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or %s", f.path, otherwise)

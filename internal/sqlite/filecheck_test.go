@@ -59,7 +59,8 @@ func TestCreatesAreRefusedWhileAFileIsLost(t *testing.T) {
 	}
 }
 
-// TestTheAdviceAboutALostFileWorks stops a server whose database was deleted while the WAL stayed.
+// The database file is deleted and its WAL stays. The test then follows the advice in the error: it stops the server and
+// restores a backup.
 func TestTheAdviceAboutALostFileWorks(t *testing.T) {
 	db := openNew(t)
 	_, _, err := db.CreatePet(t.Context(), rex, nil)
@@ -81,7 +82,7 @@ func TestTheAdviceAboutALostFileWorks(t *testing.T) {
 	}
 }
 
-// Without its lock file, the first server cannot keep a second one off.
+// Without its lock file, the first server cannot keep a second server from starting.
 func TestAServerThatLostItsLockShowsWhatAnotherServerStores(t *testing.T) {
 	first := openNew(t)
 	shows := func(want int64, versioned bool) {

@@ -61,7 +61,7 @@ func TestAServerSurvivesAFullDisk(t *testing.T) {
 	check()
 }
 
-// petsAfterCrash returns how many animals a new process would find if this one crashed now.
+// petsAfterCrash returns how many animals a new process would find if this process crashed now.
 func petsAfterCrash(t *testing.T, path string) int {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "petstore.db")
@@ -76,8 +76,8 @@ func petsAfterCrash(t *testing.T, path string) int {
 	return len(pets)
 }
 
-// A commit that fails with an I/O error may be complete in the WAL, where SQLite may find it after a crash. Another process
-// plays this, because a limit on the size of files applies to everything that a process writes.
+// A commit that fails with an I/O error may be complete in the WAL, where SQLite may find it after a crash. The test uses
+// another process, because a limit on file sizes applies to every file that a process writes.
 func TestACommitThatFailsWithAnIOErrorMayHaveHappened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "petstore.db")
 	if out, err := otherProcess(t, "meet the end of a file", path).CombinedOutput(); err != nil {
@@ -88,8 +88,8 @@ func TestACommitThatFailsWithAnIOErrorMayHaveHappened(t *testing.T) {
 
 func init() { roles["meet the end of a file"] = meetEndOfFile }
 
-// meetEndOfFile lets no file grow beyond the current size of the WAL. A longer write fails, but not with the error of a
-// full disk.
+// meetEndOfFile limits the size of files to the current size of the WAL, and then writes. The writes fail with an I/O
+// error, not with the error for a full disk.
 func meetEndOfFile(path string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, Config{Path: path, Environment: petstore.Production, Create: true, Serve: true})

@@ -16,10 +16,11 @@ const (
 	purgeIdempotency  = "DELETE FROM idempotency WHERE (owner, key) IN (SELECT owner, key FROM idempotency WHERE created_at < ?1 LIMIT ?2)"
 )
 
-// purgeBatchSize is how many records one transaction deletes, so that creates need not wait for the whole purge.
+// purgeBatchSize is how many records one transaction deletes. Other changes need not wait for the whole purge.
 const purgeBatchSize = 500
 
-// doOnce calls work in the next commit. If the idempotency was used before, doOnce returns what work returned then.
+// doOnce calls the function work as part of the next commit. If a request with the same idempotency key was done before,
+// doOnce returns the result of that request instead.
 func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, work func(*writer) (T, error)) (result T, replayed bool, err error) {
 	if idempotency != nil && idempotency.Now.IsZero() {
 		timed := *idempotency
@@ -50,7 +51,8 @@ func recallOrDo[T any](w *writer, idempotency *petstore.Idempotency, work func(*
 	return result, false, w.remember(idempotency, result)
 }
 
-// recall reads the answer that was given to the idempotency before, and reports whether there was one.
+// recall reads the answer to an earlier request with the same idempotency key, and reports whether there was such a
+// request.
 func (w *writer) recall(idempotency *petstore.Idempotency, answer any) (found bool, err error) {
 	var fingerprint [32]byte
 	var text string

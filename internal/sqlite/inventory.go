@@ -13,7 +13,7 @@ const (
 	addToInventory  = "UPDATE inventory SET animals = animals + ?2 WHERE status = ?1"
 )
 
-// Inventory reads the three counts that the writer maintains.
+// Inventory reads the number of animals of each status. The writer keeps the counts up to date.
 func (db *DB) Inventory(ctx context.Context) (all petstore.Inventory, err error) {
 	err = db.readVersioned(ctx, func(r *reader) error {
 		return query(r.conn, func(row *sqlite3.Stmt) {
@@ -23,7 +23,7 @@ func (db *DB) Inventory(ctx context.Context) (all petstore.Inventory, err error)
 	return all, err
 }
 
-// storeInventory adds what the running transaction changed to the stored counts.
+// storeInventory updates the stored counts with the changes of the running transaction.
 func (w *writer) storeInventory() error {
 	for status, n := range w.inventoryDelta {
 		if n == 0 {

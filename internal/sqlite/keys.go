@@ -48,12 +48,12 @@ func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstor
 	return made && err == nil, err
 }
 
-// EnsureKey stores the key, or makes the key with that hash usable again.
+// EnsureKey stores a new key. If a key with the same hash exists, EnsureKey makes that key usable again.
 func (db *DB) EnsureKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
 	return db.write(ctx, func(w *writer) error { return putKey(w.conn, ensureKey, key, hash) })
 }
 
-// FindKey returns the key with that hash.
+// FindKey returns the key whose secret has the given hash.
 func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petstore.Key, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		found := false
@@ -120,7 +120,7 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChang
 	return key, nil
 }
 
-// UseKey records when a key was last used. It does not change the version, because no animal changes.
+// UseKey records when a key was last used. UseKey does not change the version of the store, because no animal changes.
 func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
 	return db.write(ctx, func(w *writer) error { return run(w.conn, useKey, id, toMillis(hour)) })
 }
@@ -181,7 +181,7 @@ func scanKey(row *sqlite3.Stmt) petstore.Key {
 	}
 }
 
-// toMillis returns a time as it is stored: NULL means never.
+// toMillis converts a time to milliseconds, the form in which times are stored. The zero time becomes NULL.
 func toMillis(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -11,10 +11,11 @@ import (
 	"petstore/internal/petstore"
 )
 
-// roleVariable is the environment variable that makes the test binary play a role: the second process of a test.
+// roleVariable is an environment variable. If it is set, the test binary does not run tests: it plays the named role, as
+// the second process of a test.
 const roleVariable = "PETSTORE_TEST_ROLE"
 
-// roles has what another process can do with the database at path.
+// roles maps the name of each role to the function that a process in that role calls with the path of the database.
 var roles = map[string]func(path string) error{
 	"open":       openOnce,
 	"open new":   openOrCreate,
@@ -37,8 +38,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// otherProcess returns a process that will play a role. It runs this process's own file, so that even a user who may not
-// enter the file's folder can start it.
+// otherProcess returns a command that runs the test binary in a role. The command runs /proc/self/exe, if there is one, so
+// that even a user without access to the binary's folder can start the command.
 func otherProcess(t *testing.T, role, path string) *exec.Cmd {
 	t.Helper()
 	self := "/proc/self/exe"

@@ -10,7 +10,7 @@ import (
 
 const countOpenOrders = "SELECT count(*) FROM orders WHERE status = 1"
 
-// Connections reports how many reading connections are in use.
+// Connections reports how many of the connections for reading are in use.
 func (db *DB) Connections() petstore.Connections {
 	idle, limit := len(db.readers), cap(db.readers)
 	return petstore.Connections{Busy: limit - idle, Idle: idle, Limit: limit, Waits: db.waits.Load()}
@@ -24,7 +24,7 @@ func (db *DB) OpenOrders(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// reportOrders reports the orders of a committed transaction to the watch.
+// reportOrders tells db.watch how many orders of each status a committed transaction has stored.
 func (db *DB) reportOrders(w *writer, err *error) {
 	if *err != nil {
 		return

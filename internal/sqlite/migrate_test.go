@@ -12,7 +12,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// knownSchema returns the schema that this program needs.
+// knownSchema returns the schema version that this program needs.
 func knownSchema(t testing.TB) int {
 	t.Helper()
 	files, err := fs.ReadDir(migrations, "migrations")
@@ -20,7 +20,8 @@ func knownSchema(t testing.TB) int {
 	return len(files)
 }
 
-// addMigration raises the schema that this program needs by one, until the end of the test.
+// addMigration adds a migration, so that this program needs a newer schema. The migration is removed at the end of the
+// test.
 func addMigration(t *testing.T) {
 	t.Helper()
 	files, err := fs.Glob(embedded, "migrations/*.sql")
@@ -35,7 +36,7 @@ func addMigration(t *testing.T) {
 	t.Cleanup(func() { migrations = embedded })
 }
 
-// schemaOf reads the schema of a file.
+// schemaOf reads the schema version of a database file.
 func schemaOf(t *testing.T, path string) (schema int) {
 	t.Helper()
 	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadOnly)

@@ -140,7 +140,7 @@ func TestASecondServerIsRefused(t *testing.T) {
 			t.Errorf("got  %v\nwant %v", err, want)
 		}
 	}
-	noError(t, openOnce(path)) // without Serve
+	noError(t, openOnce(path)) // opens the database without Serve
 	noError(t, server.Ping(t.Context()))
 	noError(t, server.Close())
 

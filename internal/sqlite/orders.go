@@ -24,7 +24,7 @@ const (
 
 // An order is overdue if it has expired but is still stored as open.
 
-// expireBatchSize is how many overdue orders one commit closes, so that other changes need not wait for all of them.
+// expireBatchSize is how many overdue orders one commit closes. Other changes need not wait for all overdue orders.
 const expireBatchSize = 500
 
 // GetOrder returns one order.
@@ -39,12 +39,14 @@ func (db *DB) GetOrder(ctx context.Context, id int64) (petstore.Order, error) {
 	return orders[0], nil
 }
 
-// readOrders returns orders as of now. The caller must read the clock before the call: otherwise an order that is completed
-// after the read might be shown as expired.
+// readOrders returns orders in the state that they have at the time now. The caller must read the clock before it calls
+// readOrders. Otherwise readOrders might read an open order, somebody might complete the order in time, and readOrders
+// would show the order as expired.
 //
-// A change that read the clock earlier may still complete an overdue order. So readOrders stores overdue orders as expired
-// and reads again before it shows them as expired. Even if storing them fails, no such change is running by then. The
-// function query returns the SQL: for the first read with overdue orders among the open ones, for the second without them.
+// A request that read the clock earlier may still complete an order that is now overdue. So readOrders stores overdue
+// orders as expired, and reads again before it shows them as expired. Even if storing fails, no such request is running
+// afterwards. The function query returns the SQL. In the first read, a query for open orders also returns overdue orders.
+// In the second read, it does not.
 func (db *DB) readOrders(ctx context.Context, now time.Time, query func(again bool) (sql string, args []any)) (orders []petstore.Order, err error) {
 	sql, args := query(false)
 	overdue, err := db.queryOrders(ctx, now, &orders, sql, args)
@@ -56,7 +58,7 @@ func (db *DB) readOrders(ctx context.Context, now time.Time, query func(again bo
 	return orders, err
 }
 
-// queryOrders reads orders as of now, and returns the ids of those that are overdue.
+// queryOrders reads orders in the state that they have at the time now, and returns the ids of the overdue orders.
 func (db *DB) queryOrders(ctx context.Context, now time.Time, orders *[]petstore.Order, sql string, args []any) (overdue []int64, err error) {
 	*orders = nil
 	err = db.readVersioned(ctx, func(r *reader) error {
@@ -87,8 +89,8 @@ func (db *DB) ListOrders(ctx context.Context, q petstore.OrderQuery) ([]petstore
 	return db.readOrders(ctx, now, func(again bool) (string, []any) { return ordersQuery(q, now, again) })
 }
 
-// ordersQuery returns the query for a page. It makes SQLite walk an index from where the page begins. Overdue orders are
-// among the open ones, unless readOrders reads again.
+// ordersQuery returns the query for a page of orders. The query makes SQLite walk an index from the first order of the
+// page. A query for open orders also returns overdue orders, unless again is true.
 func ordersQuery(q petstore.OrderQuery, now time.Time, again bool) (sql string, args []any) {
 	bind := func(arg any) string {
 		args = append(args, arg)
@@ -108,14 +110,14 @@ func ordersQuery(q petstore.OrderQuery, now time.Time, again bool) (sql string, 
 			from += " AND expires_at > " + bind(now.UnixMilli())
 		}
 		return from + " AND status = 1" + page, args
-	case petstore.Expired: // few orders are overdue
+	case petstore.Expired: // at most a few orders are overdue, so the second part of the query is cheap
 		overdue := selectOrders + " INDEXED BY orders_by_end" + where + " AND status = 1 AND expires_at <= " + bind(now.UnixMilli())
 		return "SELECT * FROM (" + from + " AND status = 4" + page + ") UNION ALL " + overdue + page, args
 	}
 	return from + " AND status = " + bind(int64(q.Status)) + page, args
 }
 
-// PlaceOrder holds an animal in the next commit.
+// PlaceOrder stores an order that holds an animal. The change is part of the next commit.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
 	return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) { return w.placeOrder(order, db.now()) })
 }
@@ -141,18 +143,19 @@ func (w *writer) placeOrder(order petstore.NewOrder, now time.Time) (petstore.Or
 	return placed, err
 }
 
-// UpdateOrder changes an order in the next commit.
+// UpdateOrder changes an order. The change is part of the next commit.
 func (db *DB) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPatch, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
 	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Patch(patch, now) })
 }
 
-// CloseOrder completes or cancels an order in the next commit.
+// CloseOrder completes or cancels an order. The change is part of the next commit.
 func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
 	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Close(to, now) })
 }
 
-// changeOrder makes a change to an order in the next commit. If the order is overdue, changeOrder stores that it has expired,
-// even if the change is refused, so that the caller does not learn it before.
+// changeOrder applies change to an order, as part of the next commit. If the order is overdue, changeOrder stores the order
+// as expired, even if the change is refused. A caller must not learn that an order has expired while the order is still
+// stored as open.
 func (db *DB) changeOrder(ctx context.Context, id int64, idempotency *petstore.Idempotency, change func(petstore.Order, time.Time) (petstore.Order, error)) (petstore.Order, bool, error) {
 	return doOnce(ctx, db, idempotency, func(w *writer) (petstore.Order, error) {
 		stored, err := getOrder(w.conn, id)
@@ -179,10 +182,10 @@ func (db *DB) changeOrder(ctx context.Context, id int64, idempotency *petstore.I
 	})
 }
 
-// ExpireOrders closes overdue orders, expireBatchSize at a time. It first asks a reader, and takes the writer only if an
-// order is overdue.
+// ExpireOrders closes overdue orders, expireBatchSize at a time. It looks for overdue orders with a reader, and uses the
+// writer only if there are any.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
-	db.checkFiles() // upkeep runs every second, so a lost file is reported even if nobody writes or asks whether the server is ready
+	db.checkFiles() // ExpireOrders runs every second, so even an idle server reports a lost file
 	for {
 		now, overdue := db.now(), false
 		err := db.read(ctx, func(conn *sqlite3.Conn) error { // unlike readVersioned, read leaves no transaction open
@@ -213,7 +216,7 @@ func (w *writer) expireOverdue(now time.Time) (n int, err error) {
 	return len(overdue), err
 }
 
-// expireOrders closes those of the orders that are overdue.
+// expireOrders closes the overdue orders among the given orders.
 func (w *writer) expireOrders(orders []int64, now time.Time) error {
 	for _, id := range orders {
 		stored, err := getOrder(w.conn, id)
@@ -229,8 +232,8 @@ func (w *writer) expireOrders(orders []int64, now time.Time) error {
 	return nil
 }
 
-// petWithHolder returns an animal and the open order that holds it, or nil if none does. If that order is overdue,
-// petWithHolder closes it first.
+// petWithHolder returns an animal and the open order that holds the animal, or nil if no order does. If that order is
+// overdue, petWithHolder closes it first.
 func (w *writer) petWithHolder(petID int64, now time.Time) (pet petstore.Pet, holder *petstore.Order, err error) {
 	pet, err = getPet(w.get, petID)
 	if err != nil || pet.Status != petstore.Pending {
@@ -250,8 +253,8 @@ func (w *writer) petWithHolder(petID int64, now time.Time) (pet petstore.Pet, ho
 	return pet, nil, nil
 }
 
-// storeClosedOrder stores a closed order and gives its animal the status that the order leaves. The animal may be missing
-// if a copy has stored only the order so far.
+// storeClosedOrder stores a closed order and updates the status of the order's animal. The animal is missing if a copy has
+// stored the order but not yet the animal.
 func (w *writer) storeClosedOrder(order petstore.Order) error {
 	if err := run(w.conn, closeOrder, order.ID, int64(order.Status), order.ClosedAt.UnixMilli()); err != nil {
 		return err

@@ -13,7 +13,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// openWithOrder opens a new database that uses that clock and has an order that holds an animal for an hour.
+// openWithOrder opens a new database that reads the time from the function now. The database has one order, which holds an
+// animal for an hour.
 func openWithOrder(t *testing.T, now func() time.Time) (*DB, petstore.Order) {
 	t.Helper()
 	db := open(t, Config{Path: filepath.Join(t.TempDir(), "petstore.db"), Create: true, Serve: true, Now: now})
@@ -34,8 +35,8 @@ func TestAnOrderCompletedInTimeNeverExpires(t *testing.T) {
 		return at
 	})
 
-	now = now.Add(2 * time.Hour) // the time that the read gets from the clock
-	onClockRead = func() {       // somebody completes the order in time, just before the read
+	now = now.Add(2 * time.Hour) // the time that GetOrder reads from the clock
+	onClockRead = func() {       // somebody completes the order in time, just before GetOrder reads the order
 		late := now
 		now = order.ExpiresAt.Add(-time.Millisecond)
 		_, _, err := db.CloseOrder(t.Context(), order.ID, petstore.Completed, nil)
@@ -47,8 +48,7 @@ func TestAnOrderCompletedInTimeNeverExpires(t *testing.T) {
 	}
 }
 
-// TestAnOrderShownAsExpiredStaysExpired reads an order after its end, while a request that read the clock a moment earlier
-// completes it.
+// The test reads an order after the order's end, while a request that read the clock a moment earlier completes the order.
 func TestAnOrderShownAsExpiredStaysExpired(t *testing.T) {
 	for name, read := range map[string]func(*DB) (petstore.Order, error){
 		"alone": func(db *DB) (petstore.Order, error) { return db.GetOrder(context.Background(), 1) },
@@ -96,7 +96,7 @@ func TestAnOrderShownAsExpiredStaysExpired(t *testing.T) {
 	}
 }
 
-// Many orders may be open. The query must find the overdue ones without reading them all.
+// Many orders may be open. A query must find the overdue orders without reading every open order.
 func TestEveryReadOfOrdersWalksAnIndex(t *testing.T) {
 	db := openNew(t)
 	pet := int64(7)
@@ -158,7 +158,7 @@ func TestAListOfOpenOrdersWaitsUntilTheEndOfAnOrderIsCertain(t *testing.T) {
 	})
 	clock.Store(order.ExpiresAt.UnixMilli() - 1)
 	listed := make(chan int, 1)
-	onClockRead = func() { // CloseOrder has read the clock in time, and now the order expires
+	onClockRead = func() { // CloseOrder has read the clock in time, and now the clock passes the order's end
 		clock.Add(2)
 		go func() {
 			orders, err := db.ListOrders(t.Context(), petstore.OrderQuery{Status: petstore.Open, Limit: 9})

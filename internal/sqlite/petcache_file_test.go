@@ -15,7 +15,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// cacheTest compares the cache of a store with its file.
+// cacheTest compares the cache of a DB with the database file.
 type cacheTest struct {
 	*testing.T
 	*DB
@@ -50,15 +50,16 @@ func (c *cacheTest) pet() petstore.NewPet {
 	}
 }
 
-// id returns a random id, usually of an animal that was stored at some time. It does not use the readers of the store,
-// because their state is under test.
+// id returns a random id, usually of an animal that exists or has existed. It does not use the readers of the DB, because
+// the test checks the state of these readers.
 func (c *cacheTest) id() int64 {
 	highest := int64(0)
 	noError(c, query(c.other, func(row *sqlite3.Stmt) { highest = row.ColumnInt64(0) }, selectSequence, "pets"))
 	return 1 + c.random.Int64N(highest+2)
 }
 
-// changesOfEveryKind has every way in which animals change. A refusal does not fail the test.
+// changesOfEveryKind has a function for every way in which animals change. The DB may refuse a change without failing the
+// test.
 var changesOfEveryKind = map[string]func(c *cacheTest){
 	"create": func(c *cacheTest) { c.CreatePet(c.Context(), c.pet(), nil) },
 	"create many": func(c *cacheTest) {
@@ -118,7 +119,7 @@ var changesOfEveryKind = map[string]func(c *cacheTest){
 	"read": func(c *cacheTest) { c.fillCache() },
 }
 
-// shown is an answer to compare with the file later.
+// The type shown holds answers of the DB, to compare with the file later.
 type shown struct {
 	q    petstore.PetQuery
 	pets []petstore.Pet
@@ -127,8 +128,8 @@ type shown struct {
 	err  error
 }
 
-// check compares what the store shows with the file, and checks the cache. It reads the file last, because that makes every
-// reader begin a new transaction.
+// check compares the answers of the DB with the file, and checks the cache. It reads the file last, because reading the
+// file makes every reader begin a new transaction.
 func (c *cacheTest) check() {
 	c.Helper()
 	reads := make([]shown, 8)
@@ -156,7 +157,8 @@ func (c *cacheTest) check() {
 	}
 }
 
-// checkCache compares every animal in the cache, and the counts, with the animals of the file, which come newest first.
+// checkCache compares the animals and the counts in the cache with the animals in the file. The slice all has the animals
+// in the file, newest first.
 func (c *cacheTest) checkCache(all []petstore.Pet) {
 	c.Helper()
 	cache := &c.cache
@@ -185,7 +187,7 @@ func (c *cacheTest) checkCache(all []petstore.Pet) {
 	}
 }
 
-// blocksHeld returns how many blocks are in the cache. A read may add more after it has answered.
+// blocksHeld returns how many blocks are in the cache. A read may add blocks after the read has answered.
 func (c *cacheTest) blocksHeld() int {
 	c.cache.mu.RLock()
 	defer c.cache.mu.RUnlock()

@@ -18,12 +18,13 @@ import (
 	"petstore/internal/petstore"
 )
 
-// twins tests with pairs of animals. Each pair gets ever higher category numbers, the first animal before the second. So
-// the second is never ahead of the first, and no number ever falls.
+// twins is a test with pairs of animals. The test raises the category numbers of each pair step by step, always the first
+// animal's number before the second's. So the second animal never has a higher number than the first, and no number ever
+// falls.
 type twins struct {
 	*DB
 	pairs [][2]int64
-	shown [1501]atomic.Int64 // the highest number so far, by id
+	shown [1501]atomic.Int64 // the highest category number shown so far, by animal id
 }
 
 func (w *twins) show(p petstore.Pet) {
@@ -48,7 +49,7 @@ func (w *twins) raise(pair [2]int64) error {
 	return nil
 }
 
-// list reads both twins in one page.
+// The method list reads both twins in one page.
 func (w *twins) list(pair [2]int64) error {
 	low, high := min(pair[0], pair[1]), max(pair[0], pair[1])
 	before := [2]int64{w.shown[pair[0]].Load(), w.shown[pair[1]].Load()}
@@ -81,8 +82,8 @@ func (w *twins) get(id int64) error {
 	return nil
 }
 
-// The cache is small, and new animals arrive. So some reads find their animals in the cache, some in the file, and some in
-// both.
+// The cache is small, and new animals arrive. So some reads find their animals in the cache, some in the file, and some
+// partly in each.
 func TestReadsOfCacheAndFileShowOneMoment(t *testing.T) {
 	w := &twins{DB: openNew(t), pairs: [][2]int64{{600, 1400}, {1390, 610}, {900, 905}, {1300, 1310}}}
 	w.cache.maxBytes = 4 * blockSize * sizeOf(petstore.Pet{NewPet: rex})
@@ -163,7 +164,7 @@ func TestDeletedAnimalsLeaveLittleMemoryInUse(t *testing.T) {
 		}
 		return room, held
 	}
-	for _, each := range []int64{2, 8, blockSize} { // keep one animal in 2, in 8, in blockSize
+	for _, each := range []int64{2, 8, blockSize} { // keep every second animal, then every eighth, then one animal in each block
 		for id := range int64(lots) {
 			if id%each != 0 {
 				n.advance([]petChange{{pet: petstore.Pet{ID: id + 1}, deleted: true}})
@@ -233,7 +234,7 @@ func TestReadsFillTheCache(t *testing.T) {
 			t.Fatal("the oldest animal is not in the cache")
 		}
 	}
-	db.readers.pause(func([]*reader) { // the cache needs no reader
+	db.readers.pause(func([]*reader) { // all readers are in use, so the answer must come from the cache
 		pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2000})
 		if err != nil || len(pets) != 1000 {
 			t.Errorf("%d animals, %v", len(pets), err)
@@ -241,7 +242,7 @@ func TestReadsFillTheCache(t *testing.T) {
 	})
 }
 
-// The server itself trims the WAL and writes keys. It must not take that for the work of another process.
+// The server itself trims the WAL and writes keys. It must not mistake its own writes for the work of another process.
 func TestAServersOwnWritesDoNotEmptyTheCache(t *testing.T) {
 	db := openNew(t)
 	db.fillCache()
@@ -259,7 +260,7 @@ func TestAServersOwnWritesDoNotEmptyTheCache(t *testing.T) {
 	}
 }
 
-// A reader of animals that are not in the cache need not begin a new transaction for every new animal.
+// A reader that reads animals outside the cache need not begin a new transaction for every new animal.
 func TestAReaderOfOldAnimalsKeepsItsTransaction(t *testing.T) {
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
@@ -302,9 +303,10 @@ func TestAReaderOfOldAnimalsKeepsItsTransaction(t *testing.T) {
 	}
 }
 
-// Every reader has a transaction that began before the animal changed. That does no harm until the cache evicts the animal.
+// Every reader has a transaction that began before the animal changed. The old transaction does no harm until the cache
+// evicts the animal.
 func TestAReaderShowsAChangeMadeBeforeTheCacheEvictedTheAnimal(t *testing.T) {
-	const blocks = 8 // after one is evicted, the cache is still too full to read it again
+	const blocks = 8 // after one block is evicted, the cache is still too full to read the block again
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, blocks*blockSize), nil)
 	noError(t, err)

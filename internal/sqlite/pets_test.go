@@ -18,7 +18,7 @@ import (
 
 var (
 	rex = petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}
-	// big takes a page of the table and a page of the index.
+	// The animal big fills a page of the table and a page of the index.
 	big = petstore.NewPet{Name: strings.Repeat("🐘", petstore.MaxNameLength), Status: petstore.Sold}
 )
 
@@ -50,15 +50,15 @@ func TestCreatesThatWaitTogetherShareACommit(t *testing.T) {
 	})
 }
 
-// created is the answer to a create in a batch.
+// The type created holds the answer to a create in a batch.
 type created struct {
 	pet      petstore.Pet
 	replayed bool
 	refusal  error
 }
 
-// createChange returns the change that stores an animal. With an idempotency, the change also stores what it
-// answered in answer.
+// createChange returns the change that stores an animal. If there is an idempotency key, the change also stores its answer
+// in the argument answer.
 func createChange(pet petstore.NewPet, idempotency *petstore.Idempotency, answer *created) change {
 	if idempotency == nil {
 		return change{pet: pet}
@@ -119,7 +119,7 @@ func TestVersionChangesWithEveryCommit(t *testing.T) {
 	}
 }
 
-// A database that may not grow stands in for a full disk, which not every machine can provide.
+// A database with a size limit stands in for a full disk, because not every machine can provide a full disk.
 func TestAFailedCommitFailsAllItsCreatesAndStoresNothing(t *testing.T) {
 	db := openNew(t)
 	execOnWriter(t, db, "PRAGMA max_page_count = 40")

@@ -26,7 +26,7 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 	}
 	var open bool
 	select {
-	case member, open = <-p: // usually a member is idle, and a select on one channel is cheaper
+	case member, open = <-p: // usually a member is idle, and a select with only one channel is cheaper
 	default:
 		select {
 		case member, open = <-p:
@@ -42,7 +42,7 @@ func (p pool[T]) take(ctx context.Context) (member T, err error) {
 
 func (p pool[T]) give(member T) { p <- member }
 
-// pause waits until all members are idle, and does work before any is lent again.
+// pause waits until all members are idle, calls work, and then lends the members again.
 func (p pool[T]) pause(work func(members []T)) {
 	members := make([]T, 0, cap(p))
 	for range cap(p) {

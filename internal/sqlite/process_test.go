@@ -23,7 +23,8 @@ var limits = petstore.Limits{PerMinute: 60, PerDay: 1000}
 // keyRounds is how many keys the other process creates, rotates and revokes.
 const keyRounds = 12
 
-// useKeys does again and again what the commands for keys do. Like each command, it opens the database anew each time.
+// useKeys repeatedly creates, rotates and revokes keys, as the commands for keys do. Like a command, useKeys opens the
+// database anew in each round.
 func useKeys(path string) error {
 	ctx, now := context.Background(), time.Now()
 	for i := range keyRounds {
@@ -89,7 +90,7 @@ func TestKeysCanBeManagedBesideABusyServer(t *testing.T) {
 	checkIntegrity(t, server)
 }
 
-// createAndRead creates an animal that is so large that SQLite soon moves the WAL into the database.
+// createAndRead creates an animal and reads it. The animal is so large that SQLite soon moves the WAL into the database.
 func createAndRead(ctx context.Context, db *DB) error {
 	pet, _, err := db.CreatePet(ctx, petstore.NewPet{Name: strings.Repeat("🐈", 500), Status: petstore.Sold}, nil)
 	if err != nil {
@@ -99,7 +100,7 @@ func createAndRead(ctx context.Context, db *DB) error {
 	return err
 }
 
-// keepCreating creates animals until it is killed and prints each one that was acknowledged.
+// keepCreating creates animals until the process is killed. It prints each animal that was acknowledged.
 func keepCreating(path string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, Config{Path: path, Environment: petstore.Production, Create: true, Serve: true})
@@ -144,8 +145,8 @@ func TestAcknowledgedPetsSurviveAKill(t *testing.T) {
 	}
 }
 
-// createUntilKilled lets a process create animals and kills it after it has printed that many lines. It adds every printed
-// animal to acknowledged.
+// createUntilKilled starts a process that creates animals, and kills the process after it has printed the given number of
+// lines. It adds every printed animal to the map acknowledged.
 func createUntilKilled(t *testing.T, path string, lines int, acknowledged map[int64]string) {
 	t.Helper()
 	cmd := otherProcess(t, "keep busy", path)

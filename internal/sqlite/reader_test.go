@@ -8,7 +8,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// holdTransactions makes every reader hold a transaction, as under load.
+// holdTransactions makes every reader hold a transaction, as readers do under load.
 func holdTransactions(t *testing.T, db *DB) {
 	t.Helper()
 	for range 2 * cap(db.readers) {
@@ -24,7 +24,7 @@ func holdTransactions(t *testing.T, db *DB) {
 	})
 }
 
-// readFile is ListPets without the cache.
+// readFile lists animals as ListPets does, but does not use the cache.
 func readFile(db *DB, q petstore.PetQuery) (pets []petstore.Pet, err error) {
 	err = db.readVersioned(context.Background(), func(r *reader) (err error) {
 		pets, err = r.listPets(q)
@@ -52,7 +52,7 @@ func TestEveryReaderShowsWhatWasStored(t *testing.T) {
 	}
 }
 
-// Other readers may still show the old version, so this reader must not show more.
+// Other readers may still show the old version, so this reader must not show a newer version.
 func TestAReaderShowsTheVersionThatItBeganWith(t *testing.T) {
 	db := openNew(t)
 	noError(t, db.readVersioned(t.Context(), func(r *reader) error {
@@ -82,7 +82,7 @@ func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// A command that runs beside the server is not told what the server writes.
+// A command that runs beside the server gets no message when the server writes.
 func TestAnotherProcessShowsWhatTheServerStored(t *testing.T) {
 	db := openNew(t)
 	other := open(t, Config{Path: db.path})

@@ -15,9 +15,9 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// Restore copies a backup to the database at cfg.Path. It replaces an existing database only if replace is true. It then
-// keeps the old database in the same folder and returns its new name. If the backup is damaged, or if a server uses the
-// database, Restore changes nothing.
+// Restore copies a backup to the database at cfg.Path. It replaces an existing database only if replace is true. In that
+// case Restore keeps the old database in the same folder and returns its new name. If the backup is damaged, or if a server
+// uses the database, Restore changes nothing.
 func Restore(ctx context.Context, cfg Config, backup string, replace bool, progress Progress) (aside string, err error) {
 	if err := checkBackup(ctx, cfg, backup); err != nil {
 		return "", err
@@ -108,8 +108,9 @@ func asideName(path string) string {
 	return path + asideMark + time.Now().UTC().Format("20060102T150405.000000000Z")
 }
 
-// replaceDatabase moves the database fresh to path. It keeps the old database and returns its new name. At every moment
-// there is a whole database at path, the old or the fresh one. The WAL of the old one is never beside the fresh one.
+// replaceDatabase replaces the database at path with the new database in the file fresh. It keeps the old database under
+// another name, and returns that name. At every moment there is a complete database at path, either the old or the new one.
+// The WAL of the old database is never beside the new database.
 func replaceDatabase(ctx context.Context, fresh, path, name string) (aside string, err error) {
 	if err := removeAsideLinks(path); err != nil {
 		return "", err
@@ -122,13 +123,13 @@ func replaceDatabase(ctx context.Context, fresh, path, name string) (aside strin
 	var copied *os.File
 	defer func() {
 		locked.Close()
-		copied.Close() // only now: see copyKeepingOpen
+		copied.Close() // must come after locked.Close: see copyKeepingOpen
 	}()
 	if err := moveWALAside(path, aside); err != nil {
 		return "", err
 	}
 	err = os.Link(path, aside)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system has no hard links
+	if err != nil && !errors.Is(err, fs.ErrExist) { // for example, the file system has no hard links
 		copied, err = copyKeepingOpen(path, aside)
 	}
 	if err != nil {
@@ -154,7 +155,8 @@ func lockForRestore(ctx context.Context, path string) (io.Closer, error) {
 	return nil, err
 }
 
-// lockExclusively ends the use of a WAL and locks the database. It fails while another process uses the database.
+// lockExclusively switches a database from a WAL to a rollback journal, and locks the database. It fails while another
+// process uses the database.
 func lockExclusively(conn *sqlite3.Conn) error {
 	if err := run(conn, "PRAGMA journal_mode = DELETE"); err != nil {
 		return err
@@ -163,15 +165,15 @@ func lockExclusively(conn *sqlite3.Conn) error {
 		return err
 	}
 	mode, err := pragmaValue(conn, "PRAGMA journal_mode")
-	if err == nil && mode != "delete" { // meanwhile another process has begun a WAL
+	if err == nil && mode != "delete" { // another process has begun a WAL in the meantime
 		run(conn, "ROLLBACK")
 		err = sqlite3.ResultBusy.ToError()
 	}
 	return err
 }
 
-// moveWALAside moves the WAL and the journal that a damaged or deleted database has left. Otherwise SQLite would apply them
-// to the next database at path.
+// moveWALAside moves away the WAL and the journal that a damaged or deleted database has left. Otherwise SQLite would apply
+// these files to the next database at path.
 func moveWALAside(path, aside string) error {
 	for _, suffix := range companionSuffixes {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -181,8 +183,9 @@ func moveWALAside(path, aside string) error {
 	return nil
 }
 
-// copyKeepingOpen copies a database to a new file and returns the database, still open. When a process closes a file, POSIX
-// releases every lock that the process holds on it, so the caller must close the file after it has released its own lock.
+// copyKeepingOpen copies the database at path to a new file, and returns the file at path, still open. When a process
+// closes a file, POSIX releases every lock that the process holds on the file. So the caller must release its own lock
+// before it closes the file.
 func copyKeepingOpen(path, aside string) (source *os.File, err error) {
 	if source, err = os.Open(path); err != nil {
 		return nil, err
@@ -211,8 +214,8 @@ func removeAsideLinks(path string) error {
 	return err
 }
 
-// asideLinks returns further names (hard links) of the database. A restore that is killed before it replaces the database
-// leaves one.
+// asideLinks returns the additional names (hard links) that killed restores have left for the database. A restore leaves
+// such a name if it is killed before it replaces the database.
 func asideLinks(path string, database fs.FileInfo) (links []string, err error) {
 	folder := filepath.Dir(path)
 	entries, err := os.ReadDir(folder)

@@ -150,7 +150,7 @@ func TestAStoppedRestoreOrBackupLeavesNoCopy(t *testing.T) {
 	locked, err := lockForRestore(t.Context(), database)
 	noError(t, err)
 	defer locked.Close()
-	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond) // until then the restore waits for the database
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond) // the restore waits that long for the database
 	defer stop()
 	if _, err := Restore(ctx, production(database), backup, true, noProgress); err == nil {
 		t.Error("a locked database was replaced")
@@ -231,7 +231,7 @@ func TestThereIsADatabaseAtEveryMomentOfARestore(t *testing.T) {
 	}
 }
 
-// keepRestoring restores again and again until it is killed.
+// keepRestoring restores the database again and again until the process is killed.
 func keepRestoring(path string) error {
 	fmt.Println("begins")
 	for {

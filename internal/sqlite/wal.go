@@ -2,11 +2,11 @@ package sqlite
 
 import "os"
 
-// walLimit is the size in bytes at which petstore empties SQLite's write-ahead log (WAL). SQLite also does so by itself,
-// but only at a moment when nobody reads the WAL, and there may be no such moment for a long time.
+// walLimit is the size in bytes at which petstore empties SQLite's write-ahead log (WAL). SQLite also empties the WAL by
+// itself, but only at a moment when nobody reads the WAL. There may be no such moment for a long time.
 const walLimit = 8 << 20
 
-// trimWAL empties the WAL if it is too large. Meanwhile the readers pause.
+// trimWAL empties the WAL if the WAL is too large. The readers pause while trimWAL works.
 func (db *DB) trimWAL(w *writer) {
 	if db.WALSize() < db.trimWALAt {
 		return
@@ -17,10 +17,10 @@ func (db *DB) trimWAL(w *writer) {
 		}
 		w.conn.SetBusyTimeout(0)
 		defer w.conn.SetBusyTimeout(busyTimeout)
-		run(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)") // if this fails, WALSize shows it
+		run(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)") // if the checkpoint fails, WALSize still shows a large WAL
 	})
-	// A process that reads for a long time, such as a backup, keeps the WAL from being emptied. The next try waits until the
-	// WAL has doubled, so that not every commit tries.
+	// A process that reads for a long time, such as a backup, keeps the WAL from being emptied. The next attempt waits
+	// until the WAL has doubled. Otherwise every commit would try again.
 	db.trimWALAt = max(walLimit, 2*db.WALSize())
 }
 

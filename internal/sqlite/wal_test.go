@@ -66,7 +66,8 @@ func TestTheWALIsEmptiedAfterAPurgeToo(t *testing.T) {
 	}
 }
 
-// Upkeep runs every second, even on an idle server. An open transaction would keep other processes from emptying the WAL.
+// Upkeep runs every second, even on an idle server. A transaction that upkeep left open would keep other processes from
+// emptying the WAL.
 func TestExpireOrdersEndsTheTransactionsOfReaders(t *testing.T) {
 	db := openNew(t)
 	holdTransactions(t, db)

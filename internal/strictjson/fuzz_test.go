@@ -7,7 +7,7 @@ import (
 	"petstore/internal/contract"
 )
 
-// FuzzDecode compares Decode with a second implementation of the same rules on encoding/json.
+// FuzzDecode compares Decode with a second implementation of the same rules, which uses encoding/json.
 func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var got record

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// flat returns an object with n members.
+// flat returns a JSON object with n members.
 func flat(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -16,14 +16,14 @@ func flat(n int) string {
 	return "{" + b.String()[1:] + "}"
 }
 
-// nested returns n objects inside each other.
+// nested returns n JSON objects inside each other.
 func nested(n int) string { return strings.Repeat(`{"a":`, n) + "0" + strings.Repeat("}", n) }
 
 func TestATextMayHaveAtMostAThousandNames(t *testing.T) {
 	many := strings.Repeat("x", 5*MaxNames)
 	for _, c := range []struct {
 		behaviour, value string
-		names            int // including the "x" before the value
+		names            int // the number of names, including the "x" before the value
 	}{
 		{"1,000 side by side", flat(999), 1000},
 		{"1,001 side by side", flat(1000), 1001},
@@ -55,7 +55,7 @@ func TestATextMayHaveAtMostAThousandNames(t *testing.T) {
 	}
 }
 
-// The test logs the cost for people to read. It fails only if the text is not refused.
+// The test logs what the refusal costs. It fails only if Decode accepts the text.
 func TestABodyOfNinetyThousandNamesIsRefusedCheaply(t *testing.T) {
 	names := []byte(flat(90_000))
 	text := []byte(`{"name":"` + strings.Repeat("x", len(names)-11) + `"}`)

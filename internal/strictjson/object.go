@@ -15,7 +15,7 @@ var (
 	emptyReader = strings.NewReader("")
 )
 
-// MaxNames is the number of member names that a text may have, including those of nested objects. With more names, the
+// MaxNames is the number of member names that a text may have, including the names in nested objects. With more names, the
 // search for duplicates would cost more than all other work on the text.
 const MaxNames = 1000
 
@@ -27,7 +27,7 @@ func eachMember(text []byte, visit func(name string, value Value)) error {
 	dec := decoders.Get().(*jsontext.Decoder)
 	dec.Reset(bytes.NewBuffer(text))
 	defer func() {
-		dec.Reset(emptyReader) // so that the decoder does not keep the text in memory
+		dec.Reset(emptyReader) // makes the decoder drop the text from memory
 		decoders.Put(dec)
 	}()
 	start, err := dec.ReadToken()
@@ -60,10 +60,10 @@ func eachMember(text []byte, visit func(name string, value Value)) error {
 	return nil
 }
 
-// countNames counts the member names of a text. It counts the colons outside strings, because a colon follows each
-// name. It skips a text that is too short to have more than MaxNames names, and returns 0.
+// countNames counts the member names in a text. It counts the colons outside strings, because a colon follows each name. For
+// a text that is too short for more than MaxNames names, countNames returns 0 without counting.
 func countNames(text []byte) (n int) {
-	if len(text) < 5*MaxNames { // the shortest member is "":0,
+	if len(text) < 5*MaxNames { // 5 bytes, because the shortest member is "":0,
 		return 0
 	}
 	inString := false

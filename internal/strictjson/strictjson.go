@@ -2,7 +2,7 @@
 // names are case-sensitive and unique, nothing may follow the object, all text must be valid UTF-8, and the number of
 // names is limited.
 //
-// An [Error] contains facts. Each caller turns them into a message for its own readers.
+// An [Error] contains facts. Each caller turns these facts into a message for its own readers.
 package strictjson
 
 import (
@@ -12,35 +12,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Shape describes the members of an object, in the order in which an Error lists their faults. Decode ignores other
-// members. A Shape has at most 16 members.
+// Shape describes the members of an object. An Error lists faults in the same order. Decode ignores members that the Shape
+// does not describe. A Shape has at most 16 members.
 type Shape[T any] []Member[T]
 
 const maxMembers = 16
 
-// Value is one JSON value, not decoded yet.
+// Value is one JSON value that is not decoded yet.
 type Value = jsontext.Value
 
-// Member describes one member of an object. Required and Optional create it.
+// Member describes one member of an object. Use Required or Optional to make a Member.
 type Member[T any] struct {
 	name     string
 	required bool
 	read     func(into *T, value Value) (problem string)
 }
 
-// Required describes a member that every object must have. The function read stores the value and returns what is wrong
-// with it, or "". A problem is a clause that can follow the name, such as "must be a string".
+// Required describes a member that every object must have. The function read stores the value and returns what is wrong with
+// the value, or "". A problem is a clause that can follow the name of the member, such as "must be a string".
 func Required[T any](name string, read func(into *T, value Value) (problem string)) Member[T] {
 	return Member[T]{name, true, read}
 }
 
-// Optional describes a member that an object may have. The function read is the same as for Required.
+// Optional describes a member that an object may have. The function read works as in Required.
 func Optional[T any](name string, read func(into *T, value Value) (problem string)) Member[T] {
 	return Member[T]{name, false, read}
 }
 
-// Decode reads a text that must be one object. It returns an *Error if the text is not one object, or if a member is
-// missing or faulty. Even then, the members that could be read are stored in into.
+// Decode reads a text that must be one object. It returns an *Error if the text is not one object, or if a member is missing
+// or faulty. Even then, Decode stores the members that it can read.
 func (s Shape[T]) Decode(text []byte, into *T) error {
 	var seen [maxMembers]bool
 	var problems [maxMembers]string
@@ -96,8 +96,8 @@ type Error struct {
 // Fault says what is wrong with one member.
 type Fault struct {
 	Field   string
-	Problem string // a clause that can follow the name, such as "must be a string"
-	Missing bool   // the object does not have the member, which is required
+	Problem string // a clause that can follow the name of the member, such as "must be a string"
+	Missing bool   // whether the member is required but absent
 }
 
 func (e *Error) Error() string {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// record is what the tests decode.
+// record is the struct that the tests decode into.
 type record struct {
 	Name     string
 	Category int64

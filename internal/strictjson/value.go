@@ -8,7 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ReadText stores a string and returns what check says about it, or that the value is not a string.
+// ReadText stores a string and returns the problem that the function check finds. If the value is not a string, ReadText
+// returns that as the problem.
 func ReadText(into *string, value Value, check func(string) (problem string)) (problem string) {
 	var ok bool
 	if *into, ok = Unquote(value); !ok {
@@ -17,7 +18,7 @@ func ReadText(into *string, value Value, check func(string) (problem string)) (p
 	return check(*into)
 }
 
-// ReadWhole stores a whole number. It stores 0 if the value is not a whole number within int64.
+// ReadWhole stores a whole number. If the value is not a whole number, or does not fit an int64, ReadWhole stores 0.
 func ReadWhole(into *int64, value Value) (problem string) {
 	var ok bool
 	if *into, ok = parseWhole(value); !ok {
@@ -28,7 +29,8 @@ func ReadWhole(into *int64, value Value) (problem string) {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Unquote returns the text of a JSON string that Decode has passed to a member. ok is false for any other value.
+// Unquote returns the text of a JSON string that Decode has passed to a member. The result ok is false if the value is not a
+// string.
 func Unquote(value Value) (text string, ok bool) {
 	if value.Kind() != '"' {
 		return "", false
@@ -39,7 +41,7 @@ func Unquote(value Value) (text string, ok bool) {
 	return string(*b), true
 }
 
-// parseWhole reads a JSON number whose value is a whole number within int64, such as 100, 1.0 or 1e2. It works on the
+// parseWhole reads a JSON number whose value is a whole number that fits an int64, such as 100, 1.0 or 1e2. It works on the
 // digits, so that a huge exponent costs nothing.
 func parseWhole(number []byte) (int64, bool) {
 	digits, negative := bytes.CutPrefix(number, []byte("-"))

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// CanAsk reports whether a person at a terminal can answer questions.
+// CanAsk reports whether the command can ask a person at a terminal.
 func (con *Console) CanAsk() bool { return IsTerminal(os.Stdin) && IsTerminal(con.Stderr) }
 
 // Confirm asks a question and fails unless the answer is yes.
@@ -29,8 +29,8 @@ func (con *Console) Confirm(ctx context.Context, question string, args ...any) e
 	return nil
 }
 
-// ReadSecret asks for a secret, which the terminal does not echo. If standard input is not a terminal, ReadSecret reads the
-// secret from it without asking. It returns "" if the input is empty.
+// ReadSecret asks for a secret. The terminal does not echo the secret. If standard input is not a terminal, ReadSecret reads
+// the secret from standard input without asking. It returns "" if the input is empty.
 func (con *Console) ReadSecret(ctx context.Context, question string) (secret string, err error) {
 	if IsTerminal(os.Stdin) {
 		secret, err = con.askSecret(ctx, question)
@@ -49,7 +49,7 @@ func (con *Console) askSecret(ctx context.Context, question string) (string, err
 	if err != nil {
 		return "", err
 	}
-	defer term.Restore(stdin, echoing) // needed if ctx ends, because then the read is still running
+	defer term.Restore(stdin, echoing) // needed if ctx ends while the read is still running
 	fmt.Fprint(con.Stderr, Escape(question)+" ")
 	defer fmt.Fprintln(con.Stderr)
 	return Interruptible(ctx, func() (string, error) {
@@ -58,8 +58,8 @@ func (con *Console) askSecret(ctx context.Context, question string) (string, err
 	})
 }
 
-// readLine returns the first line of standard input without the space around it. Answers and secrets are shorter than its
-// limit of 4 KiB.
+// readLine returns the first line of standard input, without the white space around it. It reads at most 4 KiB. Answers and
+// secrets are shorter.
 func readLine() (string, error) {
 	text, err := bufio.NewReader(io.LimitReader(os.Stdin, 4096)).ReadString('\n')
 	if text = strings.TrimSpace(text); text != "" {

@@ -1,5 +1,5 @@
-// Package terminal is how commands talk to the person who runs them: messages, questions, tables, progress, the values of
-// flags, and usage errors. It escapes text from others, so that the text cannot control the terminal.
+// Package terminal lets commands talk to the person who runs them. It provides messages, questions, tables, progress, the
+// values of flags, and usage errors. It escapes text from other people, so that such text cannot control the terminal.
 package terminal
 
 import (
@@ -24,7 +24,7 @@ type Console struct {
 	bar bool // whether the cursor is at the end of a progress bar
 }
 
-// Say prints a message on standard error, so that it does not mix with the output of the command.
+// Say prints a message on standard error, so that messages do not mix with the output of the command.
 func (con *Console) Say(format string, args ...any) {
 	con.mu.Lock()
 	defer con.mu.Unlock()
@@ -39,7 +39,7 @@ func (con *Console) drawBar(text string) {
 	con.bar = true
 }
 
-// eraseBar erases the progress bar, if one is shown. The caller holds mu.
+// eraseBar erases the progress bar if the terminal shows one. The caller holds mu.
 func (con *Console) eraseBar() {
 	if con.bar {
 		fmt.Fprint(con.Stderr, "\r\x1b[K")
@@ -53,8 +53,8 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Interruptible calls work, which may block on input or output, and returns its result. If ctx ends first, Interruptible
-// returns ctx.Err() and leaves work running.
+// Interruptible calls the function work, which may block on input or output, and returns its result. If ctx ends first,
+// Interruptible returns ctx.Err(), and the function keeps running.
 func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -76,8 +76,8 @@ func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 // readerTimeout is how long WaitForReader waits.
 const readerTimeout = time.Second
 
-// WaitForReader calls write, which blocks until somebody reads what it writes. If that takes more than a second,
-// WaitForReader returns false and leaves write running.
+// WaitForReader calls the function write, which blocks until somebody reads the output. If that takes longer than
+// readerTimeout, WaitForReader returns false, and the function keeps running.
 func WaitForReader(write func()) (written bool) {
 	done := make(chan struct{})
 	go func() {

@@ -23,7 +23,7 @@ func (e KeyError) Unwrap() error { return e.Err }
 // NoKey returns a KeyError with a message.
 func NoKey(format string, args ...any) error { return KeyError{fmt.Errorf(format, args...)} }
 
-// Reworded gives an error another message.
+// Reworded is an error with another message.
 type Reworded struct {
 	Err  error
 	Text string
@@ -34,7 +34,8 @@ func (e Reworded) Unwrap() error { return e.Err }
 
 var anyFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-// RenameFlags replaces each flag that the message of err names, such as --listen, with the result of name.
+// RenameFlags changes the message of err. It replaces each flag in the message, such as --listen, with the text that the
+// function name returns.
 func RenameFlags(err error, name func(flag string) string) error {
 	if err == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // isUnsafe reports whether a terminal may act on a character instead of showing it. Control characters start escape
-// sequences; bidi controls and separators reverse the direction of the text or start a new line.
+// sequences. Bidi controls reverse the direction of the text. Separators start a new line.
 func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
@@ -18,10 +18,10 @@ func Escape(text string) string {
 	return replaceUnsafe(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// OneLine escapes text and joins its lines, so that it fits into a table cell or a sentence.
+// OneLine escapes text and joins its lines, so that the text fits into a table cell or a sentence.
 func OneLine(text string) string { return Escape(strings.Join(strings.Fields(text), " ")) }
 
-// EscapeJSON escapes the unsafe characters in a JSON text, except for the line breaks between its values.
+// EscapeJSON escapes the unsafe characters in a JSON text, except the line breaks between values.
 func EscapeJSON(text string) string {
 	return replaceUnsafe(text, func(r rune) string {
 		if r == '\n' {

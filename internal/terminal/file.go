@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file atomically: the file appears, or replaces an older one, only when write has succeeded. Only the
+// WriteFile writes a file atomically. The file appears, or replaces an older file, only when write has succeeded. Only the
 // owner of the file can read it.
 func WriteFile(name string, write func(io.Writer) error) (err error) {
 	part := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.part-%s", filepath.Base(name), rand.Text()))

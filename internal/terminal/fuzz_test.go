@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FuzzValues parses any text as a duration and as a size. Durations that are accepted are never negative, and sizes are at
-// least 1.
+// FuzzValues parses any text as a duration and as a size. An accepted duration must never be negative, and an accepted size
+// must be at least 1.
 func FuzzValues(f *testing.F) {
 	for _, seed := range []string{"90d", "36h", "-1h", "65535d", "64MiB", "9223372036854775807", "8589934592GiB", "0KiB", ""} {
 		f.Add(seed)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// WithCommas writes n with commas between thousands, such as 25,000.
+// WithCommas formats n with a comma between groups of three digits, such as 25,000.
 func WithCommas(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -24,7 +24,7 @@ func Plural(n int64, noun string) string {
 	return WithCommas(n) + " " + noun + "s"
 }
 
-// PluralIs is like Plural, with the verb: "1 line is" or "2 lines are".
+// PluralIs is like Plural, but adds the verb, such as "1 line is" or "2 lines are".
 func PluralIs(n int64, noun string) string {
 	if n == 1 {
 		return Plural(n, noun) + " is"

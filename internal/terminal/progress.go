@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	redrawEvery = 200 * time.Millisecond // on a terminal
-	reportEvery = 5 * time.Second        // elsewhere
+	redrawEvery = 200 * time.Millisecond // the pause between two updates on a terminal
+	reportEvery = 5 * time.Second        // the pause between two updates elsewhere
 	barWidth    = 30
 )
 
-// Progress shows how far a long command is: with a progress bar on a terminal, with a line every few seconds elsewhere.
+// Progress shows the progress of a long command. On a terminal it shows a progress bar, and elsewhere a line every few
+// seconds.
 type Progress struct {
-	unit     string // what is counted, such as "lines"
-	total    int64  // the final position, 0 if unknown
+	unit     string // the things that are counted, such as "lines"
+	total    int64  // the final position; 0 if unknown
 	atLeast  func(now time.Time) time.Duration
 	start    time.Time
 	position atomic.Int64
@@ -27,8 +28,8 @@ type Progress struct {
 	stop     func()
 }
 
-// Progress starts to show progress up to total, which is 0 if unknown. The time left is estimated from the progress so far,
-// and is at least what atLeast returns, which may be nil.
+// Progress starts to show progress up to total. A total of 0 means that the total is unknown. Progress estimates the time
+// left from the progress so far. The function atLeast returns a lower bound for the time left, and may be nil.
 func (con *Console) Progress(unit string, total int64, atLeast func(now time.Time) time.Duration) *Progress {
 	p := &Progress{
 		unit: unit, total: total, atLeast: atLeast, start: time.Now(),
@@ -49,7 +50,7 @@ func (con *Console) Progress(unit string, total int64, atLeast func(now time.Tim
 	return p
 }
 
-// Stop erases the progress bar. Further calls do nothing.
+// Stop erases the progress bar. Later calls do nothing.
 func (p *Progress) Stop() { p.stop() }
 
 // SetPosition sets how much of the total is done.
@@ -75,7 +76,7 @@ func (p *Progress) show(every time.Duration, draw func(bar, text string)) {
 	}
 }
 
-// text returns a progress bar, and the count, the rate and the time left, as far as they are known.
+// text returns a progress bar, and a text with the count, the rate and the time left, as far as they are known.
 func (p *Progress) text(now time.Time) (bar, text string) {
 	count, position, elapsed := p.count.Load(), p.position.Load(), now.Sub(p.start)
 	text = fmt.Sprintf("%s %s, %s/s", WithCommas(count), p.unit, WithCommas(int64(float64(count)/elapsed.Seconds())))

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Table prints rows. On a terminal the columns are aligned under a header; elsewhere tabs separate the values.
+// Table prints rows. On a terminal, the columns are aligned under a header. Elsewhere, tabs separate the values.
 type Table struct {
 	out      io.Writer
 	titles   []string
 	terminal bool
 	colored  bool
-	maxWidth int   // the width of the terminal, 0 if unknown
+	maxWidth int   // the width of the terminal; 0 if unknown
 	widths   []int // the widths of the columns so far
 }
 
-// shrinkable holds the titles of the columns that are truncated when a row is wider than the terminal.
+// shrinkable holds the titles of the columns that Print truncates when a row is wider than the terminal.
 var shrinkable = map[string]bool{"NAME": true, "PET": true, "CATEGORY": true, "REFERENCE": true}
 
-// minWidth is the smallest width to which a column is truncated.
+// minWidth is the smallest width to which Print truncates a column.
 const minWidth = 8
 
 // Table starts a table on standard output.
@@ -36,7 +36,7 @@ func (con *Console) Table(titles ...string) *Table {
 	return t
 }
 
-// Print prints rows. Each column is as wide as its widest value so far, if the terminal has room for it.
+// Print prints rows. Each column is as wide as its widest value so far, if the terminal is wide enough.
 func (t *Table) Print(rows [][]string) error {
 	var b strings.Builder
 	if t.terminal && len(rows) > 0 {
@@ -75,7 +75,7 @@ func (t *Table) align(rows [][]string, b *strings.Builder) {
 	}
 }
 
-// widestShrinkable returns the width of the widest shrinkable column, nil if there is none.
+// widestShrinkable returns the width of the widest shrinkable column, or nil if no column is shrinkable.
 func (t *Table) widestShrinkable() (widest *int) {
 	for i, title := range t.titles {
 		if shrinkable[title] && (widest == nil || t.widths[i] > *widest) {
@@ -100,7 +100,7 @@ func (t *Table) writeRow(b *strings.Builder, row []string) {
 	}
 }
 
-// color adds its color to a status.
+// color returns a value with the color for its status, if the column contains statuses.
 func (t *Table) color(value, title string) string {
 	code := statusColors[value]
 	if code == "" || title != "STATUS" || !t.colored {
@@ -115,7 +115,7 @@ var statusColors = map[string]string{
 	"open": "33", "completed": "32", "cancelled": "90", "expired": "90",
 }
 
-// truncate shortens text to the given display width. An ellipsis replaces what it removes.
+// truncate shortens text to the given display width. An ellipsis replaces the removed text.
 func truncate(text string, maxWidth int) string {
 	if displayWidth(text) <= maxWidth {
 		return text
@@ -129,7 +129,7 @@ func truncate(text string, maxWidth int) string {
 	return text
 }
 
-// displayWidth returns how many columns of a terminal text takes.
+// displayWidth returns how many columns of a terminal the text takes.
 func displayWidth(text string) (n int) {
 	for _, r := range text {
 		n += runeWidth(r)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Duration is a time.Duration that can also be given in days, such as 90d.
+// Duration is a time.Duration that a person can also write in days, such as 90d.
 type Duration time.Duration
 
 // UnmarshalText parses a duration such as 90d, 36h or 1h30m.
@@ -30,7 +30,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Size is a number of bytes that can also be given as 512KiB, 64MiB or 1GiB.
+// Size is a number of bytes that a person can also write as 512KiB, 64MiB or 1GiB.
 type Size int64
 
 // UnmarshalText parses a size such as 64MiB or 65536.
@@ -49,8 +49,8 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IsWebAddress reports whether u is an http or https URL to which a path can be added: it has a host, but no credentials, no
-// query and no fragment.
+// IsWebAddress reports whether u is an http or https URL to which a path can be added. Such a URL has a host, but no
+// credentials, no query and no fragment.
 func IsWebAddress(u *url.URL) bool {
 	web := u.Scheme == "http" || u.Scheme == "https"
 	return web && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""

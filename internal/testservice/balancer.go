@@ -20,7 +20,7 @@ type Balancer struct {
 }
 
 // StartBalancer starts HAProxy in front of three replicas, given by host and port. The argument config is the path of
-// deploy/haproxy.cfg. HAProxy gets a copy of it with other addresses, more frequent checks and longer timeouts.
+// deploy/haproxy.cfg. HAProxy gets a copy of that file with other addresses, more frequent checks and longer timeouts.
 func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 	t.Helper()
 	b := &Balancer{program: Program(t, "haproxy", "install the package haproxy"), dir: folder(t, "haproxy")}
@@ -45,7 +45,7 @@ func StartBalancer(t testing.TB, config string, replicas []string) *Balancer {
 
 func (b *Balancer) config() string { return filepath.Join(b.dir, "haproxy.cfg") }
 
-// Start starts the balancer, also after Kill, and returns when a replica behind it is ready.
+// Start starts the balancer, also after Kill. It returns when a replica behind the balancer is ready.
 func (b *Balancer) Start(t testing.TB) {
 	t.Helper()
 	p, err := start(exec.Command(b.program, "-f", b.config()), b.dir)
@@ -60,7 +60,7 @@ func (b *Balancer) Start(t testing.TB) {
 
 func (b *Balancer) ready() error { return ready(b.URL) }
 
-// Kill ends the balancer like a crash.
+// Kill ends the balancer abruptly, as a crash does.
 func (b *Balancer) Kill(t testing.TB) {
 	t.Helper()
 	noError(t, b.process.end(syscall.SIGKILL))

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// WriteCertificate writes a certificate for 127.0.0.1 with that serial number, and its key, into two files. The
-// certificate is valid for an hour. Clients that use the returned pool trust it.
+// WriteCertificate writes a certificate for 127.0.0.1 with the given serial number, and the certificate's key, into two
+// files. The certificate is valid for an hour. Clients that use the returned pool trust the certificate.
 func WriteCertificate(t testing.TB, certFile, keyFile string, serial int64) *x509.CertPool {
 	t.Helper()
 	return WriteCertificateUntil(t, certFile, keyFile, serial, time.Now().Add(time.Hour))

@@ -13,11 +13,11 @@ import (
 // pageTimeout is how long a test in the browser may take. Only a broken page needs that long.
 const pageTimeout = 5 * time.Minute
 
-// chromiumNames are the programs to look for, the fastest first.
+// chromiumNames are the names of the programs to look for, fastest first.
 var chromiumNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// Browser opens a window of a headless Chromium for the test, with its own storage, cookies and cache. All tests of a
-// process share one Chromium.
+// Browser opens a window of a headless Chromium for the test. The window has its own storage, cookies and cache. All tests
+// of a process share one Chromium.
 func Browser(t testing.TB) *Page {
 	t.Helper()
 	if program(chromiumNames...) == "" {
@@ -34,7 +34,7 @@ func Browser(t testing.TB) *Page {
 	return newPage(t, window)
 }
 
-// chromium starts the Chromium that all tests of this process share. It ends when the process ends.
+// chromium starts the Chromium that all tests of this process share. Chromium ends when the process ends.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	parent, err := scratch()
 	if err != nil {
@@ -51,7 +51,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		chromedp.Flag("disable-domain-reliability", true),
 	)
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium has no sandbox for root
+		options = append(options, chromedp.NoSandbox) // Chromium cannot use its sandbox as root
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, _ := chromedp.NewContext(allocator)

@@ -8,10 +8,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axeFile is where scripts/test-services.sh installs axe-core, below the user's cache folder.
+// axeFile is the file in which scripts/test-services.sh installs axe-core, relative to the user's cache folder.
 const axeFile = "petstore-test/node_modules/axe-core/axe.min.js"
 
-// runAxe is a script that runs some rules of axe. Its promise returns one line for each fault.
+// runAxe is a script that runs some rules of axe. The promise of the script returns one line for each fault.
 const runAxe = `axe.run(document, { runOnly: %s, resultTypes: ["violations"] })
 	.then(({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) => id + ": " + help + ": " + node.html + " " + node.failureSummary)))`
 
@@ -21,13 +21,13 @@ const (
 )
 
 // Accessible fails the test for each accessibility fault that axe finds on the page in its current state. The messages
-// begin with view, a name for that state.
+// begin with view, which is a name for that state.
 func (p *Page) Accessible(view string) {
 	p.t.Helper()
 	p.axe(view, everyRule)
 }
 
-// Legible is like Accessible, with only the rules about colors. It is for a view that was already checked with all rules
+// Legible is like Accessible, but checks only the rules about colors. Use it for a view that Accessible has already checked
 // in another color scheme.
 func (p *Page) Legible(view string) {
 	p.t.Helper()

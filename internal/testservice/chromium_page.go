@@ -16,9 +16,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Page is a window of the browser. Its methods do what a person does there. If an action is impossible, the test fails at
-// once. It also fails if the page logs an error or a warning in the console, or calls a host other than the one it was
-// opened on.
+// Page is a window of the browser. Its methods do what a person does in a browser. If an action is impossible, the test
+// fails immediately. The test also fails if the page logs an error or a warning in the console, or if the page calls a host
+// other than the one it was opened on.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
@@ -31,7 +31,7 @@ type Page struct {
 func newPage(t testing.TB, ctx context.Context) *Page {
 	t.Helper()
 	p := &Page{t: t, ctx: ctx, hosts: make(map[string]bool)}
-	// Of many windows none is in front, but each must act as if it had the focus.
+	// Only one window can be in front, but each window must act as if it had the focus.
 	focus := emulation.SetFocusEmulationEnabledParams{Enabled: true}
 	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, focus); err != nil {
 		t.Fatalf("Chromium opens no window: %v", err)
@@ -61,8 +61,8 @@ func newPage(t testing.TB, ctx context.Context) *Page {
 	return p
 }
 
-// recordComplaint records an error or a warning in the console. Refusals of the API and failed connections, which the
-// browser also prints there, do not count.
+// recordComplaint records an error or a warning in the console. The browser also prints API refusals and failed connections
+// to the console; these do not count.
 func (p *Page) recordComplaint(message chromedp.ConsoleMessage) {
 	refused := message.Source == "network" && (strings.Contains(message.URL, "/v1/") || strings.Contains(message.Text, "ERR_CONNECTION"))
 	if refused || (message.Type != "error" && message.Type != "warning" && !message.IsException()) {
@@ -73,7 +73,7 @@ func (p *Page) recordComplaint(message chromedp.ConsoleMessage) {
 	p.faults = append(p.faults, fmt.Sprintf("the console says: %s (%s)", message, message.URL))
 }
 
-// recordHost records a fault if the page calls another host.
+// recordHost records a fault if the page calls a host other than its own.
 func (p *Page) recordHost(address string) {
 	u, err := url.Parse(address)
 	p.mu.Lock()
@@ -83,7 +83,7 @@ func (p *Page) recordHost(address string) {
 	}
 }
 
-// Before makes every page that is opened from now on run a script before its own scripts.
+// Before makes every page that is opened from now on run the given script before its own scripts.
 func (p *Page) Before(script string) {
 	p.t.Helper()
 	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
@@ -111,7 +111,7 @@ func (p *Page) Reload() {
 	p.do(chromedp.Reload())
 }
 
-// Back goes back in the history.
+// Back goes back in the browser's history.
 func (p *Page) Back() {
 	p.t.Helper()
 	p.do(chromedp.NavigateBack())
@@ -129,7 +129,7 @@ func (p *Page) Scheme(scheme string) {
 	p.Media("screen", "prefers-color-scheme", scheme)
 }
 
-// Media sets the medium, screen or print, and media features, given as pairs of a name and a value.
+// Media sets the medium (screen or print) and media features. The features are names, each followed by its value.
 func (p *Page) Media(media string, features ...string) {
 	p.t.Helper()
 	params := emulation.SetEmulatedMediaParams{Media: media}
@@ -184,7 +184,8 @@ func (p *Page) Press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// Wait waits until a JavaScript expression is true. It checks less and less often, because each check lays out the page.
+// Wait waits until a JavaScript expression is true. The pauses between checks grow, because each check makes the browser
+// lay out the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	pause := 5 * time.Millisecond

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Disk is a small file system for a test. The test can fill it or make it read-only.
+// Disk is a small file system for a test. The test can fill the disk or make it read-only.
 type Disk struct {
 	// Folder is where the disk is mounted.
 	Folder string
@@ -17,7 +17,7 @@ type Disk struct {
 	size string
 }
 
-// SmallDisk mounts a disk of that many bytes.
+// SmallDisk mounts a disk with the given size in bytes.
 func SmallDisk(t testing.TB, size int) *Disk {
 	t.Helper()
 	d := &Disk{Folder: folder(t, "disk"), size: fmt.Sprintf("size=%d", size)}
@@ -60,7 +60,7 @@ func (d *Disk) Free(t testing.TB) {
 	noError(t, os.Remove(d.filler()))
 }
 
-// ReadOnly makes the disk read-only. No file on it may be open for writing.
+// ReadOnly makes the disk read-only. No file on the disk may be open for writing.
 func (d *Disk) ReadOnly(t testing.TB) { d.remount(t, syscall.MS_RDONLY) }
 
 // Writable makes the disk writable again.

@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// Instance is one run of the program as a server, on ports that it chose itself unless its arguments name them.
+// Instance is one server process of the program. The server chooses its own ports unless its arguments name them.
 type Instance struct {
-	// URL is the address of the API, Admin that of the admin listener.
+	// URL is the address of the API, and Admin is the address of the admin listener.
 	URL, Admin string
-	// Key is the key that the first start printed.
+	// Key is the key that the server printed at its first start.
 	Key string
 
 	Command *exec.Cmd
@@ -32,13 +32,14 @@ type Instance struct {
 	Ended   chan struct{}
 }
 
-// Command prepares a process of the program as users have it, with an environment of its own.
+// Command prepares a process that runs the program as users have it. The process has its own environment.
 func Command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	return prepared(Build(t), args)
 }
 
-// CommandRaced is Command under the race detector. It is for tests in which goroutines of one process meet.
+// CommandRaced is like Command, but with the race detector. It is for tests in which goroutines of one process use the same
+// data.
 func CommandRaced(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	return prepared(BuildRaced(t), args)
@@ -50,7 +51,7 @@ func prepared(binary string, args []string) *exec.Cmd {
 	return command
 }
 
-// Run runs a command of the program and returns what it printed and its exit status.
+// Run runs a command of the program. It returns the output and the exit status.
 func Run(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	command := Command(t, args...)
@@ -62,19 +63,20 @@ func Run(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), command.ProcessState.ExitCode()
 }
 
-// Serve serves on a free port, and on a fresh database unless the arguments name one. It ends with the test.
+// Serve starts a server on a free port. The server uses a new database unless the arguments name one. The server ends with
+// the test.
 func Serve(t *testing.T, args ...string) *Instance {
 	t.Helper()
 	return Launch(t, Command(t, ServeArgs(t, args...)...))
 }
 
-// ServeRaced is Serve under the race detector.
+// ServeRaced is like Serve, but with the race detector.
 func ServeRaced(t *testing.T, args ...string) *Instance {
 	t.Helper()
 	return Launch(t, CommandRaced(t, ServeArgs(t, args...)...))
 }
 
-// ServeArgs are the arguments of a server on a free port and a fresh database, unless args name others.
+// ServeArgs returns the arguments of a server on a free port with a new database, unless args name a port or a database.
 func ServeArgs(t *testing.T, args ...string) []string {
 	full := []string{"serve"}
 	for _, standard := range [][2]string{
@@ -89,13 +91,13 @@ func ServeArgs(t *testing.T, args ...string) []string {
 	return append(full, args...)
 }
 
-// NewDatabase names an SQLite file that does not exist yet.
+// NewDatabase returns the URL of an SQLite file that does not exist yet.
 func NewDatabase(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pets.db") }
 
-// PrintedKey finds an API key in what a command printed.
+// PrintedKey matches an API key in the output of a command.
 var PrintedKey = regexp.MustCompile(`pets_(live|test)_[0-9A-Za-z]+`)
 
-// Launch starts a prepared server and waits until it serves.
+// Launch starts a prepared server, and waits until the server is ready.
 func Launch(t *testing.T, command *exec.Cmd) *Instance {
 	t.Helper()
 	s := &Instance{Command: command, Stdout: Printed(filepath.Join(t.TempDir(), "stdout")), Stderr: &Transcript{}, Ended: make(chan struct{})}
@@ -145,7 +147,7 @@ func Launch(t *testing.T, command *exec.Cmd) *Instance {
 // Signal sends a signal to the server.
 func (s *Instance) Signal(sig os.Signal) { s.Command.Process.Signal(sig) }
 
-// Stop stops the server like an operator does, and returns its exit status.
+// Stop stops the server as an operator does, and returns its exit status.
 func (s *Instance) Stop(t *testing.T) int {
 	t.Helper()
 	s.Signal(syscall.SIGTERM)
@@ -157,13 +159,13 @@ func (s *Instance) Stop(t *testing.T) int {
 	return s.Command.ProcessState.ExitCode()
 }
 
-// Kill ends the server like a crash does.
+// Kill ends the server abruptly, as a crash does.
 func (s *Instance) Kill() {
 	s.Command.Process.Kill()
 	<-s.Ended
 }
 
-// Answer is what a server said.
+// Answer is the answer of a server to one request.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -180,10 +182,10 @@ func (s *Instance) Ask(t *testing.T, method, path, body string) Answer {
 	return got
 }
 
-// Client calls servers of tests.
+// Client is the HTTP client with which tests call their servers.
 var Client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 
-// Request sends one request. The headers are names and values in turn.
+// Request sends one request. The headers are a list of names, each followed by its value.
 func Request(base, key, method, path, body string, headers ...string) (Answer, error) {
 	r, err := http.NewRequestWithContext(context.Background(), method, base+path, strings.NewReader(body))
 	if err != nil {
@@ -222,14 +224,14 @@ type Pet struct {
 	Status     string
 }
 
-// Key is an API key as petstore keys list --json shows it.
+// Key is an API key as the command "petstore keys list --json" shows it.
 type Key struct {
 	ID, Name, Owner, Plan, Access                            string
 	PerMinute, PerDay                                        int64
 	CreatedAt, ExpiresAt, RevokedAt, BannedUntil, LastUsedAt time.Time
 }
 
-// Decode reads JSON.
+// Decode parses a JSON text.
 func Decode[T any](t *testing.T, text string) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -238,10 +240,10 @@ func Decode[T any](t *testing.T, text string) (v T) {
 	return v
 }
 
-// NextLink finds the address of the next page in a Link header.
+// NextLink matches the address of the next page in a Link header.
 var NextLink = regexp.MustCompile(`<([^>]+)>; rel="next"`)
 
-// EveryPet walks all pages.
+// EveryPet returns all animals. It reads all pages of the list.
 func (s *Instance) EveryPet(t *testing.T) []Pet {
 	t.Helper()
 	var all []Pet
@@ -259,8 +261,8 @@ func (s *Instance) EveryPet(t *testing.T) []Pet {
 	return all
 }
 
-// Printed is a file that a process writes to. Text that the process Printed before another action is in the file when that
-// action can be seen.
+// Printed is the name of a file that a process prints to. If a test can see something that the process did, the file has
+// everything that the process printed before.
 type Printed string
 
 func (p Printed) String() string {
@@ -271,7 +273,7 @@ func (p Printed) String() string {
 	return string(text)
 }
 
-// Transcript keeps what a process prints while tests read it.
+// Transcript keeps the output of a process. Tests can read a Transcript while the process prints.
 type Transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -289,7 +291,7 @@ func (o *Transcript) String() string {
 	return o.text.String()
 }
 
-// Eventually waits for a condition that another process brings about.
+// Eventually waits until another process has made a condition true. If that takes too long, the test fails.
 func Eventually(t *testing.T, what string, within time.Duration, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); !condition(); time.Sleep(20 * time.Millisecond) {

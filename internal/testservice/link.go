@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Link is the network between a server and its clients. A test can make it fail like a real network; Mend ends the fault.
+// Link is the network between a server and its clients. A test can make the link fail like a real network. Mend ends the
+// fault.
 type Link struct {
-	// Address is the host and port to use instead of the server's.
+	// Address is the host and port that clients use instead of the server's address.
 	Address string
 
 	mu     sync.Mutex
@@ -30,7 +31,7 @@ const (
 	silent
 )
 
-// StartLink starts a link to the server at that address.
+// StartLink starts a link to the server at the given address.
 func StartLink(t testing.TB, server string) *Link {
 	t.Helper()
 	l := &Link{server: server, mended: make(chan struct{}), conns: make(map[net.Conn]bool)}
@@ -38,8 +39,8 @@ func StartLink(t testing.TB, server string) *Link {
 	return l
 }
 
-// accept listens on a new address and calls join with every connection. When the test ends, accept calls stop, which must
-// end every join, and waits for them.
+// accept listens on a new address and calls the function join with every connection. When the test ends, accept calls stop
+// and waits until every join has returned. The function stop must make every join return.
 func accept(t testing.TB, join func(net.Conn), stop func()) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,16 +77,16 @@ func (l *Link) To(server string) {
 	l.server = server
 }
 
-// Delay delays whatever is sent, in either direction, by d.
+// Delay delays everything that is sent, in either direction, by d.
 func (l *Link) Delay(d time.Duration) { l.set(slow, d) }
 
-// Cut resets all connections, and new ones as soon as they are made.
+// Cut resets all connections. It also resets each new connection as soon as somebody makes it.
 func (l *Link) Cut() { l.set(cut, 0) }
 
-// Halve makes each connection pass on half of the next bytes that are sent on it, and then end.
+// Halve makes each connection pass on half of the next message, and then end.
 func (l *Link) Halve() { l.set(halving, 0) }
 
-// Silence lets nothing through. As with TCP, bytes that are sent meanwhile arrive after Mend.
+// Silence lets nothing through. As with TCP, bytes that were sent during the silence arrive after Mend.
 func (l *Link) Silence() { l.set(silent, 0) }
 
 // Mend ends the fault of the link.
@@ -94,7 +95,7 @@ func (l *Link) Mend() { l.set(whole, 0) }
 func (l *Link) set(fault linkFault, delay time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.mended) // wakes the goroutines that wait in await
+	close(l.mended) // wakes the goroutines that wait in the method await
 	l.fault, l.delay, l.mended = fault, delay, make(chan struct{})
 	if fault == cut {
 		for conn := range l.conns {
@@ -130,8 +131,8 @@ func (l *Link) join(client net.Conn) {
 	both.Wait()
 }
 
-// enter registers both ends of a connection, so that Cut can reset them. If the link is cut already, it resets them and
-// returns false.
+// enter registers both ends of a connection, so that Cut can reset them. If the link is already cut, enter resets both ends
+// and returns false.
 func (l *Link) enter(ends ...net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +154,7 @@ func (l *Link) leave(ends ...net.Conn) {
 	}
 }
 
-// pass passes on what one end sends to the other, until either is closed.
+// pass forwards the bytes that one end sends to the other end, until either end is closed.
 func (l *Link) pass(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
@@ -175,7 +176,7 @@ func (l *Link) pass(to, from net.Conn) {
 	}
 }
 
-// await waits until something may be sent, and returns the fault of the link at that moment.
+// await waits until the link may send something, and returns the fault of the link at that moment.
 func (l *Link) await() linkFault {
 	for {
 		l.mu.Lock()

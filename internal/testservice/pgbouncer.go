@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// PgBouncer is a connection pooler in transaction mode in front of the PostgreSQL of a test.
+// PgBouncer is a connection pooler in transaction mode, in front of a test's PostgreSQL.
 type PgBouncer struct {
-	// URL leads to the database postgres of that server.
+	// URL leads through the pooler to the database named postgres.
 	URL string
 
 	program string
@@ -35,8 +35,8 @@ server_login_retry = 0.1
 ignore_startup_parameters = %s
 `
 
-// StartPgBouncer starts a pooler in front of the PostgreSQL at that host and port. The pooler ignores the session settings
-// in ignored.
+// StartPgBouncer starts a pooler in front of the PostgreSQL at the given host and port. The pooler ignores the session
+// settings that the argument ignored lists.
 func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 	t.Helper()
 	b := &PgBouncer{program: Program(t, "pgbouncer", "install the package pgbouncer"), dir: folder(t, "pgbouncer")}
@@ -61,7 +61,7 @@ func StartPgBouncer(t testing.TB, postgres, ignored string) *PgBouncer {
 
 func (b *PgBouncer) config() string { return filepath.Join(b.dir, "pgbouncer.ini") }
 
-// Start starts the pooler, also after Kill, and returns when PostgreSQL answers through it.
+// Start starts the pooler, also after Kill. It returns when PostgreSQL answers through the pooler.
 func (b *PgBouncer) Start(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command(b.program, b.config())
@@ -78,7 +78,7 @@ func (b *PgBouncer) Start(t testing.TB) {
 
 func (b *PgBouncer) answers() error { return tryExecute(b.URL, "SELECT") }
 
-// Kill ends the pooler like a crash.
+// Kill ends the pooler abruptly, as a crash does.
 func (b *PgBouncer) Kill(t testing.TB) {
 	t.Helper()
 	noError(t, b.process.end(syscall.SIGKILL))

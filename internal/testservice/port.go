@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// FreeAddress returns an address on which nothing listens. It is for a server that cannot choose its port itself, that
-// keeps its address when it restarts, or that a test must not find. Until the test ends, no other test and no bench gets
-// the address.
+// FreeAddress returns an address on which nothing listens. Use it for a server that cannot choose its own port, for a
+// server that keeps its address when it restarts, or for an address where a test must find no server. Until the test ends,
+// no other test and no bench gets the address.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	return fmt.Sprintf("127.0.0.1:%d", freePort(t))
 }
 
-// freePort returns the port of a FreeAddress. It is below the ports of outgoing connections, so that none of them takes it.
-// The test holds the UDP port of the same number until it ends, which is what keeps other processes away: everything that
-// chooses a port in this range, the bench too, needs the UDP port first.
+// freePort returns the port of a FreeAddress. The port is below the range for outgoing connections, so no outgoing
+// connection takes it. The test holds the UDP port with the same number until the test ends. The held UDP port keeps other
+// processes away: every test and bench that chooses a port in this range first takes the UDP port.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {

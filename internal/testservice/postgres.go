@@ -18,9 +18,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres returns the URL of a new, empty database: on the server that PETSTORE_TEST_POSTGRES names, or on one that all
-// tests of this process share. The shared server does not sync to disk, so a test that kills the server needs
-// StartPostgres.
+// Postgres returns the URL of a new, empty database. The database is on the server that PETSTORE_TEST_POSTGRES names, or
+// else on a server that all tests of this process share. The shared server does not sync to disk, so a test that kills its
+// server needs StartPostgres.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	if server := os.Getenv("PETSTORE_TEST_POSTGRES"); server != "" {
@@ -47,7 +47,7 @@ func sharedPostgres(t testing.TB) *PostgresServer {
 	return sharedServer.postgres
 }
 
-// newDatabase makes a database on a server and drops it when the test ends.
+// newDatabase creates a database on a server, and drops the database when the test ends.
 func newDatabase(t testing.TB, server string) string {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -80,9 +80,9 @@ func tryExecute(server, sql string) error {
 	return err
 }
 
-// PostgresServer is the PostgreSQL of one test, which may stop, pause or kill it. What it has committed is on disk.
+// PostgresServer is a PostgreSQL server for one test. The test may stop, pause or kill the server. All commits are on disk.
 type PostgresServer struct {
-	// URL leads to the empty database postgres of this server, Address is its host and port.
+	// URL leads to the empty database named postgres on this server. Address is the host and port of the server.
 	URL     string
 	Address string
 
@@ -101,7 +101,7 @@ func StartPostgres(t testing.TB, settings ...string) *PostgresServer {
 	return StartPostgresIn(t, folder(t, "postgres"), settings...)
 }
 
-// StartPostgresIn is like StartPostgres, with the data in that folder, for example on a Disk.
+// StartPostgresIn is like StartPostgres, but keeps the data in the given folder, for example on a Disk.
 func StartPostgresIn(t testing.TB, folder string, settings ...string) *PostgresServer {
 	t.Helper()
 	s := newPostgres(t, folder, settings...)
@@ -117,7 +117,7 @@ func newPostgres(t testing.TB, folder string, settings ...string) *PostgresServe
 	if initdb == "" {
 		Missing(t, "a PostgreSQL server", "install it (Debian: apt-get install postgresql) or name one in PETSTORE_TEST_POSTGRES")
 	}
-	initdb, err := filepath.EvalSymlinks(initdb) // the other programs are beside the real file
+	initdb, err := filepath.EvalSymlinks(initdb) // the other programs are in the same folder as the real file
 	noError(t, err)
 	attr, err := unprivileged()
 	if err != nil {
@@ -149,13 +149,14 @@ func (s *PostgresServer) run(t testing.TB, program string, args ...string) {
 	}
 }
 
-// initialData is the folder that initdb made. initdb takes longer than most tests, so it runs once for all servers.
+// initialData is a data folder that initdb has created. initdb takes longer than most tests, so it runs once for all
+// servers.
 var initialData struct {
 	sync.Mutex
 	data string
 }
 
-// initialize gives the server a copy of initialData.
+// initialize copies initialData to the server's data folder.
 func (s *PostgresServer) initialize(t testing.TB) {
 	t.Helper()
 	initialData.Lock()
@@ -177,7 +178,7 @@ func (s *PostgresServer) initialize(t testing.TB) {
 	}
 }
 
-// Start starts the server, also after Stop or Kill, and returns when it answers.
+// Start starts the server, also after Stop or Kill. It returns when the server answers.
 func (s *PostgresServer) Start(t testing.TB) {
 	t.Helper()
 	args := []string{"-D", s.data(), "-p", s.port}
@@ -193,7 +194,7 @@ func (s *PostgresServer) Start(t testing.TB) {
 		switch {
 		case err == nil:
 			return
-		case !strings.Contains(err.Error(), "is still in use") || time.Now().After(deadline): // after Kill, its shared memory stays in use for a while
+		case !strings.Contains(err.Error(), "is still in use") || time.Now().After(deadline): // after Kill, shared memory stays in use for a while
 			t.Fatalf("PostgreSQL does not start: %v", err)
 		}
 	}
@@ -201,14 +202,14 @@ func (s *PostgresServer) Start(t testing.TB) {
 
 func (s *PostgresServer) answers() error { return tryExecute(s.URL, "SELECT") }
 
-// Stop shuts the server down like an operator: connections end, and nothing is lost.
+// Stop shuts the server down as an operator does: connections end, and no data is lost.
 func (s *PostgresServer) Stop(t testing.TB) {
 	t.Helper()
 	noError(t, s.process.end(syscall.SIGINT))
 }
 
-// Exhaust makes the server write its WAL until the disk is full. The server then crashes, and ends if there is no room for
-// its recovery either.
+// Exhaust makes the server write its WAL until the disk is full. The server then crashes. If the disk has no room for the
+// recovery either, the server ends.
 func (s *PostgresServer) Exhaust(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
@@ -222,7 +223,7 @@ func (s *PostgresServer) Exhaust(t testing.TB) {
 	}
 }
 
-// Revive returns when the server answers again after a crash. It starts the server if it has ended.
+// Revive waits until the server answers again after a crash. If the server has ended, Revive starts it.
 func (s *PostgresServer) Revive(t testing.TB) {
 	t.Helper()
 	if err := s.process.wait(s.answers); err != nil {
@@ -230,14 +231,15 @@ func (s *PostgresServer) Revive(t testing.TB) {
 	}
 }
 
-// Pause makes the whole server hang: the system still accepts connections and bytes, but nothing answers.
+// Pause makes the whole server hang: the operating system still accepts connections and bytes, but the server does not
+// answer.
 func (s *PostgresServer) Pause(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.URL)
 	noError(t, err)
-	defer conn.PgConn().Conn().Close()  // conn.Close would wait for the other end, which hangs
+	defer conn.PgConn().Conn().Close()  // conn.Close would wait for the server, which hangs
 	s.signal(t, suspend, s.process.Pid) // from now on the server starts no new processes
 	rows, _ := conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
@@ -246,14 +248,14 @@ func (s *PostgresServer) Pause(t testing.TB) {
 	s.paused = append(pids, s.process.Pid)
 }
 
-// Resume ends a Pause.
+// Resume ends the effect of Pause.
 func (s *PostgresServer) Resume(t testing.TB) {
 	t.Helper()
 	s.signal(t, resume, s.paused...)
 	s.paused = nil
 }
 
-// Kill ends every process of the server at the same moment and without warning, like a failing machine.
+// Kill ends every process of the server at the same moment and without warning, as a machine failure does.
 func (s *PostgresServer) Kill(t testing.TB) {
 	t.Helper()
 	if s.paused == nil {
@@ -271,13 +273,13 @@ func (s *PostgresServer) signal(t testing.TB, sig syscall.Signal, pids ...int) {
 		if err == nil {
 			err = p.Signal(sig)
 		}
-		if err != nil && !errors.Is(err, os.ErrProcessDone) { // a process ends when its client leaves
+		if err != nil && !errors.Is(err, os.ErrProcessDone) { // a process ends by itself when its client disconnects
 			t.Fatalf("signal %v to process %d of PostgreSQL: %v", sig, pid, err)
 		}
 	}
 }
 
-// discard ends the server and removes its data.
+// discard ends the server and removes the server's data.
 func (s *PostgresServer) discard(t testing.TB) {
 	if s.paused != nil {
 		s.Resume(t)

@@ -60,7 +60,7 @@ func TestAPromotedStandbyHasTheData(t *testing.T) {
 	execute(t, standby.URL, "DROP TABLE t")
 }
 
-// The test runs itself as a second process, which starts a server and is then killed.
+// The test runs its own binary as a second process, which starts a server and is then killed.
 func TestServersEndWithAKilledTestProcess(t *testing.T) {
 	if os.Getenv("PETSTORE_TEST_VICTIM") != "" {
 		s := sharedPostgres(t)

@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// Signals that suspend a process and resume it.
+// These signals suspend a process and resume it.
 const (
 	suspend = syscall.SIGSTOP
 	resume  = syscall.SIGCONT
 )
 
-// ownGroup puts a process into its own group, so that signals from the keyboard reach only the tests.
+// ownGroup puts a process into its own process group, so that signals from the keyboard reach only the tests.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// unprivileged is like ownGroup. If the tests run as root, it also chooses another user, because some servers refuse to run
-// as root.
+// unprivileged is like ownGroup. If the tests run as root, unprivileged also chooses another user, because some servers
+// refuse to run as root.
 func unprivileged() (*syscall.SysProcAttr, error) {
 	attr := ownGroup()
 	if os.Geteuid() != 0 {
@@ -44,7 +44,7 @@ func unprivileged() (*syscall.SysProcAttr, error) {
 	return attr, nil
 }
 
-// changeOwner makes the user of a process with attr the owner of a folder.
+// changeOwner makes the user in attr the owner of a folder.
 func changeOwner(dir string, attr *syscall.SysProcAttr) error {
 	if attr.Credential == nil {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Proxy is a proxy between a server and its clients. It can lose the answer to a request.
+// Proxy is a proxy between a server and its clients. A test can make the proxy lose the answer to a request.
 type Proxy struct {
-	// Address is the host and port to use instead of the server's.
+	// Address is the host and port that clients use instead of the server's address.
 	Address string
 
 	server string
@@ -20,14 +20,14 @@ type Proxy struct {
 	conns  []net.Conn
 }
 
-// loss makes the proxy lose the answer to the first request that contains certain bytes.
+// loss makes the proxy lose the answer to the first request that contains the bytes in the field sent.
 type loss struct {
 	sent     []byte
-	broken   bool // whether the connection breaks too
+	broken   bool // whether the proxy also closes the connection
 	answered chan struct{}
 }
 
-// StartProxy starts a proxy to the server at that address.
+// StartProxy starts a proxy to the server at the given address.
 func StartProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	p := &Proxy{server: server}
@@ -35,11 +35,12 @@ func StartProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// Silence makes the proxy pass on the next request that contains these bytes, but nothing that the server sends on that
-// connection afterwards. It closes the channel when the server has answered.
+// Silence makes the proxy lose the answer to the next request that contains the given text. The request reaches the server,
+// but nothing that the server then sends on that connection reaches the client. The proxy closes the returned channel when
+// the server has answered.
 func (p *Proxy) Silence(sent string) (answered <-chan struct{}) { return p.lose(sent, false) }
 
-// Break is like Silence, and also closes the connection when the server answers.
+// Break is like Silence, but the proxy also closes the connection when the server answers.
 func (p *Proxy) Break(sent string) (answered <-chan struct{}) { return p.lose(sent, true) }
 
 func (p *Proxy) lose(sent string, broken bool) <-chan struct{} {
@@ -62,7 +63,7 @@ func (p *Proxy) join(client net.Conn) {
 	p.mu.Unlock()
 
 	var mu sync.Mutex
-	var lost *loss // set before the server has the request
+	var lost *loss // the loss is set before the request reaches the server
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer server.Close()
@@ -86,7 +87,7 @@ func (p *Proxy) join(client net.Conn) {
 	both.Wait()
 }
 
-// takeLoss returns the loss if these bytes trigger it, and removes it.
+// takeLoss returns and removes the loss if the bytes in b trigger it. Otherwise takeLoss returns nil.
 func (p *Proxy) takeLoss(b []byte) *loss {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +104,7 @@ var (
 	errBroken    = errors.New("the connection breaks")
 )
 
-// lose returns why bytes of the server are lost, or nil if they are not.
+// lose returns an error that says why the proxy drops bytes from the server, or nil if the proxy forwards the bytes.
 func (l *loss) lose() error {
 	if l == nil {
 		return nil
@@ -119,7 +120,7 @@ func (l *loss) lose() error {
 	return errSwallowed
 }
 
-// forward passes on bytes until either end is closed or inspect returns errBroken. It drops the bytes for which inspect
+// forward copies bytes until either end is closed or inspect returns errBroken. It drops the bytes for which inspect
 // returns errSwallowed.
 func forward(to io.Writer, from io.Reader, inspect func([]byte) error) {
 	b := make([]byte, 32<<10)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// NotHTTP lists requests that net/http itself refuses, with the status of each refusal.
+// NotHTTP lists requests that net/http refuses by itself, and the status of each refusal.
 var NotHTTP = []struct {
 	Name, Sends string
 	Status      int
@@ -25,7 +25,7 @@ var NotHTTP = []struct {
 	{"an unknown version", "GET /v1/pets HTTP/3.0\r\nHost: x\r\n\r\n", 505},
 }
 
-// SendRaw sends as much of text as the server accepts, and returns everything that comes back until the server hangs up.
+// SendRaw sends as much of text as the server accepts. It returns everything that the server sends before it hangs up.
 func SendRaw(t testing.TB, address, text string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

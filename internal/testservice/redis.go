@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Redis returns the URL of an empty Redis or Valkey database on a server that all tests of this process share. If
-// PETSTORE_TEST_REDIS names a database, Redis returns that one, which need not be empty.
+// Redis returns the URL of an empty Redis or Valkey database, on a server that all tests of this process share. If
+// PETSTORE_TEST_REDIS names a database, Redis returns that database, which need not be empty.
 func Redis(t testing.TB) string {
 	t.Helper()
 	if url := os.Getenv("PETSTORE_TEST_REDIS"); url != "" {
@@ -40,9 +40,10 @@ var sharedRedis struct {
 	databases int
 }
 
-// RedisServer is the Redis or Valkey of one test, which may stop or pause it. It loses its data when it stops.
+// RedisServer is a Redis or Valkey server for one test. The test may stop or pause the server. The server loses its data
+// when it stops.
 type RedisServer struct {
-	// URL leads to the server, Address is its host and port.
+	// URL leads to the server. Address is the host and port of the server.
 	URL     string
 	Address string
 
@@ -77,7 +78,7 @@ func StartRedisCluster(t testing.TB) *RedisServer {
 // masterSet is the name under which a Sentinel knows the server.
 const masterSet = "petstore"
 
-// Sentinel starts a Sentinel that watches this server, and returns a URL that finds the server through it.
+// Sentinel starts a Sentinel that watches this server. It returns a URL that finds the server through the Sentinel.
 func (s *RedisServer) Sentinel(t testing.TB) string {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(s.Address)
@@ -92,7 +93,8 @@ func (s *RedisServer) Sentinel(t testing.TB) string {
 	return sentinel.URL + "?master_set=" + masterSet
 }
 
-// Replica starts a second server that follows this one. It takes over when this one fails, if a Sentinel watches them.
+// Replica starts a second server that follows this server. If a Sentinel watches both servers, the second takes over when
+// this server fails.
 func (s *RedisServer) Replica(t testing.TB) *RedisServer {
 	t.Helper()
 	replica := newRedis(t)
@@ -104,19 +106,19 @@ func (s *RedisServer) Replica(t testing.TB) *RedisServer {
 	return replica
 }
 
-// Follow makes the server a replica of another one at its next start.
+// Follow makes this server a replica of another server, from its next start on.
 func (s *RedisServer) Follow(primary *RedisServer) {
 	host, port, _ := net.SplitHostPort(primary.Address)
 	s.follows = []string{"--replicaof", host, port}
 }
 
-// AwaitReplica returns when another server follows this one.
+// AwaitReplica waits until another server follows this server.
 func (s *RedisServer) AwaitReplica(t testing.TB) {
 	t.Helper()
 	s.await(t, "has no replica", "WAIT 1 100", ":1")
 }
 
-// AwaitPrimary returns when the Sentinel at that URL names this server as the primary.
+// AwaitPrimary waits until the Sentinel at the given URL names this server as the primary.
 func (s *RedisServer) AwaitPrimary(t testing.TB, sentinel string) {
 	t.Helper()
 	u, err := url.Parse(sentinel)
@@ -162,7 +164,7 @@ func newRedis(t testing.TB, args ...string) *RedisServer {
 	return s
 }
 
-// Start starts the server, also after Stop, and returns when it answers.
+// Start starts the server, also after Stop. It returns when the server answers.
 func (s *RedisServer) Start(t testing.TB) {
 	t.Helper()
 	p, err := start(exec.Command(s.program, slices.Concat(s.args, s.follows)...), s.dir)
@@ -183,13 +185,13 @@ func (s *RedisServer) answers() error {
 	return err
 }
 
-// ask sends a command and returns the first line of its answer.
+// ask sends a command and returns the first line of the answer.
 func (s *RedisServer) ask(command string) (string, error) {
 	lines, err := askRedis(s.Address, command, 1)
 	return strings.Join(lines, ""), err
 }
 
-// askRedis sends a command and returns the first lines of its answer.
+// askRedis sends a command and returns the given number of lines of the answer.
 func askRedis(address, command string, lines int) (answer []string, err error) {
 	conn, err := net.DialTimeout("tcp", address, serviceTimeout)
 	if err != nil {
@@ -210,19 +212,19 @@ func askRedis(address, command string, lines int) (answer []string, err error) {
 	return answer, nil
 }
 
-// Stop ends the server: its connections break, new ones are refused, and its data is lost.
+// Stop ends the server: its connections break, it refuses new connections, and its data is lost.
 func (s *RedisServer) Stop(t testing.TB) {
 	t.Helper()
 	noError(t, s.process.end(syscall.SIGKILL))
 }
 
-// Pause makes the server hang: the system still accepts connections and bytes, but nothing answers.
+// Pause makes the server hang: the operating system still accepts connections and bytes, but the server does not answer.
 func (s *RedisServer) Pause(t testing.TB) {
 	t.Helper()
 	s.signal(t, suspend)
 }
 
-// Resume ends a Pause.
+// Resume ends the effect of Pause.
 func (s *RedisServer) Resume(t testing.TB) {
 	t.Helper()
 	s.signal(t, resume)

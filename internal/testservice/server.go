@@ -17,9 +17,9 @@ import (
 	"testing"
 )
 
-// Server is a process of the program itself, as users run it. A test may stop, pause or kill it.
+// Server is a server process of the program, as users run it. A test may stop, pause or kill the server.
 type Server struct {
-	// URL is the address of the API, Admin that of metrics and profiles.
+	// URL is the address of the API. Admin is the address of the metrics and profiles.
 	URL, Admin string
 
 	binary  string
@@ -29,10 +29,11 @@ type Server struct {
 	process *process
 }
 
-// Build builds the program once for all tests of this process and returns its path.
+// Build builds the program once for all tests of this process, and returns the path of the binary.
 func Build(t testing.TB) string { return builtPath(t, plain) }
 
-// BuildRaced is like Build, with the race detector. PETSTORE_TEST_RACE may hold the flags for it, separated by spaces.
+// BuildRaced is like Build, but with the race detector. PETSTORE_TEST_RACE may hold other build flags to use instead of
+// -race, separated by spaces.
 func BuildRaced(t testing.TB) string { return builtPath(t, raced) }
 
 var (
@@ -59,7 +60,8 @@ func buildOnce(name string, flags ...string) func() (path string, err error) {
 	})
 }
 
-// packageDir is the folder of the test's package. It is read at the start, because a test may change its folder.
+// packageDir is the folder of the test's package. The variable is set when the process starts, because a test may change
+// its working directory.
 var packageDir, _ = os.Getwd()
 
 // build writes the program to path. It uses go run because, unlike go build, go run caches the linked binary.
@@ -72,8 +74,8 @@ func build(path string, flags ...string) error {
 	return nil
 }
 
-// BuildOverlaid builds the program with other contents for some files, given by absolute paths. Files that do not exist
-// are added.
+// BuildOverlaid builds the program with changed source files. The map files has the new content of each file, by absolute
+// path. A file that does not exist is added.
 func BuildOverlaid(files map[string]string) (path string, err error) {
 	parent, err := scratch()
 	if err != nil {
@@ -98,8 +100,8 @@ func BuildOverlaid(files map[string]string) (path string, err error) {
 	return path, build(path, "-overlay", list)
 }
 
-// NewServer prepares a server of that binary on its own ports, which stay the same each time it starts. The arguments are
-// those of "petstore serve". If --tls-cert is among them, the URL begins with https.
+// NewServer prepares a server that runs the given binary. The server has its own ports, which stay the same each time it
+// starts. The arguments are those of "petstore serve". If --tls-cert is among them, the URL begins with https.
 func NewServer(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
 	listen, admin := FreeAddress(t), FreeAddress(t)
@@ -114,10 +116,10 @@ func NewServer(t testing.TB, binary string, args ...string) *Server {
 	return s
 }
 
-// Set sets variables in the server's environment, such as "GOGC=50", from the next start on.
+// Set sets variables in the server's environment, such as "GOGC=50". They take effect at the next start.
 func (s *Server) Set(variables ...string) { s.env = append(s.env, variables...) }
 
-// Start starts the server, also after it has ended, and returns when it is ready.
+// Start starts the server, also after it has ended. It returns when the server is ready.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	if err := s.TryStart(); err != nil {
@@ -125,7 +127,7 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-// TryStart is like Start, for a server that may be unable to start.
+// TryStart is like Start, but returns an error if the server cannot start.
 func (s *Server) TryStart() error {
 	cmd := exec.Command(s.binary, s.args...)
 	cmd.Env = s.env
@@ -137,12 +139,12 @@ func (s *Server) TryStart() error {
 	return p.wait(s.ready)
 }
 
-// trusting accepts any certificate, because it calls only the test's own server.
+// The HTTP client trusting accepts any certificate, because it calls only the test's own server.
 var trusting = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
 func (s *Server) ready() error { return ready(s.URL) }
 
-// ready returns an error if a server, or the balancer in front of it, is not ready.
+// ready returns an error if the server or the balancer at url is not ready.
 func ready(url string) error {
 	answer, err := trusting.Get(url + "/readyz")
 	if err != nil {
@@ -155,10 +157,10 @@ func ready(url string) error {
 	return nil
 }
 
-// Stop ends the server like an operator.
+// Stop ends the server as an operator does.
 func (s *Server) Stop(t testing.TB) { s.end(t, syscall.SIGTERM) }
 
-// Kill ends the server like a crash.
+// Kill ends the server abruptly, as a crash does.
 func (s *Server) Kill(t testing.TB) { s.end(t, syscall.SIGKILL) }
 
 func (s *Server) end(t testing.TB, sig os.Signal) {
@@ -166,10 +168,10 @@ func (s *Server) end(t testing.TB, sig os.Signal) {
 	noError(t, s.process.end(sig))
 }
 
-// Pause makes the server hang: the system still accepts connections and bytes, but nothing answers.
+// Pause makes the server hang: the operating system still accepts connections and bytes, but the server does not answer.
 func (s *Server) Pause(t testing.TB) { s.signal(t, suspend) }
 
-// Resume ends a Pause.
+// Resume ends the effect of Pause.
 func (s *Server) Resume(t testing.TB) { s.signal(t, resume) }
 
 func (s *Server) signal(t testing.TB, sig os.Signal) {
@@ -182,7 +184,7 @@ func (s *Server) signal(t testing.TB, sig os.Signal) {
 // PID returns the id of the running process.
 func (s *Server) PID() int { return s.process.Pid }
 
-// Log returns what the server has written to its log since its first start.
+// Log returns everything that the server has logged since its first start.
 func (s *Server) Log(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "log"))
@@ -199,8 +201,8 @@ func (s *Server) discard(t testing.TB) {
 	os.RemoveAll(s.dir)
 }
 
-// NewKey makes a key in a database with the program and returns its secret. The arguments are those of
-// "petstore keys create".
+// NewKey runs the program to create a key in a database, and returns the key's secret. The arguments are those of "petstore
+// keys create".
 func NewKey(t testing.TB, binary, database string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(binary, append([]string{"keys", "create", "--name", "test", "--database", database}, args...)...).CombinedOutput()

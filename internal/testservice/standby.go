@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Standby starts a second server that follows this one. From then on this server acknowledges a commit only when it is
-// also on the disk of the standby.
+// Standby starts a second server that follows this server. From then on, this server acknowledges a commit only after the
+// commit is also on the disk of the standby.
 func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
 	t.Helper()
 	standby := newPostgres(t, folder(t, "postgres"), s.settings...)
@@ -23,7 +23,7 @@ func (s *PostgresServer) Standby(t testing.TB) *PostgresServer {
 	return standby
 }
 
-// AwaitStandby returns when a standby has everything that this server has committed.
+// AwaitStandby waits until a standby has everything that this server has committed.
 func (s *PostgresServer) AwaitStandby(t testing.TB) {
 	t.Helper()
 	if err := s.process.wait(s.hasStandby); err != nil {

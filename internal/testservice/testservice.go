@@ -1,10 +1,11 @@
-// Package testservice starts throwaway services for tests from the programs on the machine. They are real, use free ports
-// and a temporary folder, and end with the test process even if it is killed. Only tests import the package.
+// Package testservice starts throwaway services for tests, from the programs on the machine. The services are real, and use
+// free ports and a temporary folder. They end with the test process, even if the test process is killed. Only tests import
+// the package.
 //
-// The tests of a process share [Postgres], [Redis] and [Browser]. A test that breaks a server starts its own, with
-// [StartPostgres] or [StartRedis]. [Build] and [NewServer] run petstore itself, and [WriteCertificate] makes a certificate
-// for it. If a program is missing on the machine, the test is skipped, or fails if CI is "true" in the environment; see
-// [Missing].
+// The tests of a process share [Postgres], [Redis] and [Browser]. A test that breaks a server starts its own server, with
+// [StartPostgres] or [StartRedis]. [Build] and [NewServer] run petstore itself, and [WriteCertificate] writes a certificate
+// for petstore. If a program is missing on the machine, the test is skipped. If CI is "true" in the environment, the test
+// fails instead; see [Missing].
 package testservice
 
 import (
@@ -20,11 +21,11 @@ import (
 	"time"
 )
 
-// serviceTimeout is how long a test waits for a service. Only a broken one needs that long.
+// serviceTimeout is how long a test waits for a service. Only a broken service needs that long.
 const serviceTimeout = 30 * time.Second
 
-// Missing ends a test that needs something that is not on this machine. It fails the test if CI is "true" in the
-// environment, and skips it otherwise.
+// Missing ends a test that needs something that is missing on this machine. If CI is "true" in the environment, Missing
+// fails the test. Otherwise it skips the test.
 func Missing(t testing.TB, what, how string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -33,14 +34,15 @@ func Missing(t testing.TB, what, how string) {
 	t.Skipf("%s is missing: %s", what, how)
 }
 
-// serverFolders are the folders where packages install servers that are not on the PATH, the newest version last.
+// serverFolders are patterns for the folders in which packages install servers that are not on the PATH. If a pattern
+// matches several versions, the last match is used.
 var serverFolders = []string{
 	"/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/opt/homebrew/sbin",
 	"/usr/local/pgsql/bin", "/usr/pgsql-*/bin", "/usr/lib/postgresql/*/bin",
 	"/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
 }
 
-// Program returns the path of a program that a test starts, or ends the test if the program is missing.
+// Program returns the path of a program that a test starts. If the program is missing, Program ends the test.
 func Program(t testing.TB, name, how string) string {
 	t.Helper()
 	path := program(name)
@@ -50,7 +52,7 @@ func Program(t testing.TB, name, how string) string {
 	return path
 }
 
-// program returns the path of the first of these programs that is on the machine, or "" if there is none.
+// program returns the path of the first of the named programs that is on the machine, or "" if there is none.
 func program(names ...string) string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -65,7 +67,7 @@ func program(names ...string) string {
 	return ""
 }
 
-// folder makes a folder for a service. It is removed after the test process has ended.
+// folder creates a folder for a service. The folder is removed after the test process has ended.
 func folder(t testing.TB, name string) string {
 	t.Helper()
 	parent, err := scratch()
@@ -79,14 +81,15 @@ func folder(t testing.TB, name string) string {
 	return dir
 }
 
-// scratch makes the folder of this process and starts a shell that watches over it. The shell's standard input ends when
-// this process ends, for whatever reason. Then the shell ends the services listed in the folder and removes the folder.
+// scratch creates the folder of this process, and starts a shell that watches the process. The shell's standard input ends
+// when this process ends, for whatever reason. Then the shell ends the services listed in the folder, and removes the
+// folder.
 var scratch = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "petstore-test-")
 	if err != nil {
 		return "", err
 	}
-	if err := os.Chmod(dir, 0o711); err != nil { // services may run as another user
+	if err := os.Chmod(dir, 0o711); err != nil { // a service may run as another user, who must be able to enter the folder
 		return "", err
 	}
 	const guard = `read -r _; cd "$1"
@@ -111,7 +114,8 @@ type process struct {
 	exited chan struct{}
 }
 
-// start runs a command. Its output goes to a log in that folder, and it ends with this process at the latest.
+// start runs a command and writes its output to a log in the given folder. The command ends with this process at the
+// latest.
 func start(cmd *exec.Cmd, dir string) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -131,14 +135,14 @@ func start(cmd *exec.Cmd, dir string) (*process, error) {
 	}
 	p := &process{Process: cmd.Process, log: log.Name(), exited: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // the log says how it ended
+		_ = cmd.Wait() // the log says how the command ended
 		os.Remove(pidFile)
 		close(p.exited)
 	}()
 	return p, nil
 }
 
-// wait returns when the service is ready, or an error if it ends or does not become ready in time.
+// wait waits until the service is ready. It returns an error if the service ends, or does not become ready in time.
 func (p *process) wait(ready func() error) error {
 	deadline := time.Now().Add(serviceTimeout)
 	for {
@@ -157,7 +161,7 @@ func (p *process) wait(ready func() error) error {
 	}
 }
 
-// end sends the signal and waits until the process is gone.
+// end sends the signal, and waits until the process has ended.
 func (p *process) end(sig os.Signal) error {
 	if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err

@@ -18,18 +18,19 @@ import (
 )
 
 const (
-	// storageConcurrency is how many creates wait for a database at once.
+	// storageConcurrency is how many creates wait for a database at the same time.
 	storageConcurrency = 512
-	// stopTimeout is how long an interrupted import waits for the requests that it has sent.
+	// stopTimeout is how long an interrupted import waits for the answers to requests that it has sent.
 	stopTimeout = 2 * time.Second
-	// journalEvery is how often acknowledged lines are written to the journal.
+	// journalEvery is the time between two writes of acknowledged lines to the journal.
 	journalEvery = time.Second
 )
 
-// create adds one line. It reports whether an earlier import had already added the line.
+// create is a function that adds one line. It reports whether an earlier import had already added the line.
 type create func(ctx context.Context, it item) (replayed bool, err error)
 
-// createOnServer adds lines through the API. A line always has the same body and the same idempotency key.
+// createOnServer returns a create that adds lines through the API. A line always has the same body and the same idempotency
+// key.
 func createOnServer(store *client.Client) create {
 	return func(ctx context.Context, it item) (bool, error) {
 		var meta client.Meta
@@ -45,10 +46,10 @@ func createOnServer(store *client.Client) create {
 	}
 }
 
-// importOwner owns the idempotency records of imports into a database. No API key has this owner.
+// importOwner is the owner of idempotency records for imports into a database. No API key has this owner.
 const importOwner = "petstore import"
 
-// createInStorage adds lines one by one to a database, which remembers each of them for 24 hours.
+// createInStorage returns a create that adds lines one by one to a database. The database remembers each line for 24 hours.
 func createInStorage(storage petstore.Pets) create {
 	return func(ctx context.Context, it item) (bool, error) {
 		key := it.idempotencyKey()
@@ -58,8 +59,8 @@ func createInStorage(storage petstore.Pets) create {
 	}
 }
 
-// addOneByOne adds each line with a create of its own, in the given number of goroutines. When it returns, the journal
-// has all acknowledged lines.
+// addOneByOne adds each line with a create of its own, in the given number of goroutines. When addOneByOne returns, the
+// journal has all acknowledged lines.
 func (im *importer) addOneByOne(ctx context.Context, concurrency int, add create) error {
 	if err := im.badLines.removeOld(); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (im *importer) addOneByOne(ctx context.Context, concurrency int, add create
 	}()
 	if err := im.writeJournal(acknowledged); err != nil {
 		stop(err)
-		for range acknowledged { // drain it, so that no worker blocks
+		for range acknowledged { // empties the channel, so that no worker blocks
 		}
 	}
 	return context.Cause(ctx)
@@ -120,7 +121,7 @@ func (im *importer) sendItems(ctx context.Context, items chan<- item, stop conte
 	}
 }
 
-// untilDone yields items until the channel is closed or ctx ends.
+// untilDone yields items from the channel until the channel is closed or ctx ends.
 func untilDone(ctx context.Context, items <-chan item) func(yield func(item) bool) {
 	return func(yield func(item) bool) {
 		for {
@@ -136,7 +137,7 @@ func untilDone(ctx context.Context, items <-chan item) func(yield func(item) boo
 	}
 }
 
-// addOne adds a line. A line that the server refuses is reported as a bad line; the import continues, and the next import
+// addOne adds a line. If the server refuses the line, addOne reports a bad line and the import continues. The next import
 // tries the line again.
 func (im *importer) addOne(ctx context.Context, it item, add create) (stored bool, err error) {
 	replayed, err := add(ctx, it)
@@ -190,7 +191,7 @@ func (im *importer) writeJournal(acknowledged <-chan lineID) error {
 }
 
 // addInBatches adds many lines to a database in one transaction. It writes the lines of a batch to the journal before it
-// stores them. The database remembers for 24 hours whether it has stored the last batch in the journal.
+// stores them in the database. For 24 hours, the database remembers whether it has stored the last batch in the journal.
 func (im *importer) addInBatches(ctx context.Context, storage petstore.Loader) error {
 	if err := im.badLines.removeOld(); err != nil {
 		return err
@@ -260,8 +261,8 @@ func blockIdempotency(block blockID) *petstore.Idempotency {
 	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:])}
 }
 
-// checkJournal refuses a journal that has more lines than the database has ever had animals: the database is new or was
-// restored. It cannot notice every restore.
+// checkJournal refuses a journal that has more lines than the database has ever had animals. In that case, the database is
+// new or was restored. The check cannot notice every restore.
 func (im *importer) checkJournal(ctx context.Context, storage petstore.Loader) error {
 	highest, err := storage.Counters(ctx)
 	if err == nil && highest.Pet < im.journaled {
@@ -270,8 +271,8 @@ func (im *importer) checkJournal(ctx context.Context, storage petstore.Loader) e
 	return err
 }
 
-// confirmBlock returns a function that asks a database whether it has stored a block. The question uses up the
-// idempotency key of the block, so a block that is not stored by then never will be.
+// confirmBlock returns a function that asks a database whether it has stored a block. The question uses up the idempotency
+// key of the block. If the database has not stored the block by then, it never will.
 func confirmBlock(ctx context.Context, storage petstore.Loader) func(blockID) (bool, error) {
 	return func(block blockID) (bool, error) { return storage.AddPets(ctx, nil, blockIdempotency(block)) }
 }

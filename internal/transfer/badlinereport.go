@@ -8,8 +8,8 @@ import (
 	"petstore/internal/terminal"
 )
 
-// badLineReport is a file that lists the lines that are not animals: the number of each line and what is wrong with it. The
-// file is created for the first bad line.
+// badLineReport is a file that lists the bad lines, which are not animals. For each bad line, the report has the number of
+// the line and what is wrong with the line. The file is created for the first bad line.
 type badLineReport struct {
 	name string
 
@@ -19,7 +19,7 @@ type badLineReport struct {
 	closed bool
 }
 
-// checkName refuses the name of the file to import, and that of a database.
+// checkName refuses the report if it would overwrite the file to import or a database.
 func (b *badLineReport) checkName(imported *stableFile) error {
 	if err := refuseDatabase("--bad-lines", b.name); err != nil {
 		return err
@@ -46,8 +46,8 @@ func (b *badLineReport) removeOld() error {
 	return nil
 }
 
-// add reports a line. It does nothing once the report is closed, because the file may still be read for a moment after the
-// import has given up.
+// add adds a bad line to the report. After close, add does nothing, because the import may still read lines for a moment
+// after it has given up.
 func (b *badLineReport) add(number int64, reason string) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *badLineReport) add(number int64, reason string) (err error) {
 	return nil
 }
 
-// close closes the file and returns how many lines it lists.
+// close closes the file and returns how many lines the report has.
 func (b *badLineReport) close() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,15 +12,15 @@ import (
 	"petstore/internal/petstore"
 )
 
-// columns says which columns of a CSV file hold the name, the category and the status. -1 means that the file has no such
-// column.
+// columns says which columns of a CSV file have the name, the category and the status. The index -1 means that the file has
+// no such column.
 type columns struct {
 	name, category, status int
 	header                 []string
-	fields                 [][]byte // of the current row
+	fields                 [][]byte // the fields of the current row
 }
 
-// readHeader reads the header, which names the columns.
+// readHeader reads the first row, which names the columns.
 func (r *petReader) readHeader() error {
 	if line, _, _ := bytes.Cut(r.buf, []byte("\n")); bytes.Contains(line, []byte(`";"`)) || bytes.Contains(line, []byte("\"\t\"")) {
 		return errNoCommas(string(line))
@@ -69,7 +69,7 @@ func errNoCommas(line string) error {
 	return fmt.Errorf("no commas separate the columns; the first line is %s; save the file with commas between the columns", quoteLine(line))
 }
 
-// quoteLine quotes a line for a message, and shortens it if it is long.
+// quoteLine quotes a line for a message. It shortens a long line.
 func quoteLine(line string) string {
 	shown := strconv.QuoteToASCII(line)
 	if len(shown) > 200 {
@@ -87,8 +87,8 @@ func (c *columns) countColumns(name string) (n int) {
 	return n
 }
 
-// ignoredColumns returns the names of the columns that the petReader does not know. It leaves out the column id, which
-// exports have and imports do not use.
+// ignoredColumns returns the names of the columns that the petReader does not use. It leaves out the column id, because
+// every export has that column.
 func (r *petReader) ignoredColumns() []string {
 	return slices.DeleteFunc(slices.Clone(r.header), func(column string) bool {
 		return column == "id" || column == "name" || column == "categoryId" || column == "status"
@@ -122,8 +122,8 @@ func (r *petReader) nextRow() (pet petstore.NewPet, err error) {
 	return pet, nil
 }
 
-// readRow returns the fields of the next row, which are valid until the next call. If a row is malformed, readRow skips
-// only its first line, in case the rest of it is good rows.
+// readRow returns the fields of the next row. The fields are valid until the next call. If a row is malformed, readRow skips
+// only the first line of the row, because the next lines may be good rows.
 func (r *petReader) readRow() ([][]byte, error) {
 	for {
 		fields, n, err := splitRow(r.buf, r.ended, r.fields[:0])

@@ -7,9 +7,9 @@ const (
 	errQuote    = unreadable("there is a quotation mark inside a field; quote the whole field and double the mark.")
 )
 
-// splitRow appends the fields of the first row of text to fields. It returns them and the length of the row, including its
-// line break. It returns errMore if the row may continue after the text, unless atEnd says that nothing follows. Unlike
-// encoding/csv, it keeps every character of a quoted field, even both characters of a CRLF.
+// splitRow appends the fields of the first row in text to fields. It returns the fields and the length of the row, including
+// the line break. If the row may continue after the text, splitRow returns errMore, unless atEnd says that nothing follows.
+// Unlike encoding/csv, splitRow keeps every character of a quoted field, even both characters of a CRLF.
 func splitRow(text []byte, atEnd bool, fields [][]byte) ([][]byte, int, error) {
 	for at := 0; ; {
 		field, n, err := splitField(text[at:], atEnd)
@@ -31,7 +31,7 @@ func splitRow(text []byte, atEnd bool, fields [][]byte) ([][]byte, int, error) {
 	}
 }
 
-// splitField returns the first field of text, and the position of the comma or line break after it.
+// splitField returns the first field of text, and the position of the comma or line break after the field.
 func splitField(text []byte, atEnd bool) (field []byte, n int, err error) {
 	if len(text) > 0 && text[0] == '"' {
 		return splitQuotedField(text, atEnd)

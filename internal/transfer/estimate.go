@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// smallFile is the size of a file that needs no estimate: its lines fit into a minute of the smallest plan.
+	// smallFile is the size below which a file needs no estimate. The lines of such a file fit into a minute of the smallest
+	// plan.
 	smallFile = 1 << 10
-	// minLine is the length of the shortest line, such as "x,1" and its line break.
+	// minLine is the length of the shortest line, such as "x,1" with its line break.
 	minLine = 4
-	// fewPages is how many pages of an export need no estimate.
+	// fewPages is the number of pages up to which an export needs no estimate.
 	fewPages = 60
 )
 
-// estimate returns how long the limits of the key make the import take, as a function that the progress calls, or nil if
-// they do not matter. If the import takes more than an hour, estimate says so.
+// estimate returns a function for the progress display, or nil if the key's limits do not slow the import down. The function
+// returns how long the rest of the import takes at least. If the import takes more than an hour, estimate tells the person.
 func (im *importer) estimate(ctx context.Context, store *client.Client) (timeLeft func(time.Time) time.Duration, err error) {
 	if im.file.size() < smallFile {
 		return nil, nil
@@ -41,8 +42,9 @@ func (im *importer) estimate(ctx context.Context, store *client.Client) (timeLef
 	return p.timeLeft, nil
 }
 
-// estimate returns how long the limits of the key make the export take, as a function that the progress calls, or nil if
-// they do not matter. If the export takes more than an hour, estimate says so. The count read grows with the export.
+// estimate returns a function for the progress display, or nil if the key's limits do not slow the export down. The function
+// returns how long the rest of the export takes at least. If the export takes more than an hour, estimate tells the person.
+// The counter read grows while the export runs.
 func (c *Export) estimate(ctx context.Context, con *terminal.Console, store *client.Client, total int64, read *atomic.Int64) (timeLeft func(time.Time) time.Duration, err error) {
 	pages := (total + serverPage - 1) / serverPage
 	if pages <= fewPages {
@@ -57,8 +59,8 @@ func (c *Export) estimate(ctx context.Context, con *terminal.Console, store *cli
 	return p.timeLeft, nil
 }
 
-// countNew reads the file and returns how many lines no earlier import has added. Then it returns to the beginning of the
-// file.
+// countNew reads the file and returns how many lines no earlier import has added. After that, it goes back to the beginning
+// of the file.
 func (im *importer) countNew(ctx context.Context) (n int64, err error) {
 	if _, err := im.file.Seek(0, io.SeekStart); err != nil {
 		return 0, err

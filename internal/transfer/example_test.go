@@ -23,7 +23,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	database := "sqlite:" + filepath.Join(folder, "pets.db")
-	env := map[string]string{"XDG_STATE_HOME": folder} // an import keeps its journal there
+	env := map[string]string{"XDG_STATE_HOME": folder} // the folder for the journals of imports
 	con := &terminal.Console{Getenv: func(name string) string { return env[name] }, Stdout: os.Stdout, Stderr: io.Discard}
 
 	in := transfer.Import{Environment: petstore.Production, Database: database, File: file, Format: "auto", Concurrency: 1}

@@ -34,7 +34,7 @@ type Export struct {
 // Interrupted says what is left of an interrupted export.
 func (*Export) Interrupted() string { return "there is no complete export" }
 
-// Run writes animals, newest first.
+// Run writes the animals to a file, newest first.
 func (c *Export) Run(ctx context.Context, con *terminal.Console) error {
 	if err := refuseDatabase("--output", c.Output); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *c
 }
 
 const (
-	serverPage   = 100  // how many animals an export reads from a server with one request
-	databasePage = 1000 // how many animals it reads from a database at once
+	serverPage   = 100  // the number of animals that an export reads from a server with one request
+	databasePage = 1000 // the number of animals that an export reads from a database with one query
 )
 
 func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage petstore.Storage) error {
@@ -107,7 +107,7 @@ func (c *Export) status() petstore.Status {
 	return status
 }
 
-// count returns how many animals there are to export.
+// count returns how many animals the export will write.
 func (c *Export) count(all petstore.Inventory) int64 {
 	switch c.status() {
 	case petstore.Available:
@@ -120,7 +120,7 @@ func (c *Export) count(all petstore.Inventory) int64 {
 	return all.Available + all.Pending + all.Sold
 }
 
-// write writes animals to the output file, or to standard output if there is none.
+// write writes animals to the output file. Without an output file, it writes to standard output.
 func (c *Export) write(ctx context.Context, con *terminal.Console, total int64, timeLeft func(time.Time) time.Duration, pets iter.Seq2[exportedPet, error]) error {
 	progress := con.Progress("animals", total, timeLeft)
 	defer progress.Stop()
@@ -179,8 +179,8 @@ func regularFile(name string) (string, error) {
 	return target, nil
 }
 
-// refuseDatabase refuses to overwrite an SQLite database. Call it before the process opens a database: when a process
-// closes a file, the operating system drops all locks of the process on that file, those of SQLite included.
+// refuseDatabase refuses to overwrite an SQLite database. Call it before the process opens a database. When a process closes
+// a file, the operating system drops all locks that the process has on that file, even the locks of SQLite.
 func refuseDatabase(flag, name string) error {
 	const magic = "SQLite format 3\x00"
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
@@ -198,7 +198,7 @@ func refuseDatabase(flag, name string) error {
 	return nil
 }
 
-// explainWriteError adds to an error about a file that there is no complete export.
+// explainWriteError makes an error about a file also say that there is no complete export.
 func explainWriteError(output string, err error) error {
 	cause := (*fs.PathError)(nil)
 	if !errors.As(err, &cause) {

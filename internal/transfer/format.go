@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// fileFormat is the format of a file of animals.
+// fileFormat is the format of a file with animals.
 type fileFormat string
 
 const (
@@ -18,7 +18,7 @@ const (
 	jsonLinesFormat fileFormat = "jsonl"
 )
 
-// formatByName returns the format that the extension of a file name stands for, or "" if it stands for none.
+// formatByName returns the format for the extension of a file name, or "" if the extension is unknown.
 func formatByName(name string) fileFormat {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
@@ -29,7 +29,7 @@ func formatByName(name string) fileFormat {
 	return ""
 }
 
-// exportedPet is an animal as an exported file shows it.
+// exportedPet is an animal in the form that an exported file has.
 type exportedPet struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
@@ -37,7 +37,7 @@ type exportedPet struct {
 	Status     string `json:"status"`
 }
 
-// petWriter writes a file of animals. The file is complete when flush has returned.
+// petWriter writes a file with animals. The file is complete when flush has returned.
 type petWriter struct {
 	write func(exportedPet) error
 	flush func() error

@@ -16,8 +16,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// FuzzReader reads any text as a file of animals. The petReader reaches the end and reads the same lines, whether the text
-// arrives at once or byte by byte. The animals do not change when they are written and read again.
+// FuzzReader reads any text as a file with animals. The petReader must reach the end. It must read the same lines whether
+// the text arrives in one piece or byte by byte. The animals must not change when they are written and read again.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		"name,categoryId,status\nRex,7,sold\n\"A \"\"b\"\"\r\nc\",-1,\n",
@@ -62,7 +62,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// animalsIn returns the animals in a text, and whether every line is one.
+// animalsIn returns the animals in a text, and whether every line is an animal.
 func animalsIn(t *testing.T, text string, format fileFormat) (pets []petstore.NewPet, allGood bool) {
 	t.Helper()
 	r, err := newPetReader(strings.NewReader(text), format)
@@ -96,7 +96,7 @@ func animalsIn(t *testing.T, text string, format fileFormat) (pets []petstore.Ne
 	}
 }
 
-// expectRows fails the test unless encoding/csv finds a row for each animal and one for the header.
+// expectRows fails the test unless encoding/csv finds a header and one row for each animal.
 func expectRows(t *testing.T, text string, animals int) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\xef\xbb\xbf"))).ReadAll()
@@ -105,8 +105,8 @@ func expectRows(t *testing.T, text string, animals int) {
 	}
 }
 
-// FuzzJournal opens any bytes as a journal. If they are accepted, a line can be added, and the journal that is opened
-// again has that line and all others. If they are refused, they are left as they were.
+// FuzzJournal opens any bytes as a journal. If the journal accepts the bytes, the test adds a line and opens the journal
+// again. The journal must then have that line and all others. If the journal refuses the bytes, the file must not change.
 func FuzzJournal(f *testing.F) {
 	whole := journalHeader + "a name of 16 byt\x00\x00\x00\x01hashhash\x00\x00\x00\x01"
 	for _, seed := range []string{"", "petst", whole, whole + "cut off", whole + strings.Repeat("\xff", 20), whole + strings.Repeat("\x00", 20), "something else", whole[:len(whole)-1] + "\x00"} {

@@ -15,7 +15,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// Import is the command that adds the animals of a file.
+// Import is the command that adds the animals in a file.
 type Import struct {
 	profile.Flags
 	database.UnusedRedis
@@ -35,7 +35,7 @@ const interruptedImport = "what was added stays; run the same command again to c
 // Interrupted says what is left of an interrupted import.
 func (*Import) Interrupted() string { return interruptedImport }
 
-// importGCPercent keeps the heap close to the size of the ledger. With Go's default it would grow to twice that size.
+// importGCPercent keeps the heap about as small as the ledger. With Go's default, the heap would grow to twice that size.
 // Frequent collections cost little, because the ledger has almost no pointers to follow.
 const importGCPercent = 25
 
@@ -94,7 +94,7 @@ func (c *Import) openFile(ctx context.Context) (*stableFile, error) {
 	if c.File == "-" {
 		return newStableFile(os.Stdin)
 	}
-	// A named pipe does not open before somebody writes to it.
+	// Opening a named pipe blocks until somebody writes to it.
 	file, err := terminal.Interruptible(ctx, func() (*os.File, error) { return os.Open(c.File) })
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -123,7 +123,7 @@ func (c *Import) badLinesName() string {
 	return cmp.Or(c.BadLines, name+".bad.txt")
 }
 
-// nameFile adds the name of the file to an error.
+// nameFile adds the name of the imported file to an error.
 func (c *Import) nameFile(err error) error {
 	name := c.File
 	if name == "-" {

@@ -20,12 +20,12 @@ type importer struct {
 	label    string
 	reader   *petReader
 	ledger   *ledger
-	journal  *journal // nil if the lines come from a pipe, which has no folder for a journal
+	journal  *journal // nil if the lines come from a pipe
 	badLines badLineReport
 
-	journaled    int64        // the number of lines in the journal at the start
-	sent         atomic.Int64 // counts the lines for which addOne is done
-	added, known atomic.Int64 // known counts the lines that an earlier import added
+	journaled    int64        // the number of lines in the journal when the import began
+	sent         atomic.Int64 // the number of lines that addOne has finished
+	added, known atomic.Int64 // known is the number of lines that an earlier import added
 	progress     *terminal.Progress
 }
 
@@ -40,13 +40,13 @@ func (im *importer) newReader(ctx context.Context) (*petReader, error) {
 	return newPetReader(im.source(ctx), im.format)
 }
 
-// showProgress starts to show progress. The time left is at least what timeLeft returns, which may be nil.
+// showProgress starts to show progress. The function timeLeft returns a lower bound for the time left, and may be nil.
 func (im *importer) showProgress(timeLeft func(time.Time) time.Duration) {
 	im.progress = im.con.Progress("lines", im.file.size(), timeLeft)
 }
 
-// source returns the file. Reading from a pipe fails when ctx ends, because otherwise it could wait forever for the next
-// line.
+// source returns a reader for the file. If the file is a pipe, a read fails when ctx ends, because it could otherwise wait
+// forever for the next line.
 func (im *importer) source(ctx context.Context) io.Reader {
 	if im.file.isRegular() {
 		return im.file
@@ -60,7 +60,8 @@ func (im *importer) source(ctx context.Context) io.Reader {
 	return out
 }
 
-// openJournal opens the journal of a file and a target, and loads it with confirm.
+// openJournal opens the journal for a file and a target, and loads the journal into the ledger. For confirm, see
+// journal.load.
 func (im *importer) openJournal(file, target string, confirm func(blockID) (bool, error)) error {
 	name, err := journalName(im.con, file, target)
 	if err != nil {
@@ -75,7 +76,7 @@ func (im *importer) openJournal(file, target string, confirm func(blockID) (bool
 	return err
 }
 
-// next returns the next line that no earlier import has added. It reports the bad lines before that line.
+// next returns the next line that no earlier import has added. It reports all bad lines before that line.
 func (im *importer) next() (item, error) {
 	for {
 		line, err := im.reader.Next()
@@ -99,7 +100,7 @@ func (im *importer) next() (item, error) {
 	}
 }
 
-// checkAll reads the whole file and fails if a line is bad. Unless dryRun is set, it then returns to the beginning of the
+// checkAll reads the whole file and fails if a line is bad. Unless dryRun is true, it then goes back to the beginning of the
 // file.
 func (im *importer) checkAll(ctx context.Context, dryRun bool) error {
 	reader, err := im.newReader(ctx)
@@ -144,7 +145,7 @@ func (im *importer) checkAll(ctx context.Context, dryRun bool) error {
 	return err
 }
 
-// summarize says how many animals were added. It returns err, the error of the import, with what is left to do.
+// summarize prints how many animals were added. It returns the import's error err, and adds what is left to do.
 func (im *importer) summarize(err error) error {
 	if im.progress != nil {
 		im.progress.Stop()
@@ -154,7 +155,7 @@ func (im *importer) summarize(err error) error {
 		fmt.Fprintf(im.con.Stderr, "Added %s.", terminal.Plural(added, "animal"))
 		if known > 0 {
 			fmt.Fprintf(im.con.Stderr, " Skipped %s that an earlier import added; to import them again, choose a --label.", terminal.Plural(known, "line"))
-			if added == 0 && im.journal != nil { // otherwise the advice would add the new lines twice
+			if added == 0 && im.journal != nil { // if this import added lines, the next one would add them twice
 				fmt.Fprintf(im.con.Stderr, " If a restore has removed all of them from the database, remove %s and import again.", im.journal.name())
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"petstore/internal/terminal"
 )
 
-// importerWith returns an importer that has a journal in that state folder and no file to read.
+// importerWith returns an importer without a file to read. Its journal is in the given state folder.
 func importerWith(t *testing.T, state string, confirm func(blockID) (bool, error)) *importer {
 	t.Helper()
 	im := &importer{con: &terminal.Console{Getenv: func(string) string { return state }}, ledger: newLedger()}

@@ -15,17 +15,17 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// journal is a file that remembers, across runs of the program, which lines are stored. It consists of blocks. A block is on
+// journal is a file that remembers which lines are stored, even after the program ends. It consists of blocks. A block is on
 // disk when appendBlock returns.
 type journal struct {
 	file *os.File
 	lock *flock.Flock
 }
 
-// blockID identifies a block: lines that were stored together, or are about to be.
+// blockID identifies a block. A block has lines that were stored together, or that are about to be stored together.
 type blockID [16]byte
 
-// newBlockID returns a random ID, which no other block has.
+// newBlockID returns a random ID that no other block has.
 func newBlockID() (b blockID) {
 	rand.Read(b[:])
 	return b
@@ -33,13 +33,13 @@ func newBlockID() (b blockID) {
 
 const (
 	journalHeader   = "petstore import 1\n"
-	blockHeaderSize = 16 + 4 // the ID of the block, and the number of its lines
+	blockHeaderSize = 16 + 4 // the ID of the block, and the number of lines in it
 	entrySize       = 8 + 4  // the hash and the count of a shortID
 	maxBlockLines   = 2000
 )
 
-// openJournal opens the journal with that name, or creates it and its folder. No other import can open it until it is
-// closed.
+// openJournal opens the journal with that name, or creates the journal and its folder. No other import can open the journal
+// until it is closed.
 func openJournal(name string) (*journal, error) {
 	lock, err := lockJournal(name)
 	if err != nil {
@@ -52,8 +52,8 @@ func openJournal(name string) (*journal, error) {
 	return &journal{file, lock}, nil
 }
 
-// lockJournal takes the lock of a journal. A lock whose file was removed by its last holder keeps nobody else out, so it
-// does not count.
+// lockJournal takes the lock of a journal. If the last holder has removed the lock file, the lock keeps nobody else out, so
+// lockJournal fails.
 func lockJournal(name string) (*flock.Flock, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, noJournal(err)
@@ -72,8 +72,9 @@ func lockJournal(name string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// unlock removes the file of the lock and releases the lock. The file is removed first, because afterwards it may be the lock
-// of another import. Windows removes no file that is open, so there it is removed last, and never if another import has it.
+// unlock removes the lock file and releases the lock. It removes the file first, because after the release the file may be
+// the lock of another import. Windows cannot remove an open file, so on Windows unlock removes the file last, which fails if
+// another import has opened it.
 func unlock(lock *flock.Flock) error {
 	if runtime.GOOS != "windows" {
 		os.Remove(lock.Path())
@@ -92,9 +93,9 @@ func (j *journal) name() string { return j.file.Name() }
 
 func (j *journal) close() error { return errors.Join(j.file.Close(), unlock(j.lock)) }
 
-// load marks the lines of all blocks as stored in the ledger and returns how many there are. It removes an incomplete block
-// from the end of the journal. If the journal is not sealed and confirm is not nil, load asks confirm whether the last block
-// was stored, and removes the block if it was not.
+// load marks the lines of all blocks as stored in the ledger, and returns the number of these lines. It removes an
+// incomplete block from the end of the journal. If the journal is not sealed and the function confirm is not nil, load calls
+// confirm to find out whether the last block was stored. If the block was not stored, load removes it.
 func (j *journal) load(l *ledger, confirm func(blockID) (bool, error)) (lines int64, err error) {
 	in := bufio.NewReader(j.file)
 	end, err := j.readHeader(in)
@@ -127,13 +128,13 @@ func (j *journal) load(l *ledger, confirm func(blockID) (bool, error)) (lines in
 	}
 }
 
-// readHeader checks the header of the journal, or writes it into a new journal, and returns its length.
+// readHeader checks the header of the journal, or writes the header of a new journal. It returns the length of the header.
 func (j *journal) readHeader(in *bufio.Reader) (int64, error) {
 	start, err := in.Peek(len(journalHeader))
 	switch {
 	case err == nil && string(start) == journalHeader:
 		in.Discard(len(start))
-	case err == io.EOF && bytes.HasPrefix([]byte(journalHeader), start): // new, or interrupted before the header was complete
+	case err == io.EOF && bytes.HasPrefix([]byte(journalHeader), start): // the journal is new, or its header is incomplete
 		if _, err := j.file.WriteAt([]byte(journalHeader), 0); err != nil {
 			return 0, err
 		}
@@ -146,7 +147,7 @@ func (j *journal) readHeader(in *bufio.Reader) (int64, error) {
 	return int64(len(journalHeader)), nil
 }
 
-// truncate shortens the journal to that size. The next block is written there.
+// truncate shortens the journal to the given size. The next block follows there.
 func (j *journal) truncate(size int64) error {
 	if err := j.file.Truncate(size); err != nil {
 		return err
@@ -181,7 +182,8 @@ func readBlock(in io.Reader) (id blockID, entries []shortID, err error) {
 // seal records that the last block was stored. It does so by appending an empty block.
 func (j *journal) seal() error { return j.appendBlock(newBlockID(), nil) }
 
-// appendBlock writes a block. It refuses more than maxBlockLines lines, because load would take such a block for damage.
+// appendBlock writes a block. It refuses a block of more than maxBlockLines lines, because load would take such a block for
+// damage.
 func (j *journal) appendBlock(id blockID, lines []lineID) error {
 	if len(lines) > maxBlockLines {
 		return fmt.Errorf("%d lines are too many for a block of the journal %s, which holds %d at most", len(lines), j.name(), maxBlockLines)

@@ -38,12 +38,12 @@ func TestALineIsIdentifiedByItsContentAndCount(t *testing.T) {
 	}
 }
 
-// The ledger is a compact form of two maps: of the lines seen and of the lines stored.
+// The ledger is a compact form of two maps. One map counts the lines seen, the other the lines stored.
 func TestALedgerCountsLikeTwoMaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, seen, stored := newLedger(), map[byte]uint32{}, map[string]bool{}
 		content := func(b byte) (c [16]byte) {
-			c[0], c[1], c[7] = b>>1, 9, b // some hashes are in the same list
+			c[0], c[1], c[7] = b>>1, 9, b // puts some hashes into the same list
 			return c
 		}
 		for range rapid.IntRange(0, 400).Draw(t, "journaled") {
@@ -78,7 +78,8 @@ func TestALedgerCountsManyEqualLines(t *testing.T) {
 	}
 }
 
-// remembered opens a journal, calls use with it, and returns which of the names it had when it was opened.
+// remembered opens a journal and calls use with it. Of the given names, it returns the names that the journal had when it
+// was opened.
 func remembered(t *testing.T, path string, confirm func(blockID) (bool, error), use func(*journal), names ...string) (known string) {
 	t.Helper()
 	j, err := openJournal(path)
@@ -212,7 +213,7 @@ func TestADamagedJournalIsRefusedAndLeftAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole[len(journalHeader)+16] = 0xff // damages the number of lines of the first block
+	whole[len(journalHeader)+16] = 0xff // damages the number of lines in the first block
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func TestAJournalIsOpenInOneImportAtATime(t *testing.T) {
 	})
 }
 
-// The end of an import removes the file of its lock, which others may have opened by then.
+// When an import ends, it removes its lock file, which other imports may have opened by then.
 func TestImportsThatStartWhileAnotherEndsDoNotShareAJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	var open, opened atomic.Int64

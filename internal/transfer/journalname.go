@@ -11,8 +11,8 @@ import (
 	"petstore/internal/terminal"
 )
 
-// journalName returns the path of the journal of a file. The journal is in the user's state folder. Each server or database
-// that the file is imported into has a journal of its own.
+// journalName returns the path of the journal for a file. The journal is in the user's state folder. The file has a separate
+// journal for each server or database into which it is imported.
 func journalName(con *terminal.Console, file, target string) (string, error) {
 	state, err := stateFolder(con)
 	if err != nil {
@@ -31,9 +31,9 @@ func journalName(con *terminal.Console, file, target string) (string, error) {
 	return filepath.Join(state, "petstore", "imports", fmt.Sprintf("%s-%x", start, sum[:8])), nil
 }
 
-// stateFolder returns the folder for files that a program keeps for its user but that are not settings.
+// stateFolder returns the folder in which programs keep data for the user that are not settings.
 func stateFolder(con *terminal.Console) (string, error) {
-	if folder := con.Getenv("XDG_STATE_HOME"); filepath.IsAbs(folder) { // the XDG specification says to ignore others
+	if folder := con.Getenv("XDG_STATE_HOME"); filepath.IsAbs(folder) { // the XDG specification says to ignore a relative path
 		return folder, nil
 	}
 	switch runtime.GOOS {

@@ -9,14 +9,14 @@ import (
 	"petstore/internal/petstore"
 )
 
-// lineID identifies a line by its content and its number among the lines with the same content. It stays the same when the
+// lineID identifies a line by its content and a number among the lines with the same content. The ID stays the same when the
 // line moves to another place in the file.
 type lineID struct {
-	content [16]byte // the contentHash
+	content [16]byte // the result of contentHash
 	count   uint32   // 1 for the first line with that content
 }
 
-// contentHash returns a hash of what a line says. Another label gives another hash.
+// contentHash returns a hash of the line's animal and the label. A different label gives a different hash.
 func contentHash(pet petstore.NewPet, label string) [16]byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %s %s", label, pet.CategoryID, pet.Status, pet.Name))
 	return [16]byte(sum[:16])
@@ -29,29 +29,30 @@ func (id lineID) idempotencyKey() string {
 
 func (id lineID) short() shortID { return shortID{binary.BigEndian.Uint64(id.content[:8]), id.count} }
 
-// shortID is a lineID with a hash of 64 bits. In a file of a million different lines, the chance that any two share a
-// hash is below one in thirty million.
+// shortID is a lineID with a hash of 64 bits. In a file of a million different lines, the chance that any two lines have the
+// same hash is below one in thirty million.
 type shortID struct {
 	hash  uint64
 	count uint32
 }
 
-// ledger gives each line its ID and knows which lines are stored. It needs about nine bytes of memory for each content.
+// ledger gives each line its ID and knows which lines are stored. It needs about nine bytes of memory for each different
+// line.
 type ledger struct {
-	// Each list holds slots. A slot is the low 48 bits of a hash and, above them, two counts of one byte each. The high
-	// 16 bits of the hash are the index of the list.
+	// Each list holds slots. A slot has the low 48 bits of a hash and, above them, two counts of one byte each. The high 16
+	// bits of the hash are the index of the list.
 	lists [1 << 16][]uint64
-	large map[uint64]counts    // the counts that do not fit into a byte
-	ahead map[shortID]struct{} // lines that are stored although an earlier line with the same content is not
+	large map[uint64]counts    // the counts that do not fit into one byte
+	ahead map[shortID]struct{} // the lines that are stored although an earlier line with the same content is not
 }
 
-// counts says how many lines with one content have been seen in the file, and how many are stored.
+// counts says how many lines with the same content the file has had so far, and how many of them are stored.
 type counts struct{ seen, stored uint32 }
 
 const (
 	hashBits = 48
 	hashMask = 1<<hashBits - 1
-	isLarge  = 0xff // in place of both counts: they are in the map large
+	isLarge  = 0xff // replaces both counts in a slot; the real counts are in the map large
 )
 
 func newLedger() *ledger {
@@ -70,7 +71,7 @@ func (l *ledger) identify(content [16]byte) (id lineID, stored bool) {
 	return id, c.seen <= c.stored || ahead
 }
 
-// forgetSeen lets identify begin again with the first line of the file.
+// forgetSeen makes identify begin again with the first line of the file.
 func (l *ledger) forgetSeen() {
 	for _, list := range l.lists {
 		for i := range list {
@@ -104,7 +105,7 @@ func (l *ledger) markStored(id shortID) {
 	l.set(slot, id.hash, c)
 }
 
-// find returns the slot of a hash, nil if it has none, and its counts.
+// find returns the slot of a hash and its counts. The slot is nil if the hash has no slot.
 func (l *ledger) find(hash uint64) (*uint64, counts) {
 	list := l.lists[hash>>hashBits]
 	for i := range list {
@@ -120,11 +121,11 @@ func (l *ledger) find(hash uint64) (*uint64, counts) {
 	return nil, counts{}
 }
 
-// set stores the counts of a hash. If slot is nil, it adds a slot.
+// set stores the counts of a hash. If slot is nil, set adds a slot.
 func (l *ledger) set(slot *uint64, hash uint64, c counts) {
 	if slot == nil {
 		list := &l.lists[hash>>hashBits]
-		if n := len(*list); n == cap(*list) { // grow by an eighth: append would double the list
+		if n := len(*list); n == cap(*list) { // grows by an eighth, because append would double the list
 			*list = append(make([]uint64, 0, n+n/8+1), *list...)
 		}
 		*list = append(*list, 0)

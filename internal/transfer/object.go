@@ -8,7 +8,7 @@ import (
 	"petstore/internal/strictjson"
 )
 
-// animal describes a line of JSON Lines. The rules for its fields are the domain's.
+// animal describes a line of JSON Lines. Package petstore has the rules for the fields.
 var animal = strictjson.Shape[petstore.NewPet]{
 	strictjson.Required("name", func(p *petstore.NewPet, v strictjson.Value) string {
 		return strictjson.ReadText(&p.Name, v, petstore.CheckPetName)
@@ -17,13 +17,13 @@ var animal = strictjson.Shape[petstore.NewPet]{
 		return strictjson.ReadWhole(&p.CategoryID, v)
 	}),
 	strictjson.Optional("status", func(p *petstore.NewPet, v strictjson.Value) string {
-		text, _ := strictjson.Unquote(v) // no status is an empty text
+		text, _ := strictjson.Unquote(v) // text is "" if v is not a string; "" is not a status
 		p.Status, _ = petstore.ParseStatus(text)
 		return petstore.CheckStatus(p.Status)
 	}),
 }
 
-// parseObject reads a line of JSON Lines. An animal without a status is available.
+// parseObject reads a line of JSON Lines. An animal without a status gets the status available.
 func parseObject(line []byte) (petstore.NewPet, error) {
 	pet := petstore.NewPet{Status: petstore.Available}
 	if err := animal.Decode(line, &pet); err != nil {

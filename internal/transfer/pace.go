@@ -9,31 +9,31 @@ import (
 	"petstore/internal/terminal"
 )
 
-// untilTomorrow lets a call wait for the next day if the limit of the day is used up.
+// untilTomorrow lets a call wait for the next day if the daily limit is used up.
 var untilTomorrow = client.WithRetries(4, 25*time.Hour)
 
-// pace says how long a transfer takes at least, because a key may send only so many requests per minute and per day. It is
-// not safe for concurrent use.
+// pace says how long a transfer takes at least, given the limits of the key per minute and per day. It is not safe for
+// concurrent use.
 type pace struct {
 	store  *client.Client
 	limits petstore.Limits
-	total  int64        // how many requests the transfer needs
-	sent   func() int64 // how many of them were sent
+	total  int64        // the number of requests that the transfer needs
+	sent   func() int64 // the number of requests sent so far
 
 	day        time.Time // the UTC day of the last call of timeLeft
-	sentBefore int64     // how many requests were sent before that day
+	sentBefore int64     // the number of requests sent before that day
 }
 
-// keyLimits returns the limits of the client's key. A limit that is not known is 0. It sends a request, because only
-// answers tell limits.
+// keyLimits returns the limits of the client's key. A limit of 0 is unknown. The function sends a request, because only
+// answers contain limits.
 func keyLimits(ctx context.Context, store *client.Client) (petstore.Limits, error) {
 	var meta client.Meta
 	_, err := store.GetInventory(ctx, client.WithMeta(&meta))
 	return limitsOf(meta.Limits, time.Now()), err
 }
 
-// limitsOf returns the limits of the published plan that allows what an answer says. For another plan, it returns only
-// the limit that the answer names.
+// limitsOf returns the limits of the published plan that matches the limits in an answer. If no published plan matches,
+// limitsOf returns only the limit in the answer.
 func limitsOf(seen client.Limits, now time.Time) petstore.Limits {
 	named := petstore.Limits{PerMinute: seen.Limit}
 	if isOfDay(seen, now) {
@@ -48,13 +48,13 @@ func limitsOf(seen client.Limits, now time.Time) petstore.Limits {
 	return named
 }
 
-// isOfDay reports whether an answer describes the day and not the minute.
+// isOfDay reports whether an answer describes the limit of the day, not that of the minute.
 func isOfDay(seen client.Limits, now time.Time) bool {
 	return seen.Reset.Unix()%86_400 == 0 && seen.Reset.Sub(now) > time.Minute
 }
 
-// leftOf returns how many requests are left in the current minute and day, from the last answer and the number of
-// requests that were sent today.
+// leftOf returns how many requests are left in the current minute and in the current day. It computes them from the last
+// answer and the number of requests that were sent today.
 func leftOf(limits petstore.Limits, seen client.Limits, sentToday int64, now time.Time) petstore.Limits {
 	left := petstore.Limits{PerMinute: limits.PerMinute, PerDay: max(0, limits.PerDay-sentToday)}
 	switch {
@@ -76,15 +76,15 @@ func (p *pace) timeLeft(now time.Time) time.Duration {
 	return timeLeft(p.total-sent, p.limits, leftOf(p.limits, p.store.Limits(), sent-p.sentBefore, now), now)
 }
 
-// announce says how long the transfer takes if that is more than an hour. The text what names it, such as "Adding 3,000
-// lines", and stopped says what happens if it is stopped.
+// announce prints how long the transfer takes, if that is more than an hour. The text what names the transfer, such as
+// "Adding 3,000 lines". The text stopped says what happens if the person stops the transfer.
 func (p *pace) announce(con *terminal.Console, what, stopped string) {
 	if wait := p.timeLeft(time.Now()); wait > time.Hour {
 		con.Say("%s takes about %s, because this key may send only %s. %s", what, terminal.Rough(wait), describe(p.limits), stopped)
 	}
 }
 
-// describe names the limits that are known.
+// describe names the known limits.
 func describe(l petstore.Limits) string {
 	minute, day := terminal.Plural(l.PerMinute, "request")+" per minute", terminal.WithCommas(l.PerDay)+" per day"
 	switch {
@@ -99,8 +99,9 @@ func describe(l petstore.Limits) string {
 // maxTimeLeft is the longest time that timeLeft returns.
 const maxTimeLeft = 100 * 365 * 24 * time.Hour
 
-// timeLeft returns when the last of the requests may be sent, counted from now. The windows of the limits are the UTC minute
-// and the UTC day; left is what is left of the current ones. A limit of 0 is not known and does not count.
+// timeLeft returns the time from now until the last of the requests may be sent. The windows of the limits are the UTC
+// minute and the UTC day. The argument left says how many requests are left in the current windows. A limit of 0 is unknown
+// and does not count.
 func timeLeft(requests int64, limits, left petstore.Limits, now time.Time) time.Duration {
 	if limits.PerMinute == 0 {
 		limits.PerMinute, left.PerMinute = requests, requests
@@ -108,7 +109,7 @@ func timeLeft(requests int64, limits, left petstore.Limits, now time.Time) time.
 	if limits.PerDay == 0 {
 		limits.PerDay, left.PerDay = requests, requests
 	}
-	perMinute := min(limits.PerMinute, max(1, requests)) // more makes no difference, and might overflow
+	perMinute := min(limits.PerMinute, max(1, requests)) // a higher limit makes no difference and might overflow
 	minute := now.UTC().Truncate(time.Minute)
 	midnight := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	minutesLeft := int64(midnight.Sub(minute)/time.Minute) - 1

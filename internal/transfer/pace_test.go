@@ -15,7 +15,7 @@ func limits(perMinute, perDay int64) petstore.Limits {
 	return petstore.Limits{PerMinute: perMinute, PerDay: perDay}
 }
 
-// at returns a time of 10 March 2026.
+// at returns a time on 10 March 2026.
 func at(hour, minute, second int) time.Time {
 	return time.Date(2026, 3, 10, hour, minute, second, 0, time.UTC)
 }
@@ -57,7 +57,7 @@ func TestTheTimeLeftFollowsFromTheLimits(t *testing.T) {
 	}
 }
 
-// Requests are sent one by one, as soon as the windows allow.
+// The simulation sends requests one by one, as soon as the windows allow.
 func TestTheTimeLeftIsThatOfASimulation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,11 +1,11 @@
 // Package transfer imports and exports animals as CSV or JSON Lines, through a server or directly in a database. Its
 // commands are [Import] and [Export].
 //
-// An import adds each line of a file once, even if it is interrupted and repeated, and needs only a few bytes of memory
-// for each line. A petReader returns the lines of a file one by one. The ledger gives each line an ID that does not
-// depend on the line's place in the file, and knows whether the line is already stored. The journal keeps this knowledge
-// on disk, so that an interrupted import continues where it stopped. A stableFile notices when the file changes during
-// the import.
+// An import adds each line of a file once, even if the import is interrupted and repeated. It needs only a few bytes of
+// memory for each line. A petReader returns the lines of a file one by one. The ledger gives each line an ID that does not
+// depend on the line's place in the file, and knows whether the line is already stored. The journal keeps the ledger's
+// knowledge on disk, so that an interrupted import continues where it stopped. A stableFile notices when the file changes
+// during the import.
 package transfer
 
 import (
@@ -19,11 +19,11 @@ import (
 
 // petLine is an animal in a file.
 type petLine struct {
-	Number int64 // the number of its first line in the file, counted from 1
+	Number int64 // the number of the animal's first line in the file, counted from 1
 	Pet    petstore.NewPet
 }
 
-// badLine is the error for a line that is not an animal. The lines after it can still be read.
+// badLine is the error for a line that is not an animal. The reader can still read the lines after it.
 type badLine struct {
 	Number int64
 	Reason string
@@ -31,26 +31,26 @@ type badLine struct {
 
 func (b *badLine) Error() string { return fmt.Sprintf("line %d: %s", b.Number, b.Reason) }
 
-// maxLine is the length of the longest line, which is also that of the longest request body. A quoted field of a CSV file
+// maxLine is the greatest length of a line. It equals the greatest length of a request body. A quoted field in a CSV file
 // must end within this length.
 const maxLine = 1 << 20
 
-// errMore means that more of the file must be read before the row can be split.
+// errMore means that the reader must read more of the file before it can split the row.
 var errMore = errors.New("more is needed")
 
 // petReader reads the lines of a file one by one.
 type petReader struct {
 	source io.Reader
-	buf    []byte // what has been read but not consumed
+	buf    []byte // the bytes that have been read but not consumed
 	memory []byte // the array that holds buf
-	ended  bool   // the source has no more bytes
-	offset int64  // how many bytes have been consumed
-	number int64  // the number of the line that buf begins with
+	ended  bool   // whether the source has no more bytes
+	offset int64  // the number of consumed bytes
+	number int64  // the number of the line at the beginning of buf
 	next   func() (petstore.NewPet, error)
 	columns
 }
 
-// newPetReader returns a petReader. If format is "", it recognizes the format by the first character.
+// newPetReader returns a petReader. If format is "", newPetReader recognizes the format by the first character.
 func newPetReader(source io.Reader, format fileFormat) (*petReader, error) {
 	r := &petReader{source: source, memory: make([]byte, maxLine), number: 1}
 	if err := r.skipByteOrderMark(); err != nil {
@@ -67,7 +67,7 @@ func newPetReader(source io.Reader, format fileFormat) (*petReader, error) {
 	return r, nil
 }
 
-// skipByteOrderMark skips the mark that some programs write before UTF-8. It refuses UTF-16.
+// skipByteOrderMark skips the byte order mark that some programs write at the beginning of UTF-8 text. It refuses UTF-16.
 func (r *petReader) skipByteOrderMark() error {
 	for len(r.buf) < 3 {
 		if more, err := r.fill(); err != nil {
@@ -110,7 +110,7 @@ func (r *petReader) Next() (petLine, error) {
 	}
 }
 
-// errBlank means that a line is blank. Next skips it.
+// errBlank means that a line is blank. Next skips blank lines.
 var errBlank = errors.New("the line is blank")
 
 // unreadable is the reason why a line is not an animal.
@@ -131,8 +131,8 @@ func (r *petReader) nextObject() (petstore.NewPet, error) {
 	return parseObject(line)
 }
 
-// peekLine returns the next line with its line break, without consuming it. If the line is too long, peekLine skips it and
-// returns an error.
+// peekLine returns the next line with its line break, without consuming the line. If the line is too long, peekLine skips
+// the line and returns an error.
 func (r *petReader) peekLine() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {
@@ -153,7 +153,7 @@ func (r *petReader) peekLine() ([]byte, error) {
 	}
 }
 
-// skipLine skips the line that buf begins with, and returns reason as an error.
+// skipLine skips the line at the beginning of buf, and returns reason as an error.
 func (r *petReader) skipLine(reason string) error {
 	for {
 		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {

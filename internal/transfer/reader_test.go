@@ -19,7 +19,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// readAll returns a text for each line: `1: "Rex" 7 available` for an animal, and "1! reason" for a bad line.
+// readAll returns a text for each line, such as `1: "Rex" 7 available` for an animal and "1! reason" for a bad line.
 func readAll(source io.Reader, format fileFormat) (lines []string, err error) {
 	r, err := newPetReader(source, format)
 	if err != nil {
@@ -190,7 +190,7 @@ func TestNothingIsReadFromAFileAfterItChanged(t *testing.T) {
 			if _, err := f.WriteAt([]byte("T"), int64(len(header))); err != nil {
 				return err
 			}
-			return os.Chtimes(name, time.Time{}, time.Now().Add(time.Second)) // the clock of the file system may be coarse
+			return os.Chtimes(name, time.Time{}, time.Now().Add(time.Second)) // sets a later time, because the clock of the file system may be coarse
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -13,7 +13,7 @@ var errChanged = errors.New("the file changed while it was read")
 // stableFile reads a file and fails as soon as the file changes, so that no two versions of the file are mixed.
 type stableFile struct {
 	*os.File
-	opened fs.FileInfo // as it was when reading began
+	opened fs.FileInfo // the size and time of the file when reading began
 }
 
 // newStableFile records the size and the modification time of the file.
@@ -33,7 +33,7 @@ func (f *stableFile) size() int64 {
 // isRegular reports whether this is an ordinary file, not a pipe or a device.
 func (f *stableFile) isRegular() bool { return f.opened.Mode().IsRegular() }
 
-// Read reads from the file. It returns errChanged, and no bytes, if the file has changed.
+// Read reads from the file. If the file has changed, Read returns errChanged and no bytes.
 func (f *stableFile) Read(p []byte) (int, error) {
 	n, err := f.File.Read(p)
 	if !f.isRegular() {

@@ -8,13 +8,14 @@ import (
 	"petstore/api"
 )
 
-// These match the list of servers in the two forms of the OpenAPI document.
+// These expressions match the list of servers in the OpenAPI document, one in YAML and one in JSON.
 var (
 	yamlServers = regexp.MustCompile(`(?m)^servers:\n(?: .*\n)+`)
 	jsonServers = regexp.MustCompile(`(?s)"servers": \[.*?\n  \]`)
 )
 
-// addDocuments adds the OpenAPI document to the pages. If the server knows its address, the document names no other server.
+// addDocuments adds the OpenAPI document to the pages. If the server knows its own address, the document names only that
+// address.
 func addDocuments(pages map[string]http.Handler, base string) {
 	pages["/openapi.yaml"] = newPage("openapi.yaml", func() []byte {
 		return onlyServer(base, api.YAML, yamlServers, "servers:\n  - url: %q\n    description: This server\n")
@@ -24,7 +25,7 @@ func addDocuments(pages map[string]http.Handler, base string) {
 	})
 }
 
-// onlyServer replaces the servers of a document by the one at the address base, unless base is empty.
+// onlyServer replaces the list of servers in a document with the server at the address base, unless base is empty.
 func onlyServer(base string, document []byte, servers *regexp.Regexp, format string) []byte {
 	if base == "" {
 		return document

@@ -1,9 +1,9 @@
-// Package web holds the pages that people look at: the desk at /, which is the store front for staff, and the API reference
-// at /docs, which is rendered from the OpenAPI document. They are embedded and need nothing from any other host. The OpenAPI
-// document itself, at /openapi.yaml and /openapi.json, is served like a page.
+// Package web holds the web pages for people: the desk at /, which is the store front for staff, and the API reference at
+// /docs. The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at
+// /openapi.yaml and /openapi.json.
 //
-// The desk is static/index.html with scripts in static/assets whose names begin with desk-. The reference is rendered by
-// package reference; its scripts begin with docs-. The files that begin with shared- serve both.
+// The desk is static/index.html with the scripts in static/assets that begin with desk-. Package reference renders the API
+// reference, whose scripts begin with docs-. Both pages use the files that begin with shared-.
 package web
 
 import (
@@ -25,8 +25,9 @@ import (
 //go:embed static
 var files embed.FS
 
-// policy is the content security policy of every page. Anyone may have written the names of animals, so the browser may run
-// only the scripts and styles in our own files, may send nothing elsewhere, and must not turn a string into markup.
+// policy is the content security policy of every page. Anyone may have written the names of animals. The browser may
+// therefore run only the scripts and styles in our own files, may send nothing elsewhere, and must not turn a string into
+// markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -39,13 +40,13 @@ var contentTypes = map[string]string{
 	".json": "application/json",
 }
 
-// Pages maps the path of every page to the handler of its GET and HEAD requests. The argument base is the address that
-// clients use, without the version; it is empty if the server does not know it.
+// Pages maps the path of every page to the handler for its GET and HEAD requests. The argument base is the address that
+// clients use, without the version. It is empty if the server does not know its address.
 func Pages(base string) map[string]http.Handler {
 	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(base) })}
 	addDocuments(pages, base)
 	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
-		names, _ := fs.Glob(files, pattern) // the patterns are well-formed
+		names, _ := fs.Glob(files, pattern) // cannot fail, because the patterns are well-formed
 		for _, name := range names {
 			pages[pagePath(name)] = newPage(name, func() []byte { return read(files, name) })
 		}
@@ -53,7 +54,7 @@ func Pages(base string) map[string]http.Handler {
 	return pages
 }
 
-// pagePath returns the path at which a file is served. The path of a page has no extension.
+// pagePath returns the path at which the server serves a file. The path of a page has no extension.
 func pagePath(name string) string {
 	path := strings.TrimSuffix(strings.TrimPrefix(name, "static"), ".html")
 	if path == "/index" {
@@ -65,18 +66,18 @@ func pagePath(name string) string {
 func read(fsys embed.FS, name string) []byte {
 	body, err := fsys.ReadFile(name)
 	if err != nil {
-		panic(err) // the file is embedded
+		panic(err) // never happens, because the file is embedded
 	}
 	return body
 }
 
-// page serves one file. Its content is rendered at the first request, so that the server starts without delay.
+// page serves one file. It renders the content at the first request, so that the server starts without delay.
 type page struct {
 	contentType string
 	content     func() content
 }
 
-// acceptsGzip reports whether an Accept-Encoding names gzip with a weight other than 0, which would forbid it.
+// acceptsGzip reports whether an Accept-Encoding header accepts gzip. A weight of 0 forbids gzip.
 func acceptsGzip(accepted []string) bool {
 	for coding := range strings.SplitSeq(strings.Join(accepted, ","), ",") {
 		name, weight, _ := strings.Cut(coding, ";")
@@ -89,7 +90,7 @@ func acceptsGzip(accepted []string) bool {
 	return false
 }
 
-// content is a file, plain and compressed with gzip.
+// content is a file in two forms: plain, and compressed with gzip.
 type content struct {
 	plain, gzipped []byte
 	tag            string
@@ -135,8 +136,8 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func compress(plain []byte) []byte {
 	var gzipped bytes.Buffer
-	writer, _ := gzip.NewWriterLevel(&gzipped, gzip.BestCompression) // the level is valid
-	writer.Write(plain)                                              // a buffer never fails
+	writer, _ := gzip.NewWriterLevel(&gzipped, gzip.BestCompression) // cannot fail, because the level is valid
+	writer.Write(plain)                                              // cannot fail, because a buffer accepts every write
 	writer.Close()
 	return gzipped.Bytes()
 }

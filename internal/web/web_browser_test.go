@@ -13,8 +13,8 @@ import (
 	"petstore/internal/testservice"
 )
 
-// These tests put the desk into situations that are rare with a healthy server. The tests of cmd/petstore use the pages
-// with the real server.
+// These tests put the desk into situations that are rare with a healthy server. The tests in cmd/petstore use the pages with
+// the real server.
 
 // call is a request that the page sent.
 type call struct {
@@ -22,8 +22,8 @@ type call struct {
 	method, address, key, idempotencyKey, body string
 }
 
-// script is an API that gives prepared answers to some calls, one after the other, and then repeats the last one. It
-// answers all other calls like a store that has only Olive, no categories and no orders, for a key that may write.
+// script is an API that gives prepared answers to some calls, one after the other, and then repeats the last answer. To all
+// other calls, it answers like a store that has one animal, Olive, and neither categories nor orders. Every key may write.
 type script struct {
 	URL string
 
@@ -103,7 +103,7 @@ func refuses(status int, code string, headers ...string) http.HandlerFunc {
 	return says(status, fmt.Sprintf(`{"code":%q,"message":"So it is.","status":%d}`, code, status), headers...)
 }
 
-// hangsUp cuts off its answer in the middle.
+// hangsUp breaks off its answer in the middle.
 func hangsUp(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "100")
 	w.WriteHeader(http.StatusOK)

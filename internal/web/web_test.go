@@ -115,7 +115,7 @@ func TestAnUnchangedPageIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// A refused range would need an Error body, which pages do not have.
+// The refusal of a range would need an API error as its body, and pages do not send API errors.
 func TestRangeAndConditionalRequestsGetTheWholePage(t *testing.T) {
 	whole := body(t, get(t, "/docs"))
 	for _, header := range [][]string{

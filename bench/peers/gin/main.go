@@ -1,4 +1,4 @@
-// Command gin is the service that most teams would write for the same interface: Gin, GORM and SQLite, tuned as their
+// Command gin is the service that most teams would write for the same API: Gin, GORM and SQLite, tuned as their
 // documentation recommends. It has no keys and no limits.
 package main
 
@@ -23,7 +23,7 @@ type Pet struct {
 	Status     string `json:"status" gorm:"not null;index" binding:"oneof=available pending sold"`
 }
 
-// settings make commits durable: like petstore, SQLite syncs its log at every commit.
+// These settings make commits durable. As in petstore, SQLite syncs its log at every commit.
 const settings = "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000"
 
 const fill = `INSERT INTO pets (name, category_id, status)
@@ -71,7 +71,8 @@ func main() {
 	log.Fatal(router.Run(address))
 }
 
-// answer writes the error, if there is one, with the status refusal. Otherwise it writes what, with the status given.
+// answer writes an answer. If err is not nil, it writes the error with the status refusal. Otherwise it writes the value
+// what with the status in the argument status.
 func answer(c *gin.Context, refusal int, err error, status int, what any) {
 	if err != nil {
 		c.JSON(refusal, gin.H{"message": err.Error()})

@@ -1,5 +1,5 @@
-// Command pocketbase is PocketBase with its default settings and its own command line. It has one public collection with
-// as many animals as the environment variable ANIMALS says.
+// Command pocketbase is PocketBase with its default settings and its own command line. It has one public collection of
+// animals. The environment variable ANIMALS says how many animals the collection has.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	log.Fatal(app.Start())
 }
 
-// fill makes the collection. Its ids are numbers, padded to the length of PocketBase's own ids.
+// fill makes the collection. The ids are numbers, padded to the length of PocketBase's own ids.
 func fill(app core.App, rows string) error {
 	pets := core.NewBaseCollection("pets")
 	public := types.Pointer("")

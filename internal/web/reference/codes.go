@@ -10,14 +10,14 @@ import (
 	"petstore/internal/petstore"
 )
 
-// code is an error code and what a client should do about it.
+// code is an error code, with advice for clients that get the code.
 type code struct {
 	Name     string
 	Statuses string
 	Advice   template.HTML
 }
 
-// advice says what to do about each code. A test makes sure that no code of the document is left out.
+// advice says what to do about each code. A test checks that the map has every code in the document.
 var advice = map[string]string{
 	"bad_request":            "The request is not HTTP as it should be. Check how its path is encoded, and its headers.",
 	"invalid_json":           "Send one JSON object, each field once, nothing after it. Do not retry the same body.",
@@ -43,7 +43,7 @@ var advice = map[string]string{
 	"outcome_unknown":        "It may have been done. Send it again with the same `Idempotency-Key` where there is one; `message` says what is safe.",
 }
 
-// codes lists the codes of an Error, sorted by the statuses that the document's examples give them.
+// codes lists the codes of an API error. It sorts them by the statuses that they have in the document's examples.
 func (d *document) codes(operations []operation) []code {
 	statuses := make(map[string][]int)
 	for _, op := range operations {
@@ -67,7 +67,7 @@ func (d *document) codes(operations []operation) []code {
 	return all
 }
 
-// errorFields lists the fields of an Error without the codes, which have their own table.
+// errorFields lists the fields of an API error. It leaves out the codes, which have their own table.
 func (d *document) errorFields() []field {
 	all := markGiven(d.fields(d.Components.Schemas["Error"], 0))
 	for i := range all {
@@ -76,10 +76,10 @@ func (d *document) errorFields() []field {
 	return all
 }
 
-// notHTTP lists the statuses of bad_request, the code of requests that match no operation.
+// notHTTP lists the statuses that come with the code bad_request. Requests that match no operation get this code.
 const notHTTP = "400, 417, 431, 501, 505"
 
-// join lists statuses. Only bad_request has no example in any operation.
+// join lists statuses. An empty list stands for bad_request, the only code without an example.
 func join(statuses []int) string {
 	if len(statuses) == 0 {
 		return notHTTP
@@ -99,7 +99,7 @@ func (e example) Code() string { return e.read().Code }
 func (e example) Message() string { return e.read().Message }
 
 func (e example) read() (failure struct{ Code, Message string }) {
-	json.Unmarshal(e.Value, &failure) // other examples leave both empty
+	json.Unmarshal(e.Value, &failure) // leaves failure empty for examples that are not errors
 	return failure
 }
 
@@ -109,7 +109,7 @@ type plan struct{ Name, PerMinute, PerDay string }
 func plans() []plan {
 	var all []plan
 	for _, p := range []petstore.Plan{petstore.Free, petstore.Pro, petstore.Business} {
-		limits, _ := p.Limits(0, 0) // only Enterprise needs numbers
+		limits, _ := p.Limits(0, 0) // only Enterprise uses the two arguments
 		all = append(all, plan{capital(string(p)), thousands(limits.PerMinute), thousands(limits.PerDay)})
 	}
 	return append(all, plan{"Enterprise", "as agreed", "as agreed"})

@@ -50,7 +50,8 @@ type operation struct {
 	method, path string
 }
 
-// parameter is a parameter of a request, or a header of an answer. The name of a header is its key in a map.
+// parameter is a parameter of a request, or a header of an answer. A header has no Name. Its name is the key in the map of
+// headers.
 type parameter struct {
 	Ref         string `json:"$ref"`
 	Name, In    string
@@ -99,7 +100,7 @@ type schema struct {
 	Items                *schema
 }
 
-// kinds are the types of a schema. OpenAPI writes them as one string or as an array of strings.
+// kinds are the types that a schema allows. OpenAPI writes them as one string or as an array of strings.
 type kinds []string
 
 func (k *kinds) UnmarshalJSON(text []byte) error {
@@ -110,7 +111,7 @@ func (k *kinds) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*k)[0])
 }
 
-// resolve returns the component that ref names, or self if ref is empty.
+// resolve returns the component to which ref refers, or self if ref is empty.
 func resolve[T any](components map[string]T, ref string, self T) T {
 	if ref == "" {
 		return self
@@ -125,7 +126,7 @@ func (d *document) schema(s schema) schema {
 	return named
 }
 
-// operations lists all operations with their references resolved, in the order of the YAML source, because the JSON form
+// operations lists all operations and resolves their references. It uses the order of the YAML source, because the JSON form
 // has lost that order.
 func (d *document) operations(source []byte) []operation {
 	var all []operation

@@ -39,7 +39,7 @@ type answer struct {
 	Examples       []example
 }
 
-// common is what all operations have in common. The page describes it once.
+// common has the parameters and headers that all operations share. The page describes them only once.
 type common struct {
 	parameters []parameter
 	headers    map[string]parameter
@@ -66,8 +66,8 @@ func (op operation) takes(p parameter) bool {
 	return slices.ContainsFunc(op.Parameters, func(own parameter) bool { return own.Name == p.Name && own.In == p.In })
 }
 
-// endpoint describes an operation. If its group is already marked as an addition, neither the operation nor its parts are
-// marked again.
+// endpoint describes an operation. If the group of the operation is already marked as an addition, endpoint does not mark
+// the operation or its parts again.
 func (d *document) endpoint(op operation, base string, common common, marked bool) endpoint {
 	c := endpoint{
 		ID: op.ID, Method: op.method, Path: op.path, Summary: op.Summary, Text: markdown(op.Description),
@@ -102,7 +102,7 @@ func (d *document) endpoint(op operation, base string, common common, marked boo
 }
 
 func (d *document) answer(status string, r response, common common) answer {
-	number, _ := strconv.Atoi(status) // "default" has no reason
+	number, _ := strconv.Atoi(status) // "default" has no reason phrase
 	a := answer{Status: status, Reason: http.StatusText(number), Text: template.HTML(inline(r.Description)), Addition: r.Addition}
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
 		if _, shared := common.headers[name]; !shared {

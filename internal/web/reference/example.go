@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// example is a value in the document and a note on what it shows.
+// example is a value in the document, with a note on what the value shows.
 type example struct {
 	Summary string
 	Value   json.RawMessage
 }
 
-// examples lists the examples of a body, with the fields of objects in the order of their schema.
+// examples lists the examples for a body. The fields of objects have the same order as in their schema.
 func (d *document) examples(m media) []example {
 	var all []example
 	if m.Example != nil {
@@ -29,7 +29,7 @@ func (d *document) examples(m media) []example {
 	return all
 }
 
-// orderFields puts the fields of objects in the order of their schema, which JSON has lost.
+// orderFields puts the fields of objects into the order of their schema, because JSON has lost that order.
 func (d *document) orderFields(value json.RawMessage, s schema) json.RawMessage {
 	s = d.schema(s)
 	var object map[string]json.RawMessage
@@ -39,7 +39,7 @@ func (d *document) orderFields(value json.RawMessage, s schema) json.RawMessage 
 	case json.Unmarshal(value, &object) == nil && object != nil:
 		for _, name := range slices.Concat(fieldOrder(s), slices.Sorted(maps.Keys(object))) {
 			if inner, ok := object[name]; ok {
-				label, _ := json.Marshal(name) // a string can always be encoded
+				label, _ := json.Marshal(name) // cannot fail for a string
 				parts = append(parts, slices.Concat(label, []byte(":"), d.orderFields(inner, s.Properties[name])))
 				delete(object, name)
 			}

@@ -31,7 +31,7 @@ func sections(description string) (intro template.HTML, all []section) {
 	return intro, all
 }
 
-// anchor turns a title into the fragment of an address.
+// anchor turns a title into a URL fragment.
 func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
 
 func blocks(text string) []string {
@@ -44,7 +44,7 @@ func markdown(text string) template.HTML {
 	var b strings.Builder
 	for _, block := range blocks(text) {
 		switch {
-		case block == "" || strings.HasPrefix(block, "# "): // the page has its own title
+		case block == "" || strings.HasPrefix(block, "# "): // skips the title, because the page has its own
 		case strings.HasPrefix(block, "## "):
 			b.WriteString("<h3>" + inline(block[3:]) + "</h3>")
 		case strings.HasPrefix(block, "- "):
@@ -70,7 +70,7 @@ func inline(text string) string {
 		switch {
 		case i%2 == 0:
 			b.WriteString(bold.ReplaceAllString(part, "<strong>$1</strong>"))
-		case i == len(parts)-1: // a backtick that nothing closes
+		case i == len(parts)-1: // a backtick without a closing backtick
 			b.WriteString("`" + part)
 		default:
 			b.WriteString("<code>" + part + "</code>")

@@ -1,4 +1,4 @@
-// Package reference renders the API reference, one page, from the OpenAPI document and the changelog.
+// Package reference renders the API reference as one page, from the OpenAPI document and the changelog.
 package reference
 
 import (
@@ -25,8 +25,8 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("docs.html").Funcs(template.FuncMap{"highlight": highlight}).ParseFS(templates, "templates/*.html"))
 })
 
-// guess is the address in the samples if the server does not know its own. The page's script replaces it with the address
-// of the page.
+// guess is the address in the samples if the server does not know its own address. The page's script replaces the guess with
+// the address of the page.
 const guess = "http://localhost:8080"
 
 // page is the data from which the templates render the API reference.
@@ -36,16 +36,16 @@ type page struct {
 	Intro          template.HTML
 	Sections       []section
 	Groups         []group
-	EveryRequest   []field // parameters that every operation has
-	EveryAnswer    []field // headers that every answer has
+	EveryRequest   []field // the parameters that every operation has
+	EveryAnswer    []field // the headers that every answer has
 	Error          []field
 	Codes          []code
 	Plans          []plan
-	Keyless        string // requests per minute without a valid key
+	Keyless        string // the number of requests per minute without a valid key
 	Changelog      template.HTML
 }
 
-// group is a tag with its operations.
+// group is an OpenAPI tag with its operations.
 type group struct {
 	Name, Title string
 	Text        template.HTML
@@ -53,14 +53,14 @@ type group struct {
 	Calls       []endpoint
 }
 
-// Render renders the page of the embedded document. The argument base is the address of this server without the version;
-// it is empty if the server does not know it.
+// Render renders the page from the embedded document. The argument base is the address of this server without the version.
+// It is empty if the server does not know its address.
 func Render(base string) []byte { return render(base, api.YAML, api.JSON, docs.Changelog) }
 
 func render(base string, source, document []byte, changes string) []byte {
 	var text bytes.Buffer
 	if err := pageTemplate().Execute(&text, newPage(base, source, document, changes)); err != nil {
-		panic(err) // the templates are embedded
+		panic(err) // never happens, because the templates are embedded
 	}
 	return text.Bytes()
 }
@@ -68,7 +68,7 @@ func render(base string, source, document []byte, changes string) []byte {
 func newPage(base string, source, text []byte, changes string) page {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
-		panic(err) // the document is embedded
+		panic(err) // never happens, because the document is embedded
 	}
 	operations := d.operations(source)
 	common := commonTo(operations)
@@ -99,7 +99,7 @@ func newPage(base string, source, text []byte, changes string) page {
 	return r
 }
 
-// First returns the sample for a reader's first call, which changes nothing.
+// First returns the sample for a reader's first call. That call changes nothing.
 func (p page) First() string {
 	for _, g := range p.Groups {
 		for _, c := range g.Calls {
@@ -111,7 +111,8 @@ func (p page) First() string {
 	return ""
 }
 
-// Leaving returns the deprecated operation, or nil. The page has a guide for moving away from it.
+// Leaving returns the deprecated operation, or nil if there is none. The page has a guide for moving away from that
+// operation.
 func (p page) Leaving() *endpoint {
 	for _, g := range p.Groups {
 		for _, c := range g.Calls {
@@ -128,7 +129,7 @@ func capital(word string) string {
 	return strings.ToUpper(word[:size]) + word[size:]
 }
 
-// version returns the path of this server's operations. The other servers in the document are only examples.
+// version returns the path under which this server has its operations. The other servers in the document are only examples.
 func (d *document) version() string {
 	for _, server := range d.Servers {
 		if strings.HasPrefix(server.URL, "/") {

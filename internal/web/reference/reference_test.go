@@ -14,7 +14,7 @@ import (
 	"petstore/docs"
 )
 
-// walk visits every object in a JSON document, with the name of the member that contains it.
+// walk visits every object in a JSON document. It passes the name of the member that contains the object.
 func walk(value any, name string, visit func(name string, object map[string]any)) {
 	switch value := value.(type) {
 	case map[string]any:

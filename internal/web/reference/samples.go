@@ -9,7 +9,7 @@ import (
 	"text/template"
 )
 
-// sample is a call of the API, written in one language.
+// sample is a call of the API in one programming language.
 type sample struct{ Language, Class, Code string }
 
 var sampleTemplates = sync.OnceValue(func() *template.Template {
@@ -24,11 +24,11 @@ var sampleTemplates = sync.OnceValue(func() *template.Template {
 // request is what a sample sends.
 type request struct {
 	Method, URL, Type, Body string
-	Idempotent              bool // whether the operation has an Idempotency-Key
+	Idempotent              bool // whether the operation accepts an Idempotency-Key
 	Empty                   bool // whether the answer has no body
 }
 
-// samples returns the call in every language.
+// samples returns a call of the endpoint in every language.
 func samples(c endpoint, base string) []sample {
 	r := request{Method: c.Method, URL: base + sampleTarget(c), Empty: true}
 	for _, p := range c.Parameters {
@@ -44,7 +44,7 @@ func samples(c endpoint, base string) []sample {
 	for _, language := range []sample{{Language: "curl", Class: "curl"}, {Language: "Go", Class: "go"}, {Language: "JavaScript", Class: "js"}, {Language: "Python", Class: "py"}} {
 		var code strings.Builder
 		if err := sampleTemplates().ExecuteTemplate(&code, language.Class+".txt", r); err != nil {
-			panic(err) // the templates are embedded
+			panic(err) // never happens, because the templates are embedded
 		}
 		language.Code = strings.TrimSpace(code.String())
 		all = append(all, language)
@@ -52,7 +52,7 @@ func samples(c endpoint, base string) []sample {
 	return all
 }
 
-// sampleTarget returns a path with example values, and with the query parameters that have a known value.
+// sampleTarget returns a path with example values. Its query has the parameters whose value is known.
 func sampleTarget(c endpoint) string {
 	path, query := c.Path, url.Values{}
 	for _, p := range c.Parameters {
@@ -69,7 +69,7 @@ func sampleTarget(c endpoint) string {
 	return path
 }
 
-// Value returns what a sample sends for a parameter: its example, or else the first of its allowed values.
+// Value returns the value that a sample sends for a parameter: the example, or else the first allowed value.
 func (f field) Value() string {
 	switch {
 	case f.Example != "":
@@ -89,7 +89,7 @@ func jsString(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.Encode(text) // a string can always be encoded
+	enc.Encode(text) // cannot fail for a string
 	return strings.TrimSpace(b.String())
 }
 

@@ -15,7 +15,7 @@ import (
 type field struct {
 	Name, In, Type string
 	Required       bool
-	Given          bool // whether the server sends it
+	Given          bool // whether the server sends the field
 	Addition       bool
 	Facts          []string
 	Enum           []string
@@ -24,10 +24,10 @@ type field struct {
 	Fields         []field
 }
 
-// maxDepth limits how deep schemas that contain themselves are shown.
+// maxDepth limits how deep the page shows a schema that contains itself.
 const maxDepth = 6
 
-// field describes one value of a schema. Its Text says what the value is for.
+// field describes one value of a schema. The field's Text says what the value is for.
 func (d *document) field(name string, s schema, level int) field {
 	s = d.schema(s)
 	f := field{Name: name, Type: d.typeName(s), Facts: facts(s), Text: markdown(s.Description)}
@@ -65,7 +65,8 @@ func markGiven(fields []field) []field {
 	return fields
 }
 
-// fieldOrder lists the names of an object's fields: the required ones in the order of the document, then the others by name.
+// fieldOrder lists the names of an object's fields: first the required fields in the order of the document, then the other
+// fields by name.
 func fieldOrder(s schema) []string {
 	names := slices.Clone(s.Required)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -87,7 +88,7 @@ func (d *document) typeName(s schema) string {
 	return name
 }
 
-// facts describes the bounds of a schema in words.
+// facts says in words which bounds a schema sets.
 func facts(s schema) []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -120,7 +121,7 @@ func facts(s schema) []string {
 	return all
 }
 
-// grouped puts commas between the thousands of a whole number.
+// grouped puts commas between groups of three digits in a whole number.
 func grouped(digits string) string {
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -128,7 +129,7 @@ func grouped(digits string) string {
 	return digits
 }
 
-// plain returns a value as a person writes it: strings have no quotes.
+// plain returns a value as a person writes it, with strings unquoted.
 func plain(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {

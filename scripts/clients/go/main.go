@@ -1,4 +1,4 @@
-// Command clients uses the client that oapi-codegen generated.
+// Command clients calls a server with the client that oapi-codegen generated.
 package main
 
 import (

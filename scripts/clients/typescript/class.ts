@@ -5,7 +5,7 @@ import { Api, type Error, type HttpResponse } from './swagger/api';
 const connect = (key: string) =>
   new Api({ baseUrl: `${process.env.SERVER}/v1`, baseApiParams: { headers: { Authorization: `Bearer ${key}` } } });
 
-/** Returns the body of a refused call. The class throws it as a part of the answer. */
+/** Returns the body of a refused call. The class throws the whole answer, which contains the body. */
 async function refusal(call: Promise<unknown>): Promise<Error> {
   return call.then(
     () => assert.fail('the call was not refused'),

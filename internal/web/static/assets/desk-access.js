@@ -1,4 +1,4 @@
-// Whether the key may write. The style sheet hides everything that writes until the page knows that it may.
+// Until the page knows that the key may write, the style sheet hides every control that writes.
 
 import { apiKey } from "./shared-api.js";
 import { updatePet } from "./desk-operations.js";
@@ -6,9 +6,8 @@ import { updatePet } from "./desk-operations.js";
 const root = document.documentElement;
 
 /**
- * Finds out whether the key may write. No operation says so, but an empty patch changes nothing and is refused with 403 if
- * the key is read-only. This costs one request each time the page is opened. In an empty store the patch goes to animal 0,
- * which cannot exist.
+ * Finds out whether the key may write, with an empty patch. It changes nothing, but the server refuses it with 403 if the
+ * key is read-only. In an empty store, the patch is for animal 0, which cannot exist.
  */
 export async function learnAccess(animalId = 0) {
   if (root.dataset.access) return;
@@ -19,5 +18,5 @@ export async function learnAccess(animalId = 0) {
   else if (!refusal || refusal.status === 404) root.dataset.access = "write";
 }
 
-/** Must be called when the key changes. */
+/** Forgets whether the key may write. Must be called when the key changes. */
 export const forgetAccess = () => delete root.dataset.access;

@@ -1,5 +1,5 @@
-// The actions on an animal. Each has the state after it, which is shown at once, and a function that sends it to the server.
-// An action that is sent twice is done once.
+// The actions on an animal. Each action has the state after it, which the page shows immediately, and a function that sends
+// the action to the server. The server does an action once, even if the page sends it twice.
 
 import { closeOrder, orderPlacer, updatePet } from "./desk-operations.js";
 

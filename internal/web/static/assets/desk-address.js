@@ -1,8 +1,8 @@
-// The address names what is shown: filter, page and open animal. A view can therefore be shared, reloaded and returned to.
+// The address names the view: filter, page and open animal. People can therefore share a view, reload it and return to it.
 
 export const statuses = ["available", "pending", "sold"];
 
-/** The view that the address names. Invalid parts are left out. */
+/** The view that the address names, without invalid parts. */
 export function here() {
   const query = new URLSearchParams(location.search);
   const status = query.get("status");
@@ -36,7 +36,7 @@ export function onMove(callback) {
   window.addEventListener("popstate", callback);
 }
 
-/** Goes to another view. The history keeps the state. */
+/** Goes to another view. The history of the browser keeps the state. */
 export function go(address, state = {}) {
   history.pushState(state, "", address);
   moved.dispatchEvent(new Event("move"));
@@ -45,7 +45,7 @@ export function go(address, state = {}) {
 export const goNext = (next) =>
   go(link({ ...here(), cursor: next, page: here().page + 1 }), { trail: [...trail(), here().cursor] });
 
-/** Goes to the previous page, or to the first if this tab does not know the previous one. */
+/** Goes to the previous page, or to the first page if this tab does not know the previous page. */
 export function goBack() {
   const cursor = trail().at(-1) ?? "";
   go(link({ ...here(), cursor, page: here().page - 1 }), { trail: trail().slice(0, -1) });
@@ -53,7 +53,7 @@ export function goBack() {
 
 export const goFirst = () => go(link({ status: here().status }));
 
-/** Opens an animal. Closing it leads back to the list. */
+/** Opens an animal. Closing the animal leads back to the list. */
 export const openAnimal = (animal) => go(link({ ...here(), animal }), { trail: trail(), opened: true });
 
 export function closeAnimal() {

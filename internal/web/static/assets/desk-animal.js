@@ -16,8 +16,8 @@ const byId = (id) => document.getElementById(id);
 const section = byId("animal");
 const buttons = section.querySelectorAll("[data-action]");
 
-let shown = {}; // the animal and its open order as shown
-const changes = {}; // per animal, how many changes have begun plus how many have ended: odd while one is in progress
+let shown = {}; // the animal on the page and its open order
+const changes = {}; // for each animal, the changes begun plus the changes ended; odd while a change runs
 let waits = new AbortController(); // aborts the changes that wait to be sent again
 
 export const animalView = {
@@ -38,7 +38,7 @@ export const animalView = {
     const known = changes[id];
     const [animal, order] = await Promise.all([findPet(id, signal), openOrder(id, signal), others]);
     section.ariaBusy = null;
-    if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return; // loaded before a change: out of date
+    if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return; // out of date, because a change came after the load
     const before = shown.animal;
     show({ animal, order, missing: !animal });
     if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${animal.status}.`);
@@ -103,8 +103,9 @@ function fromNow(time) {
 
 const countChange = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);
 
-// Shows a change at once and sends it. If the server refuses it, the page shows the state before it and the server's message.
-// "Try again" sends the same change, whatever is shown by then. The promise is true if the change was made.
+// Shows a change immediately and sends it. If the server refuses the change, the page shows the state before the change and
+// the server's message. "Try again" sends the same change, even if the page shows another animal by then. The promise is
+// true if the server made the change.
 async function change(begin, { animal, order } = shown) {
   const before = shown;
   const { after, said, send } = begin(animal, order);
@@ -130,7 +131,7 @@ async function change(begin, { animal, order } = shown) {
 
 const unsure = "This may or may not have been done. Trying again is safe: it is done once.";
 
-// After a refusal, what is shown may be out of date.
+// After a refusal, the animal on the page may be out of date.
 const reload = () => setTimeout(() => here().animal && animalView.load().catch(() => {}));
 
 async function remove() {
@@ -150,7 +151,7 @@ async function remove() {
 
 const waiting = (refusal, seconds) => notice.countDown(refusal, seconds, waits.signal);
 
-/** Drops waiting changes and what was typed, because another person may sign in next. */
+/** Drops the waiting changes and the typed text, because another person may sign in next. */
 export function abandonChanges() {
   forgetReservation();
   waits.abort();
@@ -163,7 +164,7 @@ async function reserve() {
   if (fields && shown.animal?.id === animal.id && (await change(reservation(fields)))) forgetReservation();
 }
 
-// A button that is clicked during a change acts after it, if its animal is still open and still allows the action.
+// A button that is clicked during a change acts after the change, if its animal is still open and still allows the action.
 const queues = {};
 function enqueue(action) {
   const id = shown.animal?.id;

@@ -14,7 +14,7 @@ export function showStatus(label, status) {
   label.dataset.status = status;
 }
 
-// A card keeps its element while its animal changes, so that keyboard and screen reader keep their place.
+// A card keeps its element while its animal changes, so that the keyboard focus and the screen reader keep their place.
 function fill(item, animal) {
   const shown = JSON.stringify([animal, categoryName(animal.categoryId), location.search]);
   if (item.dataset.shown === shown) return item;
@@ -29,7 +29,7 @@ function fill(item, animal) {
   return item;
 }
 
-/** Shows exactly these animals in a list. Anyone may have written the names, so they are shown only as text. */
+/** Shows exactly these animals in a list. Anyone may have written the names, so the list shows them only as text. */
 export function showCards(list, animals) {
   const wanted = new Set(animals.map(({ id }) => String(id)));
   const there = new Map();

@@ -1,19 +1,19 @@
-// Categories give names to numbers. An animal may have any number; one without a name is shown as a number.
+// Categories give names to numbers. An animal may have any number. The page shows a number without a name as a number.
 
 import { Refusal } from "./shared-api.js";
 import { stripBidi } from "./desk-notice.js";
 import { createCategory, listCategories } from "./desk-operations.js";
 
-let names = new Map(); // by number, as text: it may have more digits than a JavaScript number
+let names = new Map(); // the names by number; the number is text, because it may have too many digits for JavaScript
 
 export async function loadCategories(signal) {
   names = new Map((await listCategories(signal)).map(({ id, name }) => [String(id), name]));
 }
 
-/** The category as shown. */
+/** The category as the page shows it. */
 export const categoryName = (id) => stripBidi(names.get(String(id)) ?? `Category\u00a0${id}`);
 
-/** The category as typed. */
+/** The category as a person types it. */
 export const categoryText = (id) => names.get(String(id)) ?? String(id);
 
 const integer = /^-?(0|[1-9]\d*)$/;
@@ -27,7 +27,7 @@ function find(text) {
   return integer.test(text) ? text : undefined;
 }
 
-/** The number of the category that was typed. An unknown name becomes a new category if make is true. */
+/** The number of the typed category. If make is true, an unknown name becomes a new category. */
 export async function categoryNumber(typed, signal, make) {
   const text = typed.trim();
   const found = find(text);

@@ -4,7 +4,7 @@ import { stripBidi } from "./desk-notice.js";
 
 const byId = (id) => document.getElementById(id);
 
-// Opens a dialog. The promise is true if its form was submitted, false if the dialog was closed in another way.
+// Opens a dialog. The promise is true if the person submits its form, and false if the dialog closes in another way.
 function confirmed(dialog) {
   dialog.returnValue = "";
   dialog.showModal();
@@ -21,7 +21,7 @@ for (const dialog of [byId("ask"), byId("reserve")]) {
   dialog.querySelector("[type=button]").addEventListener("click", () => dialog.close());
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation before an action that cannot be undone. */
 export function askToConfirm(title, text, label) {
   byId("ask-title").textContent = stripBidi(title);
   byId("ask-text").textContent = text;
@@ -29,7 +29,7 @@ export function askToConfirm(title, text, label) {
   return confirmed(byId("ask"));
 }
 
-/** Asks for a reference and a hold. What was typed for the same animal is kept until forgetReservation. */
+/** Asks for a reference and a hold. The dialog keeps the text typed for the same animal until forgetReservation. */
 export async function askReservation({ id, name }) {
   byId("reserve-title").textContent = `Reserve ${name}`;
   if (byId("reserve").dataset.animal !== String(id)) forgetReservation();

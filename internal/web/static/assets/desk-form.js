@@ -14,16 +14,16 @@ const labels = { name: "Name", categoryId: "Category", status: "Status" };
 const refreshPicker = watchPicker(byId("categoryId"), byId("categories"), byId("categoryId-hint"));
 
 let editing; // the animal to edit, as it was when the form was opened
-let filled; // the content of the form then; it may differ from the animal, because a field holds no line break
-let draft = {}; // what was typed for a new animal
+let filled; // the form's content at that time; differs from the animal if a value has line breaks, which a field drops
+let draft = {}; // the text typed for a new animal
 let settled = true; // whether the edit was saved or given up
 let sending; // aborts the request
 
 const typed = () => Object.fromEntries(new FormData(form));
 
 /**
- * Opens the form for an existing animal or for a new one. It still has what was typed for a new animal that was not added,
- * or for an edit that could not be sent.
+ * Opens the form for an existing or a new animal. The form still has the text typed for a new animal that was not added, or
+ * for an edit that could not be sent.
  */
 export function openForm(animal, order) {
   if (!editing) draft = typed();
@@ -86,7 +86,7 @@ async function submit(done) {
   }
 }
 
-// An edit sends only changed fields, so that changes by others stay.
+// An edit sends only the changed fields, so that other people's changes to other fields stay.
 async function store(signal) {
   const { name, categoryId, status } = typed();
   const number = () => categoryNumber(categoryId, signal, /\P{White_Space}/u.test(name)); // without a name the server refuses the animal
@@ -112,7 +112,7 @@ function explain(error) {
   }
 }
 
-// Each clause of a refusal begins with its field: "name is required; categoryId is required."
+// Each clause of a refusal begins with the name of a field: "name is required; categoryId is required."
 function placeErrors(message) {
   const rest = [];
   for (const clause of message.replace(/\.$/, "").split("; ")) {

@@ -1,4 +1,4 @@
-// Shows what is left of the rate limit.
+// Shows how many requests the rate limit still allows.
 
 import { limits } from "./shared-api.js";
 

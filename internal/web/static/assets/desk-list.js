@@ -9,10 +9,10 @@ const list = byId("animals");
 const pager = byId("pager");
 const hidden = new Set(); // animals that are being deleted
 
-let page = { animals: [] }; // what is shown
+let page = { animals: [] }; // the page that the list shows
 let counts; // the number of animals of each status
 let next; // the cursor of the next page
-let changes = 0; // what was loaded before the latest change is out of date
+let changes = 0; // the number of changes; a page loaded before the latest change is out of date
 let paging = false; // whether a button of the pager opened the view
 
 export const listView = {
@@ -48,7 +48,7 @@ export const listView = {
     summarize("");
   },
 
-  /** Moves the focus after the view was opened: to the animal that was open, or to the first one. */
+  /** Moves the focus after the view was opened: to the animal that was open before, or else to the first animal. */
   focus(animal) {
     if (animal) (list.querySelector(`[data-animal="${animal}"]`) ?? byId("title")).focus();
     else if (paging) list.querySelector("a")?.focus();
@@ -93,7 +93,7 @@ function showCounts() {
   }
 }
 
-// A screen reader reads every change here, so the text is written only if it differs.
+// A screen reader reads every change of this text, so the page writes it only if it differs.
 function summarize(text) {
   if (byId("summary").textContent !== text) byId("summary").textContent = text;
 }

@@ -1,4 +1,4 @@
-// The desk's main script: it shows the view that the address names and keeps it up to date.
+// The desk's main script. It shows the view that the address names, and keeps the view up to date.
 
 import { forgetAccess, learnAccess } from "./desk-access.js";
 import { go, goFirst, here, onMove, openAnimal } from "./desk-address.js";
@@ -18,7 +18,7 @@ const byId = (id) => document.getElementById(id);
 
 let opening = new AbortController(); // aborts the view that is being opened
 let view; // the view that is shown
-let wasOpen; // the animal that was open before
+let wasOpen; // the animal that the previous view showed
 let reopen; // opens the view again after a failure
 
 /** Opens the view that the address names. */
@@ -82,7 +82,7 @@ async function refresh(signal) {
     missed = 0;
   } catch (error) {
     if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return error.retryAfter;
-    // A message about what the person did stays.
+    // A message about the person's own action stays.
     if (notice.isEmpty() || error.status === 401) {
       lostMessage = explain(error.status >= 500 ? new Unreachable() : error, open, "What you see may have changed since. This page keeps trying.");
     }
@@ -103,7 +103,7 @@ function signOut(reason) {
   askForKey(reason);
 }
 
-// After a refused key, the desk returns to the previous one, if any.
+// If the server refuses a key, the desk returns to the previous key, if there is one.
 function keyRefused(reason) {
   if (!apiKey.get()) return signOut(reason);
   abandonChanges();

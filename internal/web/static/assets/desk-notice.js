@@ -1,4 +1,4 @@
-// Messages to the person at the desk, with a button if there is something to do, or a countdown if they can only wait.
+// Messages to the person at the desk. A message has a button if the person can act, or a countdown if they can only wait.
 
 import { Refusal, Unreachable } from "./shared-api.js";
 
@@ -35,7 +35,7 @@ export class Notice {
     return children[0]; // stays connected as long as the message is shown
   }
 
-  /** Shows why the page waits, and a countdown. The promise resolves at its end, or rejects when the signal aborts it. */
+  /** Shows why the page waits, with a countdown. The promise resolves when the countdown ends, or rejects on the signal. */
   async countDown({ code, message }, seconds, signal) {
     const [title, text] = pauses[code] ?? ["One moment", message];
     const end = Date.now() + seconds * 1000;
@@ -61,7 +61,7 @@ let fading;
 /** Removes the characters that reverse the direction of the text after them. */
 export const stripBidi = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
-/** Shows for a few seconds what was done. */
+/** Shows for a few seconds what the desk has done. */
 export function say(text) {
   clearTimeout(fading);
   toast.textContent = stripBidi(text);
@@ -71,7 +71,7 @@ export function say(text) {
 /** Calls back with the server's message whenever the server refuses the key. */
 export const onRefusedKey = (callback) => document.addEventListener("refused-key", ({ detail }) => callback(detail));
 
-/** Shows an error, with the server's message if there is one and a button that calls again. Returns what say returns. */
+/** Shows an error with the server's message, if there is one, and a button that retries. Returns what say returns. */
 export function explain(error, again, lost = "Check the connection. Nothing is lost; this page waits.") {
   if (error instanceof Unreachable) {
     return notice.say("The store cannot be reached", lost, again && "Try again", again);

@@ -10,21 +10,21 @@ function apiURL(path, query = {}) {
   return url;
 }
 
-/** A page of animals, newest first, and the cursor of the next page, if any. */
+/** A page of animals, newest first, and the cursor of the next page if there is one. */
 export async function listPets({ status, cursor }, signal) {
   const { body, headers } = await call(apiURL("pets", { limit: pageSize, status, cursor }), { signal });
   return { animals: body, next: nextCursor(headers.get("Link")) };
 }
 
-/** One animal, or undefined. */
+/** The animal with that id, or undefined. */
 export const findPet = async (id, signal) => (await call(apiURL("pets", { id }), { signal })).body[0];
 
-/** The order that holds an animal, or undefined. */
+/** The open order that holds an animal, or undefined. */
 export const openOrder = async (petId, signal) => (await call(apiURL("orders", { petId, status: "open", limit: 1 }), { signal })).body[0];
 
 export const getInventory = async (signal) => (await call(apiURL("inventory"), { signal })).body;
 
-/** All categories, up to ten pages: nobody picks a name from more. */
+/** All categories, but at most ten pages, because nobody picks a name from a longer list. */
 export async function listCategories(signal) {
   const found = [];
   for (let cursor = "", page = 0; cursor !== undefined && page < 10; page++) {
@@ -35,7 +35,7 @@ export async function listCategories(signal) {
   return found;
 }
 
-// A create has an Idempotency-Key, so that sending it again creates nothing more.
+// A create has an Idempotency-Key, so that a repeated request creates nothing more.
 function creating(path, options) {
   const attempt = new Attempt();
   return async (fields, signal) => {
@@ -56,17 +56,17 @@ export const updatePet = async (id, fields, signal) => (await call(apiURL(`pets/
 
 export const deletePet = (id, signal) => call(apiURL(`pets/${id}`), { method: "DELETE", signal });
 
-/** Completes or cancels an order: how is "complete" or "cancel". */
+/** Completes or cancels an order. The argument how is "complete" or "cancel". */
 export const closeOrder = async (id, how, signal) => (await call(apiURL(`orders/${id}/${how}`), { method: "POST", signal })).body;
 
-// What was typed is sent unchanged, because only the server validates it. A category keeps all its digits.
+// The desk sends the typed text unchanged, because only the server validates it. A category keeps all its digits.
 function encode(fields) {
   const members = Object.entries(fields).filter(([, value]) => value !== undefined);
   const written = (name, value) => (name === "categoryId" && /^-?(0|[1-9]\d*)$/.test(value) ? value : JSON.stringify(value));
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${written(name, value)}`).join(",")}}`;
 }
 
-// Only the cursor of the link is used, because the link may have another host than this page.
+// The desk uses only the cursor of the link, because the link may name another host than this page.
 function nextCursor(link) {
   const target = link?.match(/<([^>]*)>\s*;[^,]*\brel="?next\b/)?.[1];
   return target && new URL(target, document.baseURI).searchParams.get("cursor");

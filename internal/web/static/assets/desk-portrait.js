@@ -1,4 +1,4 @@
-// Draws a portrait of an animal. The category decides the kind, the number decides coat and markings.
+// Draws a portrait of an animal. The category determines the species, and the animal's number its coat and markings.
 
 const fur = ["#d9924f", "#8d5f41", "#8f939b", "#55504d", "#e6cb9d", "#f0e8da", "#b98552", "#6e5a50"];
 const feathers = ["#6fae6a", "#5d9bc9", "#e3bd4c", "#9aa0a8", "#d9795d", "#7fb7a8"];

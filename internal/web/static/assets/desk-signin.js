@@ -7,7 +7,7 @@ const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
 const input = byId("key");
 
-// A link may have the key after #key=, which browsers never send to a server. The key is removed from the address at once.
+// A link may have the key after #key=. Browsers never send that part to a server. The desk removes the key from the address.
 function takeKeyFromLink() {
   const found = location.hash.match(/^#key=(.+)$/)?.[1];
   if (!found) return false;

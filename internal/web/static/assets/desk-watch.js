@@ -4,11 +4,11 @@ import { limits } from "./shared-api.js";
 
 const shortestPause = 3000; // milliseconds between two polls when many requests are left
 const day = 86_400_000;
-const plans = { 60: 1_000, 300: 10_000, 1_000: 100_000 }; // requests per day of the published plans, by requests per minute
+const plans = { 60: 1_000, 300: 10_000, 1_000: 100_000 }; // the daily limit of each published plan, by its limit per minute
 
 let last; // the limits in the latest answer
 let answers = 0; // how many answers have arrived
-let used = 0; // how many of them today
+let used = 0; // how many answers have arrived today
 limits.addEventListener("limits", ({ detail }) => {
   const today = (time) => Math.floor(time / day);
   used = last && today(last.now) === today(detail.now) ? used + 1 : 1;
@@ -17,10 +17,10 @@ limits.addEventListener("limits", ({ detail }) => {
 });
 
 /**
- * How long to pause so that polls of cost requests each use at most half of what is left of the day and of the minute. The
- * server reports only the window with fewer left. While that is the minute, what is left of the day is estimated: the daily
- * limit of the plan minus what this page has used. If no plan has the limit, the day is taken to allow 16 times as much as
- * the minute, the least of any plan.
+ * How long to pause between polls if a poll takes cost requests. Polls use at most half of the requests left in the minute
+ * and in the day. The server reports only the window with fewer requests left. While that is the minute, an estimate stands
+ * for the day: the daily limit of the plan minus the requests of this page. For an unknown plan, the daily limit is taken to
+ * be 16 times the limit per minute, the lowest ratio of any plan.
  */
 export function pauseFor(cost, { limit, remaining, reset, now }, used) {
   const within = (end, left) => Math.min((2 * cost * (end - now)) / Math.max(left, 1), end - now + 1000, day);
@@ -57,7 +57,7 @@ function pause(cost, wait = 0) {
   schedule();
 }
 
-/** Calls the task again and again, with pauses. The task gets a signal, handles its failures, and may return seconds to wait. */
+/** Calls the task again and again. The task gets a signal and handles its failures. It may return a pause in seconds. */
 export function watch(task) {
   unwatch();
   refresh = task;

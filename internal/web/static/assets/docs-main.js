@@ -1,11 +1,11 @@
-// The reference is complete without this script. It adds what only a script can do: copying, one language for all
-// samples, the current place in the menu, and (in docs-try.js) real requests.
+// The reference is complete without this script. The script adds what only a script can do: it copies code, shows all
+// samples in one language, marks the current place in the menu, and (in docs-try.js) sends real requests.
 import { tryIt } from "./docs-try.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const menu = document.getElementById("menu");
 
-// A server that does not know its address shows a guess. The page's own address replaces it.
+// A server that does not know its address guesses it in the samples. This script replaces the guess with the page's address.
 function nameThisServer() {
   const { guess } = document.body.dataset;
   const here = new URL(".", document.baseURI).href.slice(0, -1);
@@ -17,7 +17,7 @@ function nameThisServer() {
   }
 }
 
-// Choosing a language for one sample chooses it for all.
+// A language chosen for one sample applies to all samples.
 function chooseLanguage({ target }) {
   if (!target.matches(".languages input")) return;
   const before = target.getBoundingClientRect().top;
@@ -34,7 +34,7 @@ async function copy(button) {
   setTimeout(() => (label.data = "Copy"), 2000);
 }
 
-// Only secure pages may use the clipboard. Elsewhere the text is at least selected.
+// Only secure pages may use the clipboard. On other pages, the script at least selects the text.
 async function write(element) {
   try {
     await navigator.clipboard.writeText(element.innerText);
@@ -45,7 +45,7 @@ async function write(element) {
   }
 }
 
-// Marks the link to the part at the top of the window as the current one.
+// Marks the menu link to the part of the page at the top of the window.
 function markCurrent() {
   const links = new Map(all("a", menu).map((link) => [link.hash.slice(1), link]));
   const parts = all(".part");

@@ -21,7 +21,7 @@ export function tryIt() {
   });
 }
 
-// The content of the field, even if it is empty and the desk has a key.
+// The content of the key field, even if the field is empty and the desk has a key.
 const keyOf = (form) => form.querySelector(".key").value.trim();
 
 async function send(form) {
@@ -46,7 +46,7 @@ async function send(form) {
   form.querySelector(".sent").textContent = sentAs(url, options);
 }
 
-// The request that the form describes. It gets a new Idempotency-Key unless one was typed.
+// The request that the form describes. It gets a new Idempotency-Key unless the person typed one.
 function request(form) {
   let path = form.dataset.path;
   const query = new URLSearchParams();
@@ -79,7 +79,7 @@ function sentAs(url, { method, headers }) {
   return `${method} ${url.pathname}${url.search}${key ? ` with Idempotency-Key ${key}` : ""}`;
 }
 
-// Breaks JSON into lines. Numbers stay as they were sent, because they may have more digits than a JavaScript number.
+// Breaks JSON into lines. Numbers keep all their digits, because they may have more digits than a JavaScript number.
 function pretty(text) {
   try {
     JSON.parse(text);

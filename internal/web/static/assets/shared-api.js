@@ -14,7 +14,7 @@ export class Unreachable extends Error {}
 const storageKey = "petstore-api-key";
 const answerTimeout = 30_000; // milliseconds
 
-// Where the key is kept. If the browser keeps no data for this site, the key is kept while the page is open.
+// The storage for the key. If the browser stores no data for this site, the page itself keeps the key while it is open.
 const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
   try {
     return window[name];
@@ -26,10 +26,10 @@ const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
 
 let previous; // the key that worked last and its storage, until the server has accepted or refused the new key
 
-/** What is wrong with the text of an API key; empty if it can be sent. */
+/** What is wrong with the text of an API key, or empty if the page can send the key. */
 export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : "An API key has only plain letters, digits and symbols, without spaces.");
 
-/** The API key. It is kept until this tab is closed, or longer if this device is to remember it. */
+/** The API key. The browser keeps it until this tab is closed, or longer if the person lets this device remember it. */
 export const apiKey = {
   get: () => session.getItem(storageKey) || device.getItem(storageKey) || "",
   set(value, remember = false) {
@@ -37,7 +37,7 @@ export const apiKey = {
     session.removeItem(storageKey);
     (remember ? device : session).setItem(storageKey, value);
   },
-  /** Records whether the server refused a key. A refused key is forgotten, and the previous one is used again. */
+  /** Records whether the server refused a key. The page forgets a refused key and uses the previous key again. */
   settle(key, refused) {
     if (key !== this.get()) return; // the key has changed meanwhile
     if (refused) {
@@ -56,7 +56,7 @@ export const apiKey = {
 /** Dispatches an event "limits" after each answer: {limit, remaining, reset, now}, with times in ms by the server's clock. */
 export const limits = new EventTarget();
 
-/** Gives a request that is sent again the same Idempotency-Key, so that it is never done twice. */
+/** Gives every retry of a request the same Idempotency-Key, so that the server never does the work twice. */
 export class Attempt {
   #last;
 
@@ -65,7 +65,7 @@ export class Attempt {
     return { "Idempotency-Key": this.#last.key };
   }
 
-  /** The next request gets a new key, even if its body is the same. */
+  /** Makes the next request get a new Idempotency-Key, even if its body is the same. */
   done() {
     this.#last = undefined;
   }
@@ -76,7 +76,7 @@ export function newIdempotencyKey() {
   return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Runs a task again as long as the server asks to retry later, with growing pauses. */
+/** Runs a task again, with growing pauses, as long as the server asks the page to retry later. */
 export async function retry(task, pause) {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -88,7 +88,7 @@ export async function retry(task, pause) {
   }
 }
 
-/** Calls the API. Integers in the field exact stay text, because they may have more digits than a JavaScript number. */
+/** Calls the API. The argument exact names a field. Integers in that field stay text, so that they keep all their digits. */
 export async function call(url, { exact = "categoryId", headers, body, signal, ...options } = {}) {
   const key = apiKey.get();
   if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
