@@ -72,11 +72,11 @@ func TestForgedCursorIsRefused(t *testing.T) {
 
 func TestLinkToTheNextPageRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q := petstore.PetQuery{
+		q := petsQuery{PetQuery: petstore.PetQuery{
 			Limit:  rapid.IntRange(1, 100).Draw(t, "limit"),
 			Status: rapid.SampledFrom([]petstore.Status{0, petstore.Available, petstore.Pending, petstore.Sold}).Draw(t, "status"),
 			Before: rapid.Int64Range(0, math.MaxInt64).Draw(t, "before"),
-		}
+		}, withProfile: rapid.Bool().Draw(t, "with profile")}
 		last := rapid.Int64Range(1, math.MaxInt64).Draw(t, "last")
 		base := rapid.SampledFrom([]string{"", "https://api.example.com/store"}).Draw(t, "base")
 
@@ -85,7 +85,7 @@ func TestLinkToTheNextPageRoundTrips(t *testing.T) {
 		query, isNext := strings.CutSuffix(rest, `>; rel="next"`)
 		want := q
 		want.Before = last
-		if got, err := parsePets(query); !hasBase || !isNext || err != nil || got.PetQuery != want {
+		if got, err := parsePets(query); !hasBase || !isNext || err != nil || got != want {
 			t.Fatalf("%s leads to %+v, %v; want %+v", link, got, err, want)
 		}
 	})
@@ -93,10 +93,10 @@ func TestLinkToTheNextPageRoundTrips(t *testing.T) {
 
 func TestLinkToTheNextPageHasItsParameters(t *testing.T) {
 	links := newLinks("")
-	if got, want := links.nextPets(petstore.PetQuery{Limit: 20}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=20>; rel="next"`; got != want {
+	if got, want := links.nextPets(petsQuery{PetQuery: petstore.PetQuery{Limit: 20}}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=20>; rel="next"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := links.nextPets(petstore.PetQuery{Limit: 5, Status: petstore.Sold}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=5&status=sold>; rel="next"`; got != want {
+	if got, want := links.nextPets(petsQuery{PetQuery: petstore.PetQuery{Limit: 5, Status: petstore.Sold}}, 41), `</v1/pets?cursor=AQAAAAAAAAAp&limit=5&status=sold>; rel="next"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
