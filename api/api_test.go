@@ -65,20 +65,25 @@ func TestJSONMatchesYAML(t *testing.T) {
 func TestOperationsAreThePublishedOnesAndTheAdditions(t *testing.T) {
 	published := []string{"createPet POST /pets animals", "getPet GET /pets/{petId} animals", "listPets GET /pets animals"}
 	additions := []string{
+		"addPhoto POST /pets/{petId}/photos animals",
 		"cancelOrder POST /orders/{orderId}/cancel orders",
 		"completeOrder POST /orders/{orderId}/complete orders",
+		"coverPhoto POST /pets/{petId}/photos/{photoId}/cover animals",
 		"createCategory POST /categories categories",
 		"deleteCategory DELETE /categories/{categoryId} categories",
 		"deletePet DELETE /pets/{petId} animals",
+		"deletePhoto DELETE /pets/{petId}/photos/{photoId} animals",
 		"getCategory GET /categories/{categoryId} categories",
 		"getInventory GET /inventory animals",
 		"getOrder GET /orders/{orderId} orders",
+		"getProfile GET /pets/{petId}/profile animals",
 		"listCategories GET /categories categories",
 		"listOrders GET /orders orders",
 		"nameCategory PUT /categories/{categoryId} categories",
 		"placeOrder POST /orders orders",
 		"updateOrder PATCH /orders/{orderId} orders",
 		"updatePet PATCH /pets/{petId} animals",
+		"updateProfile PATCH /pets/{petId}/profile animals",
 	}
 	got := map[bool][]string{}
 	for path, item := range document(t).Paths.Map() {
@@ -139,7 +144,10 @@ func TestEveryAnswerListsItsHeaders(t *testing.T) {
 	for _, op := range operations(t) {
 		for status, response := range op.Responses.Map() {
 			want := slices.Concat(always, byStatus[status])
-			if op.Deprecated && status != "405" { // a 405 depends on the path, not on the operation
+			if op.OperationID == "addPhoto" && status == "201" { // a photo has no address under /v1
+				want = slices.Clone(always)
+			}
+			if op.Deprecated && status != "405" { // a 405 is about the path, not about the operation
 				want = append(want, "Deprecation", "Link", "Sunset")
 			}
 			var got []string
@@ -200,7 +208,7 @@ func TestEveryOperationListsItsRefusals(t *testing.T) {
 			if op.RequestBody != nil {
 				want = append(want, "400", "413", "415")
 			}
-			if strings.HasSuffix(path, "}") {
+			if strings.Contains(path, "}") {
 				want = append(want, "404")
 			}
 			if keyed := op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil; keyed {

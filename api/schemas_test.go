@@ -31,11 +31,12 @@ func TestTextSchemasAgreeWithTheDomain(t *testing.T) {
 		"", "a", " a ", "\n", "a\n", "\ta\x00", "\x00", "Zoë 🐕", "\ufeff", "\u200b", "\u0085", "\u00a0",
 		"\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000", "\v\f\r \t", "\x1c",
 	}
-	for _, length := range []int{99, 100, 101, 200, 201, 1000, 1001} {
+	for _, length := range []int{50, 51, 99, 100, 101, 200, 201, 1000, 1001, 10_000, 10_001} {
 		texts = append(texts, strings.Repeat("é", length), strings.Repeat("🐕", length), strings.Repeat(" ", length))
 	}
 	for name, check := range map[string]func(string) string{
 		"Name": petstore.CheckPetName, "CategoryName": petstore.CheckCategoryName, "Reference": petstore.CheckReference,
+		"Breed": petstore.CheckBreed, "Description": petstore.CheckDescription, "Tag": func(tag string) string { return petstore.CheckTags([]string{tag}) },
 	} {
 		schema := document(t).Components.Schemas[name].Value
 		for _, text := range texts {
@@ -89,6 +90,23 @@ func TestBodySchemasAcceptWhatTheServerAccepts(t *testing.T) {
 		{"PetPatch", `{"status":"sold","id":7}`, true},
 		{"PetPatch", `{"name":null}`, false},
 		{"PetPatch", `{"categoryId":0.5}`, false},
+		{"ProfilePatch", `{}`, true},
+		{"ProfilePatch", `{"breed":"Beagle","sex":"male","bornOn":"2024","arrivedOn":"2024-02-29","description":"a\nb","tags":["a","A"],"notes":"n","photos":7}`, true},
+		{"ProfilePatch", `{"breed":null,"sex":null,"bornOn":null,"arrivedOn":null,"description":null,"tags":null,"notes":null}`, true},
+		{"ProfilePatch", `{"bornOn":"2024-05"}`, true},
+		{"ProfilePatch", `{"bornOn":"2024-05-17"}`, true},
+		{"ProfilePatch", `{"tags":[]}`, true},
+		{"ProfilePatch", `{"breed":""}`, false},
+		{"ProfilePatch", `{"breed":"a\nb"}`, false},
+		{"ProfilePatch", `{"sex":"Male"}`, false},
+		{"ProfilePatch", `{"bornOn":"2024-13"}`, false},
+		{"ProfilePatch", `{"bornOn":2024}`, false},
+		{"ProfilePatch", `{"arrivedOn":"2024-05"}`, false},
+		{"ProfilePatch", `{"description":" "}`, false},
+		{"ProfilePatch", `{"tags":["a","a"]}`, false},
+		{"ProfilePatch", `{"tags":["a",""]}`, false},
+		{"ProfilePatch", `{"tags":"a"}`, false},
+		{"ProfilePatch", `{"tags":[1]}`, false},
 		{"NewCategory", `{"name":"Cats","id":7}`, true},
 		{"NewCategory", `{}`, false},
 		{"NewOrder", `{"petId":7}`, true},

@@ -33,12 +33,14 @@ func everyAnswer(r *http.Request, a Answer) error {
 		return errors.New("a browser would send its own credentials")
 	case isVersioned(r) && a.Header.Get("Cache-Control") != "no-store":
 		return errors.New("the answer may be cached")
-	case (a.Status == 201) != (a.Header.Get("Location") != ""):
-		return errors.New("an answer must have a Location if it is a 201, and only then")
+	case (a.Status == 201 && !addsPhoto(r)) != (a.Header.Get("Location") != ""):
+		return errors.New("an answer must have a Location if it is a 201, except that of a photo, and only then")
 	case r.Method == http.MethodHead && a.Body != "":
 		return errors.New("the answer to HEAD has a body")
 	case a.Status == http.StatusNoContent && (a.Body != "" || a.Header.Get("Content-Type") != ""):
 		return errors.New("an answer with the status 204 has content")
+	case isPhotoFile(r) && a.Status != 405:
+		return isUncounted(a)
 	case a.Status >= 400:
 		return hasLimits(a)
 	}
@@ -50,6 +52,27 @@ func hasLimits(a Answer) error {
 		if !strings.Contains(a.Raw, "\r\n"+name+": ") {
 			return fmt.Errorf("%s is missing, or its name is spelled differently", name)
 		}
+	}
+	return nil
+}
+
+func addsPhoto(r *http.Request) bool {
+	return isVersioned(r) && strings.HasSuffix(r.URL.EscapedPath(), "/photos")
+}
+
+func isPhotoFile(r *http.Request) bool {
+	path := strings.Split(r.URL.EscapedPath(), "/")
+	return len(path) == 4 && path[1] == "photos" && (path[3] == "1280.jpg" || path[3] == "400.jpg") && r.Method != http.MethodOptions
+}
+
+// isUncounted checks the answer to a request for the file of a photo. It is counted for nobody, and only a photo may be
+// cached.
+func isUncounted(a Answer) error {
+	switch caching := a.Header.Get("Cache-Control"); {
+	case a.Header.Get("X-RateLimit-Limit") != "":
+		return errors.New("a photo is counted")
+	case a.Status < 400 && caching != "public, max-age=86400, immutable", a.Status >= 400 && a.Status != 416 && caching != "no-store":
+		return fmt.Errorf("a photo has the Cache-Control %q", caching)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ var attacks = []attack{
 	{name: "what is not HTTP", run: garbage},
 	{name: "what is not TLS", run: secureGarbage, tls: true},
 	{name: "JSON bombs", run: bodyBombs},
+	{name: "photo bombs", run: photoBombs},
 
 	{name: "HTTP/2 answers without room", run: streamsWithoutRoom, tls: true, overloads: true},
 	{name: "HTTP/2 answers read byte by byte", run: streamsWithLittleRoom, tls: true, overloads: true},

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,11 @@ var operations = []operation{
 	{name: "getPet", method: http.MethodGet, path: "/v1/pets/{petId}", handle: (*API).getPet, deprecated: true},
 	{name: "updatePet", method: http.MethodPatch, path: "/v1/pets/{petId}", handle: (*API).updatePet, body: patchBody},
 	{name: "deletePet", method: http.MethodDelete, path: "/v1/pets/{petId}", handle: (*API).deletePet},
+	{name: "getProfile", method: http.MethodGet, path: "/v1/pets/{petId}/profile", handle: (*API).getProfile},
+	{name: "updateProfile", method: http.MethodPatch, path: "/v1/pets/{petId}/profile", handle: (*API).updateProfile, body: patchBody},
+	{name: "addPhoto", method: http.MethodPost, path: "/v1/pets/{petId}/photos", handle: (*API).addPhoto, body: photoBody},
+	{name: "coverPhoto", method: http.MethodPost, path: "/v1/pets/{petId}/photos/{photoId}/cover", handle: (*API).coverPhoto, body: ignoredBody},
+	{name: "deletePhoto", method: http.MethodDelete, path: "/v1/pets/{petId}/photos/{photoId}", handle: (*API).deletePhoto},
 	{name: "getInventory", method: http.MethodGet, path: "/v1/inventory", handle: (*API).getInventory},
 
 	{name: "listCategories", method: http.MethodGet, path: "/v1/categories", handle: (*API).listCategories},
@@ -41,6 +47,13 @@ var operations = []operation{
 	{name: "updateOrder", method: http.MethodPatch, path: "/v1/orders/{orderId}", handle: (*API).updateOrder, body: patchBody},
 	{name: "completeOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/complete", handle: (*API).completeOrder, body: ignoredBody},
 	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
+}
+
+// photoFiles lists the files of photos. They are outside the versions of the API, because browsers ask for them without a
+// key.
+var photoFiles = []operation{
+	{name: photoRoute, method: http.MethodGet, path: "/photos/{token}/1280.jpg", handle: (*API).getLargePhoto, photoFile: true},
+	{name: photoRoute, method: http.MethodGet, path: "/photos/{token}/400.jpg", handle: (*API).getSmallPhoto, photoFile: true},
 }
 
 // Config contains everything that the API needs.
@@ -75,7 +88,7 @@ type Config struct {
 	// on them. Zero means any number.
 	MaxWorking int64
 	// BodyBudget is the number of bytes that all request bodies may take at once, not counting the first 4 KiB of each.
-	// One owner may take an eighth of it. The API refuses bodies beyond it. Zero means any number.
+	// One owner may take an eighth of it. The API refuses bodies beyond it. Zero means any number. Photos do not count.
 	BodyBudget int64
 	Log        *slog.Logger
 	// Access gets a line of JSON for every request whose level is enabled in Log. Each line is one Write. If Access is
@@ -102,6 +115,7 @@ type API struct {
 	namedHash petstore.SecretHash
 	working   atomic.Int64
 	bodies    *budget
+	uploads   *uploads
 	unread    *unreadAnswers
 	serve     handler
 }
@@ -112,7 +126,7 @@ func New(c Config) *API {
 	keys := newKeyCache(c.Storage, c.Log, c.Now)
 	a := &API{
 		Config:    c,
-		router:    newRouter(operations),
+		router:    newRouter(slices.Concat(operations, photoFiles)),
 		pages:     newPages(c.Pages, c.Probes),
 		keys:      keys,
 		unchecked: newUncheckedKeys(keys.untilStalled),
@@ -122,8 +136,9 @@ func New(c Config) *API {
 
 		namedHash: petstore.HashSecret(c.NamedKey),
 
-		bodies: newBudget(c.BodyBudget, c.BodyBudget/shares),
-		unread: newUnreadAnswers(answerBudget),
+		bodies:  newBudget(c.BodyBudget, c.BodyBudget/shares),
+		uploads: newUploads(),
+		unread:  newUnreadAnswers(answerBudget),
 	}
 	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.sent(a.received(a.admitted(a.performed)))))))))))))
 	a.registerLoad()

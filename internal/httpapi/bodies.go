@@ -56,11 +56,7 @@ var newOrderBody = shape[petstore.NewOrder]{"petId", strictjson.Shape[petstore.N
 
 var orderPatchBody = shape[petstore.OrderPatch]{"what is to change: reference or holdSeconds", strictjson.Shape[petstore.OrderPatch]{
 	strictjson.Optional("reference", func(o *petstore.OrderPatch, v strictjson.Value) string {
-		o.Reference = new(string)
-		if v.Kind() == 'n' { // the value is null
-			return ""
-		}
-		return strictjson.ReadText(o.Reference, v, petstore.CheckReference)
+		return readRemovable(&o.Reference, v, petstore.CheckReference)
 	}),
 	strictjson.Optional("holdSeconds", func(o *petstore.OrderPatch, v strictjson.Value) string {
 		o.Hold = new(time.Duration)
@@ -68,7 +64,55 @@ var orderPatchBody = shape[petstore.OrderPatch]{"what is to change: reference or
 	}),
 }}
 
-// readHold reads how many seconds an order holds its animal.
+var profilePatchBody = shape[petstore.ProfilePatch]{"what is to change: breed, sex, bornOn, arrivedOn, description, tags or notes", strictjson.Shape[petstore.ProfilePatch]{
+	strictjson.Optional("breed", func(p *petstore.ProfilePatch, v strictjson.Value) string {
+		return readRemovable(&p.Breed, v, petstore.CheckBreed)
+	}),
+	strictjson.Optional("sex", func(p *petstore.ProfilePatch, v strictjson.Value) string {
+		return readRemovable(&p.Sex, v, petstore.CheckSex)
+	}),
+	strictjson.Optional("bornOn", func(p *petstore.ProfilePatch, v strictjson.Value) string {
+		return readRemovable(&p.BornOn, v, petstore.CheckBornOn)
+	}),
+	strictjson.Optional("arrivedOn", func(p *petstore.ProfilePatch, v strictjson.Value) string {
+		return readRemovable(&p.ArrivedOn, v, petstore.CheckArrivedOn)
+	}),
+	strictjson.Optional("description", func(p *petstore.ProfilePatch, v strictjson.Value) string {
+		return readRemovable(&p.Description, v, petstore.CheckDescription)
+	}),
+	strictjson.Optional("tags", func(p *petstore.ProfilePatch, v strictjson.Value) string { return readTags(&p.Tags, v) }),
+	strictjson.Optional("notes", func(p *petstore.ProfilePatch, v strictjson.Value) string {
+		return readRemovable(&p.Notes, v, petstore.CheckDescription)
+	}),
+}}
+
+// readRemovable reads a text of a patch. For null it stores the empty text, which removes what is there.
+func readRemovable[T ~string](into **T, value strictjson.Value, check func(string) (problem string)) (problem string) {
+	*into = new(T)
+	if isNull(value) {
+		return ""
+	}
+	var text string
+	problem = strictjson.ReadText(&text, value, check)
+	**into = T(text)
+	return problem
+}
+
+// readTags reads the tags of a patch. Like an empty list, null removes those that are there.
+func readTags(into **petstore.Tags, value strictjson.Value) (problem string) {
+	*into = new(petstore.Tags)
+	if isNull(value) {
+		return ""
+	}
+	var tags []string
+	problem = strictjson.ReadTexts(&tags, value, petstore.CheckTags)
+	**into = petstore.NewTags(tags)
+	return problem
+}
+
+func isNull(value strictjson.Value) bool { return value.Kind() == 'n' }
+
+// readHold reads the seconds that an order holds its animal.
 func readHold(into *time.Duration, value strictjson.Value) (problem string) {
 	var seconds int64
 	strictjson.ReadWhole(&seconds, value) // stores 0, which is not a valid hold, if value is not a whole number

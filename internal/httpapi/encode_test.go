@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -60,6 +61,52 @@ func TestAnimalsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 		}
 		if got := appendList(nil, pets, appendPet); string(got) != string(want) {
 			t.Fatalf("got %s, want %s", got, want)
+		}
+	})
+}
+
+func TestProfileIsEncodedAsEncodingJSONWouldAndWithoutWhatIsUnknown(t *testing.T) {
+	type photo struct {
+		ID           int64  `json:"id"`
+		Width        int    `json:"width"`
+		Height       int    `json:"height"`
+		URL          string `json:"url"`
+		ThumbnailURL string `json:"thumbnailUrl"`
+		CreatedAt    string `json:"createdAt"`
+	}
+	type profile struct {
+		Breed       string   `json:"breed,omitempty"`
+		Sex         string   `json:"sex,omitempty"`
+		BornOn      string   `json:"bornOn,omitempty"`
+		ArrivedOn   string   `json:"arrivedOn,omitempty"`
+		Description string   `json:"description,omitempty"`
+		Tags        []string `json:"tags,omitempty"`
+		Notes       string   `json:"notes,omitempty"`
+		Photos      []photo  `json:"photos"`
+	}
+	l := newLinks("https://a&b.example.com")
+	rapid.Check(t, func(t *rapid.T) {
+		text := func(name string) string { return rapid.String().Draw(t, name) }
+		tags := rapid.SliceOfN(rapid.StringMatching(`[a-z<>&"é]{1,5}`), 0, 3).Draw(t, "tags")
+		p := petstore.Profile{Facts: petstore.Facts{
+			Breed: text("breed"), Sex: petstore.Sex(text("sex")), BornOn: text("born"), ArrivedOn: text("arrived"),
+			Description: text("description"), Tags: petstore.NewTags(tags), Notes: text("notes"),
+		}}
+		withNotes := rapid.Bool().Draw(t, "with notes")
+		want := profile{Breed: p.Breed, Sex: string(p.Sex), BornOn: p.BornOn, ArrivedOn: p.ArrivedOn, Description: p.Description, Tags: tags, Photos: []photo{}}
+		if withNotes {
+			want.Notes = p.Notes
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "photos") {
+			added := petstore.NewPhoto{Width: 4, Height: 3}.Photo(time.UnixMilli(1))
+			added.ID = rapid.Int64().Draw(t, "id")
+			p.Photos = append(p.Photos, added)
+			address := "https://a&b.example.com/photos/" + added.Token
+			want.Photos = append(want.Photos, photo{added.ID, 4, 3, address + "/1280.jpg", address + "/400.jpg", "1970-01-01T00:00:00.001Z"})
+		}
+		expected, err := json.Marshal(want)
+		if got := string(l.appendProfile(nil, p, withNotes)); err != nil || got != string(expected) {
+			t.Fatalf("got %s, want %s, %v", got, expected, err)
 		}
 	})
 }

@@ -20,6 +20,7 @@ const (
 	gone                 petstore.Code = "gone"
 	payloadTooLarge      petstore.Code = "payload_too_large"
 	unsupportedMediaType petstore.Code = "unsupported_media_type"
+	invalidPhoto         petstore.Code = "invalid_photo"
 	rateLimited          petstore.Code = "rate_limited"
 	keyBanned            petstore.Code = "key_banned"
 	internalError        petstore.Code = "internal_error"
@@ -32,6 +33,7 @@ var statuses = map[petstore.Code]int{
 	petstore.InvalidField:        http.StatusBadRequest,
 	petstore.MissingField:        http.StatusBadRequest,
 	invalidParameter:             http.StatusBadRequest,
+	invalidPhoto:                 http.StatusBadRequest,
 	petstore.Unauthorized:        http.StatusUnauthorized,
 	forbidden:                    http.StatusForbidden,
 	petstore.NotFound:            http.StatusNotFound,
@@ -41,6 +43,7 @@ var statuses = map[petstore.Code]int{
 	petstore.PetUnavailable:      http.StatusConflict,
 	petstore.OrderClosed:         http.StatusConflict,
 	petstore.NameTaken:           http.StatusConflict,
+	petstore.TooManyPhotos:       http.StatusConflict,
 	gone:                         http.StatusGone,
 	payloadTooLarge:              http.StatusRequestEntityTooLarge,
 	unsupportedMediaType:         http.StatusUnsupportedMediaType,
@@ -109,6 +112,8 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 		return fmt.Sprintf("This order %s at %s and cannot change any more.", happened, petstore.FormatTime(e.Order.ClosedAt))
 	case petstore.NameTaken:
 		return fmt.Sprintf("Category %d already has this name. Use that category, or choose another name.", e.Category.ID)
+	case petstore.TooManyPhotos:
+		return fmt.Sprintf("This animal already has %d photos. Delete one first.", petstore.MaxPhotos)
 	case petstore.IdempotencyConflict:
 		return "This Idempotency-Key was already used for another request. Use a new one for each request."
 	case petstore.Unauthorized:
@@ -124,6 +129,7 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 var notFoundMessages = map[petstore.Noun]string{
 	petstore.PetNoun:      "There is no animal with this id.",
 	petstore.OrderNoun:    "There is no order with this id.",
+	petstore.PhotoNoun:    "This animal has no photo with this id.",
 	petstore.CategoryNoun: "There is no category with this number. PUT a name to make one.",
 }
 

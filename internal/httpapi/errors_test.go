@@ -21,9 +21,9 @@ import (
 
 func TestEveryCodeHasAStatus(t *testing.T) {
 	want := map[petstore.Code]int{
-		"bad_request": 400, "invalid_json": 400, "invalid_field": 400, "missing_field": 400, "invalid_parameter": 400,
+		"bad_request": 400, "invalid_json": 400, "invalid_field": 400, "missing_field": 400, "invalid_parameter": 400, "invalid_photo": 400,
 		"unauthorized": 401, "forbidden": 403, "not_found": 404, "method_not_allowed": 405, "idempotency_conflict": 409,
-		"pet_reserved": 409, "pet_unavailable": 409, "order_closed": 409, "name_taken": 409, "gone": 410, "payload_too_large": 413,
+		"pet_reserved": 409, "pet_unavailable": 409, "order_closed": 409, "name_taken": 409, "too_many_photos": 409, "gone": 410, "payload_too_large": 413,
 		"unsupported_media_type": 415, "rate_limited": 429, "key_banned": 429, "internal_error": 500, "unavailable": 503, "outcome_unknown": 503,
 	}
 	if !maps.Equal(statuses, want) {

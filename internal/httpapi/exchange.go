@@ -21,8 +21,9 @@ type exchange struct {
 	requestID     string
 	traceID       string             // empty if the request is not traced
 	resource      *resource          // nil if the path is not in the route table
-	parameter     string             // the parameter in the path, such as {petId}
-	id            int64              // the parameter as a number
+	parameters    pathValues         // the parameters in the path, such as {petId}
+	id            int64              // the first parameter as a number
+	photoID       int64              // the second parameter as a number
 	operation     *operation         // nil if the resource does not have the method
 	key           *petstore.Key      // an empty Key if the request has no valid key; shared with other requests
 	keyError      error              // the refusal of the key; nil if the key is valid
@@ -35,6 +36,7 @@ type exchange struct {
 	body          []byte
 	idempotency   *petstore.Idempotency // nil if the request has no Idempotency-Key
 	bodyTaken     int64                 // the bytes that the body has taken from the budget
+	uploading     bool                  // whether the body is one of its owner's uploads
 	bodyRequested bool                  // whether a read of the body has begun, which sends 100 Continue to the client
 
 	retryAfter int64 // the seconds until the client may try again, if the limiter refused the request
@@ -151,7 +153,11 @@ func (x *exchange) needsKey() bool {
 	return x.versioned && (x.operation == nil || !x.operation.keyless)
 }
 
-// reads reports whether the request only reads. The API may discard the answer to such a request without consequences.
+// seesPrivate reports whether the key of the request sees what is only for those who may write: the notes of a profile and
+// the reference of an order.
+func (x *exchange) seesPrivate() bool { return x.key.Access != petstore.ReadOnly }
+
+// reads reports whether the request only reads. The answer to such a request can be discarded without consequences.
 func (x *exchange) reads() bool {
 	return x.operation != nil && x.operation.method == http.MethodGet
 }
@@ -159,6 +165,7 @@ func (x *exchange) reads() bool {
 // The names in logs and metrics for requests that do not belong to an operation.
 const (
 	pageRoute   = "page"
+	photoRoute  = "photo"
 	otherMethod = "other_method"
 	unknownPath = "unknown"
 )

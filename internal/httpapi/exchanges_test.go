@@ -17,11 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata/exchanges")
 
-// Each file in testdata/exchanges is a conversation with a new service. Each turn has a title, the request and the answer.
-// The request and the answer are as the network carries them, but without the Date header. A name in braces stands for a
-// key, {length} for the length of the body, and {time} for a time of an order. "after 10s" moves the clock before the
-// request. "times 60" sends the request 60 times, and the file shows the last answer. A file may begin with flags for the
-// service, such as "serve --rate-limits=off".
+// Each file in testdata/exchanges is a conversation with a new service. Each turn has a title, the request and the
+// answer, as they are sent but without the Date header. A name in braces stands for a key, {length} for the length of
+// the body, {time} for a time in an answer, {jpeg} for the file of a photo, and {token} for the token of the last photo. "after 10s" moves the clock before the request. "times 60" sends the
+// request 60 times; the file then shows the last answer. A file may begin with flags of the service, such as "serve
+// --rate-limits=off".
 func TestGoldenConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
@@ -38,6 +38,11 @@ func TestGoldenConversations(t *testing.T) {
 // move.
 func TestGoldenConversationOnExpiry(t *testing.T) {
 	runConversation(t, "testdata/expiry.txt", func(c *httpapi.Config) { c.Storage = openSQLiteAt(t, c.Now) })
+}
+
+// The files of photos are not part of the API that clients of the API read, so this conversation is in a file of its own.
+func TestGoldenConversationOnPhotoFiles(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, open opener) { runConversation(t, "testdata/photofiles.txt", on(open(t))) })
 }
 
 func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
@@ -68,8 +73,9 @@ func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 }
 
 var (
-	date   = regexp.MustCompile(`(?m)^Date: .*\r\n`)
-	timeOf = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	date    = regexp.MustCompile(`(?m)^Date: .*\r\n`)
+	tokenOf = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
+	timeOf  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
 func (s *service) repeat(raw string, times int) (last string) {
@@ -77,7 +83,11 @@ func (s *service) repeat(raw string, times int) (last string) {
 	for range times {
 		last = s.send(raw).raw
 	}
+	if token := tokenOf.FindString(last); token != "" {
+		s.token = token
+	}
 	last = strings.ReplaceAll(date.ReplaceAllString(last, ""), "\r\n", "\n")
+	last = tokenOf.ReplaceAllString(last, "{token}")
 	return strings.TrimRight(timeOf.ReplaceAllString(last, "{time}"), "\n") + "\n"
 }
 
@@ -150,9 +160,15 @@ func withAnswers(text string, turns []turn) string {
 func (l turn) raw(s *service, keys map[string]string) string {
 	head, body, _ := strings.Cut(strings.TrimRight(l.request, "\n")+"\n\n", "\n\n")
 	body = strings.TrimRight(body, "\n")
+	if body == "{jpeg}" {
+		body = string(jpegOf(s, 8, 6))
+	}
 	head = nameInBraces.ReplaceAllStringFunc(head, func(name string) string {
 		if name == "{length}" {
 			return strconv.Itoa(len(body))
+		}
+		if name == "{token}" {
+			return s.token
 		}
 		if keys[name] == "" {
 			keys[name] = s.keyNamed(strings.Trim(name, "{}"))

@@ -20,16 +20,16 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x)}, nil
 }
 
-// fingerprint returns a hash of the operation, the id in the path, and the bytes of the body. For createPet, it hashes only
-// the body, because older versions of the service, which could create nothing else, stored such hashes. The two kinds of
-// hashes cannot collide, because no valid body begins with the name of an operation.
+// fingerprint returns a hash of the operation, the ids in its path and the bytes of the body. For createPet it is a hash of
+// the body alone, as in records from the time when nothing else could be created. The two kinds of hashes cannot collide,
+// because no valid body begins with the name of an operation.
 func fingerprint(x *exchange) [sha256.Size]byte {
 	if x.operation.name == "createPet" {
 		return sha256.Sum256(x.body)
 	}
 	text := append([]byte(x.operation.name), ' ')
-	if x.resource.parameter != nil {
-		text = append(strconv.AppendInt(text, x.id, 10), ' ')
+	for _, id := range []int64{x.id, x.photoID}[:len(x.resource.parameters)] {
+		text = append(strconv.AppendInt(text, id, 10), ' ')
 	}
 	return sha256.Sum256(append(text, x.body...))
 }

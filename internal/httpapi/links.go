@@ -9,8 +9,8 @@ import (
 
 // links builds the URLs in answers.
 type links struct {
-	pets, categories, orders string
-	deprecated               string
+	pets, categories, orders, photos string
+	deprecated                       string
 }
 
 func newLinks(base string) links {
@@ -19,6 +19,7 @@ func newLinks(base string) links {
 		pets:       v1 + "/pets",
 		categories: v1 + "/categories",
 		orders:     v1 + "/orders",
+		photos:     base + "/photos/",
 		deprecated: "<" + v1 + `/pets>; rel="successor-version", <` + base + `/docs#leaving-getPet>; rel="deprecation"; type="text/html"`,
 	}
 }
@@ -27,7 +28,7 @@ func newLinks(base string) links {
 func itemURL(collection string, id int64) string { return collection + "/" + strconv.FormatInt(id, 10) }
 
 // nextPets returns the Link to the page after the one for q, whose last animal has the id last.
-func (l links) nextPets(q petstore.PetQuery, last int64) string {
+func (l links) nextPets(q petsQuery, last int64) string {
 	b := appendNext(make([]byte, 0, 128), l.pets, petCursor, last, q.Limit)
 	if q.Status != petstore.AnyStatus {
 		b = append(b, "&status="...)
@@ -40,6 +41,9 @@ func (l links) nextPets(q petstore.PetQuery, last int64) string {
 	if q.Search != "" {
 		b = append(b, "&q="...)
 		b = append(b, url.QueryEscape(q.Search)...)
+	}
+	if q.withProfile {
+		b = append(b, "&include=profile"...)
 	}
 	return string(append(b, endNext...))
 }

@@ -53,7 +53,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		byRoute: make(map[routeStatus]answerMetrics),
 		bans:    f.NewCounter(prometheus.CounterOpts{Name: "petstore_bans_total", Help: "Bans given."}),
 	}
-	routes := []string{pageRoute, options.name, otherMethod, unknownPath}
+	routes := []string{pageRoute, photoRoute, options.name, otherMethod, unknownPath}
 	for _, op := range operations {
 		routes = append(routes, op.name)
 	}

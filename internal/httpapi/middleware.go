@@ -81,8 +81,8 @@ func (a *API) answerPreflight(x *exchange) error {
 	return nil
 }
 
-// matched looks up the path in the route table. The later steps can then set the headers of the operation on every answer.
-// The step matched itself answers requests for web pages and preflights, because they need no key.
+// matched looks the path up in the route table, so that the later steps set the headers of its operation on every
+// answer. It answers pages, photos and preflights itself, because they need no key.
 func (a *API) matched(next handler) handler {
 	return func(x *exchange) error {
 		path := decodeUnreserved(x.path)
@@ -93,7 +93,7 @@ func (a *API) matched(next handler) handler {
 		if isPreflight(x.r) {
 			return a.answerPreflight(x)
 		}
-		x.resource, x.parameter = a.router.match(path)
+		x.resource, x.parameters = a.router.match(path)
 		if x.resource == nil {
 			x.resource = a.pages[path]
 		}
@@ -104,9 +104,13 @@ func (a *API) matched(next handler) handler {
 		if x.isDeprecated() {
 			a.setDeprecationHeaders(x)
 		}
-		if x.operation != nil && x.operation.page != nil {
+		switch {
+		case x.operation == nil:
+		case x.operation.page != nil:
 			x.operation.page.ServeHTTP(x, x.r)
 			return nil
+		case x.operation.photoFile:
+			return x.operation.handle(a, x)
 		}
 		return next(x)
 	}
@@ -139,12 +143,13 @@ func (a *API) permitted(next handler) handler {
 	}
 }
 
-// addressed reads the id in the path, and refuses a path whose parameter cannot be an id.
+// addressed reads the ids in the path, and refuses a path whose parameter cannot be an id.
 func (a *API) addressed(next handler) handler {
 	return func(x *exchange) error {
-		if named := x.resource.parameter; named != nil {
+		ids := [maxParameters]*int64{&x.id, &x.photoID}
+		for i, named := range x.resource.parameters {
 			var ok bool
-			if x.id, ok = named.parse(x.parameter); !ok {
+			if *ids[i], ok = named.parse(x.parameters[i]); !ok {
 				return named.missing
 			}
 		}

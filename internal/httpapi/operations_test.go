@@ -38,8 +38,54 @@ func TestNextPageExampleOfTheDocumentIsReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := petstore.PetQuery{Limit: 20, Status: petstore.Available}
+	q := petsQuery{PetQuery: petstore.PetQuery{Limit: 20, Status: petstore.Available}}
 	if got, want := document.Components.Headers["NextPage"].Value.Example, newLinks("").nextPets(q, 41); got != want {
 		t.Errorf("the document has %v, want %s", got, want)
+	}
+}
+
+func TestPathsAreMatchedExactly(t *testing.T) {
+	table := newRouter(operations)
+	for path, want := range map[string]string{
+		"*":                "",
+		"/v1/pets":         "",
+		"/v1/pets/7":       "7",
+		"/v1/pets/-1":      "-1",
+		"/v1/pets/%31":     "%31",
+		"/v1/pets/..":      "..",
+		"/v1/pets/%2F":     "%2F",
+		"/v1/pets/7%2F8":   "7%2F8",
+		"/v1/pets/ü":       "ü",
+		"/v1/pets/{petId}": "{petId}",
+
+		"/v1/pets/7/profile":          "7",
+		"/v1/pets/7/photos":           "7",
+		"/v1/pets/7/photos/8":         "7 8",
+		"/v1/pets/7/photos/8/cover":   "7 8",
+		"/v1/pets/profile/photos/%2F": "profile %2F",
+
+		"/v1/inventory":            "",
+		"/v1/categories":           "",
+		"/v1/categories/-7":        "-7",
+		"/v1/orders":               "",
+		"/v1/orders/complete":      "complete",
+		"/v1/orders/7/complete":    "7",
+		"/v1/orders/7/cancel":      "7",
+		"/v1/orders/%2F/cancel":    "%2F",
+		"/v1/orders/cancel/cancel": "cancel",
+	} {
+		if res, values := table.match(path); res == nil || strings.TrimRight(strings.Join(values[:], " "), " ") != want {
+			t.Errorf("%s: got %v with %q, want it to match with %q", path, res, values, want)
+		}
+	}
+	for _, path := range []string{
+		"", "/", "/v1", "/v1/", "/v1/pets/", "/v1//pets", "//v1/pets", "/v1/./pets", "/v1/../v1/pets", "/v1/pets/7/", "/v1/pets/7/8",
+		"/v1/pets//7", "/V1/pets", "/v1/Pets", "/v1/pet", "/v1/petss", "/v1%2Fpets", "/v1/%70ets", "/v1/pets%2F7", "/v1/pets;a=b", "/v2/pets",
+		"/v1/orders/", "/v1/orders//cancel", "/v1/orders/7/", "/v1/orders/7/cancel/", "/v1/orders/7/Cancel", "/v1/orders/7/close", "/v1/categories/7/8", "/v1/inventory/",
+		"/v1/pets/7/profile/", "/v1/pets//profile", "/v1/pets/7/photos/", "/v1/pets/7/photos//cover", "/v1/pets/7/photos/8/cover/", "/v1/pets/7/photos/8/9",
+	} {
+		if res, values := table.match(path); res != nil {
+			t.Errorf("%s matches %+v with %q", path, res, values)
+		}
 	}
 }

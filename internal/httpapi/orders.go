@@ -17,7 +17,7 @@ func (a *API) listOrders(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.respondPage(pageOf(orders, q.Limit, appendOrder, func(last petstore.Order) string { return a.links.nextOrders(q, last.ID) }))
+	return x.respondPage(pageOf(orders, q.Limit, x.orderEncoder(), func(last petstore.Order) string { return a.links.nextOrders(q, last.ID) }))
 }
 
 func (a *API) placeOrder(x *exchange) error {
@@ -38,7 +38,7 @@ func (a *API) getOrder(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.respond(http.StatusOK, encoded(order, appendOrder))
+	return x.respond(http.StatusOK, encoded(order, x.orderEncoder()))
 }
 
 func (a *API) updateOrder(x *exchange) error {
@@ -65,4 +65,16 @@ func (a *API) closeOrder(x *exchange, to petstore.OrderStatus) error {
 	}
 	x.markReplayed(replayed)
 	return x.respond(http.StatusOK, encoded(order, appendOrder))
+}
+
+// orderEncoder returns how to show an order to the key of the request. A reference often names a person, so a key that may
+// only read does not see it.
+func (x *exchange) orderEncoder() func([]byte, petstore.Order) []byte {
+	if x.seesPrivate() {
+		return appendOrder
+	}
+	return func(b []byte, o petstore.Order) []byte {
+		o.Reference = ""
+		return appendOrder(b, o)
+	}
 }

@@ -34,8 +34,10 @@ const (
 // petsQuery is the query of listPets.
 type petsQuery struct {
 	petstore.PetQuery
-	byID bool // selects only the animal with the given id
-	id   int64
+	byID        bool // selects only the animal with the given id
+	withProfile bool // shows the profiles of the animals
+	withNotes   bool // shows the notes of the profiles
+	id          int64
 }
 
 var petParameters = []parameter[petsQuery]{
@@ -65,6 +67,10 @@ var petParameters = []parameter[petsQuery]{
 		q.id, ok = parseInt64(s)
 		return q, ok
 	}, "id must be a whole number from -9223372036854775808 to 9223372036854775807."},
+	{"include", func(q petsQuery, s string) (petsQuery, bool) {
+		q.withProfile = true
+		return q, s == "profile"
+	}, "include must be profile."},
 }
 
 var categoryParameters = []parameter[petstore.CategoryQuery]{

@@ -17,11 +17,11 @@ func parsePets(raw string) (petsQuery, error) {
 
 func TestLinkToTheNextPageRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q := petstore.PetQuery{
+		q := petsQuery{PetQuery: petstore.PetQuery{
 			Limit:  rapid.IntRange(1, 100).Draw(t, "limit"),
 			Status: rapid.SampledFrom([]petstore.Status{0, petstore.Available, petstore.Pending, petstore.Sold}).Draw(t, "status"),
 			Before: rapid.Int64Range(0, math.MaxInt64).Draw(t, "before"),
-		}
+		}, withProfile: rapid.Bool().Draw(t, "with profile")}
 		last := rapid.Int64Range(1, math.MaxInt64).Draw(t, "last")
 		base := rapid.SampledFrom([]string{"", "https://api.example.com/store"}).Draw(t, "base")
 
@@ -30,7 +30,7 @@ func TestLinkToTheNextPageRoundTrips(t *testing.T) {
 		query, isNext := strings.CutSuffix(rest, `>; rel="next"`)
 		want := q
 		want.Before = last
-		if got, err := parsePets(query); !hasBase || !isNext || err != nil || got.PetQuery != want {
+		if got, err := parsePets(query); !hasBase || !isNext || err != nil || got != want {
 			t.Fatalf("%s leads to %+v, %v; want %+v", link, got, err, want)
 		}
 	})

@@ -12,6 +12,7 @@ func (a *API) listPets(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	q.withNotes = q.withProfile && x.seesPrivate()
 	page, reused, err := a.lists.get(q, func() (answer, error) { return a.listPage(x.r.Context(), q) })
 	if err != nil {
 		return err
@@ -27,7 +28,13 @@ func (a *API) listPage(ctx context.Context, q petsQuery) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return pageOf(pets, q.Limit, appendPet, func(last petstore.Pet) string { return a.links.nextPets(q.PetQuery, last.ID) }), nil
+	appendItem := appendPet
+	if q.withProfile {
+		if appendItem, err = a.appendWithProfile(ctx, q, pets); err != nil {
+			return answer{}, err
+		}
+	}
+	return pageOf(pets, q.Limit, appendItem, func(last petstore.Pet) string { return a.links.nextPets(q, last.ID) }), nil
 }
 
 func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, error) {

@@ -25,11 +25,15 @@ const (
 	jsonBody             // application/json, or any type that ends in +json
 	patchBody            // application/json or application/merge-patch+json
 	ignoredBody          // any body; the API reads and ignores it
+	photoBody            // the file of a photo
 )
 
 // accepts reports whether a body may have that media type.
 func (k bodyKind) accepts(media string) bool {
-	if k == patchBody {
+	switch k {
+	case photoBody:
+		return media == "image/jpeg" || media == "image/png" || media == "image/webp"
+	case patchBody:
 		return media == "application/json" || media == "application/merge-patch+json"
 	}
 	_, subtype, _ := strings.Cut(media, "/")
@@ -46,18 +50,25 @@ func (x *exchange) checkMediaType() error {
 	for _, encoding := range x.r.Header["Content-Encoding"] {
 		if encoding != "" && !strings.EqualFold(encoding, "identity") {
 			x.set("Accept-Encoding", "identity")
+			if kind == photoBody {
+				return newRefusal(unsupportedMediaType, "The body is encoded. Send the file as it is.")
+			}
 			return newRefusal(unsupportedMediaType, "The body is encoded. Send it as plain application/json.")
 		}
 	}
 	types := x.r.Header["Content-Type"]
-	if len(types) == 0 || (len(types) == 1 && (types[0] == "application/json" || types[0] == "")) {
+	if len(types) == 0 || (len(types) == 1 && (types[0] == "application/json" && kind != photoBody || types[0] == "")) {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(types[0])
 	if len(types) == 1 && (err == nil || err == mime.ErrInvalidMediaParameter) && kind.accepts(media) {
 		return nil
 	}
-	if kind == patchBody {
+	switch kind {
+	case photoBody:
+		x.set("Accept", "image/jpeg, image/png, image/webp")
+		return newRefusal(unsupportedMediaType, "The Content-Type is not that of a photo. Send image/jpeg, image/png or image/webp.")
+	case patchBody:
 		x.set("Accept-Patch", "application/json, application/merge-patch+json")
 		return newRefusal(unsupportedMediaType, "The Content-Type is not that of a merge patch. Send application/json or application/merge-patch+json.")
 	}
@@ -65,14 +76,19 @@ func (x *exchange) checkMediaType() error {
 	return newRefusal(unsupportedMediaType, "The Content-Type is not JSON. Send application/json.")
 }
 
-// readBody reads a body of at most maxBody bytes into x.body. It takes the bytes from the budget, and releaseBody gives them
-// back.
+// readBody reads a body into x.body. It takes bytes from the budget, and releaseBody gives them back.
 func (a *API) readBody(x *exchange) error {
 	if err := x.checkMediaType(); err != nil {
 		return err
 	}
-	if x.r.ContentLength > maxBody {
-		return tooLarge()
+	limit := x.operation.body.maxBytes()
+	if x.r.ContentLength > limit {
+		return x.tooLarge()
+	}
+	if x.operation.body == photoBody {
+		if err := a.uploads.begin(x); err != nil {
+			return err
+		}
 	}
 	x.bodyRequested = true
 	x.body = make([]byte, 0, firstBufferSize(x.r.ContentLength))
@@ -80,12 +96,12 @@ func (a *API) readBody(x *exchange) error {
 		n, err := x.r.Body.Read(x.body[len(x.body):cap(x.body)])
 		x.body = x.body[:len(x.body)+n]
 		switch {
-		case len(x.body) > maxBody:
-			return tooLarge()
+		case int64(len(x.body)) > limit:
+			return x.tooLarge()
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return &refusal{invalidJSON, "The body did not arrive whole. Send it again.", err}
+			return x.brokenOff(err)
 		case len(x.body) == cap(x.body):
 			if err := a.growBody(x); err != nil {
 				return err
@@ -106,12 +122,16 @@ func firstBufferSize(length int64) int64 {
 
 // growBody doubles the buffer, but not beyond the announced length.
 func (a *API) growBody(x *exchange) error {
-	room := min(2*int64(cap(x.body)), maxBody+1)
+	room := min(2*int64(cap(x.body)), x.operation.body.maxBytes()+1)
 	if announced := x.r.ContentLength + 1; announced > int64(cap(x.body)) {
 		room = min(room, announced)
 	}
 	if more := room - freeBytes - x.bodyTaken; more > 0 {
-		if !a.bodies.take(x.key.Owner, more) {
+		if x.uploading {
+			if !a.uploads.bytes.take(x.key.Owner, more) {
+				return tooManyUploads()
+			}
+		} else if !a.bodies.take(x.key.Owner, more) {
 			return &refusal{petstore.Unavailable, "Too many large bodies are arriving at once. Nothing was changed; try again shortly, or send fewer at a time.", errBodyBudget}
 		}
 		x.bodyTaken += more
@@ -125,19 +145,42 @@ var errBodyBudget = errors.New("the bodies being received use up --body-budget, 
 // releaseBody drops the body and gives its bytes back to the budget.
 func (a *API) releaseBody(x *exchange) {
 	x.body = nil
-	if x.bodyTaken > 0 {
+	switch {
+	case x.uploading:
+		a.uploads.end(x)
+	case x.bodyTaken > 0:
 		a.bodies.giveBack(x.key.Owner, x.bodyTaken)
-		x.bodyTaken = 0
 	}
+	x.bodyTaken = 0
 }
 
-func tooLarge() error {
+// maxBytes returns the greatest length of a body of that kind.
+func (k bodyKind) maxBytes() int64 {
+	if k == photoBody {
+		return maxPhotoBody
+	}
+	return maxBody
+}
+
+func (x *exchange) tooLarge() error {
+	if x.operation.body == photoBody {
+		return newRefusal(payloadTooLarge, "The photo is larger than 5 MiB. Send a smaller one.")
+	}
 	return newRefusal(payloadTooLarge, "The body is larger than 1 MiB. Send less.")
 }
 
-// Before the API refuses a request, it reads and discards up to discardLimit bytes of the body, for at most discardTimeout.
-// Otherwise a client that sends its whole body before it reads might never see the answer. A client that needs more time may
-// lose the answer, because it would keep a connection from other clients.
+// brokenOff returns the refusal of a body that ended too early.
+func (x *exchange) brokenOff(cause error) error {
+	code := invalidJSON
+	if x.operation.body == photoBody {
+		code = invalidPhoto
+	}
+	return &refusal{code, "The body did not arrive whole. Send it again.", cause}
+}
+
+// Before it refuses a request, the API reads and discards up to discardLimit bytes of its body, for at most
+// discardTimeout. Otherwise a client that sends its whole body before it reads might never see the answer. A client
+// that needs more time may lose its answer, so that it does not keep a connection from others.
 const (
 	discardLimit   = 16 << 20
 	discardTimeout = 2 * time.Second

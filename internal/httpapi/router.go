@@ -17,6 +17,7 @@ type operation struct {
 	page       http.Handler // serves a page instead of handle; needs no key
 	probe      bool         // the page is one of Config.Probes
 	keyless    bool         // needs no key
+	photoFile  bool         // serves a file of a photo; needs no key and is not counted
 	body       bodyKind
 	deprecated bool
 }
@@ -28,11 +29,17 @@ func (op *operation) writes() bool {
 
 // resource is a path with its operations.
 type resource struct {
-	segments   []string       // the segments of the path; a parameter is in braces, such as {petId}
-	parameter  *pathParameter // nil if the path has no parameter
+	segments   []string         // the segments of the path; a parameter is in braces, such as {petId}
+	parameters []*pathParameter // at most maxParameters
 	operations map[string]*operation
 	allow      string // the value of the Allow header
 }
+
+// maxParameters is the greatest number of parameters in a path.
+const maxParameters = 2
+
+// pathValues has the values of the parameters of a path.
+type pathValues [maxParameters]string
 
 // options is an operation that every resource has. It is not counted.
 var options = operation{name: "options", handle: (*API).options, keyless: true}
@@ -50,7 +57,7 @@ func newResource(path string) *resource {
 	res := &resource{segments: strings.Split(path, "/"), operations: map[string]*operation{http.MethodOptions: &options}}
 	for _, segment := range res.segments {
 		if strings.HasPrefix(segment, "{") {
-			res.parameter = pathParameters[segment]
+			res.parameters = append(res.parameters, pathParameters[segment])
 		}
 	}
 	return res
@@ -65,7 +72,7 @@ func newRouter(table []operation) router {
 		if res == nil {
 			res = newResource(op.path)
 			byPath[op.path] = res
-			if res.parameter != nil {
+			if len(res.parameters) > 0 {
 				rt.parametric = append(rt.parametric, res)
 			} else {
 				rt.exact[op.path] = res
@@ -86,37 +93,38 @@ func newRouter(table []operation) router {
 	return rt
 }
 
-// match returns the resource for a path and the value of its parameter, or nil if there is no such resource.
-func (rt router) match(path string) (*resource, string) {
+// match returns the resource for a path and the values of its parameters, or nil if there is no such resource.
+func (rt router) match(path string) (*resource, pathValues) {
 	if res := rt.exact[path]; res != nil {
-		return res, ""
+		return res, pathValues{}
 	}
 	for _, res := range rt.parametric {
-		if value, ok := res.match(path); ok {
-			return res, value
+		if values, ok := res.match(path); ok {
+			return res, values
 		}
 	}
-	return nil, ""
+	return nil, pathValues{}
 }
 
-// match compares a path with the resource, segment by segment, and returns the value of the parameter.
-func (res *resource) match(path string) (value string, ok bool) {
-	more := true
+// match compares a path with the resource, segment by segment, and returns the values of the parameters.
+func (res *resource) match(path string) (values pathValues, ok bool) {
+	more, found := true, 0
 	for _, segment := range res.segments {
 		if !more {
-			return "", false
+			return values, false
 		}
 		var part string
 		part, path, more = strings.Cut(path, "/")
 		switch {
 		case strings.HasPrefix(segment, "{") && part != "":
-			value = part
+			values[found] = part
+			found++
 		case segment == part:
 		default:
-			return "", false
+			return values, false
 		}
 	}
-	return value, !more
+	return values, !more
 }
 
 // pathParameter says how to read the parameter of a path.
@@ -127,9 +135,11 @@ type pathParameter struct {
 
 var pathParameters = map[string]*pathParameter{
 	"{petId}":   {parseID, petstore.NoSuchPet()},
+	"{photoId}": {parseID, petstore.NoSuchPhoto()},
 	"{orderId}": {parseID, petstore.NoSuchOrder()},
 	"{categoryId}": {parseInt64, newRefusal(petstore.NotFound,
 		"There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")},
+	"{token}": {func(s string) (int64, bool) { return 0, petstore.CanBePhotoToken(s) }, errNoPhotoFile},
 }
 
 // decodeUnreserved decodes the unreserved characters of an escaped path, which mean the same with or without the

@@ -38,6 +38,7 @@ type service struct {
 	api     *httpapi.API
 	address string
 	log     *testLog
+	token   string // of the photo that was shown last
 }
 
 // in returns the same service for a subtest.

@@ -151,7 +151,7 @@ func CheckDescription(text string) (problem string) { return CheckText(text, Max
 // CheckTags returns what is wrong with a list of tags, or "" if it may be stored. An empty list may.
 func CheckTags(tags []string) (problem string) {
 	if len(tags) > MaxTags {
-		return fmt.Sprintf("must have at most %d tags", MaxTags)
+		return fmt.Sprintf("must have at most %d entries", MaxTags)
 	}
 	for i, tag := range tags {
 		if problem := checkLine(tag, MaxTagLength); problem != "" {

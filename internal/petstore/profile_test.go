@@ -44,7 +44,7 @@ func TestFactsAreChecked(t *testing.T) {
 		{"a description that is not UTF-8", petstore.CheckDescription("\xff"), "must be valid UTF-8"},
 		{"no tags", petstore.CheckTags(nil), ""},
 		{"20 tags", petstore.CheckTags(tags(20)), ""},
-		{"21 tags", petstore.CheckTags(tags(21)), "must have at most 20 tags"},
+		{"21 tags", petstore.CheckTags(tags(21)), "must have at most 20 entries"},
 		{"the same tag twice", petstore.CheckTags([]string{"shy", "old", "shy"}), "must differ from each other: tag 3 repeats an earlier one"},
 		{"tags that differ in case", petstore.CheckTags([]string{"shy", "Shy"}), ""},
 		{"an empty tag", petstore.CheckTags([]string{"shy", ""}), "must each be valid: tag 2 must not be empty"},

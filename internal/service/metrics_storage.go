@@ -102,6 +102,7 @@ const contentTimeout = 2 * time.Second
 var (
 	petsDesc       = prometheus.NewDesc("petstore_pets", "Animals by status.", []string{"status"}, nil)
 	openOrdersDesc = prometheus.NewDesc("petstore_open_orders", "Orders that hold an animal.", nil, nil)
+	photoBytesDesc = prometheus.NewDesc("petstore_photos_bytes", "Bytes of the files of all photos.", nil, nil)
 	lastBackupDesc = prometheus.NewDesc("petstore_last_backup_timestamp_seconds", "When petstore backup last ran, in seconds since 1970.", nil, nil)
 )
 
@@ -109,6 +110,7 @@ var (
 func (contentCollector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- petsDesc
 	descs <- openOrdersDesc
+	descs <- photoBytesDesc
 	descs <- lastBackupDesc
 }
 
@@ -126,6 +128,9 @@ func (c contentCollector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	if n, err := c.storage.OpenOrders(ctx); err == nil {
 		gauge(openOrdersDesc, n)
+	}
+	if n, err := c.storage.PhotoBytes(ctx); err == nil {
+		gauge(photoBytesDesc, n)
 	}
 	if c.storage.LastBackup != nil {
 		if at, err := c.storage.LastBackup(ctx); err == nil && !at.IsZero() {

@@ -1,7 +1,10 @@
 package service
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/jpeg"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -33,6 +36,7 @@ func TestMetricsShowTheContentAndTheCallsOfTheStorage(t *testing.T) {
 				s.Ask(t, "POST", fmt.Sprintf("/v1/orders/%d/cancel", cancelled), "")
 			}
 			s.Ask(t, "GET", "/v1/pets/999", "")
+			stored := addPhoto(t, s)
 
 			metrics := s.Scrape(t)
 			for _, line := range []string{
@@ -41,6 +45,7 @@ func TestMetricsShowTheContentAndTheCallsOfTheStorage(t *testing.T) {
 				`petstore_orders_total{event="cancelled"} 1`,
 				`petstore_orders_total{event="expired"} 0`,
 				`petstore_open_orders 1`,
+				fmt.Sprintf("petstore_photos_bytes %d\n", stored),
 				`petstore_pets{status="available"} 1`,
 				`petstore_pets{status="pending"} 1`,
 				`petstore_pets{status="sold"} 1`,
@@ -62,6 +67,17 @@ func TestMetricsShowTheContentAndTheCallsOfTheStorage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// addPhoto adds a photo to an animal and returns the bytes of its files.
+func addPhoto(t *testing.T, s *testservice.Instance) (stored int) {
+	t.Helper()
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, image.NewGray(image.Rect(0, 0, 500, 300)), nil); err != nil {
+		t.Fatal(err)
+	}
+	photo := testservice.Decode[struct{ URL, ThumbnailURL string }](t, s.Ask(t, "POST", "/v1/pets/1/photos", file.String()).Body)
+	return len(s.Ask(t, "GET", photo.URL, "").Body) + len(s.Ask(t, "GET", photo.ThumbnailURL, "").Body)
 }
 
 // sampleOf returns the value of a metric.

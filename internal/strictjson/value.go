@@ -18,7 +18,27 @@ func ReadText(into *string, value Value, check func(string) (problem string)) (p
 	return check(*into)
 }
 
-// ReadWhole stores a whole number. If the value is not a whole number, or does not fit an int64, ReadWhole stores 0.
+// ReadTexts stores an array of strings and returns what check says about it, or that the value is not such an array.
+func ReadTexts(into *[]string, value Value, check func([]string) (problem string)) (problem string) {
+	const wrong = "must be an array of strings"
+	if value.Kind() != '[' {
+		return wrong
+	}
+	*into = nil
+	dec := jsontext.NewDecoder(bytes.NewReader(value))
+	dec.ReadToken() // Decode has checked the syntax of the whole value
+	for dec.PeekKind() != ']' {
+		item, err := dec.ReadValue()
+		text, ok := Unquote(item)
+		if err != nil || !ok {
+			return wrong
+		}
+		*into = append(*into, text)
+	}
+	return check(*into)
+}
+
+// ReadWhole stores a whole number. It stores 0 if the value is not a whole number within int64.
 func ReadWhole(into *int64, value Value) (problem string) {
 	var ok bool
 	if *into, ok = parseWhole(value); !ok {

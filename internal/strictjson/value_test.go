@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,5 +30,21 @@ func TestHugeExponentsAreRefusedCheaply(t *testing.T) {
 		if allocated := testing.AllocsPerRun(10, func() { parseWhole([]byte(number)) }); allocated > 1 {
 			t.Errorf("%s costs %v allocations", number, allocated)
 		}
+	}
+}
+
+func TestAnArrayOfStringsIsRead(t *testing.T) {
+	pass := func([]string) string { return "" }
+	for value, want := range map[string][]string{
+		`[]`: nil, `["a"]`: {"a"}, `[ "a" , "\u00e9\n", "" ]`: {"a", "é\n", ""}, `null`: nil, `"a"`: nil, `[1]`: nil, `["a",null]`: nil, `[["a"]]`: nil, `{"a":"b"}`: nil,
+	} {
+		var got []string
+		problem := ReadTexts(&got, Value(value), pass)
+		if valid := want != nil || value == "[]"; valid != (problem == "") || valid && !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %q; want %q", value, got, problem, want)
+		}
+	}
+	if problem := ReadTexts(new([]string), Value(`["a"]`), func(list []string) string { return list[0] + " is wrong" }); problem != "a is wrong" {
+		t.Errorf("the check says %q", problem)
 	}
 }

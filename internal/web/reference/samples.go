@@ -24,8 +24,9 @@ var sampleTemplates = sync.OnceValue(func() *template.Template {
 // request is what a sample sends.
 type request struct {
 	Method, URL, Type, Body string
-	Idempotent              bool // whether the operation accepts an Idempotency-Key
-	Empty                   bool // whether the answer has no body
+	File                    string // the name of the file that is the body, instead of Body
+	Idempotent              bool   // whether the operation has an Idempotency-Key
+	Empty                   bool   // whether the answer has no body
 }
 
 // samples returns a call of the endpoint in every language.
@@ -36,6 +37,9 @@ func samples(c endpoint, base string) []sample {
 	}
 	if c.Body != nil && len(c.Body.Examples) > 0 {
 		r.Type, r.Body = c.Body.Types[0], c.Body.Examples[0].Line()
+		if strings.HasPrefix(r.Type, "image/") {
+			r.Body, r.File = "", "photo.jpg"
+		}
 	}
 	for _, a := range c.Answers {
 		r.Empty = r.Empty && a.Type == ""
