@@ -37,12 +37,13 @@ var orderPatchCases = []storageCase{
 		t.same("its animal", t.status(order.PetID), petstore.Pending)
 	}},
 	{"a new hold counts from now, whether it prolongs or shortens the order", func(t storageTest) {
-		short, long := shortHold, time.Hour
-		prolonged, shortened := t.placeFor(t.add(rex).ID, 300*time.Millisecond), t.place(t.add(rex).ID)
-		t.updateOrder(prolonged.ID, petstore.OrderPatch{Hold: &long})
-		over := t.updateOrder(shortened.ID, petstore.OrderPatch{Hold: &short})
-		t.awaitExpiry(prolonged)
-		t.awaitExpiry(over)
+		short, long := shortHold, 2*petstore.DefaultHold
+		prolonged, shortened := t.place(t.add(rex).ID), t.place(t.add(rex).ID)
+		after := t.updateOrder(prolonged.ID, petstore.OrderPatch{Hold: &long})
+		if by := after.ExpiresAt.Sub(prolonged.ExpiresAt); by < petstore.DefaultHold {
+			t.Fatalf("a hold of twice the time prolongs the order by %v", by)
+		}
+		t.awaitExpiry(t.updateOrder(shortened.ID, petstore.OrderPatch{Hold: &short}))
 		_, err := t.ExpireOrders(t.Context())
 		t.noError(err)
 		t.same("prolonged", t.order(prolonged.ID).Status, petstore.Open)
@@ -52,12 +53,12 @@ var orderPatchCases = []storageCase{
 	{"the reference of a closed order can change, its hold cannot", func(t storageTest) {
 		ann, none, hour := "Ann", "", time.Hour
 		for _, to := range []petstore.OrderStatus{petstore.Completed, petstore.Cancelled, petstore.Expired} {
-			order := t.placeFor(t.add(rex).ID, shortHold)
+			var order petstore.Order
 			if to == petstore.Expired {
+				order = t.placeFor(t.add(rex).ID, shortHold)
 				t.awaitExpiry(order)
 			} else {
-				order = t.updateOrder(order.ID, petstore.OrderPatch{Hold: &hour})
-				order = t.closeOrder(order.ID, to)
+				order = t.closeOrder(t.place(t.add(rex).ID).ID, to)
 			}
 			closed := t.updateOrder(order.ID, petstore.OrderPatch{Reference: &ann})
 			want := order.AsOf(order.ExpiresAt)
