@@ -64,6 +64,7 @@ type DB struct {
 	writer     pool[*writer]  // has one member
 	readers    pool[*reader]
 	searchers  pool[*searcher]
+	scanPages  int             // how many pages of animals a search compares one by one before it follows the index
 	indexer    *indexer        // nil unless the database was opened to serve
 	conns      []*sqlite3.Conn // all of them, the writer's first
 	lock       *serverLock     // nil unless the database was opened to serve
@@ -128,6 +129,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	}
 	db.soleWriter.Store(cfg.Serve)
 	db.trimWALAt = walLimit
+	db.scanPages = scanPages
 	db.changes = batch.NewWriter(maxBatch, db.commitBatch)
 	db.batched = cfg.Batched
 	db.watch = cfg.Watch

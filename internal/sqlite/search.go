@@ -22,6 +22,9 @@ const (
 const (
 	// maxScan is how many animals a search may compare one after the other. That takes up to about a tenth of a second.
 	maxScan = 100_000
+	// scanPages is how many pages of animals a search compares one by one before it follows the index. A word that most
+	// animals have is found sooner that way.
+	scanPages = 2
 	// hurryAt is how many animals without index make a search ask the indexer not to wait for a quiet moment.
 	hurryAt = 1_000
 	// maxShortMatches is how many matches of shortened words a search considers before it asks for the whole words.
@@ -103,7 +106,7 @@ func (db *DB) searchOnce(ctx context.Context, s *searcher, q petstore.PetQuery) 
 		}
 		return p.pets, err
 	}
-	return p.pets, p.fill(upto)
+	return p.pets, p.fill(upto, db.scanPages*q.Limit)
 }
 
 // indexed returns the highest id in the index, and the highest id of all.
@@ -135,16 +138,16 @@ func newSearchPage(s *searcher, q petstore.PetQuery) *searchPage {
 	return p
 }
 
-// fill fills the page. The animals up to that id are in the index. All others are compared one by one, and so are a few of
-// those in the index, because a word that most animals have is found sooner that way.
-func (p *searchPage) fill(upto int64) error {
+// fill fills the page. It compares the animals above an id one by one, and at least that many, and then follows the index,
+// which has the others.
+func (p *searchPage) fill(upto int64, least int) error {
 	terms, shortened := p.terms(true)
 	if few, err := p.fewOfStatus(); err != nil {
 		return err
 	} else if few || terms == "" {
 		upto = math.MinInt64
 	}
-	if err := p.scan(upto, 2*p.query.Limit); err != nil || p.complete {
+	if err := p.scan(upto, least); err != nil || p.complete {
 		return err
 	}
 	if !shortened {
