@@ -24,7 +24,7 @@ const (
 	maxScan = 100_000
 	// scanPages is how many pages of animals a search compares one by one before it follows the index. A word that most
 	// animals have is found sooner that way.
-	scanPages = 2
+	scanPages = 1
 	// hurryAt is how many animals without index make a search ask the indexer not to wait for a quiet moment.
 	hurryAt = 1_000
 	// maxShortMatches is how many matches of shortened words a search considers before it asks for the whole words.

@@ -41,8 +41,8 @@ func (db *indexedFirst) ListPets(ctx context.Context, q petstore.PetQuery) ([]pe
 	return db.DB.ListPets(ctx, q)
 }
 
-func TestStorageConformsWhenSearchesFollowTheIndex(t *testing.T) {
-	conformance.Storage(t, func(t *testing.T) petstore.Database {
+func TestSearchesThatFollowTheIndexConform(t *testing.T) {
+	conformance.Searches(t, func(t *testing.T) petstore.Database {
 		db := openNew(t)
 		db.scanPages = 0
 		return &indexedFirst{DB: db}
