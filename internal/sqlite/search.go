@@ -50,6 +50,10 @@ func newSearcher(conn *sqlite3.Conn) (*searcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	// 4 MB: a word that few animals have is looked up in every segment of the index, in several pages of each.
+	if err := run(conn, "PRAGMA cache_size = -4000"); err != nil {
+		return nil, err
+	}
 	s := &searcher{reader: r}
 	return s, prepare(conn, map[string]**sqlite3.Stmt{
 		selectWordIndex: &s.wordIndex,

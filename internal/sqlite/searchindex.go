@@ -30,7 +30,7 @@ const (
 	// indexDelay is how long after a change the indexer begins, so that it indexes many changes in one transaction.
 	indexDelay = 50 * time.Millisecond
 	// indexShare is the part of the time, one in indexShare, that the indexer takes while others write.
-	indexShare = 30
+	indexShare = 50
 	// longIndexing is how many animals have to wait to be indexed before it is reported, and reportIndexing how often.
 	longIndexing   = maxScan
 	reportIndexing = 10 * time.Second
