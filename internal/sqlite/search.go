@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	// maxScan is how many animals a search may compare one after the other. That takes up to about a tenth of a second.
-	maxScan = 100_000
+	// maxScan is how many animals a search may compare one by one, which takes some hundredths of a second.
+	maxScan = 50_000
 	// scanPages is how many pages of animals a search compares one by one before it follows the index. A word that most
 	// animals have is found sooner that way.
 	scanPages = 1
@@ -172,7 +172,7 @@ func (p *searchPage) fewOfStatus() (bool, error) {
 	defer p.ofStatus.Reset()
 	p.ofStatus.BindInt64(1, int64(p.query.Status))
 	_, err := p.ofStatus.Step()
-	return p.ofStatus.ColumnInt64(0) < maxScan/10, err
+	return p.ofStatus.ColumnInt64(0) < maxScan/5, err
 }
 
 // scan compares all animals above an id one by one, and more below it until it has compared at least that many.

@@ -32,7 +32,7 @@ const (
 	// indexShare is the part of the time, one in indexShare, that the indexer takes while others write.
 	indexShare = 50
 	// longIndexing is how many animals have to wait to be indexed before it is reported, and reportIndexing how often.
-	longIndexing   = maxScan
+	longIndexing   = 2 * maxScan
 	reportIndexing = 10 * time.Second
 )
 
