@@ -47,11 +47,18 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"history", historyCases},
 	}
 	for _, group := range groups {
-		t.Run(group.name, func(t *testing.T) {
-			for _, c := range group.cases {
-				t.Run(c.behavior, func(t *testing.T) { c.check(storageTest{checks{t}, open(t)}) })
-			}
-		})
+		t.Run(group.name, func(t *testing.T) { runCases(t, group.cases, open) })
+	}
+}
+
+// Searches checks only the searches of a storage, as Storage does. A storage with several ways to search needs it for each.
+func Searches(t *testing.T, open func(t *testing.T) petstore.Database) {
+	runCases(t, searchCases, open)
+}
+
+func runCases(t *testing.T, cases []storageCase, open func(t *testing.T) petstore.Database) {
+	for _, c := range cases {
+		t.Run(c.behavior, func(t *testing.T) { c.check(storageTest{checks{t}, open(t)}) })
 	}
 }
 

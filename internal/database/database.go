@@ -47,6 +47,9 @@ type Watch struct {
 	Batched func(creates int)
 	// Lost reports that the SQLite file has been moved or deleted. A nil problem means that the file is back.
 	Lost func(problem error)
+	// Indexing reports how many animals of the SQLite file have to be indexed before a search finds them, if they are very
+	// many, and 0 at the end.
+	Indexing func(left int64)
 }
 
 // Storage is an open storage. Both kinds of storage provide the embedded Database. The fields are functions that differ
@@ -80,7 +83,7 @@ func (f Flags) Open(ctx context.Context, why Purpose, w Watch) (*Storage, error)
 func (f Flags) openSQLite(ctx context.Context, path string, why Purpose, w Watch) (*Storage, error) {
 	db, err := sqlite.Open(ctx, sqlite.Config{
 		Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone,
-		Batched: w.Batched, Watch: w.Watch, FileLost: w.Lost,
+		Batched: w.Batched, Watch: w.Watch, FileLost: w.Lost, Indexing: w.Indexing,
 	})
 	if err != nil {
 		return nil, err

@@ -87,6 +87,7 @@ func (s *service) openStorage(ctx context.Context) (err error) {
 	registerCertificate(s.registry, s.settings.tls, s.log.Logger)
 	watch := watchStorage(s.registry)
 	watch.Lost = func(problem error) { reportLostFile(s.log.Logger, problem) }
+	watch.Indexing = func(left int64) { reportIndexing(s.log.Logger, left) }
 	if s.storage, err = s.Open(ctx, database.ToServe, watch); err != nil {
 		return err
 	}
@@ -103,6 +104,15 @@ func reportLostFile(log *slog.Logger, problem error) {
 		return
 	}
 	log.Error("the database file is missing; nothing can be stored", "cause", problem.Error())
+}
+
+// reportIndexing logs how a long indexing of the animals proceeds.
+func reportIndexing(log *slog.Logger, left int64) {
+	if left == 0 {
+		log.Info("all animals are indexed for searches")
+		return
+	}
+	log.Info("animals are being indexed; meanwhile the server may refuse searches", "left", left)
 }
 
 func (s *service) startLimiter(context.Context) error {

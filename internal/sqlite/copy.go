@@ -120,6 +120,9 @@ func (db *DB) ReplacePets(ctx context.Context, put, remove []petstore.Pet) error
 			if err := run(w.conn, copyPet, pet.ID, pet.Name, pet.CategoryID, int64(pet.Status)); err != nil {
 				return err
 			}
+			if err := run(w.conn, insertStale, pet.ID); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

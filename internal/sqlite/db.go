@@ -1,7 +1,8 @@
 // Package sqlite keeps the store in one SQLite file. One connection writes, many changes in one commit; a few others read.
 //
 // [Open] returns a [DB], which is a petstore.Storage. Every write goes through writer.go. Every read goes through
-// reader.go or, for the newest animals, through the cache of petcache.go. The SQL of each noun is in the file of that
+// reader.go or, for the newest animals, through the cache of petcache.go, except that a search goes through search.go and the
+// index that searchindex.go keeps. The SQL of each noun is in the file of that
 // name; the folder migrations has the schema.
 package sqlite
 
@@ -39,6 +40,9 @@ type Config struct {
 	// FileLost, if not nil, is called with the problem when a file of the database is deleted or replaced, and with nil when
 	// the file is back.
 	FileLost func(problem error)
+	// Indexing, if not nil, is called now and then while very many animals have to be indexed before a search finds them, with
+	// the number that is left, and at the end with 0. Only a database that was opened to serve is indexed.
+	Indexing func(left int64)
 }
 
 // DB is a petstore.Storage in a SQLite file.
@@ -59,6 +63,9 @@ type DB struct {
 	trimWALAt  int64          // the size at which trimWAL empties the WAL
 	writer     pool[*writer]  // has one member
 	readers    pool[*reader]
+	searchers  pool[*searcher]
+	scanPages  int             // how many pages of animals a search compares one by one before it follows the index
+	indexer    *indexer        // nil unless the database was opened to serve
 	conns      []*sqlite3.Conn // all of them, the writer's first
 	lock       *serverLock     // nil unless the database was opened to serve
 	closeOnce  func() error
@@ -122,6 +129,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	}
 	db.soleWriter.Store(cfg.Serve)
 	db.trimWALAt = walLimit
+	db.scanPages = scanPages
 	db.changes = batch.NewWriter(maxBatch, db.commitBatch)
 	db.batched = cfg.Batched
 	db.watch = cfg.Watch
@@ -131,6 +139,9 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	}
 	db.onFileLost = cfg.FileLost
 	db.closeOnce = sync.OnceValue(db.shutDown)
+	if cfg.Serve {
+		db.startIndexing(cfg.Indexing)
+	}
 	return nil
 }
 
@@ -152,12 +163,30 @@ func (db *DB) fillPools(ctx context.Context, conn *sqlite3.Conn) error {
 		}
 	}
 	db.readers = newPool(readers...)
+	if err := db.fillSearchers(); err != nil {
+		return err
+	}
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := db.watchFile(db.path + suffix); err != nil {
 			return err
 		}
 	}
 	return db.findLostFile()
+}
+
+func (db *DB) fillSearchers() error {
+	searchers := make([]*searcher, max(2, runtime.GOMAXPROCS(0)/2))
+	for i := range searchers {
+		conn, err := db.connect(db.path, false)
+		if err != nil {
+			return err
+		}
+		if searchers[i], err = newSearcher(conn); err != nil {
+			return err
+		}
+	}
+	db.searchers = newPool(searchers...)
+	return nil
 }
 
 // Version changes with every write of data that readVersioned shows, at the moment when readers can see the write. Only a
@@ -179,10 +208,14 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Close() error { return db.closeOnce() }
 
 func (db *DB) shutDown() error {
+	if db.indexer != nil {
+		db.indexer.stop()
+	}
 	db.changes.Close()
 	db.writer.drain()
 	db.cache.invalidate() // from now on every read needs a reader and is refused
 	db.readers.drain()
+	db.searchers.drain()
 	return db.release()
 }
 

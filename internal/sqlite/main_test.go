@@ -25,6 +25,7 @@ var roles = map[string]func(path string) error{
 	"keep busy":  keepCreating,
 	"restore":    keepRestoring,
 	"write once": writeOnce,
+	"index":      keepIndexingAndChanging,
 }
 
 func TestMain(m *testing.M) {

@@ -230,7 +230,7 @@ func noError(t testing.TB, err error) {
 }
 
 // executeScript changes a database in ways that this package never does.
-func executeScript(t *testing.T, path, statements string) {
+func executeScript(t testing.TB, path, statements string) {
 	t.Helper()
 	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite|sqlite3.OpenCreate)
 	noError(t, err)

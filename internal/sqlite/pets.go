@@ -32,6 +32,9 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstor
 	if err := ctx.Err(); err != nil {
 		return nil, petstore.NotDone(err)
 	}
+	if q.Search != "" || q.OfCategory {
+		return db.searchPets(ctx, q)
+	}
 	sole := db.soleWriter.Load() // before the cache is read
 	pets, complete, since := db.cache.list(q)
 	if complete && sole {

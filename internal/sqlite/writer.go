@@ -118,6 +118,9 @@ func (db *DB) commitVersioned(w *writer) error {
 	defer func() {
 		if committed {
 			db.cache.advance(w.petChanges)
+			if len(w.petChanges) > 0 {
+				db.notifyIndexer()
+			}
 		} else {
 			db.cache.invalidate() // it is unknown what reached the disk
 		}
