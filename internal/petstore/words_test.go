@@ -67,6 +67,16 @@ func TestTheLawsOfWordsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkWords(t, someText().Draw(t, "text")) })
 }
 
+func TestTextsInASCIIHaveTheSameWordsTheShortWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom(nil, &unicode.RangeTable{R16: []unicode.Range16{{Hi: unicode.MaxASCII, Stride: 1}}}), 0, 500, -1).Draw(t, "text")
+		words, seen := splitWords(text)
+		if want, wantSeen := splitUnicode(text); !slices.Equal(words, want) || seen != wantSeen {
+			t.Fatalf("%q has %d words %q, want %d %q", text, seen, words, wantSeen, want)
+		}
+	})
+}
+
 // FuzzWords holds the laws of words for any text.
 func FuzzWords(f *testing.F) {
 	for _, seed := range []string{"Rex", "ÉBÈNE ﬁ Straße", "秋田犬 ﾊﾟｰﾙ", "İ\u0301ᾳ\u0345", "ŉ ʼn ﷺ ﷲ", "\u3099ー\u3099", "a\xffb"} {
