@@ -52,8 +52,8 @@ type DB struct {
 	pages    *batch.Shared[petstore.PetQuery, []petstore.Pet]
 	lanes    [laneCount]*batch.Writer[petstore.PetQuery, []petstore.Pet]
 	nextLane atomic.Uint32
-	// firstLook is how many of the newest animals a search reads first. Tests change it.
-	firstLook int
+	// wordsVersion is petstore.WordsVersion, unless a test changes it.
+	wordsVersion int
 	// searches has an element for each search that uses a connection.
 	searches    chan struct{}
 	inventories *batch.Shared[struct{}, petstore.Inventory]
@@ -120,7 +120,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	for i := range db.lanes {
 		db.lanes[i] = batch.NewWriter(maxBatch, db.listBatch)
 	}
-	db.firstLook = firstLook
+	db.wordsVersion = petstore.WordsVersion
 	db.searches = make(chan struct{}, max(1, config.MaxConns/2))
 	db.inventories = batch.NewShared(db.sumInventory)
 	db.expiries = batch.NewWriter(maxChanges, db.expireBatch)

@@ -53,20 +53,24 @@ const (
 // errSearchTimeout means that a search has used up its time.
 var errSearchTimeout = petstore.NotDone(errors.New("the search takes too long"))
 
-// searchPage returns a page for a query with words or a category. If many animals match, they are among the newest ones.
-// Otherwise searchPage needs a connection. Searches get only a part of the pool, because some of them take long.
+// searchPage returns a page for a query with words or a category. If many animals match, the newest animals fill the page.
 func (db *DB) searchPage(q petstore.PetQuery) ([]petstore.Pet, error) {
 	end := time.Now().Add(petstore.SearchTimeout)
-	look := petstore.PetQuery{Status: q.Status, Before: q.Before, Limit: max(q.Limit, db.firstLook)}
+	look := petstore.PetQuery{Status: q.Status, Before: q.Before, Limit: max(q.Limit, firstLook)}
 	newest, err := db.readPage(look)
 	if err != nil {
 		return nil, err
 	}
 	s := newSearch(q, end)
-	s.filter(newest)
-	if s.full() || len(newest) < look.Limit {
+	if s.filter(newest); s.full() || len(newest) < look.Limit {
 		return s.found, nil
 	}
+	return db.searchBlocks(q, end)
+}
+
+// searchBlocks is searchPage for any words. It needs a connection until it ends. Searches get only a part of the pool,
+// because some of them take long.
+func (db *DB) searchBlocks(q petstore.PetQuery, end time.Time) ([]petstore.Pet, error) {
 	timeout := time.NewTimer(time.Until(end))
 	defer timeout.Stop()
 	select {
@@ -75,20 +79,23 @@ func (db *DB) searchPage(q petstore.PetQuery) ([]petstore.Pet, error) {
 	case <-timeout.C:
 		return nil, errSearchTimeout
 	}
-	err = db.read(context.Background(), func(ctx context.Context) error {
+	var found []petstore.Pet
+	err := db.read(context.Background(), func(ctx context.Context) error {
 		conn, err := db.pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer conn.Release()
-		s = newSearch(q, end)
-		s.conn = conn
-		return cmp.Or(s.run(ctx), s.rollback(ctx))
+		s := newSearch(q, end)
+		s.conn, s.version = conn, db.wordsVersion
+		err = cmp.Or(s.run(ctx), s.rollback(ctx))
+		found = s.found
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.found, nil
+	return found, nil
 }
 
 // search finds a page of animals, newest first.
@@ -102,9 +109,11 @@ type search struct {
 	// all are found.
 	before int64
 
-	conn  *pgxpool.Conn
-	begun bool
-	end   time.Time
+	conn *pgxpool.Conn
+	// version is the version of this program's rules for words.
+	version int
+	begun   bool
+	end     time.Time
 	// from is the first block that has words, unless it is marked.
 	from int64
 	// marked has the marked blocks.
@@ -139,13 +148,13 @@ func (s *search) done() bool { return s.full() || s.before == 0 }
 // block returns the block in which the search goes on.
 func (s *search) block() int64 { return (s.before - 1) / blockSize }
 
-// filter adds the animals that match. They are ordered, and older than those that were found before.
+// filter adds the animals that match. They are ordered. Those that the search has looked at before are left out.
 func (s *search) filter(pets []petstore.Pet) {
 	for _, pet := range pets {
 		if s.full() {
 			return
 		}
-		if s.q.Selects(pet) && (len(s.words) == 0 || petstore.FoundBy(petstore.Words(pet.Name), s.words)) {
+		if pet.ID < s.before && s.q.Selects(pet) && (len(s.words) == 0 || petstore.FoundBy(petstore.Words(pet.Name), s.words)) {
 			s.found = append(s.found, pet)
 		}
 	}
@@ -173,10 +182,9 @@ func (s *search) run(ctx context.Context) error {
 // it also reads what the index lacks.
 func (s *search) findBlocks(ctx context.Context, n int) error {
 	batch := &pgx.Batch{}
-	first := !s.begun
-	version := wordsVersion
-	if first {
-		batch.Queue(selectIndex).QueryRow(func(row pgx.Row) error { return row.Scan(&version, &s.from) })
+	stored := s.version
+	if !s.begun {
+		batch.Queue(selectIndex).QueryRow(func(row pgx.Row) error { return row.Scan(&stored, &s.from) })
 		batch.Queue(selectMarks, s.block(), maxMarks).Query(func(rows pgx.Rows) (err error) {
 			s.marked, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 			return err
@@ -191,7 +199,7 @@ func (s *search) findBlocks(ctx context.Context, n int) error {
 	if err := s.send(ctx, batch); err != nil {
 		return err
 	}
-	if first && version != wordsVersion {
+	if stored != s.version {
 		s.from = noBlock
 		return nil
 	}

@@ -20,6 +20,11 @@ const (
 	selectIndex = `
 		SELECT v.value::bigint, f.value::bigint FROM settings v, settings f WHERE v.name = 'words_version' AND f.name = 'words_from'`
 
+	// It is false if a newer program has made the words.
+	indexLacks = `
+		SELECT v.value::bigint < $1 OR v.value::bigint = $1 AND (f.value <> '0' OR EXISTS (SELECT FROM marked_blocks))
+		FROM settings v, settings f WHERE v.name = 'words_version' AND f.name = 'words_from'`
+
 	// Whoever creates an animal beyond the highest id marks its block.
 	restartIndex = `
 		UPDATE settings SET value = CASE name WHEN 'words_version' THEN $1 ELSE (SELECT coalesce(max(id) / 64 + 1, 0)::text FROM pets) END
@@ -41,10 +46,14 @@ const (
 			ORDER BY id DESC LIMIT 64
 		) AS pets`
 
+	// A block that has the words already, and perhaps more, is not written.
 	storeWords = `
 		INSERT INTO block_words (block, words)
-		SELECT block, array_to_tsvector(string_to_array(words, ' ')) FROM unnest($1::bigint[], $2::text[]) AS made (block, words)
-		ON CONFLICT (block) DO UPDATE SET words = excluded.words WHERE block_words.words <> excluded.words`
+		SELECT block, made.words FROM (
+			SELECT block, array_to_tsvector(string_to_array(words, ' ')) AS words FROM unnest($1::bigint[], $2::text[]) AS made (block, words)
+		) AS made LEFT JOIN block_words AS stored USING (block)
+		WHERE stored.words IS NULL OR stored.words || made.words <> stored.words
+		ON CONFLICT (block) DO UPDATE SET words = excluded.words`
 )
 
 const (
@@ -56,40 +65,56 @@ const (
 	indexLock = 0x706574776f726473
 )
 
-// IndexWords stores the words of some blocks: first of those that are marked, then of those that have none yet. It leaves
-// the work to another replica that is doing it, and to a newer program with other rules for words.
+// IndexWords stores the words of all marked blocks, and of some blocks that have none yet. It returns how many animals may
+// be left without words; those in marked blocks do not count. It does nothing if another replica is doing this, or if a newer
+// program with other rules for words has done it.
 func (db *DB) IndexWords(ctx context.Context) (left int64, err error) {
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		from, mine, err := lockIndex(ctx, tx)
-		if err != nil || !mine {
-			return err
+	for marked := indexBatchSize; marked == indexBatchSize; {
+		var lacks bool
+		err := db.read(ctx, func(ctx context.Context) error {
+			return db.pool.QueryRow(ctx, indexLacks, db.wordsVersion).Scan(&lacks)
+		})
+		if err != nil || !lacks {
+			return 0, err
 		}
-		rows, _ := tx.Query(ctx, takeMarks, indexBatchSize)
-		marked, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+			marked, left, err = indexBatch(ctx, tx, db.wordsVersion)
+			return err
+		})
 		if err != nil {
-			return err
+			return 0, err
 		}
-		// The animals are read after the marks were taken. A later change leaves a new mark.
-		words := blockWords{}
-		if err := words.read(ctx, tx, marked); err != nil {
-			return err
+	}
+	return left, nil
+}
+
+// indexBatch stores the words of at most indexBatchSize blocks each that are marked and that have none yet.
+func indexBatch(ctx context.Context, tx pgx.Tx, version int) (marks int, left int64, err error) {
+	from, mine, err := lockIndex(ctx, tx, version)
+	if err != nil || !mine {
+		return 0, 0, err
+	}
+	rows, _ := tx.Query(ctx, takeMarks, indexBatchSize)
+	marked, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return 0, 0, err
+	}
+	// The animals are read after the marks were taken, so a change that is not seen leaves a mark.
+	words := blockWords{}
+	if err := words.read(ctx, tx, marked); err != nil {
+		return 0, 0, err
+	}
+	if len(marked) < indexBatchSize && from > 0 {
+		if from, err = words.readBefore(ctx, tx, from); err != nil {
+			return 0, 0, err
 		}
-		if len(marked) < indexBatchSize && from > 0 {
-			if from, err = words.readBefore(ctx, tx, from); err != nil {
-				return err
-			}
-		}
-		if left = from * blockSize; len(marked) == indexBatchSize {
-			left += int64(len(marked)) * blockSize // at least
-		}
-		return words.store(ctx, tx)
-	})
-	return left, err
+	}
+	return len(marked), from * blockSize, words.store(ctx, tx)
 }
 
 // lockIndex reports whether the transaction may store words, and returns the first block that has them. If the words were
 // made by older rules, no block has them.
-func lockIndex(ctx context.Context, tx pgx.Tx) (from int64, mine bool, err error) {
+func lockIndex(ctx context.Context, tx pgx.Tx, version int) (from int64, mine bool, err error) {
 	// If the server loses the transaction in a crash, the marks are back, so nobody needs to wait for the disk.
 	if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
 		return 0, false, err
@@ -97,19 +122,16 @@ func lockIndex(ctx context.Context, tx pgx.Tx) (from int64, mine bool, err error
 	if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(indexLock)).Scan(&mine); err != nil || !mine {
 		return 0, false, err
 	}
-	var version int
-	if err := tx.QueryRow(ctx, selectIndex).Scan(&version, &from); err != nil || version >= wordsVersion {
-		return from, version == wordsVersion, err
+	var stored int
+	if err := tx.QueryRow(ctx, selectIndex).Scan(&stored, &from); err != nil || stored >= version {
+		return from, stored == version, err
 	}
-	if _, err := tx.Exec(ctx, restartIndex, strconv.Itoa(wordsVersion)); err != nil {
+	if _, err := tx.Exec(ctx, restartIndex, strconv.Itoa(version)); err != nil {
 		return 0, false, err
 	}
-	err = tx.QueryRow(ctx, selectIndex).Scan(&version, &from)
+	err = tx.QueryRow(ctx, selectIndex).Scan(&stored, &from)
 	return from, true, err
 }
-
-// wordsVersion is the version of the rules for words. Tests change it.
-var wordsVersion = petstore.WordsVersion
 
 // blockWords has the words of blocks.
 type blockWords map[int64]map[string]bool
