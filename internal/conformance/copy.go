@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -81,6 +82,9 @@ var copyRecordCases = []copyCase{
 			{Kind: "animals", Added: 1, Changed: 100, Removed: 200},
 		})
 		t.sameContent()
+		found := storageTest{t.T, t.to}.search("renamed")
+		slices.Reverse(found)
+		t.same("what a search finds", found, changed)
 	}},
 	{"what only the target has is removed, except keys", func(t copyTest) {
 		t.create(t.from, idempotency("here", 1))
