@@ -42,6 +42,8 @@ const (
 const (
 	// firstLook is how many of the newest animals, and then of the newest blocks, a search looks at first.
 	firstLook = 64
+	// maxBlocks is how many blocks a search walks through at once.
+	maxBlocks = 1 << 18
 	// maxLookUp is how many blocks a search looks up at once.
 	maxLookUp = 4096
 	// maxWalk is how many animals a search reads at once.
@@ -163,7 +165,7 @@ func (s *search) filter(pets []petstore.Pet) {
 // run looks at more and more animals until the page is full: at the blocks that match, and one by one at the animals of a
 // status, which may be rare, and at those in blocks without words.
 func (s *search) run(ctx context.Context) error {
-	for n := firstLook; !s.done(); n *= 8 {
+	for n := firstLook; !s.done(); n = min(n*8, maxBlocks) {
 		if s.block() >= s.from {
 			if err := s.findBlocks(ctx, n); err != nil || s.done() {
 				return err

@@ -208,4 +208,4 @@ func (b blockWords) store(ctx context.Context, tx pgx.Tx) error {
 }
 
 // noBlock comes after all blocks.
-const noBlock = math.MaxInt64 / blockSize
+const noBlock = math.MaxInt64/blockSize + 1
