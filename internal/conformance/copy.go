@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,6 +89,9 @@ var copyRecordCases = []copyCase{
 			{Kind: "photos"},
 		})
 		t.sameContent()
+		found := storageTest{t.checks, t.to}.search("renamed")
+		slices.Reverse(found)
+		t.same("what a search finds", found, changed)
 	}},
 	{"what only the target has is removed, except keys", func(t copyTest) {
 		t.create(t.from, idempotency("here", 1))

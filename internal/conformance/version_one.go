@@ -102,9 +102,15 @@ var versionOneCases = []copyCase{
 		t.noError(err)
 		t.same("inventory", inventory, petstore.Inventory{Available: 2, Pending: 1, Sold: 2})
 	}},
+	{"its animals are found by their words and categories", func(t copyTest) {
+		s := storageTest{checks{t.T}, t.from}
+		t.same("by words", s.names(s.search("ZOE")), "Zoë 🐕")
+		t.same("by a category", s.names(s.list(petstore.PetQuery{Category: 12, OfCategory: true, Limit: 10})), "Moss")
+	}},
 	{"it can be copied", func(t copyTest) {
 		t.copyAll()
 		t.sameContent()
+		t.same("what a search finds in the copy", storageTest{checks{t.T}, t.to}.search("tabby"), versionOnePets[1:2])
 		t.same("again", t.copyAll(), nothingDone)
 	}},
 }

@@ -64,6 +64,8 @@ type Storage struct {
 	WALSize func() int64
 	// LastBackup returns the time when petstore backup last made a backup of the SQLite file.
 	LastBackup func(context.Context) (time.Time, error)
+	// IndexWords stores the words of animals on PostgreSQL, where searches find animals before their words are stored.
+	IndexWords func(context.Context) (left int64, err error)
 	// SharedReads returns how many reads on PostgreSQL shared the query of another read.
 	SharedReads func() int64
 }
@@ -111,7 +113,7 @@ func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage
 		place, err := db.Place(ctx)
 		return "postgres://" + place, err
 	}
-	return &Storage{Database: db, Identity: identity, SharedReads: db.SharedReads}, nil
+	return &Storage{Database: db, Identity: identity, IndexWords: db.IndexWords, SharedReads: db.SharedReads}, nil
 }
 
 // With opens the storage that the flags choose, calls the function work, and closes the storage.

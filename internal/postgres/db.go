@@ -42,16 +42,20 @@ type Config struct {
 // DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that every replica sees at once what
 // another replica has acknowledged.
 type DB struct {
-	pool        *pgxpool.Pool
-	timeouts    timeouts
-	batched     func(creates int)
-	watch       petstore.Watch
-	creates     *batch.Writer[petstore.NewPet, petstore.Pet]
-	changes     *batch.Writer[change, bool]
-	gets        *batch.Writer[int64, petstore.Pet]
-	pages       *batch.Shared[petstore.PetQuery, []petstore.Pet]
-	lanes       [laneCount]*batch.Writer[petstore.PetQuery, []petstore.Pet]
-	nextLane    atomic.Uint32
+	pool     *pgxpool.Pool
+	timeouts timeouts
+	batched  func(creates int)
+	watch    petstore.Watch
+	creates  *batch.Writer[petstore.NewPet, petstore.Pet]
+	changes  *batch.Writer[change, bool]
+	gets     *batch.Writer[int64, petstore.Pet]
+	pages    *batch.Shared[petstore.PetQuery, []petstore.Pet]
+	lanes    [laneCount]*batch.Writer[petstore.PetQuery, []petstore.Pet]
+	nextLane atomic.Uint32
+	// wordsVersion is petstore.WordsVersion, unless a test changes it.
+	wordsVersion int
+	// searches has an element for each search that uses a connection.
+	searches    chan struct{}
 	inventories *batch.Shared[struct{}, petstore.Inventory]
 	// expiries takes the animals of overdue orders.
 	expiries *batch.Writer[[]int64, struct{}]
@@ -116,6 +120,8 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	for i := range db.lanes {
 		db.lanes[i] = batch.NewWriter(maxBatch, db.listBatch)
 	}
+	db.wordsVersion = petstore.WordsVersion
+	db.searches = make(chan struct{}, max(1, config.MaxConns/2))
 	db.inventories = batch.NewShared(db.sumInventory)
 	db.expiries = batch.NewWriter(maxChanges, db.expireBatch)
 	running, stop := context.WithCancel(context.Background())

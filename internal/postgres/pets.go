@@ -49,8 +49,16 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet
 	return pets, failure(err)
 }
 
-// listPage reads a page, in one round trip with other pages that are wanted at the same time.
+// listPage returns a page.
 func (db *DB) listPage(q petstore.PetQuery) ([]petstore.Pet, error) {
+	if q.Search != "" || q.OfCategory {
+		return db.searchPage(q)
+	}
+	return db.readPage(q)
+}
+
+// readPage reads a page, in one round trip with other pages that are wanted at the same time.
+func (db *DB) readPage(q petstore.PetQuery) ([]petstore.Pet, error) {
 	return db.lanes[db.nextLane.Add(1)%laneCount].Do(context.Background(), q)
 }
 
@@ -78,14 +86,18 @@ func (db *DB) listBatch(queries []petstore.PetQuery) ([][]petstore.Pet, error) {
 func pageBatch(queries []petstore.PetQuery) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, q := range queries {
-		before := cmp.Or(q.Before, math.MaxInt64)
-		if q.Status == petstore.AnyStatus {
-			batch.Queue(selectPets, before, q.Limit)
-		} else {
-			batch.Queue(selectPetsOfStatus, before, q.Limit, int16(q.Status))
-		}
+		sql, args := pageQuery(q)
+		batch.Queue(sql, args...)
 	}
 	return batch
+}
+
+func pageQuery(q petstore.PetQuery) (sql string, args []any) {
+	before := cmp.Or(q.Before, math.MaxInt64)
+	if q.Status == petstore.AnyStatus {
+		return selectPets, []any{before, q.Limit}
+	}
+	return selectPetsOfStatus, []any{before, q.Limit, int16(q.Status)}
 }
 
 func collectPets(rows pgx.Rows) (pets []petstore.Pet, err error) {

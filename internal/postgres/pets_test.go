@@ -31,13 +31,19 @@ func TestTheLongestNameFits(t *testing.T) {
 func TestAnimalsAreReadInEitherFormatOfTheProtocol(t *testing.T) {
 	url := testservice.Postgres(t)
 	want := mustCreate(t, open(t, url))
-	for _, mode := range []string{"cache_statement", "simple_protocol"} {
+	for _, mode := range []string{"cache_statement", "exec", "simple_protocol"} {
 		db := open(t, url+"&default_query_exec_mode="+mode)
 		if got, err := db.GetPet(t.Context(), want.ID); err != nil || got != want {
 			t.Errorf("%s: the animal is %+v, %v; want %+v", mode, got, err, want)
 		}
 		if got, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 2}); err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%s: the page is %+v, %v; want %+v", mode, got, err, want)
+		}
+		for range 2 { // without and with stored words
+			if got := names(t, db, "rex"); got != want.Name {
+				t.Errorf("%s: a search finds %q", mode, got)
+			}
+			mustStoreWords(t, db)
 		}
 	}
 }

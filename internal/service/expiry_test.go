@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -97,8 +98,43 @@ func TestFailureAndRecoveryOfOrderExpiryAreEachLoggedOnce(t *testing.T) {
 	})
 }
 
-// The test finds an expired record as long as the record is stored, because the request of the test claims to come from the
-// time when the record was valid.
+func TestTheLogShowsHowManyAnimalsHaveNoWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged bytes.Buffer
+		left, failures := int64(40), 0
+		stop := indexWords(func(context.Context) (int64, error) {
+			time.Sleep(time.Second)
+			if left == 20 && failures < 3 {
+				failures++
+				return 0, petstore.NotDone(context.DeadlineExceeded)
+			}
+			left = max(0, left-1)
+			return left, nil
+		}, slog.New(slog.NewTextHandler(&logged, nil)))
+		time.Sleep(2*time.Minute + time.Second/2)
+		stop()
+		var got []string
+		for line := range strings.Lines(logged.String()) {
+			_, message, _ := strings.Cut(strings.TrimSpace(line), "level=")
+			got = append(got, message)
+		}
+		want := []string{
+			`INFO msg="storing the words of animals, for searches; until then, a search for a rare word may be refused" left=39`,
+			`INFO msg="storing the words of animals" left=29`,
+			`WARN msg="the words of animals cannot be stored, so searches become slow; the server tries again every second" cause="unavailable: context deadline exceeded"`,
+			`INFO msg="storing the words of animals" left=19`,
+			`INFO msg="storing the words of animals" left=9`,
+			`INFO msg="the words of all animals are stored" took=42s`,
+			`INFO msg="the words of animals are stored again"`,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the log says\n%s", strings.Join(got, "\n"))
+		}
+	})
+}
+
+// The test finds an expired record as long as it is stored, because its request carries the time at which the record was
+// valid.
 func TestAServerDeletesExpiredIdempotencyRecords(t *testing.T) {
 	t.Parallel()
 	flags := database.Flags{Environment: petstore.Production, Database: testservice.NewDatabase(t)}

@@ -171,6 +171,9 @@ func (s *service) markServed(ctx context.Context) error { return s.storage.MarkS
 func (s *service) startUpkeep(context.Context) error {
 	s.onStop(purgeIdempotency(s.storage, s.log.Logger))
 	s.onStop(expireOrders(s.storage, s.log.Logger))
+	if s.storage.IndexWords != nil {
+		s.onStop(indexWords(s.storage.IndexWords, s.log.Logger))
+	}
 	return nil
 }
 

@@ -21,22 +21,66 @@ func purgeIdempotency(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
 // its order expired.
 const expireEvery = time.Second
 
-// expireOrders closes expired orders and makes their animals available, immediately and then every second. Every replica
-// runs it. It logs once when this work starts to fail, and once when the work succeeds again.
+// expireOrders closes expired orders and makes their animals available, now and every second. Every replica does this.
 func expireOrders(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
-	failing := false
+	logFailure := onceEach(log, "expired orders cannot be closed, so their animals stay pending; the server tries again every second",
+		"expired orders are closed again")
 	return repeat(expireEvery, func(ctx context.Context) {
 		_, err := storage.ExpireOrders(ctx)
+		logFailure(ctx, err)
+	})
+}
+
+const (
+	// indexEvery is how often the words of new and changed animals are stored.
+	indexEvery = time.Second
+	// progressEvery is how often the log says how many animals have no words yet.
+	progressEvery = 10 * time.Second
+)
+
+// indexWords stores the words of animals, now and every second. One replica at a time does this. If there are animals of an
+// older version, whose words must all be made, the log shows how far this is.
+func indexWords(index func(context.Context) (left int64, err error), log *slog.Logger) (stop func()) {
+	logFailure := onceEach(log, "the words of animals cannot be stored, so searches become slow; the server tries again every second",
+		"the words of animals are stored again")
+	var began, logged time.Time
+	return repeat(indexEvery, func(ctx context.Context) {
+		for left := int64(1); left > 0; {
+			var err error
+			if left, err = index(ctx); err != nil {
+				logFailure(ctx, err)
+				return
+			}
+			switch now := time.Now(); {
+			case left > 0 && began.IsZero():
+				began, logged = now, now
+				log.Info("storing the words of animals, for searches; until then, a search for a rare word may be refused", "left", left)
+			case left > 0 && now.Sub(logged) >= progressEvery:
+				logged = now
+				log.Info("storing the words of animals", "left", left)
+			case left == 0 && !began.IsZero():
+				log.Info("the words of all animals are stored", "took", now.Sub(began).Round(time.Millisecond).String())
+				began = time.Time{}
+			}
+		}
+		logFailure(ctx, nil)
+	})
+}
+
+// onceEach returns a function that logs once when something starts to fail, and once when it works again.
+func onceEach(log *slog.Logger, fails, works string) func(context.Context, error) {
+	failing := false
+	return func(ctx context.Context, err error) {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil && !failing:
 			failing = true
-			log.Warn("expired orders cannot be closed, so their animals stay pending; the server tries again every second", "cause", err.Error())
+			log.Warn(fails, "cause", err.Error())
 		case err == nil && failing:
 			failing = false
-			log.Info("expired orders are closed again")
+			log.Info(works)
 		}
-	})
+	}
 }
 
 // repeat calls the function work immediately, and again after every interval until stop is called. It skips a call if the

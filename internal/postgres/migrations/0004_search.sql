@@ -1,0 +1,41 @@
+-- A search looks for words in blocks of 64 consecutive ids. A block has every word of its animals, and a word for each of
+-- their categories. So a block without the words of a search has no animal that matches; any other block must be read. The
+-- words come from the program. A server that knows nothing of them still marks what it writes, by the triggers below.
+
+-- A tuple stays in one piece up to this size, because reading the words in pieces takes several times as long.
+CREATE TABLE block_words (
+    block bigint   PRIMARY KEY, -- the ids of its animals, divided by 64
+    words tsvector NOT NULL
+) WITH (toast_tuple_target = 8160);
+
+CREATE INDEX block_words_by_word ON block_words USING gin (words) WITH (fastupdate = off);
+
+-- The blocks that changed since their words were stored. A block can be marked more than once, so that no writer waits for
+-- another one.
+CREATE TABLE marked_blocks (
+    block bigint NOT NULL,
+    id    bigint GENERATED ALWAYS AS IDENTITY,
+    PRIMARY KEY (block, id)
+);
+
+-- words_version is the version of the rules by which the words were made. The blocks before words_from have no words yet,
+-- whether they are marked or not.
+INSERT INTO settings (name, value) VALUES ('words_version', '0'), ('words_from', '0');
+
+CREATE FUNCTION mark_added_pets() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO marked_blocks (block) SELECT DISTINCT id / 64 FROM added;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION mark_changed_pet() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO marked_blocks (block) VALUES (NEW.id / 64);
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER pets_added_to_block AFTER INSERT ON pets REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION mark_added_pets();
+CREATE TRIGGER pet_changed_in_block AFTER UPDATE OF name, category_id ON pets
+    FOR EACH ROW WHEN ((OLD.name, OLD.category_id) IS DISTINCT FROM (NEW.name, NEW.category_id))
+    EXECUTE FUNCTION mark_changed_pet();
