@@ -58,12 +58,7 @@ func TestASpreadsheetIsImportedAsItIs(t *testing.T) {
 			imports(0, "Added 3 animals.", "--create-categories", "--strict")
 			imports(0, "Added 0 animals. Skipped 3 lines")
 			out, stderr, status := invokeWith(t, c.env, append([]string{"export"}, c.args...)...)
-			// In a batch for a database, lines with facts come last.
-			inOrder := strings.NewReplacer("1,Bella", "?,Bella", "2,Bella", "?,Bella", "1,Kitten", "?,Kitten", "2,Kitten", "?,Kitten", "3,Kitten", "?,Kitten")
-			want, got := strings.SplitAfter(inOrder.Replace(spreadsheetExported), "?"), strings.SplitAfter(inOrder.Replace(out), "?")
-			slices.Sort(want)
-			slices.Sort(got)
-			if status != 0 || len(got) != len(want) || !strings.HasPrefix(out, strings.SplitAfter(spreadsheetExported, "\n")[0]) {
+			if status != 0 || out != spreadsheetExported {
 				t.Errorf("%s\nthe export is\n%s", stderr, out)
 			}
 		})
@@ -109,7 +104,12 @@ func TestProfilesAreTheSameWhenExportedAndImported(t *testing.T) {
 				runImport(t, nil, 0, "Added 1,200 animals.", again, "--database", database)
 				runImport(t, nil, 0, "Added 0 animals. Skipped 1,200 lines", again, "--database", database)
 				if got := profilesIn(t, database); !slices.Equal(got, want) {
-					t.Errorf("the animals of %s differ", database)
+					for i := range min(len(got), len(want)) {
+						if got[i] != want[i] {
+							t.Errorf("of %d and %d animals of %s, %.300q came back as %.300q", len(want), len(got), database, want[i], got[i])
+							break
+						}
+					}
 				}
 			}
 		})
@@ -205,9 +205,9 @@ func TestAKilledImportIntoADatabaseLosesNoProfile(t *testing.T) {
 	t.Parallel()
 	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
-			const lines = 6000
+			const lines = 3000
 			file := writeFile(t, "profiles-"+kind+".csv", profiledRows(lines))
-			for _, after := range []time.Duration{0, 50, 100, 200, 300} {
+			for _, after := range []time.Duration{50, 100, 200, 300} {
 				command := testservice.Command(t, "import", file, "--database", database)
 				if err := command.Start(); err != nil {
 					t.Fatal(err)
@@ -218,7 +218,7 @@ func TestAKilledImportIntoADatabaseLosesNoProfile(t *testing.T) {
 			}
 			signalImport(t, syscall.SIGKILL, file, nil, "--database", database)
 			runImport(t, nil, 0, "Added ", file, "--database", database)
-			runImport(t, nil, 0, "Added 0 animals. Skipped 6,000 lines", file, "--database", database)
+			runImport(t, nil, 0, "Added 0 animals. Skipped 3,000 lines", file, "--database", database)
 			expectProfilesOnce(t, mustInvoke(t, "export", "--database", database), lines)
 		})
 	}

@@ -91,6 +91,9 @@ func (d *profileDouble) include(res *http.Response) error {
 			pet["profile"] = profile
 		}
 	}
+	if link := res.Header.Get("Link"); link != "" {
+		res.Header.Set("Link", strings.Replace(link, "/pets?", "/pets?include=profile&", 1))
+	}
 	text, err := json.Marshal(page)
 	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	res.Header.Set("Content-Length", strconv.Itoa(len(text)))

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"petstore/internal/petstore"
@@ -22,8 +23,8 @@ type bulkStorage interface {
 }
 
 // addInBatches adds many lines to a database in one transaction. It writes the lines of a batch to the journal before it
-// stores them. The database remembers for 24 hours whether it has stored the last batch in the journal. Lines with facts are
-// added one by one, up to concurrency at a time.
+// stores them. The database remembers for 24 hours whether it has stored the last batch in the journal. The lines of a batch
+// in which one has facts are added one by one, up to concurrency at a time.
 func (im *importer) addInBatches(ctx context.Context, storage bulkStorage, concurrency int) error {
 	if err := im.badLines.removeOld(); err != nil {
 		return err
@@ -70,20 +71,12 @@ func (im *importer) sendBatches(ctx context.Context, batches chan<- []item, stop
 	}
 }
 
-// addBatch adds a batch. The lines with facts come after the others.
+// addBatch adds a batch.
 func (im *importer) addBatch(ctx context.Context, storage bulkStorage, batch []item, concurrency int) error {
-	var plain, withFacts []item
-	for _, it := range batch {
-		if it.hasFacts() {
-			withFacts = append(withFacts, it)
-		} else {
-			plain = append(plain, it)
-		}
+	if slices.ContainsFunc(batch, func(it item) bool { return it.hasFacts() }) {
+		return im.addEach(ctx, batch, concurrency, createInStorage(storage))
 	}
-	if err := im.addTogether(ctx, storage, plain); err != nil {
-		return err
-	}
-	return im.addEach(ctx, withFacts, concurrency, createInStorage(storage))
+	return im.addTogether(ctx, storage, batch)
 }
 
 // addTogether adds lines in one transaction.
