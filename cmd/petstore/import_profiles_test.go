@@ -74,7 +74,7 @@ func TestProfilesAreTheSameWhenExportedAndImported(t *testing.T) {
 		{Sex: petstore.Female}, {Notes: strings.Repeat("é", 10_000), Description: strings.Repeat("🐕", 10_000)},
 	}
 	withStorage(t, first, func(storage petstore.Database) error {
-		for i := range 1200 {
+		for i := range 300 {
 			made, _, err := storage.CreatePet(t.Context(), petstore.NewPet{Name: fmt.Sprint("Rex ", i/10), CategoryID: 1, Status: petstore.Sold}, nil)
 			if err != nil {
 				return err
@@ -96,13 +96,13 @@ func TestProfilesAreTheSameWhenExportedAndImported(t *testing.T) {
 			_, server := serveProfiles(t, nil)
 			file, again := filepath.Join(t.TempDir(), "pets."+ending), filepath.Join(t.TempDir(), "again."+ending)
 			mustInvoke(t, "export", "--database", first, "--output", file)
-			runImport(t, server, 0, "Added 1,200 animals.", file)
+			runImport(t, server, 0, "Added 300 animals.", file)
 			if _, stderr, status := invokeWith(t, server, "export", "--output", again); status != 0 {
 				t.Fatal(stderr)
 			}
 			for _, database := range []string{testservice.NewDatabase(t), testservice.Postgres(t)} {
-				runImport(t, nil, 0, "Added 1,200 animals.", again, "--database", database)
-				runImport(t, nil, 0, "Added 0 animals. Skipped 1,200 lines", again, "--database", database)
+				runImport(t, nil, 0, "Added 300 animals.", again, "--database", database)
+				runImport(t, nil, 0, "Added 0 animals. Skipped 300 lines", again, "--database", database)
 				if got := profilesIn(t, database); !slices.Equal(got, want) {
 					for i := range min(len(got), len(want)) {
 						if got[i] != want[i] {
@@ -205,7 +205,7 @@ func TestAKilledImportIntoADatabaseLosesNoProfile(t *testing.T) {
 	t.Parallel()
 	for kind, database := range map[string]string{"SQLite": testservice.NewDatabase(t), "PostgreSQL": testservice.Postgres(t)} {
 		t.Run(kind, func(t *testing.T) {
-			const lines = 3000
+			const lines = 2500
 			file := writeFile(t, "profiles-"+kind+".csv", profiledRows(lines))
 			for _, after := range []time.Duration{50, 100, 200, 300} {
 				command := testservice.Command(t, "import", file, "--database", database)
@@ -218,7 +218,7 @@ func TestAKilledImportIntoADatabaseLosesNoProfile(t *testing.T) {
 			}
 			signalImport(t, syscall.SIGKILL, file, nil, "--database", database)
 			runImport(t, nil, 0, "Added ", file, "--database", database)
-			runImport(t, nil, 0, "Added 0 animals. Skipped 3,000 lines", file, "--database", database)
+			runImport(t, nil, 0, "Added 0 animals. Skipped 2,500 lines", file, "--database", database)
 			expectProfilesOnce(t, mustInvoke(t, "export", "--database", database), lines)
 		})
 	}
