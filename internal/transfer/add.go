@@ -1,10 +1,8 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +12,6 @@ import (
 
 	"petstore/client"
 	"petstore/internal/petstore"
-	"petstore/internal/terminal"
 )
 
 const (
@@ -26,41 +23,93 @@ const (
 	journalEvery = time.Second
 )
 
-// create is a function that adds one line. It reports whether an earlier import had already added the line.
+// create adds one line: first the animal, then its profile if the line has facts. It reports whether an earlier import had
+// already added the line. A create that was interrupted between the two is completed by the next one.
 type create func(ctx context.Context, it item) (replayed bool, err error)
 
-// createOnServer returns a create that adds lines through the API. A line always has the same body and the same idempotency
-// key.
+// requests returns how many requests a create of the line sends.
+func (l *petLine) requests() int64 {
+	if l.hasFacts() {
+		return 2
+	}
+	return 1
+}
+
+// createOnServer adds lines through the API. A line always has the same bodies and the same idempotency keys.
 func createOnServer(store *client.Client) create {
 	return func(ctx context.Context, it item) (bool, error) {
 		var meta client.Meta
 		pet := client.NewPet{Name: it.Pet.Name, CategoryID: it.Pet.CategoryID, Status: client.PetStatus(it.Pet.Status.String())}
-		_, err := store.CreatePet(ctx, pet, client.WithIdempotencyKey(it.idempotencyKey()), client.WithMeta(&meta))
-		if refused := (*client.Error)(nil); errors.As(err, &refused) {
-			switch refused.Status {
-			case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge:
-				err = &badLine{Number: it.Number, Reason: refused.Message}
-			}
+		made, err := store.CreatePet(ctx, pet, client.WithIdempotencyKey(it.idempotencyKey()), client.WithMeta(&meta))
+		if err != nil || !it.hasFacts() {
+			return isReplay(meta), refusedLine(it, "", err)
 		}
-		return meta.Replayed && meta.Attempts == 1, err // after a retry, the replayed create may be this import's own
+		meta = client.Meta{}
+		_, err = store.UpdateProfile(ctx, made.ID, clientPatchOf(it.Facts), client.WithIdempotencyKey(it.profileKey(made.ID)), client.WithMeta(&meta))
+		if errors.Is(err, client.ErrNotFound) {
+			return true, checkDeleted(ctx, store, made.ID)
+		}
+		return isReplay(meta), refusedLine(it, fmt.Sprintf("the animal was added with the id %d, but its profile was refused: ", made.ID), err)
 	}
 }
 
-// importOwner is the owner of idempotency records for imports into a database. No API key has this owner.
+// isReplay reports whether an earlier import made the request. After a retry, it may have been this import.
+func isReplay(meta client.Meta) bool { return meta.Replayed && meta.Attempts == 1 }
+
+// refusedLine turns the refusal of a line into a badLine, whose reason begins with before.
+func refusedLine(it item, before string, err error) error {
+	if refused := (*client.Error)(nil); errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge:
+			return &badLine{Number: it.Number, Reason: before + refused.Message}
+		}
+	}
+	return err
+}
+
+// checkDeleted explains why an animal has no profile. It returns nil if somebody has deleted the animal since it was added.
+func checkDeleted(ctx context.Context, store *client.Client, petID int64) error {
+	_, err := store.FindPet(ctx, petID)
+	switch {
+	case errors.Is(err, client.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("animal %d was added without its profile, because the server is older than this command and has no profiles; upgrade the server", petID)
+}
+
+// importOwner owns the idempotency records of imports into a database. No API key has this owner.
 const importOwner = "petstore import"
 
-// createInStorage returns a create that adds lines one by one to a database. The database remembers each line for 24 hours.
-func createInStorage(storage petstore.Pets) create {
+// petsAndProfiles is the storage that lines are added to one by one.
+type petsAndProfiles interface {
+	petstore.Pets
+	petstore.Profiles
+}
+
+// createInStorage adds lines one by one to a database, which remembers each of them for 24 hours.
+func createInStorage(storage petsAndProfiles) create {
 	return func(ctx context.Context, it item) (bool, error) {
-		key := it.idempotencyKey()
-		idempotency := &petstore.Idempotency{Owner: importOwner, Key: key, Fingerprint: sha256.Sum256([]byte(key))}
-		_, replayed, err := storage.CreatePet(ctx, it.Pet, idempotency)
+		made, replayed, err := storage.CreatePet(ctx, it.Pet, lineIdempotency(it.idempotencyKey()))
+		if err != nil || !it.hasFacts() {
+			return replayed, err
+		}
+		_, replayed, err = storage.UpdateProfile(ctx, made.ID, patchOf(it.Facts), lineIdempotency(it.profileKey(made.ID)))
+		if petstore.IsCode(err, petstore.NotFound) { // somebody has deleted the animal since it was added
+			return true, nil
+		}
 		return replayed, err
 	}
 }
 
-// addOneByOne adds each line with a create of its own, in the given number of goroutines. When addOneByOne returns, the
-// journal has all acknowledged lines.
+// lineIdempotency returns the idempotency of a key that stands for everything that is written with it.
+func lineIdempotency(key string) *petstore.Idempotency {
+	return &petstore.Idempotency{Owner: importOwner, Key: key, Fingerprint: sha256.Sum256([]byte(key))}
+}
+
+// addOneByOne adds each line with a create of its own, in the given number of goroutines. When it returns, the journal
+// has all acknowledged lines.
 func (im *importer) addOneByOne(ctx context.Context, concurrency int, add create) error {
 	if err := im.badLines.removeOld(); err != nil {
 		return err
@@ -142,7 +191,7 @@ func untilDone(ctx context.Context, items <-chan item) func(yield func(item) boo
 func (im *importer) addOne(ctx context.Context, it item, add create) (stored bool, err error) {
 	replayed, err := add(ctx, it)
 	im.progress.Add(1)
-	im.sent.Add(1)
+	im.sent.Add(it.requests())
 	bad := (*badLine)(nil)
 	switch {
 	case errors.As(err, &bad):
@@ -188,91 +237,4 @@ func (im *importer) writeJournal(acknowledged <-chan lineID) error {
 			}
 		}
 	}
-}
-
-// addInBatches adds many lines to a database in one transaction. It writes the lines of a batch to the journal before it
-// stores them in the database. For 24 hours, the database remembers whether it has stored the last batch in the journal.
-func (im *importer) addInBatches(ctx context.Context, storage petstore.Loader) error {
-	if err := im.badLines.removeOld(); err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	batches := make(chan []item, 2)
-	go func() {
-		defer close(batches)
-		im.sendBatches(ctx, batches, stop)
-	}()
-	for batch := range batches {
-		if ctx.Err() != nil {
-			break
-		}
-		if err := im.addBatch(context.WithoutCancel(ctx), storage, batch); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(im.journal.seal(), context.Cause(ctx))
-}
-
-func (im *importer) sendBatches(ctx context.Context, batches chan<- []item, stop context.CancelCauseFunc) {
-	for ended := false; !ended; {
-		batch := make([]item, 0, maxBlockLines)
-		for len(batch) < maxBlockLines && !ended {
-			it, err := im.next()
-			switch {
-			case err == io.EOF:
-				ended = true
-			case err != nil:
-				stop(err)
-				return
-			default:
-				batch = append(batch, it)
-			}
-		}
-		select {
-		case batches <- batch:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (im *importer) addBatch(ctx context.Context, storage petstore.Loader, batch []item) error {
-	if len(batch) == 0 {
-		return nil
-	}
-	pets, lines := make([]petstore.NewPet, len(batch)), make([]lineID, len(batch))
-	for i, it := range batch {
-		pets[i], lines[i] = it.Pet, it.lineID
-	}
-	block := newBlockID()
-	if err := im.journal.appendBlock(block, lines); err != nil {
-		return err
-	}
-	if _, err := storage.AddPets(ctx, pets, blockIdempotency(block)); err != nil {
-		return err
-	}
-	im.added.Add(int64(len(batch)))
-	im.progress.Add(int64(len(batch)))
-	return nil
-}
-
-func blockIdempotency(block blockID) *petstore.Idempotency {
-	return &petstore.Idempotency{Owner: importOwner, Key: hex.EncodeToString(block[:])}
-}
-
-// checkJournal refuses a journal that has more lines than the database has ever had animals. In that case, the database is
-// new or was restored. The check cannot notice every restore.
-func (im *importer) checkJournal(ctx context.Context, storage petstore.Loader) error {
-	highest, err := storage.Counters(ctx)
-	if err == nil && highest.Pet < im.journaled {
-		err = fmt.Errorf("%s lists %s, but this database has had only %s; if it is new, or was restored from a backup older than the import, remove %[1]s", im.journal.name(), terminal.Plural(im.journaled, "animal"), terminal.WithCommas(highest.Pet))
-	}
-	return err
-}
-
-// confirmBlock returns a function that asks a database whether it has stored a block. The question uses up the idempotency
-// key of the block. If the database has not stored the block by then, it never will.
-func confirmBlock(ctx context.Context, storage petstore.Loader) func(blockID) (bool, error) {
-	return func(block blockID) (bool, error) { return storage.AddPets(ctx, nil, blockIdempotency(block)) }
 }

@@ -7,12 +7,12 @@ const (
 	errQuote    = unreadable("there is a quotation mark inside a field; quote the whole field and double the mark.")
 )
 
-// splitRow appends the fields of the first row in text to fields. It returns the fields and the length of the row, including
-// the line break. If the row may continue after the text, splitRow returns errMore, unless atEnd says that nothing follows.
-// Unlike encoding/csv, splitRow keeps every character of a quoted field, even both characters of a CRLF.
-func splitRow(text []byte, atEnd bool, fields [][]byte) ([][]byte, int, error) {
+// splitRow appends the fields of the first row of text to fields. It returns them and the length of the row, including its
+// line break. It returns errMore if the row may continue after the text, unless atEnd says that nothing follows. Unlike
+// encoding/csv, it keeps every character of a quoted field, even both characters of a CRLF.
+func splitRow(text []byte, separator byte, atEnd bool, fields [][]byte) ([][]byte, int, error) {
 	for at := 0; ; {
-		field, n, err := splitField(text[at:], atEnd)
+		field, n, err := splitField(text[at:], separator, atEnd)
 		if err != nil || at+n == 0 && len(text) == 0 {
 			return fields, 0, err
 		}
@@ -21,7 +21,7 @@ func splitRow(text []byte, atEnd bool, fields [][]byte) ([][]byte, int, error) {
 		switch {
 		case at == len(text):
 			return fields, at, nil
-		case text[at] == ',':
+		case text[at] == separator:
 			at++
 		case text[at] == '\r':
 			return fields, at + 2, nil
@@ -31,12 +31,12 @@ func splitRow(text []byte, atEnd bool, fields [][]byte) ([][]byte, int, error) {
 	}
 }
 
-// splitField returns the first field of text, and the position of the comma or line break after the field.
-func splitField(text []byte, atEnd bool) (field []byte, n int, err error) {
+// splitField returns the first field of text, and the position of the separator or line break after it.
+func splitField(text []byte, separator byte, atEnd bool) (field []byte, n int, err error) {
 	if len(text) > 0 && text[0] == '"' {
-		return splitQuotedField(text, atEnd)
+		return splitQuotedField(text, separator, atEnd)
 	}
-	n = bytes.IndexAny(text, ",\"\n")
+	n = bytes.IndexAny(text, string(rune(separator))+"\"\n")
 	switch {
 	case n < 0 && !atEnd:
 		return nil, 0, errMore
@@ -50,7 +50,7 @@ func splitField(text []byte, atEnd bool) (field []byte, n int, err error) {
 	return text[:n], n, nil
 }
 
-func splitQuotedField(text []byte, atEnd bool) (field []byte, n int, err error) {
+func splitQuotedField(text []byte, separator byte, atEnd bool) (field []byte, n int, err error) {
 	doubled := false
 	for n = 1; ; n += 2 {
 		i := bytes.IndexByte(text[n:], '"')
@@ -70,7 +70,7 @@ func splitQuotedField(text []byte, atEnd bool) (field []byte, n int, err error) 
 		field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
 	}
 	switch rest := text[n+1:]; {
-	case len(rest) == 0 && atEnd, bytes.HasPrefix(rest, []byte(",")), bytes.HasPrefix(rest, []byte("\n")), bytes.HasPrefix(rest, []byte("\r\n")):
+	case len(rest) == 0 && atEnd, bytes.HasPrefix(rest, []byte{separator}), bytes.HasPrefix(rest, []byte("\n")), bytes.HasPrefix(rest, []byte("\r\n")):
 		return field, n + 1, nil
 	case !atEnd && (len(rest) == 0 || len(rest) == 1 && rest[0] == '\r'):
 		return nil, 0, errMore

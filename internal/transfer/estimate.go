@@ -15,9 +15,10 @@ const (
 	// smallFile is the size below which a file needs no estimate. The lines of such a file fit into a minute of the smallest
 	// plan.
 	smallFile = 1 << 10
-	// minLine is the length of the shortest line, such as "x,1" with its line break.
-	minLine = 4
-	// fewPages is the number of pages up to which an export needs no estimate.
+	// minRequest is how many bytes of a file a request needs at least: a line such as "x,1,y" with its line break has a
+	// profile, so it needs two requests.
+	minRequest = 3
+	// fewPages is how many pages of an export need no estimate.
 	fewPages = 60
 )
 
@@ -31,14 +32,16 @@ func (im *importer) estimate(ctx context.Context, store *client.Client) (timeLef
 	if err != nil {
 		return nil, err
 	}
-	p := &pace{store: store, limits: limits, total: im.file.size() / minLine, sent: im.sent.Load}
+	p := &pace{store: store, limits: limits, total: im.file.size() / minRequest, sent: im.sent.Load}
 	if p.timeLeft(time.Now()) == 0 {
 		return nil, nil
 	}
-	if p.total, err = im.countNew(ctx); err != nil {
+	lines, requests, err := im.countNew(ctx)
+	if err != nil {
 		return nil, err
 	}
-	p.announce(im.con, "Adding "+terminal.Plural(p.total, "line"), "If you stop the import, the same command continues it.")
+	p.total = requests
+	p.announce(im.con, "Adding "+terminal.Plural(lines, "line"), "If you stop the import, the same command continues it.")
 	return p.timeLeft, nil
 }
 
@@ -59,15 +62,15 @@ func (c *Export) estimate(ctx context.Context, con *terminal.Console, store *cli
 	return p.timeLeft, nil
 }
 
-// countNew reads the file and returns how many lines no earlier import has added. After that, it goes back to the beginning
-// of the file.
-func (im *importer) countNew(ctx context.Context) (n int64, err error) {
+// countNew reads the file and returns how many lines no earlier import has added, and how many requests they need. Then it
+// returns to the beginning of the file.
+func (im *importer) countNew(ctx context.Context) (lines, requests int64, err error) {
 	if _, err := im.file.Seek(0, io.SeekStart); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	reader, err := im.newReader(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	progress := im.con.Progress("lines counted", im.file.size(), nil)
 	defer progress.Stop()
@@ -80,19 +83,20 @@ func (im *importer) countNew(ctx context.Context) (n int64, err error) {
 		} else if errors.As(err, new(*badLine)) {
 			continue
 		} else if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		if _, stored := im.ledger.identify(contentHash(line.Pet, im.label)); !stored {
-			n++
+		if _, stored := im.ledger.identify(line, im.label); !stored {
+			lines++
+			requests += line.requests()
 		}
 	}
 	if ctx.Err() != nil {
-		return 0, ctx.Err()
+		return 0, 0, ctx.Err()
 	}
 	im.ledger.forgetSeen()
 	if _, err := im.file.Seek(0, io.SeekStart); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	im.reader, err = im.newReader(ctx)
-	return n, err
+	return lines, requests, err
 }

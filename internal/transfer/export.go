@@ -61,9 +61,9 @@ func (c *Export) fromServer(ctx context.Context, con *terminal.Console, store *c
 		return err
 	}
 	return c.write(ctx, con, total, timeLeft, func(yield func(exportedPet, error) bool) {
-		for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.PetStatus(c.status().String()), Limit: serverPage}) {
+		for pet, err := range store.Pets(ctx, client.PetQuery{Status: client.PetStatus(c.status().String()), Profiles: true, Limit: serverPage}) {
 			read.Add(1)
-			if !yield(exportedPet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: string(pet.Status)}, err) {
+			if !yield(exportedPet{pet.ID, pet.Name, pet.CategoryID, string(pet.Status), factsOf(pet.Profile)}, err) {
 				return
 			}
 		}
@@ -75,7 +75,7 @@ const (
 	databasePage = 1000 // the number of animals that an export reads from a database with one query
 )
 
-func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage petstore.Storage) error {
+func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage petstore.Database) error {
 	counted, err := storage.Inventory(ctx)
 	if err != nil {
 		return err
@@ -83,13 +83,13 @@ func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage
 	return c.write(ctx, con, c.count(counted), nil, func(yield func(exportedPet, error) bool) {
 		query := petstore.PetQuery{Status: c.status(), Limit: databasePage}
 		for {
-			page, err := storage.ListPets(ctx, query)
+			page, profiles, err := pageWithProfiles(ctx, storage, query)
 			if err != nil {
 				yield(exportedPet{}, err)
 				return
 			}
 			for _, pet := range page {
-				if !yield(exportedPet{ID: pet.ID, Name: pet.Name, CategoryID: pet.CategoryID, Status: pet.Status.String()}, nil) {
+				if !yield(exportedPet{pet.ID, pet.Name, pet.CategoryID, pet.Status.String(), profiles[pet.ID].Facts}, nil) {
 					return
 				}
 				query.Before = pet.ID
@@ -99,6 +99,24 @@ func (c *Export) fromStorage(ctx context.Context, con *terminal.Console, storage
 			}
 		}
 	})
+}
+
+// pageWithProfiles returns a page of animals and their profiles. It does not look for the profile of each animal if there
+// are none.
+func pageWithProfiles(ctx context.Context, storage petstore.Database, query petstore.PetQuery) ([]petstore.Pet, map[int64]petstore.Profile, error) {
+	page, err := storage.ListPets(ctx, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	if some, err := storage.StoredProfiles(ctx, petstore.StoredProfile{}, 1); err != nil || len(some) == 0 {
+		return page, nil, err
+	}
+	ids := make([]int64, len(page))
+	for i, pet := range page {
+		ids[i] = pet.ID
+	}
+	profiles, err := storage.Profiles(ctx, ids)
+	return page, profiles, err
 }
 
 // status returns the status to export, or 0 for all animals.
@@ -147,10 +165,8 @@ func (c *Export) writeTo(out io.Writer, progress *terminal.Progress, pets iter.S
 	if c.Format == "auto" {
 		format = cmp.Or(formatByName(c.Output), csvFormat)
 	}
-	w, err := newPetWriter(out, format)
-	if err != nil {
-		return err
-	}
+	w := newPetWriter(out, format)
+	defer w.close()
 	for pet, err := range pets {
 		if err != nil {
 			return err

@@ -2,12 +2,12 @@ package transfer
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"petstore/internal/petstore"
 )
 
 // fileFormat is the format of a file with animals.
@@ -29,38 +29,55 @@ func formatByName(name string) fileFormat {
 	return ""
 }
 
-// exportedPet is an animal in the form that an exported file has.
+// exportedPet is an animal to export.
 type exportedPet struct {
-	ID         int64  `json:"id"`
-	Name       string `json:"name"`
-	CategoryID int64  `json:"categoryId"`
-	Status     string `json:"status"`
+	ID         int64
+	Name       string
+	CategoryID int64
+	Status     string
+	Facts      petstore.Facts
 }
 
-// petWriter writes a file with animals. The file is complete when flush has returned.
-type petWriter struct {
-	write func(exportedPet) error
-	flush func() error
+// petWriter writes a file of animals. The file is complete when flush has returned.
+type petWriter interface {
+	write(exportedPet) error
+	flush() error
+	close()
 }
 
-func newPetWriter(to io.Writer, format fileFormat) (petWriter, error) {
+func newPetWriter(to io.Writer, format fileFormat) petWriter {
 	if format == csvFormat {
-		return newCSVWriter(csv.NewWriter(to))
+		return newCSVWriter(to)
 	}
 	buffer := bufio.NewWriter(to)
-	encoder := json.NewEncoder(buffer)
-	return petWriter{func(p exportedPet) error { return encoder.Encode(p) }, buffer.Flush}, nil
+	return &jsonWriter{buffer, json.NewEncoder(buffer)}
 }
 
-func newCSVWriter(rows *csv.Writer) (petWriter, error) {
-	err := rows.Write([]string{"id", "name", "categoryId", "status"})
-	return petWriter{
-		write: func(p exportedPet) error {
-			return rows.Write([]string{strconv.FormatInt(p.ID, 10), p.Name, strconv.FormatInt(p.CategoryID, 10), p.Status})
-		},
-		flush: func() error {
-			rows.Flush()
-			return rows.Error()
-		},
-	}, err
+// jsonWriter writes JSON Lines.
+type jsonWriter struct {
+	buffer  *bufio.Writer
+	objects *json.Encoder
 }
+
+func (w *jsonWriter) write(p exportedPet) error {
+	return w.objects.Encode(struct {
+		ID          int64    `json:"id"`
+		Name        string   `json:"name"`
+		CategoryID  int64    `json:"categoryId"`
+		Status      string   `json:"status"`
+		Breed       string   `json:"breed,omitempty"`
+		Sex         string   `json:"sex,omitempty"`
+		BornOn      string   `json:"bornOn,omitempty"`
+		ArrivedOn   string   `json:"arrivedOn,omitempty"`
+		Description string   `json:"description,omitempty"`
+		Tags        []string `json:"tags,omitempty"`
+		Notes       string   `json:"notes,omitempty"`
+	}{
+		p.ID, p.Name, p.CategoryID, p.Status,
+		p.Facts.Breed, string(p.Facts.Sex), p.Facts.BornOn, p.Facts.ArrivedOn, p.Facts.Description, p.Facts.Tags.List(), p.Facts.Notes,
+	})
+}
+
+func (w *jsonWriter) flush() error { return w.buffer.Flush() }
+
+func (w *jsonWriter) close() {}

@@ -19,15 +19,16 @@ import (
 type Import struct {
 	profile.Flags
 	database.UnusedRedis
-	Database    string               `placeholder:"URL" help:"Add the animals straight to this database instead of through a server: sqlite:FILE or postgres://user:password@host/name. No server may be using an SQLite file."`
-	Environment petstore.Environment `enum:"production,staging" default:"production" help:"The environment of that database: production or staging."`
-	File        string               `arg:"" help:"The file to import, or - for standard input: either CSV with the columns name, categoryId and optionally status, or JSON Lines."`
-	Format      string               `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which recognizes the format by the extension of the file, or else by its first character."`
-	Concurrency int64                `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines."`
-	Strict      bool                 `help:"Add nothing if any line is bad. This needs a file that can be read twice."`
-	DryRun      bool                 `help:"Only check the lines, and add nothing."`
-	BadLines    string               `placeholder:"FILE" help:"The file that lists the bad lines and what is wrong with them. The default is the name of the imported file with .bad.txt added."`
-	Label       string               `placeholder:"TEXT" help:"Import lines again that were imported without a label or with another one. A line is imported once for each label."`
+	Database         string               `placeholder:"URL" help:"Add the animals straight to this database instead of through a server: sqlite:FILE or postgres://user:password@host/name. No server may be using an SQLite file."`
+	Environment      petstore.Environment `enum:"production,staging" default:"production" help:"The environment of that database: production or staging."`
+	File             string               `arg:"" help:"The file to import, or - for standard input: either JSON Lines, or CSV with the columns name and categoryId or category, and optionally status, breed, sex, bornOn, arrivedOn, description, tags and notes."`
+	Format           string               `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl or auto, which recognizes the format by the extension of the file, or else by its first character."`
+	Concurrency      int64                `default:"16" help:"How many requests to send at once, from 1 to 256. With 1, animals get their ids in the order of the lines, also with --database."`
+	Strict           bool                 `help:"Add nothing if any line is bad. This needs a file that can be read twice."`
+	DryRun           bool                 `help:"Only check the lines, and add nothing."`
+	BadLines         string               `placeholder:"FILE" help:"The file that lists the bad lines and what is wrong with them. The default is the name of the imported file with .bad.txt added."`
+	CreateCategories bool                 `help:"Create the categories that the file names and the store does not have."`
+	Label            string               `placeholder:"TEXT" help:"Import lines again that were imported without a label or with another one. A line is imported once for each label."`
 }
 
 const interruptedImport = "what was added stays; run the same command again to continue, which adds nothing twice"
@@ -61,6 +62,7 @@ func (c *Import) Run(ctx context.Context, con *terminal.Console) error {
 	}
 	defer im.badLines.close()
 	if c.DryRun || c.Strict {
+		im.names = c.categoriesToCheck(ctx, con)
 		if err := im.checkAll(ctx, c.DryRun); err != nil || c.DryRun {
 			return err
 		}
@@ -144,8 +146,13 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 	}
 	defer storage.Close()
 	im.showProgress(nil)
+	im.names = c.categoriesInStorage(ctx, storage)
+	concurrency := storageConcurrency
+	if c.Concurrency == 1 { // somebody wants the order of the lines
+		concurrency = 1
+	}
 	if c.File == "-" || !im.file.isRegular() {
-		return im.addOneByOne(ctx, storageConcurrency, createInStorage(storage))
+		return im.addOneByOne(ctx, concurrency, createInStorage(storage))
 	}
 	target, err := storage.Identity(ctx)
 	if err != nil {
@@ -158,7 +165,7 @@ func (c *Import) add(ctx context.Context, im *importer) error {
 	if err := im.checkJournal(ctx, storage); err != nil {
 		return err
 	}
-	return im.addInBatches(ctx, storage)
+	return im.addInBatches(ctx, storage, concurrency)
 }
 
 func (c *Import) addToServer(ctx context.Context, im *importer) error {
@@ -166,6 +173,7 @@ func (c *Import) addToServer(ctx context.Context, im *importer) error {
 	if err != nil {
 		return err
 	}
+	im.names = c.categoriesOnServer(ctx, store)
 	var timeLeft func(time.Time) time.Duration
 	if im.file.isRegular() && c.File != "-" {
 		if err := im.openJournal(c.File, store.String(), nil); err != nil {

@@ -20,7 +20,8 @@ type importer struct {
 	label    string
 	reader   *petReader
 	ledger   *ledger
-	journal  *journal // nil if the lines come from a pipe
+	journal  *journal // nil if the lines come from a pipe, which has no folder for a journal
+	names    *categories
 	badLines badLineReport
 
 	journaled    int64        // the number of lines in the journal when the import began
@@ -79,7 +80,7 @@ func (im *importer) openJournal(file, target string, confirm func(blockID) (bool
 // next returns the next line that no earlier import has added. It reports all bad lines before that line.
 func (im *importer) next() (item, error) {
 	for {
-		line, err := im.reader.Next()
+		it, stored, err := im.nextItem()
 		im.progress.SetPosition(im.reader.offset)
 		if bad := (*badLine)(nil); errors.As(err, &bad) {
 			if err := im.badLines.add(bad.Number, bad.Reason); err != nil {
@@ -87,20 +88,27 @@ func (im *importer) next() (item, error) {
 			}
 			continue
 		}
-		if err != nil {
-			return item{}, err
-		}
-		id, stored := im.ledger.identify(contentHash(line.Pet, im.label))
 		if stored {
 			im.known.Add(1)
 			im.progress.Add(1)
 			continue
 		}
-		return item{line, id}, nil
+		return it, err
 	}
 }
 
-// checkAll reads the whole file and fails if a line is bad. Unless dryRun is true, it then goes back to the beginning of the
+// nextItem returns the next line, and whether an earlier import has added it.
+func (im *importer) nextItem() (it item, stored bool, err error) {
+	if it.petLine, err = im.reader.Next(); err != nil {
+		return it, false, err
+	}
+	if it.lineID, stored = im.ledger.identify(it.petLine, im.label); stored {
+		return it, true, nil
+	}
+	return it, false, im.names.resolve(&it.petLine)
+}
+
+// checkAll reads the whole file and fails if a line is bad. Unless dryRun is set, it then returns to the beginning of the
 // file.
 func (im *importer) checkAll(ctx context.Context, dryRun bool) error {
 	reader, err := im.newReader(ctx)
@@ -114,7 +122,10 @@ func (im *importer) checkAll(ctx context.Context, dryRun bool) error {
 	defer progress.Stop()
 	var good int64
 	for ctx.Err() == nil {
-		_, err := reader.Next()
+		line, err := reader.Next()
+		if err == nil {
+			err = im.names.resolve(&line)
+		}
 		progress.SetPosition(reader.offset)
 		progress.Add(1)
 		if bad := (*badLine)(nil); errors.As(err, &bad) {

@@ -19,7 +19,7 @@ func importerWith(t *testing.T, state string, confirm func(blockID) (bool, error
 }
 
 // unanswered is a storage that never says whether it has added animals.
-type unanswered struct{ petstore.Loader }
+type unanswered struct{ bulkStorage }
 
 func (unanswered) AddPets(context.Context, []petstore.NewPet, *petstore.Idempotency) (bool, error) {
 	return false, petstore.MaybeDone(context.DeadlineExceeded)
@@ -29,7 +29,7 @@ func TestLinesAreInTheJournalBeforeTheyAreStored(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	im := importerWith(t, state, nil)
-	if err := im.addBatch(t.Context(), unanswered{}, []item{{lineID: lineID{count: 1}}}); !petstore.IsCode(err, petstore.OutcomeUnknown) {
+	if err := im.addBatch(t.Context(), unanswered{}, []item{{lineID: lineID{count: 1}}}, 1); !petstore.IsCode(err, petstore.OutcomeUnknown) {
 		t.Fatal(err)
 	}
 	im.journal.close()

@@ -25,7 +25,10 @@ type journal struct {
 // blockID identifies a block. A block has lines that were stored together, or that are about to be stored together.
 type blockID [16]byte
 
-// newBlockID returns a random ID that no other block has.
+// factsMark is the ID of an empty block. The lines before it were stored by a version of the program that ignored facts.
+var factsMark = blockID([]byte("with facts since"))
+
+// newBlockID returns a random ID, which no other block has.
 func newBlockID() (b blockID) {
 	rand.Read(b[:])
 	return b
@@ -93,32 +96,44 @@ func (j *journal) name() string { return j.file.Name() }
 
 func (j *journal) close() error { return errors.Join(j.file.Close(), unlock(j.lock)) }
 
-// load marks the lines of all blocks as stored in the ledger, and returns the number of these lines. It removes an
-// incomplete block from the end of the journal. If the journal is not sealed and the function confirm is not nil, load calls
-// confirm to find out whether the last block was stored. If the block was not stored, load removes it.
+// load marks the lines of all blocks as stored in the ledger and returns how many there are. It removes an incomplete block
+// from the end of the journal. If the journal is not sealed and confirm is not nil, load asks confirm whether the last block
+// was stored, and removes the block if it was not. If the journal has no factsMark, load appends it.
 func (j *journal) load(l *ledger, confirm func(blockID) (bool, error)) (lines int64, err error) {
+	lines, marked, err := j.loadBlocks(l, confirm)
+	if err != nil || marked {
+		return lines, err
+	}
+	l.withoutFacts = lines > 0
+	return lines, j.appendBlock(factsMark, nil)
+}
+
+func (j *journal) loadBlocks(l *ledger, confirm func(blockID) (bool, error)) (lines int64, marked bool, err error) {
 	in := bufio.NewReader(j.file)
 	end, err := j.readHeader(in)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for blockEnd := end; ; {
 		id, entries, err := readBlock(in)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return lines, j.truncate(blockEnd)
+			return lines, marked, j.truncate(blockEnd)
 		case errors.Is(err, errDamaged):
-			return lines, fmt.Errorf("%s is damaged; put a copy of it back, or remove it to import all lines again", j.name())
+			return lines, marked, fmt.Errorf("%s is damaged; put a copy of it back, or remove it to import all lines again", j.name())
 		case err != nil:
-			return lines, err
+			return lines, marked, err
 		}
 		blockEnd += int64(blockHeaderSize + entrySize*len(entries))
 		if _, err := in.Peek(1); err == io.EOF && confirm != nil && len(entries) > 0 {
 			if stored, err := confirm(id); err != nil {
-				return lines, err
+				return lines, marked, err
 			} else if !stored {
-				return lines, j.truncate(end)
+				return lines, marked, j.truncate(end)
 			}
+		}
+		if id == factsMark && !marked {
+			l.withoutFacts, marked = lines > 0, true
 		}
 		for _, entry := range entries {
 			l.markStored(entry)
@@ -177,6 +192,17 @@ func readBlock(in io.Reader) (id blockID, entries []shortID, err error) {
 		entries = append(entries, shortID{binary.BigEndian.Uint64(body), binary.BigEndian.Uint32(body[8:])})
 	}
 	return id, entries, nil
+}
+
+// appendStored appends a block of lines that are already stored, so that nobody needs to confirm it.
+func (j *journal) appendStored(lines []lineID) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if err := j.appendBlock(newBlockID(), lines); err != nil {
+		return err
+	}
+	return j.seal()
 }
 
 // seal records that the last block was stored. It does so by appending an empty block.

@@ -18,27 +18,130 @@ import (
 )
 
 func contentNamed(name string) [16]byte {
-	return contentHash(petstore.NewPet{Name: name, Status: petstore.Sold}, "")
+	return contentHash(petLine{Pet: petstore.NewPet{Name: name, Status: petstore.Sold}}, "")
 }
 
 func TestALineIsIdentifiedByItsContentAndCount(t *testing.T) {
 	l := newLedger()
-	first, _ := l.identify(contentNamed("Rex"))
-	other, _ := l.identify(contentNamed("Tom"))
-	second, _ := l.identify(contentNamed("Rex"))
+	first, _ := l.next(contentNamed("Rex"))
+	other, _ := l.next(contentNamed("Tom"))
+	second, _ := l.next(contentNamed("Rex"))
 	if first.count != 1 || other.count != 1 || second.count != 2 || first.content != second.content || first.content == other.content {
 		t.Errorf("got %v, %v and %v", first, other, second)
 	}
 	if key := second.idempotencyKey(); len(key) != 34 || !strings.HasSuffix(key, "-2") {
 		t.Errorf("the key is %q", key)
 	}
-	rex := petstore.NewPet{Name: "Rex", Status: petstore.Sold}
+	rex := petLine{Pet: petstore.NewPet{Name: "Rex", Status: petstore.Sold}}
 	if contentHash(rex, "") == contentHash(rex, "again") {
 		t.Error("a label makes no difference")
 	}
 }
 
-// The ledger is a compact form of two maps. One map counts the lines seen, the other the lines stored.
+// The keys and hashes of lines without facts are in journals and databases of earlier versions.
+func TestALineWithoutFactsKeepsItsHash(t *testing.T) {
+	line := petLine{Pet: petstore.NewPet{Name: "Rex", CategoryID: 7, Status: petstore.Sold}}
+	if got := fmt.Sprintf("%x", contentHash(line, "monday")); got != "54abb198d6b945f3190e7428701cbc29" {
+		t.Errorf("the hash is %s", got)
+	}
+	differ := map[[16]byte]petLine{}
+	for _, change := range []func(*petLine){
+		func(*petLine) {}, func(l *petLine) { l.Category = "Dogs" }, func(l *petLine) { l.Facts.Breed = "Dogs" }, func(l *petLine) { l.Facts.Notes = "Dogs" },
+		func(l *petLine) { l.Facts.Tags = "a\nb" }, func(l *petLine) { l.Facts.Tags = "a" }, func(l *petLine) { l.Pet.Name = `Rex "" {"Dogs"}` },
+	} {
+		changed := line
+		change(&changed)
+		if same, found := differ[contentHash(changed, "")]; found {
+			t.Errorf("%+v and %+v have the same hash", same, changed)
+		}
+		differ[contentHash(changed, "")] = changed
+	}
+}
+
+func TestTheKeyOfAProfileNamesItsAnimal(t *testing.T) {
+	id := lineID{count: 2}
+	if id.profileKey(7) == id.profileKey(8) || id.profileKey(7) == id.idempotencyKey() || len(id.profileKey(petstore.MaxID)) > 255 {
+		t.Errorf("the keys are %s, %s and %s", id.idempotencyKey(), id.profileKey(7), id.profileKey(8))
+	}
+}
+
+// A version that ignored facts has stored the second of three lines that differ only in facts.
+func TestAJournalOfAVersionThatIgnoredFactsIsUnderstood(t *testing.T) {
+	plain := petLine{Pet: petstore.NewPet{Name: "Rex", Status: petstore.Sold}}
+	beagle, poodle := plain, plain
+	beagle.Facts.Breed, poodle.Facts.Breed = "Beagle", "Poodle"
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := openJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.file.WriteString(journalHeader); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.appendBlock(newBlockID(), []lineID{{contentHash(plain, ""), 2}}); err != nil {
+		t.Fatal(err)
+	}
+	j.close()
+	var last []string
+	for run, want := range []string{"beagle 1: false, plain 2: true, poodle 1: false, plain 4: false", "beagle 1: true, plain 2: true, poodle 1: false, plain 4: false"} {
+		j, err := openJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLedger()
+		if _, err := j.load(l, nil); err != nil {
+			t.Fatal(err)
+		}
+		last = nil
+		var first lineID
+		for _, line := range []struct {
+			name string
+			petLine
+		}{{"beagle", beagle}, {"plain", plain}, {"poodle", poodle}, {"plain", plain}} {
+			id, stored := l.identify(line.petLine, "")
+			last = append(last, fmt.Sprintf("%s %d: %v", line.name, id.count, stored))
+			if line.name == "beagle" {
+				first = id
+			}
+		}
+		if got := strings.Join(last, ", "); got != want {
+			t.Errorf("run %d: %s", run+1, got)
+		}
+		if err := j.appendBlock(newBlockID(), []lineID{first}); err != nil {
+			t.Fatal(err)
+		}
+		j.close()
+	}
+}
+
+// In a journal that has always known facts, a line without facts says nothing about equal lines with facts.
+func TestANewJournalTellsLinesWithFactsApart(t *testing.T) {
+	plain := petLine{Pet: petstore.NewPet{Name: "Rex", Status: petstore.Sold}}
+	beagle := plain
+	beagle.Facts.Breed = "Beagle"
+	path := filepath.Join(t.TempDir(), "journal")
+	for run, want := range []string{"false false", "false true"} {
+		j, err := openJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLedger()
+		if _, err := j.load(l, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, beagleStored := l.identify(beagle, "")
+		id, plainStored := l.identify(plain, "")
+		if got := fmt.Sprint(beagleStored, plainStored); got != want {
+			t.Errorf("run %d: %s", run+1, got)
+		}
+		if err := j.appendBlock(newBlockID(), []lineID{id}); err != nil {
+			t.Fatal(err)
+		}
+		j.close()
+	}
+}
+
+// The ledger is a compact form of two maps: of the lines seen and of the lines stored.
 func TestALedgerCountsLikeTwoMaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, seen, stored := newLedger(), map[byte]uint32{}, map[string]bool{}
@@ -53,12 +156,12 @@ func TestALedgerCountsLikeTwoMaps(t *testing.T) {
 		}
 		lines := rapid.SliceOfN(rapid.ByteRange(0, 3), 0, 1500)
 		for _, b := range lines.Draw(t, "lines of an earlier reading") {
-			l.identify(content(b))
+			l.next(content(b))
 		}
 		l.forgetSeen()
 		for _, b := range lines.Draw(t, "lines") {
 			seen[b]++
-			id, isStored := l.identify(content(b))
+			id, isStored := l.next(content(b))
 			if id.count != seen[b] || isStored != stored[fmt.Sprint(b, seen[b])] {
 				t.Fatalf("%d has the count %d, stored %v; want %d, %v", b, id.count, isStored, seen[b], stored[fmt.Sprint(b, seen[b])])
 			}
@@ -72,7 +175,7 @@ func TestALedgerCountsManyEqualLines(t *testing.T) {
 		l.markStored(lineID{contentNamed("Rex"), n}.short())
 	}
 	for n := uint32(1); n <= 100_001; n++ {
-		if id, stored := l.identify(contentNamed("Rex")); id.count != n || stored != (n <= 100_000) {
+		if id, stored := l.next(contentNamed("Rex")); id.count != n || stored != (n <= 100_000) {
 			t.Fatalf("line %d has the count %d, stored %v", n, id.count, stored)
 		}
 	}
@@ -92,7 +195,7 @@ func remembered(t *testing.T, path string, confirm func(blockID) (bool, error), 
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		if _, stored := l.identify(contentNamed(name)); stored {
+		if _, stored := l.next(contentNamed(name)); stored {
 			known += name
 		}
 	}
@@ -143,7 +246,7 @@ func TestAJournalContinuesWhereverItWasCutOff(t *testing.T) {
 		switch {
 		case size == len(text):
 			want = "ABC"
-		case size < len(journalHeader)+blockHeaderSize+entrySize:
+		case size < len(journalHeader)+2*blockHeaderSize+entrySize: // the first block is the factsMark
 			want = ""
 		}
 		if known := remembered(t, cut, nil, appending(t, "D"), "A", "B", "C"); known != want {

@@ -16,15 +16,26 @@ type lineID struct {
 	count   uint32   // 1 for the first line with that content
 }
 
-// contentHash returns a hash of the line's animal and the label. A different label gives a different hash.
-func contentHash(pet petstore.NewPet, label string) [16]byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %s %s", label, pet.CategoryID, pet.Status, pet.Name))
+// contentHash returns a hash of what a line says. Another label gives another hash. A line that has neither the name of a
+// category nor facts has the hash that versions without profiles gave it.
+func contentHash(line petLine, label string) [16]byte {
+	text := fmt.Appendf(nil, "%q %d %s %s", label, line.Pet.CategoryID, line.Pet.Status, line.Pet.Name)
+	if line.Category != "" || line.hasFacts() {
+		text = fmt.Appendf(text, "\x00%q %q", line.Category, line.Facts) // no name contains U+0000
+	}
+	sum := sha256.Sum256(text)
 	return [16]byte(sum[:16])
 }
 
-// idempotencyKey returns the idempotency key of the line.
+// idempotencyKey returns the idempotency key of the line, with which its animal is created.
 func (id lineID) idempotencyKey() string {
 	return fmt.Sprintf("%s-%d", hex.EncodeToString(id.content[:]), id.count)
+}
+
+// profileKey returns the idempotency key with which the profile of the line's animal is set. It names the animal, so that it
+// can never be taken for that of another animal that the same line has made.
+func (id lineID) profileKey(petID int64) string {
+	return fmt.Sprintf("%s-profile-%d", id.idempotencyKey(), petID)
 }
 
 func (id lineID) short() shortID { return shortID{binary.BigEndian.Uint64(id.content[:8]), id.count} }
@@ -42,8 +53,12 @@ type ledger struct {
 	// Each list holds slots. A slot has the low 48 bits of a hash and, above them, two counts of one byte each. The high 16
 	// bits of the hash are the index of the list.
 	lists [1 << 16][]uint64
-	large map[uint64]counts    // the counts that do not fit into one byte
-	ahead map[shortID]struct{} // the lines that are stored although an earlier line with the same content is not
+	large map[uint64]counts    // the counts that do not fit into a byte
+	ahead map[shortID]struct{} // lines that are stored although an earlier line with the same content is not
+
+	// withoutFacts means that some lines were stored by a version that ignored facts: under the hash and the count that
+	// they have without them.
+	withoutFacts bool
 }
 
 // counts says how many lines with the same content the file has had so far, and how many of them are stored.
@@ -59,8 +74,19 @@ func newLedger() *ledger {
 	return &ledger{large: make(map[uint64]counts), ahead: make(map[shortID]struct{})}
 }
 
-// identify returns the ID of the next line with that content, and whether the line is already stored.
-func (l *ledger) identify(content [16]byte) (id lineID, stored bool) {
+// identify returns the ID of the next line of the file, and whether the line is already stored.
+func (l *ledger) identify(line petLine, label string) (id lineID, stored bool) {
+	id, stored = l.next(contentHash(line, label))
+	if l.withoutFacts && line.hasFacts() && line.Category == "" {
+		line.Facts = petstore.Facts{}
+		_, storedWithout := l.next(contentHash(line, label))
+		stored = stored || storedWithout
+	}
+	return id, stored
+}
+
+// next returns the ID of the next line with that content, and whether the line is already stored.
+func (l *ledger) next(content [16]byte) (id lineID, stored bool) {
 	id = lineID{content: content}
 	hash := id.short().hash
 	slot, c := l.find(hash)

@@ -19,11 +19,16 @@ import (
 
 // petLine is an animal in a file.
 type petLine struct {
-	Number int64 // the number of the animal's first line in the file, counted from 1
-	Pet    petstore.NewPet
+	Number   int64 // the number of its first line in the file, counted from 1
+	Pet      petstore.NewPet
+	Category string // the name of the category; if it is "", the number is in Pet
+	Facts    petstore.Facts
 }
 
-// badLine is the error for a line that is not an animal. The reader can still read the lines after it.
+// hasFacts reports whether the line says anything for the profile of the animal.
+func (l *petLine) hasFacts() bool { return l.Facts != petstore.Facts{} }
+
+// badLine is the error for a line that is not an animal. The lines after it can still be read.
 type badLine struct {
 	Number int64
 	Reason string
@@ -41,12 +46,12 @@ var errMore = errors.New("more is needed")
 // petReader reads the lines of a file one by one.
 type petReader struct {
 	source io.Reader
-	buf    []byte // the bytes that have been read but not consumed
-	memory []byte // the array that holds buf
-	ended  bool   // whether the source has no more bytes
-	offset int64  // the number of consumed bytes
-	number int64  // the number of the line at the beginning of buf
-	next   func() (petstore.NewPet, error)
+	buf    []byte                  // what has been read but not consumed
+	memory []byte                  // the array that holds buf
+	ended  bool                    // the source has no more bytes
+	offset int64                   // how many bytes have been consumed
+	number int64                   // the number of the line that buf begins with
+	next   func() (petLine, error) // does not set the number of the line
 	columns
 }
 
@@ -97,10 +102,11 @@ func (r *petReader) guessFormat() fileFormat {
 func (r *petReader) Next() (petLine, error) {
 	for {
 		first := r.number
-		pet, err := r.next()
+		line, err := r.next()
 		switch reason := unreadable(""); {
 		case err == nil:
-			return petLine{first, pet}, nil
+			line.Number = first
+			return line, nil
 		case err == errBlank:
 		case errors.As(err, &reason):
 			return petLine{}, &badLine{first, string(reason)}
@@ -119,14 +125,14 @@ type unreadable string
 func (u unreadable) Error() string { return string(u) }
 
 // nextObject reads a line of JSON Lines.
-func (r *petReader) nextObject() (petstore.NewPet, error) {
+func (r *petReader) nextObject() (petLine, error) {
 	line, err := r.peekLine()
 	if err != nil {
-		return petstore.NewPet{}, err
+		return petLine{}, err
 	}
 	defer r.consume(len(line))
 	if len(bytes.TrimSpace(line)) == 0 {
-		return petstore.NewPet{}, errBlank
+		return petLine{}, errBlank
 	}
 	return parseObject(line)
 }
