@@ -103,8 +103,10 @@ func (db *DB) keepIndexing(ctx context.Context) {
 		case err != nil:
 			pause = time.Second
 			continue
-		case version == before || hurried:
+		case version == before:
 			pause, rows = 0, min(2*rows, maxIndexRows)
+		case hurried:
+			pause, rows = 0, 2*minIndexRows
 		default:
 			pause, rows = max(indexDelay, indexShare*took), minIndexRows
 		}
