@@ -73,7 +73,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// asciiWords returns the words of splitUnicode for a text in ASCII, as most names are, in a tenth of the time.
+// asciiWords returns the words of splitUnicode for a text in ASCII, as most names are, in an eighth of the time.
 func asciiWords(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	for i, word := range words {

@@ -25,12 +25,12 @@ const (
 const (
 	// minIndexRows and maxIndexRows bound the animals that one transaction indexes. While others write, it is the former, so
 	// that they wait for a few milliseconds at most.
-	minIndexRows = 256
+	minIndexRows = 128
 	maxIndexRows = 2048
 	// indexDelay is how long after a change the indexer begins, so that it indexes many changes in one transaction.
 	indexDelay = 50 * time.Millisecond
 	// indexShare is the part of the time, one in indexShare, that the indexer takes while others write.
-	indexShare = 50
+	indexShare = 100
 	// longIndexing is how many animals have to wait to be indexed before it is reported, and reportIndexing how often.
 	longIndexing   = 2 * maxScan
 	reportIndexing = 10 * time.Second
@@ -103,8 +103,10 @@ func (db *DB) keepIndexing(ctx context.Context) {
 		case err != nil:
 			pause = time.Second
 			continue
-		case version == before || hurried:
+		case version == before:
 			pause, rows = 0, min(2*rows, maxIndexRows)
+		case hurried:
+			pause, rows = 0, 2*minIndexRows
 		default:
 			pause, rows = max(indexDelay, indexShare*took), minIndexRows
 		}

@@ -60,6 +60,9 @@ func TestAServerIndexesWhatChanges(t *testing.T) {
 			t.Errorf("%q finds %q, want %q", text, got, want)
 		}
 	}
+	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { t.Errorf("the index still has old words of animal %d", row.ColumnInt64(0)) }, selectMatches, `"rex" OR "max"`, 100)
+	}))
 	checkIntegrity(t, db)
 }
 
