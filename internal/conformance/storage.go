@@ -44,16 +44,16 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"history", historyCases},
 	}
 	for _, group := range groups {
-		t.Run(group.name, func(t *testing.T) { runStorageCases(t, group.cases, open) })
+		t.Run(group.name, func(t *testing.T) { runCases(t, group.cases, open) })
 	}
 }
 
-// Searches checks only searches, for a storage that can answer them in several ways.
+// Searches checks only the searches of a storage, as Storage does. A storage with several ways to search needs it for each.
 func Searches(t *testing.T, open func(t *testing.T) petstore.Database) {
-	runStorageCases(t, searchCases, open)
+	runCases(t, searchCases, open)
 }
 
-func runStorageCases(t *testing.T, cases []storageCase, open func(t *testing.T) petstore.Database) {
+func runCases(t *testing.T, cases []storageCase, open func(t *testing.T) petstore.Database) {
 	for _, c := range cases {
 		t.Run(c.behavior, func(t *testing.T) { c.check(storageTest{t, open(t)}) })
 	}
