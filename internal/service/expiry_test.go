@@ -98,7 +98,7 @@ func TestFailureAndRecoveryOfOrderExpiryAreEachLoggedOnce(t *testing.T) {
 	})
 }
 
-func TestTheLogShowsHowManyAnimalsHaveNoWords(t *testing.T) {
+func TestTheLogShowsHowManyAnimalsAreNotIndexed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
 		left, failures := int64(40), 0
@@ -119,13 +119,13 @@ func TestTheLogShowsHowManyAnimalsHaveNoWords(t *testing.T) {
 			got = append(got, message)
 		}
 		want := []string{
-			`INFO msg="storing the words of animals, for searches; until then, a search for a rare word may be refused" left=39`,
-			`INFO msg="storing the words of animals" left=29`,
-			`WARN msg="the words of animals cannot be stored, so searches become slow; the server tries again every second" cause="unavailable: context deadline exceeded"`,
-			`INFO msg="storing the words of animals" left=19`,
-			`INFO msg="storing the words of animals" left=9`,
-			`INFO msg="the words of all animals are stored" took=42s`,
-			`INFO msg="the words of animals are stored again"`,
+			`INFO msg="animals are being indexed; meanwhile the server may refuse searches" left=39`,
+			`INFO msg="animals are being indexed" left=29`,
+			`WARN msg="animals cannot be indexed, so searches become slow; the server tries again every second" cause="unavailable: context deadline exceeded"`,
+			`INFO msg="animals are being indexed" left=19`,
+			`INFO msg="animals are being indexed" left=9`,
+			`INFO msg="all animals are indexed for searches" took=42s`,
+			`INFO msg="animals are indexed again"`,
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the log says\n%s", strings.Join(got, "\n"))

@@ -41,8 +41,8 @@ const (
 // indexWords stores the words of animals, now and every second. One replica at a time does this. If there are animals of an
 // older version, whose words must all be made, the log shows how far this is.
 func indexWords(index func(context.Context) (left int64, err error), log *slog.Logger) (stop func()) {
-	logFailure := onceEach(log, "the words of animals cannot be stored, so searches become slow; the server tries again every second",
-		"the words of animals are stored again")
+	logFailure := onceEach(log, "animals cannot be indexed, so searches become slow; the server tries again every second",
+		"animals are indexed again")
 	var began, logged time.Time
 	return repeat(indexEvery, func(ctx context.Context) {
 		for left := int64(1); left > 0; {
@@ -54,12 +54,12 @@ func indexWords(index func(context.Context) (left int64, err error), log *slog.L
 			switch now := time.Now(); {
 			case left > 0 && began.IsZero():
 				began, logged = now, now
-				log.Info("storing the words of animals, for searches; until then, a search for a rare word may be refused", "left", left)
+				log.Info("animals are being indexed; meanwhile the server may refuse searches", "left", left)
 			case left > 0 && now.Sub(logged) >= progressEvery:
 				logged = now
-				log.Info("storing the words of animals", "left", left)
+				log.Info("animals are being indexed", "left", left)
 			case left == 0 && !began.IsZero():
-				log.Info("the words of all animals are stored", "took", now.Sub(began).Round(time.Millisecond).String())
+				log.Info("all animals are indexed for searches", "took", now.Sub(began).Round(time.Millisecond).String())
 				began = time.Time{}
 			}
 		}
