@@ -65,7 +65,7 @@ func TestTheKeyOfAProfileNamesItsAnimal(t *testing.T) {
 	}
 }
 
-// A version that ignored facts has stored the second of three lines that differ only in facts.
+// A version that ignored facts has stored the second and the third of four lines that differ only in facts.
 func TestAJournalOfAVersionThatIgnoredFactsIsUnderstood(t *testing.T) {
 	plain := petLine{Pet: petstore.NewPet{Name: "Rex", Status: petstore.Sold}}
 	beagle, poodle := plain, plain
@@ -78,12 +78,12 @@ func TestAJournalOfAVersionThatIgnoredFactsIsUnderstood(t *testing.T) {
 	if _, err := j.file.WriteString(journalHeader); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.appendBlock(newBlockID(), []lineID{{contentHash(plain, ""), 2}}); err != nil {
+	if err := j.appendBlock(newBlockID(), []lineID{{contentHash(plain, ""), 2}, {contentHash(plain, ""), 3}}); err != nil {
 		t.Fatal(err)
 	}
 	j.close()
 	var last []string
-	for run, want := range []string{"beagle 1: false, plain 2: true, poodle 1: false, plain 4: false", "beagle 1: true, plain 2: true, poodle 1: false, plain 4: false"} {
+	for run, want := range []string{"beagle 1: false, plain 2: true, poodle 1: true, plain 4: false", "beagle 1: true, plain 2: true, poodle 1: true, plain 4: false"} {
 		j, err := openJournal(path)
 		if err != nil {
 			t.Fatal(err)
