@@ -10,7 +10,9 @@ import (
 	"image/jpeg"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -178,4 +180,72 @@ func TestAPhotoOfFiveMebibytesIsReadAndALargerOneIsNot(t *testing.T) {
 	chunked := request("POST", "/v1/pets/1/photos", key, "Content-Type: image/jpeg", "Transfer-Encoding: chunked") +
 		fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", 5<<20+1, file[:5<<20+1])
 	s.send(chunked).is(t, 413, "payload_too_large")
+}
+
+// Phones write into a photo where it was taken. Nothing of that is served.
+func TestServedPhotosSayNothingButTheirPixels(t *testing.T) {
+	s, key := withAnimal(t)
+	plain := jpegOf(t, 600, 400)
+	secret := "Exif\x00\x00MM\x00*\x00\x00\x00\x08GPS 48.8584 N 2.2945 E"
+	file := slices.Concat(plain[:2], []byte{0xff, 0xe1, 0, byte(len(secret) + 2)}, []byte(secret), []byte{0xff, 0xfe, 0, 8}, []byte("by Ann"), plain[2:])
+	added := s.addPhoto(key, file)
+	added.is(t, 201, "")
+	token := tokenOf.FindString(added.body)
+	for _, name := range []string{"1280.jpg", "400.jpg"} {
+		got := s.get("", "/photos/"+token+"/"+name)
+		got.is(t, 200, "")
+		for _, trace := range []string{"Exif", "GPS", "48.8584", "Ann", "\xff\xe1", "\xff\xfe"} {
+			if strings.Contains(got.body, trace) {
+				t.Errorf("%s has %q", name, trace)
+			}
+		}
+	}
+}
+
+// profileCounter is a storage that counts how often profiles are read.
+type profileCounter struct {
+	petstore.Storage
+	one, page atomic.Int64
+}
+
+func (s *profileCounter) GetProfile(ctx context.Context, id int64) (petstore.Profile, error) {
+	s.one.Add(1)
+	return s.Storage.GetProfile(ctx, id)
+}
+
+func (s *profileCounter) Profiles(ctx context.Context, ids []int64) (map[int64]petstore.Profile, error) {
+	s.page.Add(1)
+	return s.Storage.Profiles(ctx, ids)
+}
+
+func TestAPageOfProfilesIsOneQuery(t *testing.T) {
+	storage := &profileCounter{Storage: openSQLite(t)}
+	s, key := withAnimal(t, on(storage))
+	for range 30 {
+		s.post(key, `{"name":"Olive","categoryId":1}`).is(t, 201, "")
+	}
+	s.get(key, "/v1/pets?limit=25").is(t, 200, "")
+	if one, page := storage.one.Load(), storage.page.Load(); one+page != 0 {
+		t.Errorf("a list without profiles makes %d and %d queries", one, page)
+	}
+	s.get(key, "/v1/pets?limit=25&include=profile").is(t, 200, "")
+	if one, page := storage.one.Load(), storage.page.Load(); one != 0 || page != 1 {
+		t.Errorf("a list with profiles makes %d and %d queries", one, page)
+	}
+}
+
+// A change of a profile is shown by the next list, however often the page was asked for before.
+func TestAListShowsAProfileAsItIs(t *testing.T) {
+	onEveryStorage(t, func(t *testing.T, open opener) {
+		s, key := withAnimal(t, on(open(t)))
+		for i := range 20 {
+			breed := fmt.Sprint("Breed ", i)
+			s.send(withBody(request("PATCH", "/v1/pets/1/profile", key), fmt.Sprintf(`{"breed":%q}`, breed))).is(t, 200, "")
+			for range 2 {
+				if got := s.get(key, "/v1/pets?include=profile").body; !strings.Contains(got, `"breed":"`+breed+`"`) {
+					t.Fatalf("want %s, got %s", breed, got)
+				}
+			}
+		}
+	})
 }
