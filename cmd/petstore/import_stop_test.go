@@ -110,9 +110,7 @@ func TestAnImportThatWaitsForInputCanBeStopped(t *testing.T) {
 	command := testservice.Command(t, "import", "-")
 	command.Env = append(command.Env, "PETSTORE_SERVER="+s.URL, "PETSTORE_API_KEY="+s.Key)
 	input, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer input.Close()
 	var said bytes.Buffer
 	command.Stderr = &said

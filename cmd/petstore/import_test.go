@@ -130,9 +130,7 @@ func TestALineThatTheServerRefusedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	server, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var limit atomic.Int64
 	pass := httputil.NewSingleHostReverseProxy(server)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -276,13 +274,9 @@ func TestAFileHasOneJournalHoweverItsPathIsWritten(t *testing.T) {
 	file := writeFile(t, "named.csv", rowsOf(5))
 	runImport(t, nil, 0, "Added 5 animals.", file, "--database", database)
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	relative, err := filepath.Rel(here, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, path := range []string{relative, linkTo(t, file)} {
 		runImport(t, nil, 0, "Added 0 animals. Skipped 5 lines", path, "--database", database, "--format", "csv")
 	}
@@ -334,9 +328,7 @@ func TestEachPostgreSQLDatabaseHasOneJournalHoweverItsURLIsWritten(t *testing.T)
 func inQuery(t *testing.T, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	query := u.Query()
 	for name, value := range map[string]string{"host": u.Hostname(), "port": u.Port(), "user": u.User.Username(), "dbname": u.Path[1:]} {
 		query.Set(name, value)

@@ -29,25 +29,19 @@ type session struct {
 func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...string) *session {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { master.Close() })
 	fd := int(master.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer slave.Close()
 	s := &session{master, &testservice.Transcript{}, testservice.Command(t, args...), make(chan struct{})}
 	s.command.Env = append(s.command.Env, "TERM=xterm", "NO_COLOR=")
@@ -85,9 +79,7 @@ func (s *session) sees(t *testing.T, text string) {
 func (s *session) echoes(t *testing.T) bool {
 	t.Helper()
 	mode, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return mode.Lflag&unix.ECHO != 0
 }
 

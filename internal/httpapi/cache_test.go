@@ -24,9 +24,7 @@ func openStorage(t testing.TB) *sqlite.DB {
 func openWith(t testing.TB, config sqlite.Config) *sqlite.DB {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -61,9 +59,7 @@ func TestLookUpDuringABanIsNotCached(t *testing.T) {
 
 	<-storage.found
 	ban, err := storage.BanOwner(t.Context(), key.Owner, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cache.ban(key.Owner, ban)
 	storage.letGo <- struct{}{}
 	if err := <-done; err != nil {
@@ -171,9 +167,7 @@ func TestAnswerIsReusedUntilTheVersionChanges(t *testing.T) {
 	made := 0
 	get := func(q petsQuery) (answer, bool) {
 		p, reused, err := a.get(q, func() (answer, error) { made++; return answer{body: strconv.Itoa(made), link: "next"}, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return p, reused
 	}
 	first, reused := get(queryWithLimit(20))
@@ -225,9 +219,7 @@ func TestNothingIsCachedIfAnotherProcessMayWrite(t *testing.T) {
 			pets, err := beside.ListPets(t.Context(), petstore.PetQuery{Limit: 20})
 			return answer{body: strconv.Itoa(len(pets))}, err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return page.body
 	}
 	before := list()

@@ -33,9 +33,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 
 func TestStatusTableAndDocumentNameTheSameCodes(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var described []string
 	for _, code := range document.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
 		described = append(described, code.(string))

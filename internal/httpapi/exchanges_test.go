@@ -42,13 +42,9 @@ func TestGoldenConversationOnExpiry(t *testing.T) {
 
 func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	flags, turns, err := parseConversation(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := serve(t, append(flags, storage)...)
 	keys := make(map[string]string)
 	for i := range turns {

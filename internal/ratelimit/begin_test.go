@@ -86,9 +86,7 @@ func TestTheTimeOfADecisionDoesNotIncludeTheRead(t *testing.T) {
 	var took time.Duration
 	f, err := newFallback(withLongTimeouts(testservice.Redis(t)), petstore.Environment(rand.Text()), slog.New(slog.DiscardHandler),
 		func(_ bool, d time.Duration) { took = d }, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	take(t, f, owner)
 	begin := time.Now()
@@ -105,9 +103,7 @@ func TestTheTimeOfALocalDecisionDoesNotIncludeTheRead(t *testing.T) {
 	server := testservice.StartRedis(t)
 	var took time.Duration
 	f, err := newFallback(withLongTimeouts(server.URL), petstore.Production, slog.New(slog.DiscardHandler), func(_ bool, d time.Duration) { took = d }, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	take(t, f, owner)
 	server.Pause(t)

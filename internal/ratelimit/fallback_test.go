@@ -25,9 +25,7 @@ func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback
 	t.Helper()
 	log := &record{}
 	f, err := newFallback(withLongTimeouts(url), env, slog.New(slog.NewTextHandler(log, nil)), unobserved, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(f.Close)
 	if redis := f.redis.Load(); redis != nil {
 		f.now = func() time.Time { return morning }
@@ -387,9 +385,7 @@ func (f *Fallback) setTimeout(timeout time.Duration) {
 
 func TestARequestWaitsForRedisForAtMostAQuarterOfASecond(t *testing.T) {
 	f, err := NewFallback(testservice.StartRedis(t).URL, petstore.Production, slog.New(slog.DiscardHandler), unobserved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	before := time.Now()
 	ends, _ := f.waitContext(before).Deadline()
@@ -423,9 +419,7 @@ func TestFallbackGivesUpOnAHangingRedisAfterThreeTimeouts(t *testing.T) {
 			process.Add(1)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	eventually(t, "Redis decides", func() bool { take(t, f, owner); return redis.Load() > 0 })
 
@@ -451,15 +445,11 @@ func TestFallbackGivesUpOnAHangingRedisAfterThreeTimeouts(t *testing.T) {
 
 func TestARedisThatNeverAnswersDelaysNobody(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer listener.Close()
 	log := &record{}
 	f, err := NewFallback("redis://"+listener.Addr().String(), petstore.Production, slog.New(slog.NewTextHandler(log, nil)), unobserved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	var all sync.WaitGroup
 	for range 10 {
@@ -591,9 +581,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, stopped := range []bool{false, true} {
 		f, err := NewFallback(server.URL, petstore.Production, slog.New(slog.DiscardHandler), unobserved)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if stopped {
 			server.Stop(t)
 		}

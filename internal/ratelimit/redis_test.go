@@ -27,9 +27,7 @@ func withLongTimeouts(url string) string {
 func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
 	t.Helper()
 	r, err := NewRedis(withLongTimeouts(url), petstore.Environment("test-"+rand.Text()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(r.Close)
 	r.clock = now
 	return r
@@ -148,9 +146,7 @@ func TestCountersInRedisExpire(t *testing.T) {
 	} {
 		take(t, r, c.ask)
 		ttl, err := r.client.Do(t.Context(), r.client.B().Pttl().Key(r.key(c.ask.Subject)).Build()).AsInt64()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if left := time.Duration(ttl) * time.Millisecond; left <= c.want-time.Minute || left > c.want {
 			t.Errorf("the counter of %s expires in %v, want about %v", c.ask.Subject, left, c.want)
 		}
@@ -163,9 +159,7 @@ func TestEnvironmentsShareARedisWithoutSharingCounts(t *testing.T) {
 	ask.Subject = rand.Text()
 	for _, env := range []petstore.Environment{petstore.Production, petstore.Staging} {
 		r, err := NewRedis(withLongTimeouts(url), env)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer r.Close()
 		if d := take(t, r, ask); d.Remaining != 59 {
 			t.Errorf("the first request in %s gets %+v", env, d)
@@ -238,5 +232,13 @@ func TestRedisCountsExactlyUpToTheLargestLimit(t *testing.T) {
 		if d := take(t, r, ask); d.Outcome != want.Outcome || d.Remaining != want.Remaining {
 			t.Errorf("got %+v, want outcome %d and %d remaining", d, want.Outcome, want.Remaining)
 		}
+	}
+}
+
+// noError fails the test if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -43,9 +43,7 @@ func FuzzReader(f *testing.F) {
 		for _, format := range []fileFormat{csvFormat, jsonLinesFormat} {
 			var again bytes.Buffer
 			w, err := newPetWriter(&again, format)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for i, pet := range pets {
 				w.write(exportedPet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
 			}
@@ -66,9 +64,7 @@ func FuzzReader(f *testing.F) {
 func animalsIn(t *testing.T, text string, format fileFormat) (pets []petstore.NewPet, allGood bool) {
 	t.Helper()
 	r, err := newPetReader(strings.NewReader(text), format)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	allGood = true
 	for last := int64(0); ; {
 		line, err := r.Next()
@@ -120,9 +116,7 @@ func FuzzJournal(f *testing.F) {
 		}
 		load := func() (int64, error) {
 			j, err := openJournal(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer j.close()
 			lines, err := j.load(newLedger(), func(blockID) (bool, error) { return confirmed, nil })
 			if err != nil {

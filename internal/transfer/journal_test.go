@@ -83,9 +83,7 @@ func TestALedgerCountsManyEqualLines(t *testing.T) {
 func remembered(t *testing.T, path string, confirm func(blockID) (bool, error), use func(*journal), names ...string) (known string) {
 	t.Helper()
 	j, err := openJournal(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer j.close()
 	l := newLedger()
 	if _, err := j.load(l, confirm); err != nil {
@@ -131,9 +129,7 @@ func TestAJournalContinuesWhereverItWasCutOff(t *testing.T) {
 	remembered(t, path, nil, appending(t, "A"))
 	remembered(t, path, nil, appending(t, "B", "C"))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for size := range len(text) + 1 {
 		cut := filepath.Join(folder, fmt.Sprint("cut", size))
 		if err := os.WriteFile(cut, text[:size], 0o600); err != nil {
@@ -210,17 +206,13 @@ func TestADamagedJournalIsRefusedAndLeftAsItIs(t *testing.T) {
 		}
 	})
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	whole[len(journalHeader)+16] = 0xff // damages the number of lines in the first block
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	j, err := openJournal(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer j.close()
 	if _, err := j.load(newLedger(), nil); err == nil || !strings.Contains(err.Error(), "is damaged") {
 		t.Errorf("load returned %v", err)
@@ -272,9 +264,7 @@ func TestAFileThatIsNotAJournalIsLeftAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	j, err := openJournal(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer j.close()
 	if _, err := j.load(newLedger(), nil); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)

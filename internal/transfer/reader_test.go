@@ -91,9 +91,7 @@ func TestGoodAndBadLinesAreRead(t *testing.T) {
 					source = strings.NewReader(c.text)
 				}
 				got, err := readAll(source, "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				if c.want == nil && len(got) > 2 { // only the first line is bad
 					if !strings.HasPrefix(got[0], "2! ") || strings.Contains(strings.Join(got[1:], ""), "!") {
 						t.Errorf("got %q …", got[:3])
@@ -146,17 +144,13 @@ func TestWrittenAnimalsAreReadBack(t *testing.T) {
 		for _, format := range []fileFormat{csvFormat, jsonLinesFormat} {
 			var text bytes.Buffer
 			w, err := newPetWriter(&text, format)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for i, pet := range want {
 				w.write(exportedPet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
 			}
 			w.flush()
 			r, err := newPetReader(&text, format)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for _, pet := range want {
 				if line, err := r.Next(); err != nil || line.Pet != pet {
 					t.Fatalf("%s: %+v came back as %+v, %v", format, pet, line.Pet, err)
@@ -199,18 +193,12 @@ func TestNothingIsReadFromAFileAfterItChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			file, err := os.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer file.Close()
 			stable, err := newStableFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			r, err := newPetReader(stable, csvFormat)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if err := change(name); err != nil {
 				t.Fatal(err)
 			}
@@ -220,5 +208,13 @@ func TestNothingIsReadFromAFileAfterItChanged(t *testing.T) {
 				t.Errorf("after %d bytes: %v", r.offset, err)
 			}
 		})
+	}
+}
+
+// noError fails the test if err is not nil.
+func noError(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
