@@ -51,9 +51,7 @@ func TestAFullDiskLeavesNoIncompleteExport(t *testing.T) {
 func TestAnImportFromAPipeThatNobodyOpensCanBeStopped(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pets.csv")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {

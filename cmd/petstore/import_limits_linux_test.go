@@ -35,9 +35,7 @@ func TestALongImportSaysBeforehandHowLongItTakes(t *testing.T) {
 		}
 		said := &testservice.Transcript{}
 		command.Stderr = said
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, command.Start())
 		before := len(s.EveryPet(t))
 		announced := regexp.MustCompile(want)
 		testservice.Eventually(t, "the import announces "+want, time.Minute, func() bool { return announced.MatchString(said.String()) })
@@ -95,9 +93,7 @@ func TestALongExportSaysBeforehandHowLongItTakes(t *testing.T) {
 	}
 	said := &testservice.Transcript{}
 	command.Stderr = said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, command.Start())
 	want := regexp.MustCompile(`^Exporting 20,000 animals takes about \d+ (h|days), because this key may send only 9 requests per (minute|day)`)
 	testservice.Eventually(t, "the export announces how long it takes", time.Minute, func() bool { return want.MatchString(said.String()) })
 	command.Process.Signal(os.Interrupt)

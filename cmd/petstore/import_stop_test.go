@@ -23,9 +23,7 @@ func signalImport(t *testing.T, signal os.Signal, file string, env []string, arg
 	var said bytes.Buffer
 	command.Stderr = &said
 	before := max(journalSize(t, file), emptyJournal)
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, command.Start())
 	ended := make(chan struct{})
 	go func() {
 		command.Wait()
@@ -114,9 +112,7 @@ func TestAnImportThatWaitsForInputCanBeStopped(t *testing.T) {
 	defer input.Close()
 	var said bytes.Buffer
 	command.Stderr = &said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, command.Start())
 	fmt.Fprint(input, "name,categoryId\nRex,1\n")
 	testservice.Eventually(t, "the first line is added", time.Minute, func() bool { return len(s.EveryPet(t)) == 1 })
 	command.Process.Signal(os.Interrupt)

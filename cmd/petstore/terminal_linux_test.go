@@ -32,14 +32,10 @@ func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...
 	noError(t, err)
 	t.Cleanup(func() { master.Close() })
 	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	noError(t, err)
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}))
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	noError(t, err)
 	defer slave.Close()
@@ -50,9 +46,7 @@ func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...
 	}
 	s.command.Stdin, s.command.Stdout, s.command.Stderr = slave, slave, slave
 	s.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := s.command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.command.Start())
 	t.Cleanup(func() { s.command.Process.Kill() })
 	go func() {
 		buffer := make([]byte, 4096)

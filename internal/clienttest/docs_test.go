@@ -45,9 +45,7 @@ func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
 	for language, program := range run {
 		t.Run(language, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "shop")
-			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, program.file), []byte(shown[language]), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, program.file), []byte(shown[language]), 0o600)))
 			command := program.command(t)
 			command.Dir = folder
 			runAgainstMishaps(t, command)

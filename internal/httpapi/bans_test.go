@@ -68,9 +68,7 @@ func TestBan(t *testing.T) {
 	t.Run("can be lifted within 5 seconds", func(t *testing.T) {
 		s.clock.step(time.Hour)
 		earnBan(t).has(t, "Retry-After", "120")
-		if err := storage.UnbanOwner(t.Context(), key.Owner); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, storage.UnbanOwner(t.Context(), key.Owner))
 		s.clock.step(5 * time.Second)
 		if a := s.in(t).send(ask); a.status == 429 {
 			a.is(t, 429, "rate_limited")

@@ -47,9 +47,7 @@ func TestLookUpDuringABanIsNotCached(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	storage := blockedStorage{openStorage(t), make(chan struct{}), make(chan struct{})}
 	key, hash := petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever), petstore.HashSecret("a")
-	if err := storage.CreateKey(t.Context(), key, hash); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, storage.CreateKey(t.Context(), key, hash))
 	cache := newKeyCache(storage, slog.New(slog.DiscardHandler), func() time.Time { return noon })
 	done := make(chan error)
 	go func() {
@@ -62,9 +60,7 @@ func TestLookUpDuringABanIsNotCached(t *testing.T) {
 	noError(t, err)
 	cache.ban(key.Owner, ban)
 	storage.letGo <- struct{}{}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-done)
 	if key, _, fresh := cache.cached(hash, noon); fresh && !key.BannedUntil.Equal(ban.Until) {
 		t.Error("the cache returns a key that was read before its owner was banned")
 	}

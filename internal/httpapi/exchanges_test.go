@@ -57,9 +57,7 @@ func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(withAnswers(string(text), turns)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(withAnswers(string(text), turns)), 0o644))
 	}
 }
 

@@ -18,9 +18,7 @@ func TestIdempotencyRecordsOfTheFirstVersionAreReplayed(t *testing.T) {
 	content, err := os.ReadFile("../sqlite/testdata/version1.db")
 	noError(t, err)
 	path := filepath.Join(t.TempDir(), "petstore.db")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, content, 0o600))
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Environment: petstore.Production, Migrate: true, Serve: true, Now: then})
 	s := serve(t, on(closeAfterTest(t, db, err)), func(c *httpapi.Config) { c.NamedKey = key })
 	if _, err := db.DeletePet(t.Context(), 4, nil); err != nil {

@@ -188,9 +188,7 @@ func TestAnEmptiedRedisGrantsNoWindowTwice(t *testing.T) {
 func flush(t *testing.T, f *Fallback) {
 	t.Helper()
 	client := f.redis.Load().client
-	if err := client.Do(t.Context(), client.B().Flushall().Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.Do(t.Context(), client.B().Flushall().Build()).Error())
 }
 
 func TestOverlappingWaitsCountAsOneTimeout(t *testing.T) {
@@ -471,9 +469,7 @@ func TestARedisThatCannotWriteIsOutOfReach(t *testing.T) {
 	maxmemory := func(bytes string) {
 		t.Helper()
 		set := redis.client.B().ConfigSet().ParameterValue().ParameterValue("maxmemory", bytes).Build()
-		if err := redis.client.Do(t.Context(), set).Error(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, redis.client.Do(t.Context(), set).Error())
 	}
 	maxmemory("1")
 	if d := take(t, f, owner); d.Remaining != 58 || !f.Degraded() {
@@ -500,9 +496,7 @@ func TestFallbackFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
 			operator := openRedis(t, old.URL, nil).client
 			follow := func(host, port string) {
 				t.Helper()
-				if err := operator.Do(t.Context(), operator.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, operator.Do(t.Context(), operator.B().Arbitrary("REPLICAOF", host, port).Build()).Error())
 			}
 			host, port, _ := net.SplitHostPort(testservice.FreeAddress(t))
 			follow(host, port)

@@ -170,9 +170,7 @@ func TestEnvironmentsShareARedisWithoutSharingCounts(t *testing.T) {
 func TestRedisDecidesAfterItsScriptsAreFlushed(t *testing.T) {
 	r := openRedis(t, testservice.StartRedis(t).URL, nil)
 	take(t, r, owner)
-	if err := r.client.Do(t.Context(), r.client.B().ScriptFlush().Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.client.Do(t.Context(), r.client.B().ScriptFlush().Build()).Error())
 	take(t, r, owner)
 }
 
@@ -225,9 +223,7 @@ func TestRedisCountsExactlyUpToTheLargestLimit(t *testing.T) {
 	r := openRedis(t, testservice.Redis(t), func() time.Time { return morning })
 	ask := petstore.Ask{Subject: "owner", Limits: petstore.Limits{PerMinute: petstore.MaxLimit, PerDay: petstore.MaxLimit}}
 	almost := fmt.Sprintf("%d %d 0 %d", morning.Unix()/60, petstore.MaxLimit-2, petstore.MaxLimit-2)
-	if err := r.client.Do(t.Context(), r.client.B().Set().Key(r.key(ask.Subject)).Value(almost).Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.client.Do(t.Context(), r.client.B().Set().Key(r.key(ask.Subject)).Value(almost).Build()).Error())
 	for _, want := range []petstore.Decision{{Outcome: petstore.Allowed, Remaining: 1}, {Outcome: petstore.Allowed}, {Outcome: petstore.Limited}} {
 		if d := take(t, r, ask); d.Outcome != want.Outcome || d.Remaining != want.Remaining {
 			t.Errorf("got %+v, want outcome %d and %d remaining", d, want.Outcome, want.Remaining)

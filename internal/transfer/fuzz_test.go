@@ -47,9 +47,7 @@ func FuzzReader(f *testing.F) {
 			for i, pet := range pets {
 				w.write(exportedPet{int64(i), pet.Name, pet.CategoryID, pet.Status.String()})
 			}
-			if err := w.flush(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.flush())
 			if reread, _ := animalsIn(t, again.String(), format); !slices.Equal(reread, pets) {
 				t.Fatalf("%q holds %+v, but written as %s and read again %+v", text, pets, format, reread)
 			}
@@ -111,9 +109,7 @@ func FuzzJournal(f *testing.F) {
 	}
 	name := filepath.Join(f.TempDir(), "journal")
 	f.Fuzz(func(t *testing.T, text []byte, confirmed bool) {
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, text, 0o600))
 		load := func() (int64, error) {
 			j, err := openJournal(name)
 			noError(t, err)
@@ -122,9 +118,7 @@ func FuzzJournal(f *testing.F) {
 			if err != nil {
 				return 0, err
 			}
-			if err := j.appendBlock(newBlockID(), []lineID{{count: 1}}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, j.appendBlock(newBlockID(), []lineID{{count: 1}}))
 			return lines, j.seal()
 		}
 		lines, err := load()

@@ -104,9 +104,7 @@ func appending(t *testing.T, names ...string) func(*journal) {
 		for _, name := range names {
 			ids = append(ids, lineID{contentNamed(name), 1})
 		}
-		if err := j.appendBlock(newBlockID(), ids); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, j.appendBlock(newBlockID(), ids))
 	}
 }
 
@@ -132,9 +130,7 @@ func TestAJournalContinuesWhereverItWasCutOff(t *testing.T) {
 	noError(t, err)
 	for size := range len(text) + 1 {
 		cut := filepath.Join(folder, fmt.Sprint("cut", size))
-		if err := os.WriteFile(cut, text[:size], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(cut, text[:size], 0o600))
 		want := "A"
 		switch {
 		case size == len(text):
@@ -200,17 +196,13 @@ func TestADamagedJournalIsRefusedAndLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, func(j *journal) {
 		for range 3 {
-			if err := j.appendBlock(newBlockID(), make([]lineID, 2)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, j.appendBlock(newBlockID(), make([]lineID, 2)))
 		}
 	})
 	whole, err := os.ReadFile(path)
 	noError(t, err)
 	whole[len(journalHeader)+16] = 0xff // damages the number of lines in the first block
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, whole, 0o600))
 	j, err := openJournal(path)
 	noError(t, err)
 	defer j.close()
@@ -260,9 +252,7 @@ func TestImportsThatStartWhileAnotherEndsDoNotShareAJournal(t *testing.T) {
 
 func TestAFileThatIsNotAJournalIsLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	if err := os.WriteFile(path, []byte("Dear diary, today I wrote this."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte("Dear diary, today I wrote this."), 0o600))
 	j, err := openJournal(path)
 	noError(t, err)
 	defer j.close()

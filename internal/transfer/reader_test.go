@@ -189,9 +189,7 @@ func TestNothingIsReadFromAFileAfterItChanged(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "pets.csv")
-			if err := os.WriteFile(name, []byte(header+strings.Repeat("Rex,7,sold\n", maxLine/5)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(name, []byte(header+strings.Repeat("Rex,7,sold\n", maxLine/5)), 0o600))
 			file, err := os.Open(name)
 			noError(t, err)
 			defer file.Close()
@@ -199,9 +197,7 @@ func TestNothingIsReadFromAFileAfterItChanged(t *testing.T) {
 			noError(t, err)
 			r, err := newPetReader(stable, csvFormat)
 			noError(t, err)
-			if err := change(name); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, change(name))
 			for err = nil; err == nil; _, err = r.Next() {
 			}
 			if !errors.Is(err, errChanged) || r.offset > maxLine {
