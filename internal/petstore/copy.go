@@ -33,20 +33,20 @@ type Source interface {
 type Target interface {
 	Source
 
-	// ReplacePets stores the animals in the list put under their own ids and removes the animals in the list remove. Every
-	// animal created later gets a higher id.
-	ReplacePets(ctx context.Context, put, remove []Pet) error
-	// ReplaceCategories stores the categories in the list put and removes the categories in the list remove. It overwrites
-	// stored categories that have the same id or name.
-	ReplaceCategories(ctx context.Context, put, remove []Category) error
-	// ReplaceOrders stores the orders in the list put one by one, under their own ids, and removes the orders in the list
-	// remove. An open order replaces the stored order that holds the same animal. Animals do not change.
-	ReplaceOrders(ctx context.Context, put, remove []Order) error
+	// ReplacePets stores new versions of animals under their own ids, and removes old animals. Every animal created later
+	// gets a higher id.
+	ReplacePets(ctx context.Context, newer, old []Pet) error
+	// ReplaceCategories stores new versions of categories, and removes old categories. It overwrites stored categories that
+	// have the same id or name.
+	ReplaceCategories(ctx context.Context, newer, old []Category) error
+	// ReplaceOrders stores new versions of orders one by one, under their own ids, and removes old orders. An open order
+	// replaces the stored order that holds the same animal. Animals do not change.
+	ReplaceOrders(ctx context.Context, newer, old []Order) error
 	// ReplaceKeys stores keys with their hashes and bans. If the target already has a key, ReplaceKeys stores the Stricter
 	// combination of the two versions.
-	ReplaceKeys(ctx context.Context, put []StoredKey) error
-	// ReplaceIdempotency stores the idempotency records in the list put and removes the records in the list remove.
-	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
+	ReplaceKeys(ctx context.Context, newer []StoredKey) error
+	// ReplaceIdempotency stores new versions of idempotency records, and removes old records.
+	ReplaceIdempotency(ctx context.Context, newer, old []StoredIdempotency) error
 	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }

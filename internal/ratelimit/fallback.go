@@ -115,7 +115,7 @@ func (f *Fallback) GiveBack(_ context.Context, ask petstore.Ask, taken petstore.
 	return f.memory.GiveBack(context.Background(), ask, taken)
 }
 
-// inReach returns nil while Redis is out of reach.
+// inReach returns the connection to Redis, or nil while Redis does not answer.
 func (f *Fallback) inReach() *Redis {
 	if f.degraded.Load() {
 		return nil
