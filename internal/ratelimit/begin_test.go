@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"petstore/internal/conformance"
+	"petstore/internal/limitertest"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -23,7 +23,7 @@ func (a early) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, e
 }
 
 func TestFallbackConformsWhenRequestsAreBegunEarly(t *testing.T) {
-	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+	limitertest.Run(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
 		f.now, f.redis.Load().clock = now, now
 		return early{f}

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"petstore/internal/conformance"
+	"petstore/internal/limitertest"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -34,7 +34,7 @@ func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
 }
 
 func TestRedisConforms(t *testing.T) {
-	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+	limitertest.Run(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		return openRedis(t, testservice.Redis(t), now)
 	})
 }
