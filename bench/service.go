@@ -45,9 +45,9 @@ func (b *bench) newService(subject report.Subject, requests lines) *service {
 	return s
 }
 
-// freeAddress returns an address on which no program listens. Its port is below the ports of outgoing connections, of which
-// a load makes thousands. Until the bench ends, freeAddress also holds the UDP port with the same number. Every bench and
-// every test takes that UDP port first, so that no two of them use the same TCP port.
+// freeAddress returns an address on which no program listens. A load makes thousands of outgoing connections, so the port is
+// below the range that they use. Every bench and every test first takes the UDP port with the same number and keeps it until
+// the end. So no two of them use the same TCP port.
 func (b *bench) freeAddress() string {
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))

@@ -75,12 +75,8 @@ func TestARawCallSendsTheKeyOnlyToItsServer(t *testing.T) {
 	defer server.Close()
 	config := t.TempDir()
 	folder := filepath.Join(config, "petstore", "profiles")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "shop.json"), []byte(`{"server":"`+server.URL+`/shop","key":"`+secretKey+`"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(folder, 0o700))
+	noError(t, os.WriteFile(filepath.Join(folder, "shop.json"), []byte(`{"server":"`+server.URL+`/shop","key":"`+secretKey+`"}`), 0o600))
 	host := strings.TrimPrefix(stranger.URL, "http://")
 	for _, path := range []string{"/pets", "//" + host, "@" + host, "..@" + host} {
 		_, stderr, status := invokeWith(t, map[string]string{"XDG_CONFIG_HOME": config}, "api", "--profile", "shop", "-H", "Authorization: Bearer other", "GET", path)

@@ -98,9 +98,7 @@ func TestShellsCompleteTheNamesOfProfiles(t *testing.T) {
 	t.Parallel()
 	config := t.TempDir()
 	profiles := filepath.Join(config, "petstore", "profiles")
-	if err := os.MkdirAll(profiles, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(profiles, 0o700))
 	for _, name := range []string{"default", "shop", "staging"} {
 		rewrite(t, filepath.Join(profiles, name+".json"), `{"server":"https://`+name+`.example.com","key":"pets_test_x"}`)
 	}

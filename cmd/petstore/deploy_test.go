@@ -316,9 +316,7 @@ func TestTheImageDownloadsModulesFromTheFilesItHas(t *testing.T) {
 		for _, file := range strings.Fields(line[1]) {
 			text, err := os.ReadFile(filepath.Join("../..", file))
 			path := filepath.Join(image, line[2], filepath.Base(file))
-			if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)))
 		}
 	}
 	download := exec.Command("go", "mod", "download")

@@ -104,6 +104,27 @@ func TestTheTestsThatThePagesNameExist(t *testing.T) {
 	}
 }
 
+func TestThePageOnFuzzingNamesEveryTargetAndItsPackage(t *testing.T) {
+	inPackage := regexp.MustCompile("((?:`Fuzz\\w+`(?:, )?)+) in `([^`]+)`")
+	named := make(map[string]string)
+	for _, match := range inPackage.FindAllStringSubmatch(readPages(t)["docs/fuzzing.md"], -1) {
+		for _, target := range regexp.MustCompile(`Fuzz\w+`).FindAllString(match[1], -1) {
+			named[target] = match[2]
+		}
+	}
+	for file, names := range declared(t) {
+		for _, name := range names {
+			if folder := filepath.ToSlash(filepath.Dir(file)); strings.HasPrefix(name, "Fuzz") && named[name] != folder {
+				t.Errorf("%s is in %s; the page says %q", name, folder, named[name])
+			}
+			delete(named, name)
+		}
+	}
+	for name, folder := range named {
+		t.Errorf("the page names %s in %s, which does not exist", name, folder)
+	}
+}
+
 func TestThePageOnModulesListsThoseOfTheBinary(t *testing.T) {
 	t.Parallel()
 	page := readPages(t)["docs/modules.md"]

@@ -24,9 +24,7 @@ func TestAFullDiskLeavesNoIncompleteExport(t *testing.T) {
 		if errors.Is(err, syscall.EPERM) {
 			testservice.Missing(t, "a small disk", "run the tests as root, who can mount one")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer syscall.Unmount(small, 0)
 		_, stderr, status := invoke(t, "export", "--database", database, "--output", filepath.Join(small, "pets.csv"))
 		if status != 1 || !strings.Contains(stderr, "there is no complete export, because "+filepath.Join(small, "pets.csv")+" cannot be written: no space left on device") {
@@ -38,9 +36,7 @@ func TestAFullDiskLeavesNoIncompleteExport(t *testing.T) {
 	})
 	t.Run("on standard output", func(t *testing.T) {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer full.Close()
 		command := testservice.Command(t, "export", "--database", database)
 		var said strings.Builder
@@ -55,9 +51,7 @@ func TestAFullDiskLeavesNoIncompleteExport(t *testing.T) {
 func TestAnImportFromAPipeThatNobodyOpensCanBeStopped(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pets.csv")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {

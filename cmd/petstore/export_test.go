@@ -60,9 +60,7 @@ func TestAnExportReplacesOnlyRegularFiles(t *testing.T) {
 	runImport(t, nil, 0, "Added 3 animals.", writeFile(t, "pets.csv", rowsOf(3)), "--database", database)
 	file, link := filepath.Join(dir, "pets.csv"), filepath.Join(dir, "link.csv")
 	rewrite(t, file, "the old one")
-	if err := os.Symlink(file, link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(file, link))
 	if _, stderr, status := invoke(t, "export", "--database", database, "--output", link); status != 0 {
 		t.Error(stderr)
 	}
@@ -83,9 +81,7 @@ func TestExportsAndBadLinesDoNotOverwriteADatabase(t *testing.T) {
 	runImport(t, nil, 0, "Added 3 animals.", pets, "--database", database)
 	name := strings.TrimPrefix(database, "sqlite:")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(name, link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(name, link))
 	for _, args := range [][]string{{"export", "--output", name}, {"export", "--output", link}, {"import", bad, "--bad-lines", name}, {"import", bad, "--bad-lines", link}} {
 		_, stderr, status := invoke(t, append(args, "--database", database)...)
 		if want := args[len(args)-2] + " is " + args[len(args)-1] + ", which is a database; choose another file"; status != 2 || !strings.Contains(stderr, want) {

@@ -23,9 +23,7 @@ func signalImport(t *testing.T, signal os.Signal, file string, env []string, arg
 	var said bytes.Buffer
 	command.Stderr = &said
 	before := max(journalSize(t, file), emptyJournal)
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, command.Start())
 	ended := make(chan struct{})
 	go func() {
 		command.Wait()
@@ -110,15 +108,11 @@ func TestAnImportThatWaitsForInputCanBeStopped(t *testing.T) {
 	command := testservice.Command(t, "import", "-")
 	command.Env = append(command.Env, "PETSTORE_SERVER="+s.URL, "PETSTORE_API_KEY="+s.Key)
 	input, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer input.Close()
 	var said bytes.Buffer
 	command.Stderr = &said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, command.Start())
 	fmt.Fprint(input, "name,categoryId\nRex,1\n")
 	testservice.Eventually(t, "the first line is added", time.Minute, func() bool { return len(s.EveryPet(t)) == 1 })
 	command.Process.Signal(os.Interrupt)

@@ -32,9 +32,7 @@ func writeFile(t *testing.T, name, text string) string {
 
 func rewrite(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // rowsOf returns a CSV file of n animals, each with its own name.
@@ -86,9 +84,7 @@ func expectEachOnce(t *testing.T, rows []string, n int) {
 func linkTo(t *testing.T, file string) string {
 	t.Helper()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(file, link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(file, link))
 	return link
 }
 
@@ -130,9 +126,7 @@ func TestALineThatTheServerRefusedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	server, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var limit atomic.Int64
 	pass := httputil.NewSingleHostReverseProxy(server)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -212,9 +206,7 @@ func TestAJournalOfAReplacedDatabaseIsRefused(t *testing.T) {
 	database := testservice.NewDatabase(t)
 	file := writeFile(t, "replaced.csv", rowsOf(50))
 	runImport(t, nil, 0, "Added 50 animals.", file, "--database", database)
-	if err := os.Remove(strings.TrimPrefix(database, "sqlite:")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(strings.TrimPrefix(database, "sqlite:")))
 	runImport(t, nil, 1, ", but this database has had only 0; if it is new, or was restored from a backup older than the import, remove "+journalsOf(t, file)[0], file, "--database", database)
 }
 
@@ -276,13 +268,9 @@ func TestAFileHasOneJournalHoweverItsPathIsWritten(t *testing.T) {
 	file := writeFile(t, "named.csv", rowsOf(5))
 	runImport(t, nil, 0, "Added 5 animals.", file, "--database", database)
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	relative, err := filepath.Rel(here, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, path := range []string{relative, linkTo(t, file)} {
 		runImport(t, nil, 0, "Added 0 animals. Skipped 5 lines", path, "--database", database, "--format", "csv")
 	}
@@ -334,9 +322,7 @@ func TestEachPostgreSQLDatabaseHasOneJournalHoweverItsURLIsWritten(t *testing.T)
 func inQuery(t *testing.T, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	query := u.Query()
 	for name, value := range map[string]string{"host": u.Hostname(), "port": u.Port(), "user": u.User.Username(), "dbname": u.Path[1:]} {
 		query.Set(name, value)
@@ -469,9 +455,7 @@ func TestExportedAnimalsAreTheSameWhenImported(t *testing.T) {
 func withStorage(t *testing.T, url string, work func(petstore.Database) error) {
 	t.Helper()
 	flags := database.Flags{Environment: petstore.Production, Database: url}
-	if err := flags.With(t.Context(), database.ToFill, func(storage *database.Storage) error { return work(storage) }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, flags.With(t.Context(), database.ToFill, func(storage *database.Storage) error { return work(storage) }))
 }
 
 // withoutIDs returns the animals of a database without their ids, sorted.

@@ -81,9 +81,7 @@ func TestTheKeyOfAProfileIsSentOnlyToItsServer(t *testing.T) {
 		t.Errorf("profiles printed %q", stdout)
 	}
 	broken := filepath.Join(env["XDG_CONFIG_HOME"], "petstore", "profiles", "broken.json")
-	if err := os.WriteFile(broken, []byte("{bad"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(broken, []byte("{bad"), 0o600))
 	if stdout, stderr, status := invokeWith(t, env, "profiles"); status != 1 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stderr, "broken") {
 		t.Errorf("with a broken profile, profiles ended with %d and printed %q and %q", status, stdout, stderr)
 	}

@@ -28,9 +28,7 @@ func TestMain(m *testing.M) {
 func journalsOf(t *testing.T, file string) []string {
 	t.Helper()
 	journals, err := filepath.Glob(filepath.Join(os.Getenv(stateFolder), "petstore", "imports", filepath.Base(file)+"-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return journals
 }
 

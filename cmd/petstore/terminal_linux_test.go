@@ -29,25 +29,15 @@ type session struct {
 func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...string) *session {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { master.Close() })
 	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}))
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer slave.Close()
 	s := &session{master, &testservice.Transcript{}, testservice.Command(t, args...), make(chan struct{})}
 	s.command.Env = append(s.command.Env, "TERM=xterm", "NO_COLOR=")
@@ -56,9 +46,7 @@ func runAtTerminal(t *testing.T, columns uint16, env map[string]string, args ...
 	}
 	s.command.Stdin, s.command.Stdout, s.command.Stderr = slave, slave, slave
 	s.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := s.command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.command.Start())
 	t.Cleanup(func() { s.command.Process.Kill() })
 	go func() {
 		buffer := make([]byte, 4096)
@@ -85,9 +73,7 @@ func (s *session) sees(t *testing.T, text string) {
 func (s *session) echoes(t *testing.T) bool {
 	t.Helper()
 	mode, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return mode.Lflag&unix.ECHO != 0
 }
 

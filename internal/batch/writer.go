@@ -134,7 +134,7 @@ func (w *Writer[In, Out]) takeBatch() []*call[In, Out] {
 
 // await waits until done is closed or ctx ends. If both have happened, it succeeds.
 func await(ctx context.Context, done <-chan struct{}) error {
-	if finished(done) { // saves a caller that made the call itself the expensive select on two channels
+	if finished(done) { // a caller that made the call itself needs no select, which is expensive
 		return nil
 	}
 	select {

@@ -36,7 +36,7 @@ type system struct {
 type fault struct {
 	part, name string
 	do         func(t testing.TB, random *rand.Rand)
-	uncounted  bool // the service promises no limit in the minutes that the fault touches
+	uncounted  bool // whether more requests than the limit may pass during the fault
 }
 
 // hold sleeps for as long as a fault lasts. Sometimes that is longer than the timeouts of the affected parts.

@@ -25,9 +25,7 @@ var block = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
 // The test runs the programs in docs/clients.md exactly as the page shows them.
 func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	shown := map[string]string{}
 	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 		shown[b[1]] = b[2]
@@ -47,9 +45,7 @@ func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
 	for language, program := range run {
 		t.Run(language, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "shop")
-			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, program.file), []byte(shown[language]), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, program.file), []byte(shown[language]), 0o600)))
 			command := program.command(t)
 			command.Dir = folder
 			runAgainstMishaps(t, command)
@@ -62,9 +58,7 @@ func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
 func inNewModule(t *testing.T, commands string) *exec.Cmd {
 	t.Helper()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	command := exec.Command("sh", "-ec", `ln -s "$REPOSITORY" ../petstore; `+commands)
 	command.Env = append(os.Environ(), "REPOSITORY="+root, "GOFLAGS=", "GOPROXY=off", "GOMODCACHE="+filepath.Join(t.TempDir(), "none"))
 	return command

@@ -16,9 +16,7 @@ import (
 
 func TestEveryOperationOfTheDocumentHasAMethod(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, item := range document.Paths.Map() {
 		for _, op := range item.Operations() {
 			name := strings.ToUpper(op.OperationID[:1]) + op.OperationID[1:]
@@ -31,17 +29,13 @@ func TestEveryOperationOfTheDocumentHasAMethod(t *testing.T) {
 
 func TestEveryCodeOfTheDocumentIsAnErrorOfTheClient(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var described, own []string
 	for _, code := range document.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
 		described = append(described, code.(string))
 	}
 	text, err := os.ReadFile("../../client/errors.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, match := range regexp.MustCompile(`Code = "(\w+)"`).FindAllStringSubmatch(string(text), -1) {
 		own = append(own, match[1])
 	}

@@ -23,9 +23,7 @@ func TestTheClientReadsEveryRecordedAnswer(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, talk := range strings.Split("\n"+string(text), "\n== ")[1:] {
 			title, rest, _ := strings.Cut(talk, "\n")
 			_, rest, _ = strings.Cut(rest, "-- request\n")
@@ -53,9 +51,7 @@ const moment = "2026-11-15T12:00:00.123Z"
 func play(t *testing.T, request, response string) {
 	response = strings.ReplaceAll(response, "{time}", moment)
 	want, err := recorded(response).RoundTrip(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer want.Body.Close()
 	_, body, _ := strings.Cut(strings.TrimRight(response, "\n"), "\n\n")
 	method, target, _ := strings.Cut(request, " ")

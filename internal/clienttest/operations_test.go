@@ -25,9 +25,7 @@ func online(t *testing.T, options ...client.Option) (*client.Client, *service) {
 func must[T any](result T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return result
 	}
 }
@@ -154,9 +152,7 @@ func TestRefusalsHaveACodeAndAStatus(t *testing.T) {
 	wantRefusal(t, err, client.ErrIdempotencyConflict, 409)
 
 	secret, err := s.key(ctx, petstore.Free, petstore.ReadOnly, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	wantRefusal(t, through(t, s, secret).DeletePet(ctx, 1), client.ErrForbidden, 403)
 	_, err = through(t, s, "wrong").GetInventory(ctx)
 	wantRefusal(t, err, client.ErrUnauthorized, 401)
@@ -185,4 +181,12 @@ func TestTextThatIsNotUTF8IsNotSent(t *testing.T) {
 	}
 	found, err := store.FindPet(ctx, pet.ID)
 	wantResult(t, found, err, pet)
+}
+
+// noError fails the test if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

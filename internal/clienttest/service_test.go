@@ -72,9 +72,7 @@ func (s *service) key(ctx context.Context, plan petstore.Plan, access petstore.A
 func testService(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	t.Helper()
 	s, err := newService(t.Context(), settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.close)
 	return s
 }
@@ -88,9 +86,7 @@ func (s *service) generousKey(t *testing.T) string {
 func (s *service) keyOf(t *testing.T, plan petstore.Plan, perMinute, perDay int64) string {
 	t.Helper()
 	secret, err := s.key(t.Context(), plan, petstore.ReadWrite, perMinute, perDay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return secret
 }
 
@@ -117,9 +113,7 @@ func through(t *testing.T, handler http.Handler, key string, options ...client.O
 func newClient(t *testing.T, server, key string, options ...client.Option) *client.Client {
 	t.Helper()
 	c, err := client.New(server, key, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return c
 }
 

@@ -1,8 +1,7 @@
-// Package conformance holds the suites of tests that every Storage and every Limiter must pass. Only tests import the
-// package.
+// Package conformance holds the suites of tests that every Storage must pass. Only tests import the package.
 //
 // An implementation runs a suite with one call, such as Storage(t, open), where open returns an empty storage. Whenever two
-// implementations turn out to differ, the difference becomes a case in a suite.
+// storages turn out to differ, the difference becomes a case in a suite.
 package conformance
 
 import (

@@ -31,8 +31,8 @@ type Answer struct {
 	Body   string
 }
 
-// Check returns an error if an exchange differs from the published document. It also checks the rules that the document has
-// only in words: for errors on any path, preflights, HEAD, and the headers of every answer.
+// Check returns an error if an exchange differs from the published document. Some rules are only in the document's prose:
+// those about errors on any path, preflights, HEAD, and the headers of every answer. Check checks them too.
 func Check(request string, a Answer) error {
 	doc, err := document()
 	if err != nil {

@@ -41,7 +41,7 @@ func TestEveryPlantedFaultIsFound(t *testing.T) {
 			onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
 				s := serve(t, fault.plant(storage), ratelimit.NewMemory(time.Now))
 				s.run(800)
-				s.finds(fault.want)
+				s.wantFault(fault.want)
 			})
 		})
 	}
@@ -264,6 +264,6 @@ func TestALimitThatIsOffByOneIsFound(t *testing.T) {
 	onEveryStorage(t, func(t *testing.T, storage petstore.Storage) {
 		s := serve(t, storage, lenient{ratelimit.NewMemory(time.Now)})
 		s.run(1000)
-		s.finds(OverLimit)
+		s.wantFault(OverLimit)
 	})
 }

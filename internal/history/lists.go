@@ -127,7 +127,7 @@ func numbersOf(n model.Inventory) [4]int {
 	return [4]int{n.Available, n.Pending, n.Sold, n.Available + n.Pending + n.Sold}
 }
 
-// inventoryDuring returns a read of the inventory with the interval of another operation.
+// inventoryDuring returns a getInventory operation with the given answer. It begins and ends when the operation op does.
 func inventoryDuring(op *model.Operation, answer model.Inventory) *model.Operation {
 	interval := model.Exchange{Called: op.Called, Returned: op.Returned, Status: 200}
 	return &model.Operation{Exchange: interval, Name: "getInventory", Inventory: answer}

@@ -95,8 +95,8 @@ func (c *checker) partition() {
 	c.addLists(of)
 }
 
-// addLists adds two kinds of lists to each partition: lists that show a row of the partition, and lists that should show
-// such a row if it exists.
+// addLists adds to each partition the lists that show one of its rows, and the lists in which one of its rows is missing
+// unless it did not exist at the time.
 func (c *checker) addLists(of map[thing]*partition) {
 	for _, p := range c.partitions {
 		p.findLife()

@@ -183,7 +183,7 @@ var rules = []struct{ rule, history string }{
 		- 70 71 GET orders/1 = 200 order(1 1 expired)`},
 	{"A closed order gets no new hold", `
 		  2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
-		+ 64 65 PATCH orders/1 {"holdSeconds":60} = 409 error(order_closed This order expired at noon and cannot change any more.)
+		+ 64 65 PATCH orders/1 {"holdSeconds":60} = 409 error(order_closed This order expired at noon. Only its reference can still change.)
 		- 64 65 PATCH orders/1 {"holdSeconds":60} = 200 order(1 1 open)`},
 	{"A closed order can lose its reference", `
 		  2 3 POST orders {"petId":1,"reference":"Ann"} = 201 {"id":1,"petId":1,"status":"open","reference":"Ann","createdAt":"12:00","expiresAt":"12:01"}
@@ -230,7 +230,7 @@ var rules = []struct{ rule, history string }{
 	{"A closed order changes no more", `
 		  2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
 		  4 5 POST orders/1/cancel = 200 order(1 1 cancelled)
-		+ 6 7 POST orders/1/complete = 409 error(order_closed This order was cancelled at noon and cannot change any more.)
+		+ 6 7 POST orders/1/complete = 409 error(order_closed This order was cancelled at noon. Only its reference can still change.)
 		- 6 7 POST orders/1/complete = 200 order(1 1 completed)
 		- 8 9 GET orders/1 = 200 order(1 1 cancelled)`},
 	{"A list is a look at all animals at one moment", `
@@ -342,8 +342,8 @@ var rules = []struct{ rule, history string }{
 	{"A refusal names the status of the order", `
 		  2 3 POST orders {"petId":1} = 201 order(1 1 open)
 		  4 5 POST orders/1/cancel = 200 order(1 1 cancelled)
-		+ 6 7 POST orders/1/complete = 409 error(order_closed This order was cancelled at noon and cannot change any more.)
-		- 6 7 POST orders/1/complete = 409 error(order_closed This order expired at noon and cannot change any more.)`},
+		+ 6 7 POST orders/1/complete = 409 error(order_closed This order was cancelled at noon. Only its reference can still change.)
+		- 6 7 POST orders/1/complete = 409 error(order_closed This order expired at noon. Only its reference can still change.)`},
 	{"A refusal names the category that has the name", `
 		  2 3 PUT categories/1 {"name":"Dogs"} = 201 {"id":1,"name":"Dogs"}
 		+ 4 5 PUT categories/2 {"name":"Dogs"} = 409 error(name_taken Category 1 already has this name.)

@@ -123,9 +123,9 @@ func (s *service) runUntil(enough func(recorded []model.Exchange) bool) {
 	s.ReadBack(ctx, s.history)
 }
 
-// The method finds fails the test unless the history has a fault of the given kind. The history may also have other faults,
+// wantFault fails the test unless the history has a fault of the given kind. The history may also have other faults,
 // but no search may take too long.
-func (s *service) finds(want Kind) {
+func (s *service) wantFault(want Kind) {
 	s.Helper()
 	found := make(map[Kind]int)
 	for _, f := range Check(s.history.Exchanges(), s.rules) {

@@ -15,7 +15,7 @@ type result struct {
 	peak            int64
 }
 
-// The type reported holds the results so far, by the position of the attack in the table.
+// A reported value collects the results of attacks. The key of a result is the row of its attack in the table.
 type reported struct {
 	mu sync.Mutex
 	of map[int]result

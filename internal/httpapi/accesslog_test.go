@@ -37,9 +37,7 @@ func TestAppendedLineHasTheFieldsOfSlog(t *testing.T) {
 			var log bytes.Buffer
 			record := slog.NewRecord(x.start.Add(elapsed), levelOf(x), "request", 0)
 			record.AddAttrs(a.attributes(x, elapsed)...)
-			if err := slog.NewJSONHandler(&log, nil).Handle(t.Context(), record); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, slog.NewJSONHandler(&log, nil).Handle(t.Context(), record))
 			got, want := fieldsOf(t, a.appendLine(nil, x, elapsed)), fieldsOf(t, log.Bytes())
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("appended:\n%v\nslog:\n%v", got, want)

@@ -269,9 +269,7 @@ func TestIncompleteBodyIsRefused(t *testing.T) {
 			io.WriteString(conn, raw)
 			conn.CloseWrite()
 			a, err := readAnswer(conn, "POST")
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			a.is(t, 400, "invalid_json")
 		})
 	}

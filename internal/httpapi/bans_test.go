@@ -68,9 +68,7 @@ func TestBan(t *testing.T) {
 	t.Run("can be lifted within 5 seconds", func(t *testing.T) {
 		s.clock.step(time.Hour)
 		earnBan(t).has(t, "Retry-After", "120")
-		if err := storage.UnbanOwner(t.Context(), key.Owner); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, storage.UnbanOwner(t.Context(), key.Owner))
 		s.clock.step(5 * time.Second)
 		if a := s.in(t).send(ask); a.status == 429 {
 			a.is(t, 429, "rate_limited")
@@ -102,24 +100,18 @@ func TestReplicaWithoutRedisKeepsAFutureDatedBan(t *testing.T) {
 	redis := testservice.StartRedis(t)
 	redis.Stop(t)
 	limiter, err := ratelimit.NewFallback(redis.URL, petstore.Production, slog.New(slog.DiscardHandler), func(bool, time.Duration) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer limiter.Close()
 	storage := openSQLite(t)
 	s := serve(t, on(storage), func(c *httpapi.Config) { c.Limiter, c.Now = limiter, time.Now })
 	secret, key := s.createKey(petstore.NewKey("loud", petstore.Enterprise, petstore.Limits{PerMinute: 1, PerDay: 1000}, noon, petstore.Forever))
 	ban, err := storage.BanOwner(t.Context(), key.Owner, time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ask := request("GET", "/v1/pets", secret)
 	stays := func() bool {
 		t.Helper()
 		stored, err := storage.FindKey(t.Context(), petstore.HashSecret(secret))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return stored.BannedFrom.Equal(ban.Start)
 	}
 

@@ -20,9 +20,7 @@ import (
 func metricValue(t testing.TB, metrics prometheus.Gatherer, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := metrics.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
 			var values []string

@@ -24,9 +24,7 @@ func openStorage(t testing.TB) *sqlite.DB {
 func openWith(t testing.TB, config sqlite.Config) *sqlite.DB {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -49,9 +47,7 @@ func TestLookUpDuringABanIsNotCached(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	storage := blockedStorage{openStorage(t), make(chan struct{}), make(chan struct{})}
 	key, hash := petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever), petstore.HashSecret("a")
-	if err := storage.CreateKey(t.Context(), key, hash); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, storage.CreateKey(t.Context(), key, hash))
 	cache := newKeyCache(storage, slog.New(slog.DiscardHandler), func() time.Time { return noon })
 	done := make(chan error)
 	go func() {
@@ -61,14 +57,10 @@ func TestLookUpDuringABanIsNotCached(t *testing.T) {
 
 	<-storage.found
 	ban, err := storage.BanOwner(t.Context(), key.Owner, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cache.ban(key.Owner, ban)
 	storage.letGo <- struct{}{}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-done)
 	if key, _, fresh := cache.cached(hash, noon); fresh && !key.BannedUntil.Equal(ban.Until) {
 		t.Error("the cache returns a key that was read before its owner was banned")
 	}
@@ -171,9 +163,7 @@ func TestAnswerIsReusedUntilTheVersionChanges(t *testing.T) {
 	made := 0
 	get := func(q petsQuery) (answer, bool) {
 		p, reused, err := a.get(q, func() (answer, error) { made++; return answer{body: strconv.Itoa(made), link: "next"}, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return p, reused
 	}
 	first, reused := get(queryWithLimit(20))
@@ -225,9 +215,7 @@ func TestNothingIsCachedIfAnotherProcessMayWrite(t *testing.T) {
 			pets, err := beside.ListPets(t.Context(), petstore.PetQuery{Limit: 20})
 			return answer{body: strconv.Itoa(len(pets))}, err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return page.body
 	}
 	before := list()

@@ -19,9 +19,7 @@ func TestRefusalComesBefore100Continue(t *testing.T) {
 	conn := dial(t, s.address)
 	io.WriteString(conn, request("POST", "/v1/pets", "", "Content-Type: application/json", "Content-Length: 500", "Expect: 100-continue"))
 	a, err := readAnswer(conn, "POST")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	a.is(t, 401, "unauthorized")
 }
 
@@ -46,9 +44,7 @@ func TestClientThatExpects100ContinueGetsIt(t *testing.T) {
 			t.Fatalf("the server does not read what it asked for: %v", err)
 		}
 		a, err := readAnswer(conn, "POST")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		a.is(t, c.status, c.code)
 	}
 }
@@ -82,9 +78,7 @@ func TestConnectionCanBeReusedAfterARefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 		response, err := http.ReadResponse(reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != c.status {
 			t.Fatalf("%.60q is answered %d, want %d: %s, %v", c.raw, response.StatusCode, c.status, body, err)
 		}
@@ -114,14 +108,10 @@ func TestHTTP2GetsTheSameAnswers(t *testing.T) {
 	client.Transport.(*http.Transport).TLSClientConfig.MinVersion = tls.VersionTLS13
 	do := func(method, target, body string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+target, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r.Header.Set("Authorization", "Bearer "+key)
 		response, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { response.Body.Close() })
 		return response
 	}
@@ -143,9 +133,7 @@ func TestHTTP2GetsTheSameAnswers(t *testing.T) {
 func dial(t *testing.T, address string) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	t.Cleanup(func() { conn.Close() })
 	return conn.(*net.TCPConn)

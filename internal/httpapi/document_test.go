@@ -66,9 +66,7 @@ func TestAnswersThatDifferFromTheDocumentAreFound(t *testing.T) {
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			response, err := http.ReadResponse(bufio.NewReader(strings.NewReader(c.answer)), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			_, body, _ := strings.Cut(c.answer, "\r\n\r\n")
 			err = checkDocument(c.request, &answer{raw: c.answer, status: response.StatusCode, header: response.Header, body: body})
 			if (err != nil) != c.found {

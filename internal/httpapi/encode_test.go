@@ -14,9 +14,7 @@ func TestStringsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 	check := func(t rapid.TB, s string) {
 		t.Helper()
 		want, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := appendString(nil, s); string(got) != string(want) {
 			t.Fatalf("%q is written %s, encoding/json writes %s", s, got, want)
 		}
@@ -56,9 +54,7 @@ func TestAnimalsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 			documents = append(documents, document{p.ID, p.Name, p.CategoryID, p.Status.String()})
 		}
 		want, err := json.Marshal(documents)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := appendList(nil, pets, appendPet); string(got) != string(want) {
 			t.Fatalf("got %s, want %s", got, want)
 		}
@@ -109,4 +105,12 @@ func TestProfileIsEncodedAsEncodingJSONWouldAndWithoutWhatIsUnknown(t *testing.T
 			t.Fatalf("got %s, want %s, %v", got, expected, err)
 		}
 	})
+}
+
+// noError fails the test if err is not nil.
+func noError(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

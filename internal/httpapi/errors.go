@@ -109,7 +109,7 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 		if e.Order.Status == petstore.Expired {
 			happened = "expired"
 		}
-		return fmt.Sprintf("This order %s at %s and cannot change any more.", happened, petstore.FormatTime(e.Order.ClosedAt))
+		return fmt.Sprintf("This order %s at %s. Only its reference can still change.", happened, petstore.FormatTime(e.Order.ClosedAt))
 	case petstore.NameTaken:
 		return fmt.Sprintf("Category %d already has this name. Use that category, or choose another name.", e.Category.ID)
 	case petstore.TooManyPhotos:

@@ -33,9 +33,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 
 func TestStatusTableAndDocumentNameTheSameCodes(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var described []string
 	for _, code := range document.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
 		described = append(described, code.(string))
@@ -70,8 +68,8 @@ func TestEveryRefusalOfTheDomainHasAMessage(t *testing.T) {
 		{petstore.NoPetToOrder(9), "invalid_field", "petId must be the id of an animal; there is no animal 9."},
 		{petstore.PetReservedBy(order), "pet_reserved", "Order 3 holds this animal until 2026-11-15T13:00:00.000Z. Complete or cancel that order first."},
 		{second(petstore.NewOrder{}.Place(1, petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Sold}}, noon)), "pet_unavailable", "This animal is sold, not available. Order another one."},
-		{second(order.Close(petstore.Completed, noon.Add(2*time.Hour))), "order_closed", "This order expired at 2026-11-15T13:00:00.000Z and cannot change any more."},
-		{second(petstore.Order{ID: 3, Status: petstore.Cancelled, ClosedAt: noon}.Close(petstore.Completed, noon)), "order_closed", "This order was cancelled at 2026-11-15T12:00:00.000Z and cannot change any more."},
+		{second(order.Close(petstore.Completed, noon.Add(2*time.Hour))), "order_closed", "This order expired at 2026-11-15T13:00:00.000Z. Only its reference can still change."},
+		{second(petstore.Order{ID: 3, Status: petstore.Cancelled, ClosedAt: noon}.Close(petstore.Completed, noon)), "order_closed", "This order was cancelled at 2026-11-15T12:00:00.000Z. Only its reference can still change."},
 		{petstore.CategoryNameTaken(petstore.Category{ID: 4, Name: "Dogs"}), "name_taken", "Category 4 already has this name. Use that category, or choose another name."},
 		{petstore.IdempotencyKeyReused(), "idempotency_conflict", "This Idempotency-Key was already used for another request. Use a new one for each request."},
 		{petstore.CheckSecret(petstore.Production, "garbage"), "unauthorized", "The API key is not valid. Check that it was copied whole."},

@@ -47,13 +47,9 @@ func TestGoldenConversationOnPhotoFiles(t *testing.T) {
 
 func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	flags, turns, err := parseConversation(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := serve(t, append(flags, storage)...)
 	keys := make(map[string]string)
 	for i := range turns {
@@ -66,9 +62,7 @@ func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(withAnswers(string(text), turns)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(withAnswers(string(text), turns)), 0o644))
 	}
 }
 

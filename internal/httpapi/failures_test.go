@@ -216,9 +216,7 @@ func TestPanicOfAPageBeforeItsFirstByteIsAnError(t *testing.T) {
 		c.Pages = map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { panic(errSecret) })}
 	})
 	a, err := roundTrip(s.address, request("GET", "/page", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	a.is(t, 500, "internal_error")
 }
 

@@ -59,9 +59,7 @@ func TestRequestThatCannotBeCountedIsRefused(t *testing.T) {
 	s := serve(t, func(c *httpapi.Config) { c.Limiter = failingLimiter{} })
 	for _, key := range []string{"", s.key(petstore.Free)} {
 		a, err := roundTrip(s.address, request("GET", "/v1/pets", key))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		a.is(t, 503, "unavailable")
 		a.has(t, "Retry-After", "1")
 	}

@@ -96,7 +96,8 @@ func (c *keyCache) takeTurn() error {
 	}
 }
 
-// untilStalled returns how much longer to wait for a look-up before the storage counts as hanging, if the wait began then.
+// untilStalled returns how much longer a wait for a look-up may last before the storage counts as hanging. The parameter
+// began is when the wait began.
 func (c *keyCache) untilStalled(began time.Time) time.Duration {
 	progress := time.Unix(0, c.lastProgress.Load())
 	if progress.Before(began) {

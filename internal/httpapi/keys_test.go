@@ -69,9 +69,7 @@ func TestEndedKeyIsRefusedWithin5Seconds(t *testing.T) {
 			s.get(secret, "/v1/pets").is(t, 200, "")
 		}
 		next, now := s.secret(petstore.Production), s.secret(petstore.Production)
-		if err := s.storage.RevokeKey(t.Context(), key.ID, noon); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.storage.RevokeKey(t.Context(), key.ID, noon))
 		if _, err := s.storage.RotateKey(t.Context(), rotated.ID, petstore.HashSecret(next), noon, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -117,9 +115,7 @@ func TestNamedKeyMayHaveAnyForm(t *testing.T) {
 	s := serve(t, on(storage), func(c *httpapi.Config) { c.NamedKey = named })
 	s.log.secrets = append(s.log.secrets, named)
 	s.get(named, "/v1/pets").is(t, 401, "unauthorized")
-	if err := storage.EnsureKey(t.Context(), petstore.NewKey("named", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(named)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, storage.EnsureKey(t.Context(), petstore.NewKey("named", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(named)))
 	s.get(named, "/v1/pets").is(t, 200, "")
 	storage.count("FindKey")
 	s.get(named+"=", "/v1/pets").is(t, 401, "unauthorized")

@@ -69,9 +69,7 @@ func TestRefusedKeyHasNoLastUsedTime(t *testing.T) {
 	limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
 	expired, _ := s.createKey(petstore.NewKey("expired", petstore.Free, limits, noon.Add(-time.Hour), time.Hour))
 	revoked, key := s.createKey(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
-	if err := s.storage.RevokeKey(t.Context(), key.ID, noon); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.storage.RevokeKey(t.Context(), key.ID, noon))
 	s.get(expired, "/v1/pets").is(t, 401, "unauthorized")
 	s.get(revoked, "/v1/pets").is(t, 401, "unauthorized")
 	used := s.key(petstore.Free)

@@ -11,11 +11,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// limited counts the request for the owner of its key, or for the client's address if it has no valid key. OPTIONS is not
-// counted. limited sets the
+// limited counts the request for the owner of its key, or for the client's address if it has no valid key. It sets the
 // rate-limit headers and refuses a request beyond the limit. Then it refuses a request that needs a valid key and has
-// none. If the key could not be checked because the storage does not answer, the request is not counted and not refused
-// because of a limit: the client is not at fault.
+// none. OPTIONS is not counted. Neither is a request whose key the storage could not check; no limit refuses that request,
+// because the client is not at fault.
 func (a *API) limited(next handler) handler {
 	return func(x *exchange) error {
 		ask := a.askFor(x)
@@ -55,12 +54,13 @@ func (a *API) readAhead(x *exchange, ask petstore.Ask, wait func() (petstore.Dec
 	return next(x)
 }
 
+// askFor returns what the limiter must know about the request. OPTIONS with a wrong key counts for the address all the same;
+// otherwise anybody could guess keys without a limit.
 func (a *API) askFor(x *exchange) petstore.Ask {
-	options := x.r.Method == http.MethodOptions
-	ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil, Peek: options}
+	free := x.r.Method == http.MethodOptions
+	ask := petstore.Ask{Subject: x.key.Owner, Limits: x.key.Limits, BannedFrom: x.key.BannedFrom, BannedUntil: x.key.BannedUntil, Peek: free}
 	if x.keyError != nil {
-		guess := sentToken(x.r) // which counts even with OPTIONS, so that nobody can guess keys without limit
-		ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.keyUnchecked || options && !guess}
+		ask = petstore.Ask{Subject: a.subjectOf(x), Limits: petstore.AddressLimits, Peek: x.keyUnchecked || free && !sentToken(x.r)}
 	}
 	if a.CountOnly {
 		ask.BannedFrom, ask.BannedUntil = time.Time{}, time.Time{}

@@ -14,9 +14,7 @@ import (
 
 func TestRouteTableAndDocumentNameTheSameOperations(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var described, routed []string
 	for path, item := range document.Paths.Map() {
 		for method, op := range item.Operations() {
@@ -35,9 +33,7 @@ func TestRouteTableAndDocumentNameTheSameOperations(t *testing.T) {
 
 func TestNextPageExampleOfTheDocumentIsReal(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(api.YAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	q := petsQuery{PetQuery: petstore.PetQuery{Limit: 20, Status: petstore.Available}}
 	if got, want := document.Components.Headers["NextPage"].Value.Example, newLinks("").nextPets(q, 41); got != want {
 		t.Errorf("the document has %v, want %s", got, want)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/url"
 	"strings"
 
 	"petstore/internal/petstore"
@@ -23,11 +22,7 @@ func (a *API) redactedMethod(x *exchange) string { return a.redact(x.r.Method) }
 // redactedPath returns the path for logs and traces as the client sent it. It removes any API key that a client put into the
 // path. If it removes a key, the rest of the path has no escapes.
 func (a *API) redactedPath(x *exchange) string {
-	plain, err := url.PathUnescape(x.path)
-	if err != nil {
-		plain = x.path
-	}
-	if redacted := a.redact(plain); redacted != plain {
+	if redacted := a.redact(x.r.URL.Path); redacted != x.r.URL.Path {
 		return redacted
 	}
 	return x.path

@@ -74,9 +74,7 @@ func openPostgres(t testing.TB) petstore.Storage {
 
 func closeAfterTest(t testing.TB, storage petstore.Storage, err error) petstore.Storage {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := storage.Close(); err != nil {
 			t.Error(err)
@@ -105,9 +103,7 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 	config.Versioned, _ = config.Storage.(petstore.Versioned)
 	s.storage, s.api = config.Storage, httpapi.New(config)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s.address = listener.Addr().String()
 	server := &http.Server{
 		Handler:                      strict(t, s.api),
@@ -234,5 +230,13 @@ func (j *testLog) expectNoSecrets(t testing.TB) {
 		if strings.Contains(text, secret) {
 			t.Errorf("the log contains the secret %s", secret)
 		}
+	}
+}
+
+// noError fails the test if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

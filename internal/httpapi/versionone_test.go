@@ -16,13 +16,9 @@ func TestIdempotencyRecordsOfTheFirstVersionAreReplayed(t *testing.T) {
 	const key = "pets-version-one-key"
 	then := func() time.Time { return time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC) } // the records are valid then
 	content, err := os.ReadFile("../sqlite/testdata/version1.db")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	path := filepath.Join(t.TempDir(), "petstore.db")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, content, 0o600))
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Environment: petstore.Production, Migrate: true, Serve: true, Now: then})
 	s := serve(t, on(closeAfterTest(t, db, err)), func(c *httpapi.Config) { c.NamedKey = key })
 	if _, err := db.DeletePet(t.Context(), 4, nil); err != nil {

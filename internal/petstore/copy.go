@@ -39,28 +39,27 @@ type Source interface {
 type Target interface {
 	Source
 
-	// ReplacePets stores the animals in the list put under their own ids and removes the animals in the list remove. Every
-	// animal created later gets a higher id.
-	ReplacePets(ctx context.Context, put, remove []Pet) error
-	// ReplaceCategories stores the categories in the list put and removes the categories in the list remove. It overwrites
-	// stored categories that have the same id or name.
-	ReplaceCategories(ctx context.Context, put, remove []Category) error
-	// ReplaceOrders stores the orders in the list put one by one, under their own ids, and removes the orders in the list
-	// remove. An open order replaces the stored order that holds the same animal. Animals do not change.
-	ReplaceOrders(ctx context.Context, put, remove []Order) error
-	// ReplaceProfiles stores the profiles in put, except those of animals that do not exist, and removes the profiles in
-	// remove.
-	ReplaceProfiles(ctx context.Context, put, remove []StoredProfile) error
+	// ReplacePets stores new versions of animals under their own ids, and removes old animals. Every animal created later
+	// gets a higher id.
+	ReplacePets(ctx context.Context, newer, old []Pet) error
+	// ReplaceCategories stores new versions of categories, and removes old categories. It overwrites stored categories that
+	// have the same id or name.
+	ReplaceCategories(ctx context.Context, newer, old []Category) error
+	// ReplaceOrders stores new versions of orders one by one, under their own ids, and removes old orders. An open order
+	// replaces the stored order that holds the same animal. Animals do not change.
+	ReplaceOrders(ctx context.Context, newer, old []Order) error
+	// ReplaceProfiles stores new versions of profiles, except those of animals that do not exist, and removes old profiles.
+	ReplaceProfiles(ctx context.Context, newer, old []StoredProfile) error
 	// PutPhoto stores a photo with its files under its own id, unless its animal does not exist. It replaces a stored photo
 	// with the same id.
 	PutPhoto(ctx context.Context, photo StoredPhoto, large, small []byte) error
 	// RemovePhotos removes photos.
-	RemovePhotos(ctx context.Context, remove []StoredPhoto) error
-	// ReplaceKeys stores keys with their hashes and bans. If a key already exists, it stores the Stricter combination
-	// of the two.
-	ReplaceKeys(ctx context.Context, put []StoredKey) error
-	// ReplaceIdempotency stores the idempotency records in the list put and removes the records in the list remove.
-	ReplaceIdempotency(ctx context.Context, put, remove []StoredIdempotency) error
+	RemovePhotos(ctx context.Context, old []StoredPhoto) error
+	// ReplaceKeys stores keys with their hashes and bans. If the target already has a key, ReplaceKeys stores the Stricter
+	// combination of the two versions.
+	ReplaceKeys(ctx context.Context, newer []StoredKey) error
+	// ReplaceIdempotency stores new versions of idempotency records, and removes old records.
+	ReplaceIdempotency(ctx context.Context, newer, old []StoredIdempotency) error
 	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }

@@ -148,7 +148,7 @@ func TestEveryPackageIsInALayer(t *testing.T) {
 
 // testPackages lists the packages that only tests may import, and the test packages that each may import.
 var testPackages = map[string][]string{
-	"browser": {}, "chaos": {}, "clienttest": {}, "conformance": {}, "contract": {}, "hostile": {}, "testservice": {},
+	"browser": {}, "chaos": {}, "clienttest": {}, "conformance": {}, "contract": {}, "hostile": {}, "limitertest": {}, "testservice": {},
 	"model":   {"contract"},
 	"history": {"model"},
 }

@@ -112,9 +112,7 @@ func TestTheReasonOfAServerThatRefusesAConnectionComesFirst(t *testing.T) {
 	server := testservice.StartPostgres(t)
 	db := open(t, server.URL)
 	var rules string
-	if err := db.pool.QueryRow(t.Context(), "SHOW hba_file").Scan(&rules); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, db.pool.QueryRow(t.Context(), "SHOW hba_file").Scan(&rules))
 	execute(t, server.URL, "CREATE ROLE ann LOGIN PASSWORD 'right'")
 	execute(t, server.URL, "CREATE ROLE bob LOGIN")
 	err := os.WriteFile(rules, []byte("host all ann all scram-sha-256\nhost all bob all reject\nhost all all all trust\n"), 0o600)

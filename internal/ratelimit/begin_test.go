@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"petstore/internal/conformance"
+	"petstore/internal/limitertest"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -23,7 +23,7 @@ func (a early) Take(ctx context.Context, ask petstore.Ask) (petstore.Decision, e
 }
 
 func TestFallbackConformsWhenRequestsAreBegunEarly(t *testing.T) {
-	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+	limitertest.Run(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
 		f.now, f.redis.Load().clock = now, now
 		return early{f}
@@ -86,9 +86,7 @@ func TestTheTimeOfADecisionDoesNotIncludeTheRead(t *testing.T) {
 	var took time.Duration
 	f, err := newFallback(withLongTimeouts(testservice.Redis(t)), petstore.Environment(rand.Text()), slog.New(slog.DiscardHandler),
 		func(_ bool, d time.Duration) { took = d }, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	take(t, f, owner)
 	begin := time.Now()
@@ -105,9 +103,7 @@ func TestTheTimeOfALocalDecisionDoesNotIncludeTheRead(t *testing.T) {
 	server := testservice.StartRedis(t)
 	var took time.Duration
 	f, err := newFallback(withLongTimeouts(server.URL), petstore.Production, slog.New(slog.DiscardHandler), func(_ bool, d time.Duration) { took = d }, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	take(t, f, owner)
 	server.Pause(t)

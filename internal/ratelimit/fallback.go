@@ -100,8 +100,9 @@ func (f *Fallback) Begin(ask petstore.Ask) (wait func() (petstore.Decision, erro
 	return f.begin(ask)
 }
 
-// GiveBack implements petstore.Limiter. If Redis is out of reach, this process gives the request back, and tells Redis
-// with the next request. So it does if Redis may have done so without saying it: the counts are merged, not added.
+// GiveBack implements petstore.Limiter. If Redis does not answer, this process gives the request back and tells Redis with
+// the next request of the address. Redis may have given the request back all the same, without an answer. That does no harm,
+// because Redis takes the higher of two counts and does not add them up.
 func (f *Fallback) GiveBack(_ context.Context, ask petstore.Ask, taken petstore.Decision) error {
 	asked := time.Now()
 	if redis := f.inReach(); redis != nil && !taken.Alone {
@@ -115,7 +116,7 @@ func (f *Fallback) GiveBack(_ context.Context, ask petstore.Ask, taken petstore.
 	return f.memory.GiveBack(context.Background(), ask, taken)
 }
 
-// inReach returns nil while Redis is out of reach.
+// inReach returns the connection to Redis, or nil while Redis does not answer.
 func (f *Fallback) inReach() *Redis {
 	if f.degraded.Load() {
 		return nil

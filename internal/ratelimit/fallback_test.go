@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"net"
 	"runtime"
@@ -14,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"petstore/internal/conformance"
+	"petstore/internal/limitertest"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -25,9 +24,7 @@ func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback
 	t.Helper()
 	log := &record{}
 	f, err := newFallback(withLongTimeouts(url), env, slog.New(slog.NewTextHandler(log, nil)), unobserved, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(f.Close)
 	if redis := f.redis.Load(); redis != nil {
 		f.now = func() time.Time { return morning }
@@ -39,7 +36,7 @@ func openFallback(t *testing.T, url string, env petstore.Environment) (*Fallback
 func unobserved(bool, time.Duration) {}
 
 func TestFallbackConforms(t *testing.T) {
-	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+	limitertest.Run(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
 		f.now, f.redis.Load().clock = now, now
 		return f
@@ -47,7 +44,7 @@ func TestFallbackConforms(t *testing.T) {
 }
 
 func TestFallbackConformsWithoutRedis(t *testing.T) {
-	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+	limitertest.Run(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		f, _ := openFallback(t, "redis://"+testservice.FreeAddress(t), petstore.Production)
 		f.now = now
 		return f
@@ -190,9 +187,7 @@ func TestAnEmptiedRedisGrantsNoWindowTwice(t *testing.T) {
 func flush(t *testing.T, f *Fallback) {
 	t.Helper()
 	client := f.redis.Load().client
-	if err := client.Do(t.Context(), client.B().Flushall().Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, client.Do(t.Context(), client.B().Flushall().Build()).Error())
 }
 
 func TestOverlappingWaitsCountAsOneTimeout(t *testing.T) {
@@ -241,144 +236,6 @@ func TestRequestsDuringAPauseOfRedisAreCountedOnce(t *testing.T) {
 	}
 }
 
-// sharedBan returns the request by which a replica tells the others, for 5 seconds, of a ban of that length.
-func sharedBan(now time.Time, length time.Duration) petstore.Ask {
-	ask := owner
-	ask.BannedFrom, ask.BannedUntil, ask.ShareBan = now, now.Add(length), 5*time.Second
-	return ask
-}
-
-func TestANewBanHoldsOnAllReplicasUntilTheyKnowIt(t *testing.T) {
-	url, env := testservice.Redis(t), petstore.Environment(rand.Text())
-	first, _ := openFallback(t, url, env)
-	second, _ := openFallback(t, url, env)
-	now := morning.Add(58 * time.Second)
-	for _, replica := range []*Fallback{first, second} {
-		replica.now = func() time.Time { return now }
-		replica.redis.Load().clock = replica.now
-	}
-	left := func(ask petstore.Ask, want int64) {
-		t.Helper()
-		if d := take(t, second, ask); d.Outcome != petstore.Allowed || d.Remaining != want {
-			t.Fatalf("at %v a request on the other replica gets %+v, want %d remaining", now, d, want)
-		}
-	}
-	left(owner, 59)
-	want := take(t, first, sharedBan(now, time.Minute))
-	peek := owner
-	peek.Peek = true
-	for _, at := range []time.Duration{0, 1, 2, 4999 * time.Millisecond} { // the minute ends after 2 seconds
-		now = morning.Add(58 * time.Second).Add(at)
-		for _, ask := range []petstore.Ask{owner, peek} {
-			d := take(t, second, ask)
-			if d.Outcome != petstore.Banned || d.Limit != 60 || d.Remaining != 0 || !d.Reset.Equal(want.Reset) || d.RetryAfter != want.Reset.Sub(d.Now) {
-				t.Fatalf("%v after a ban the other replica decides %+v, and this one decided %+v", at, d, want)
-			}
-		}
-	}
-	now = morning.Add(63 * time.Second) // had it not been lifted, the other replica would know it by now
-	left(owner, 59)
-	left(peek, 59)
-
-	take(t, first, sharedBan(now, time.Second))
-	now = now.Add(time.Second)
-	left(owner, 58)
-}
-
-func TestABanOfAFastClockIsNotShared(t *testing.T) {
-	url, env := testservice.Redis(t), petstore.Environment(rand.Text())
-	f, _ := openFallback(t, url, env)
-	now := morning.Add(time.Hour)
-	f.now = func() time.Time { return now }
-	f.redis.Load().clock = f.now
-	if d := take(t, f, sharedBan(now.Add(time.Hour), time.Minute)); d.Outcome != petstore.Allowed {
-		t.Errorf("a request of an owner with a future-dated ban gets %+v", d)
-	}
-	if d := take(t, f, owner); d.Outcome != petstore.Allowed {
-		t.Errorf("a future-dated ban was shared: the next request gets %+v", d)
-	}
-	take(t, f, sharedBan(now, time.Hour))
-	now = morning
-	if d := take(t, f, owner); d.Outcome != petstore.Allowed {
-		t.Errorf("a ban that was shared an hour ahead of time is still shared: %+v", d)
-	}
-}
-
-func TestASharedBanKeepsTheCounts(t *testing.T) {
-	f, _ := openFallback(t, testservice.Redis(t), petstore.Environment(rand.Text()))
-	now := morning
-	f.redis.Load().clock = func() time.Time { return now }
-	f.redis.Load().known = nil // only Redis remembers
-	for range 60 + 59 {
-		take(t, f, owner)
-	}
-	take(t, f, sharedBan(now, 10*time.Second))
-	now = now.Add(5 * time.Second)
-	if d := take(t, f, owner); d.Outcome != petstore.Limited || !d.BanNow {
-		t.Errorf("after 60 requests, 59 refusals and a ban the next request gets %+v", d)
-	}
-}
-
-func TestARequestGivenBackOnOneReplicaStaysGivenBackOnAll(t *testing.T) {
-	url, env := testservice.Redis(t), petstore.Environment(rand.Text())
-	first, _ := openFallback(t, url, env)
-	second, _ := openFallback(t, url, env)
-	for i := range 20 {
-		taken := take(t, first, address)
-		take(t, second, address) // the second replica knows the count before it shrinks
-		giveBack(t, first, address, taken)
-		for _, replica := range []*Fallback{second, first} {
-			ask := address
-			ask.Peek = true
-			if d := take(t, replica, ask); d.Remaining != int64(999-i) {
-				t.Fatalf("after %d requests that stay, a peek gets %+v", i+1, d)
-			}
-		}
-	}
-}
-
-func TestARequestIsGivenBackWhileRedisIsAwayAndAfterwards(t *testing.T) {
-	server := testservice.StartRedis(t)
-	f, _ := openFallback(t, server.URL, petstore.Production)
-	left := func(want int64, alone bool) petstore.Decision {
-		t.Helper()
-		d := take(t, f, address)
-		if d.Remaining != want || d.Alone != alone {
-			t.Fatalf("a request gets %+v, want %d left, and decided alone: %v", d, want, alone)
-		}
-		return d
-	}
-	byRedis := left(999, false)
-	left(998, false)
-	server.Stop(t)
-	giveBack(t, f, address, byRedis)
-	waitForDegraded(t, f, true)
-	byMemory := left(998, true)
-	left(997, true)
-	giveBack(t, f, address, byMemory)
-	left(997, true)
-	server.Start(t)
-	waitForDegraded(t, f, false)
-	left(996, false)
-}
-
-func TestARequestOfAPausedRedisIsGivenBackOnce(t *testing.T) {
-	server := testservice.StartRedis(t)
-	f, _ := openFallback(t, server.URL, petstore.Production)
-	taken := take(t, f, address)
-	for range 9 {
-		take(t, f, address)
-	}
-	server.Pause(t)
-	f.setTimeout(50 * time.Millisecond)
-	giveBack(t, f, address, taken)
-	server.Resume(t)
-	f.setTimeout(time.Minute)
-	if d := take(t, f, address); d.Alone || d.Remaining != 990 {
-		t.Errorf("after 9 requests that stay the next one gets %+v", d)
-	}
-}
-
 // setTimeout changes how long requests wait for Redis from now on.
 func (f *Fallback) setTimeout(timeout time.Duration) {
 	f.timeout = timeout
@@ -387,9 +244,7 @@ func (f *Fallback) setTimeout(timeout time.Duration) {
 
 func TestARequestWaitsForRedisForAtMostAQuarterOfASecond(t *testing.T) {
 	f, err := NewFallback(testservice.StartRedis(t).URL, petstore.Production, slog.New(slog.DiscardHandler), unobserved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	before := time.Now()
 	ends, _ := f.waitContext(before).Deadline()
@@ -423,9 +278,7 @@ func TestFallbackGivesUpOnAHangingRedisAfterThreeTimeouts(t *testing.T) {
 			process.Add(1)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	eventually(t, "Redis decides", func() bool { take(t, f, owner); return redis.Load() > 0 })
 
@@ -451,15 +304,11 @@ func TestFallbackGivesUpOnAHangingRedisAfterThreeTimeouts(t *testing.T) {
 
 func TestARedisThatNeverAnswersDelaysNobody(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer listener.Close()
 	log := &record{}
 	f, err := NewFallback("redis://"+listener.Addr().String(), petstore.Production, slog.New(slog.NewTextHandler(log, nil)), unobserved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	var all sync.WaitGroup
 	for range 10 {
@@ -481,9 +330,7 @@ func TestARedisThatCannotWriteIsOutOfReach(t *testing.T) {
 	maxmemory := func(bytes string) {
 		t.Helper()
 		set := redis.client.B().ConfigSet().ParameterValue().ParameterValue("maxmemory", bytes).Build()
-		if err := redis.client.Do(t.Context(), set).Error(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, redis.client.Do(t.Context(), set).Error())
 	}
 	maxmemory("1")
 	if d := take(t, f, owner); d.Remaining != 58 || !f.Degraded() {
@@ -495,59 +342,6 @@ func TestARedisThatCannotWriteIsOutOfReach(t *testing.T) {
 	maxmemory("0")
 	waitForDegraded(t, f, false)
 	log.says(t, "level=WARN", "out of reach", "level=INFO", "is back")
-}
-
-// After a failover, open connections still lead to the old primary, which refuses to decide as a replica. Only new ones lead
-// to the new primary. The replica must leave the old one even if it decides at the next probe.
-func TestFallbackFindsTheNewPrimaryBehindTheSameAddress(t *testing.T) {
-	for code, setting := range map[string]string{"READONLY": "yes", "MASTERDOWN": "no"} {
-		t.Run(code, func(t *testing.T) {
-			old, fresh := testservice.StartRedis(t, "--replica-serve-stale-data", setting), testservice.StartRedis(t)
-			link := testservice.StartLink(t, old.Address)
-			f, log := openFallback(t, "redis://"+link.Address, petstore.Production)
-			take(t, f, owner)
-			link.To(fresh.Address)
-			operator := openRedis(t, old.URL, nil).client
-			follow := func(host, port string) {
-				t.Helper()
-				if err := operator.Do(t.Context(), operator.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			host, port, _ := net.SplitHostPort(testservice.FreeAddress(t))
-			follow(host, port)
-			eventually(t, "the old primary refuses a request", func() bool { return take(t, f, owner).Alone })
-			follow("NO", "ONE")
-			waitForDegraded(t, f, false)
-			follow(host, port)
-			for range 10 {
-				if d := take(t, f, owner); d.Alone {
-					t.Fatalf("on the new primary a request gets %+v", d)
-				}
-			}
-			log.says(t, "level=WARN", code, "level=INFO", "is back")
-		})
-	}
-}
-
-func TestOnlyTheCodeOfAnErrorSaysThatARedisIsAReplica(t *testing.T) {
-	client := openRedis(t, testservice.Redis(t), nil).client
-	for text, want := range map[string]bool{
-		"READONLY You can't write against a read only replica.":    true,
-		"MASTERDOWN Link with MASTER is down":                      true,
-		"READONLY":                                                 true,
-		"LOADING Redis is loading the dataset in memory":           false,
-		"ERR unknown command 'READONLY', with args beginning with": false,
-		"READONLYISH is another code":                              false,
-	} {
-		err := client.Do(t.Context(), client.B().Eval().Script("return {err = ARGV[1]}").Numkeys(0).Arg(text).Build()).Error()
-		if err == nil || isReplica(err) != want {
-			t.Errorf("%v: isReplica is %v, want %v", err, !want, want)
-		}
-	}
-	if isReplica(errors.New("READONLY.example.com cannot be found")) || isReplica(nil) {
-		t.Error("an error that no Redis sent says that a Redis is a replica")
-	}
 }
 
 func TestWithoutRedisFallbackKeepsTheClockOfRedis(t *testing.T) {
@@ -591,9 +385,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, stopped := range []bool{false, true} {
 		f, err := NewFallback(server.URL, petstore.Production, slog.New(slog.DiscardHandler), unobserved)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if stopped {
 			server.Stop(t)
 		}

@@ -40,7 +40,7 @@ type shard struct {
 	_         [96]byte // keeps the locks of two shards out of one cache line
 }
 
-// NewMemory makes a Memory whose clock is now.
+// NewMemory returns a Memory that reads the time from the function now.
 func NewMemory(now func() time.Time) *Memory {
 	m := &Memory{now: now, seed: maphash.MakeSeed()}
 	for i := range m.shards {

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"petstore/internal/conformance"
+	"petstore/internal/limitertest"
 	"petstore/internal/petstore"
 )
 
@@ -21,7 +21,7 @@ var (
 )
 
 func TestMemoryConforms(t *testing.T) {
-	conformance.Limiter(t, func(_ *testing.T, now func() time.Time) petstore.Limiter { return NewMemory(now) })
+	limitertest.Run(t, func(_ *testing.T, now func() time.Time) petstore.Limiter { return NewMemory(now) })
 }
 
 func TestMemoryBoundsTheCountersOfAddressesAndKeepsThoseOfOwners(t *testing.T) {

@@ -27,14 +27,14 @@ type counter struct {
 	passed   int64 // requests let through in that minute
 	rejected int64 // requests refused in that minute
 	today    int64 // requests let through in the UTC day of that minute
-	returned int64 // requests let through in that minute and given back; only those of an address can be
+	returned int64 // requests that passed in that minute and were given back; only requests of an address can be
 }
 
 // used returns how many requests count in the minute. The two counts that it combines only grow within the minute, so
 // that counters of several replicas can be merged.
 func (c counter) used() int64 { return c.passed - c.returned }
 
-// take decides one request at now, in Unix milliseconds, and counts it.
+// take decides about one request and counts it. The parameter now is the time in Unix milliseconds.
 func (c *counter) take(ask *petstore.Ask, now int64) petstore.Decision {
 	current := c.asOf(now / millisPerMinute)
 	outcome := current.outcome(ask, now)

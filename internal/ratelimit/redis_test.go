@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"petstore/internal/conformance"
+	"petstore/internal/limitertest"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -27,16 +27,14 @@ func withLongTimeouts(url string) string {
 func openRedis(t *testing.T, url string, now func() time.Time) *Redis {
 	t.Helper()
 	r, err := NewRedis(withLongTimeouts(url), petstore.Environment("test-"+rand.Text()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(r.Close)
 	r.clock = now
 	return r
 }
 
 func TestRedisConforms(t *testing.T) {
-	conformance.Limiter(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
+	limitertest.Run(t, func(t *testing.T, now func() time.Time) petstore.Limiter {
 		return openRedis(t, testservice.Redis(t), now)
 	})
 }
@@ -148,9 +146,7 @@ func TestCountersInRedisExpire(t *testing.T) {
 	} {
 		take(t, r, c.ask)
 		ttl, err := r.client.Do(t.Context(), r.client.B().Pttl().Key(r.key(c.ask.Subject)).Build()).AsInt64()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if left := time.Duration(ttl) * time.Millisecond; left <= c.want-time.Minute || left > c.want {
 			t.Errorf("the counter of %s expires in %v, want about %v", c.ask.Subject, left, c.want)
 		}
@@ -163,9 +159,7 @@ func TestEnvironmentsShareARedisWithoutSharingCounts(t *testing.T) {
 	ask.Subject = rand.Text()
 	for _, env := range []petstore.Environment{petstore.Production, petstore.Staging} {
 		r, err := NewRedis(withLongTimeouts(url), env)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer r.Close()
 		if d := take(t, r, ask); d.Remaining != 59 {
 			t.Errorf("the first request in %s gets %+v", env, d)
@@ -176,9 +170,7 @@ func TestEnvironmentsShareARedisWithoutSharingCounts(t *testing.T) {
 func TestRedisDecidesAfterItsScriptsAreFlushed(t *testing.T) {
 	r := openRedis(t, testservice.StartRedis(t).URL, nil)
 	take(t, r, owner)
-	if err := r.client.Do(t.Context(), r.client.B().ScriptFlush().Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.client.Do(t.Context(), r.client.B().ScriptFlush().Build()).Error())
 	take(t, r, owner)
 }
 
@@ -231,12 +223,18 @@ func TestRedisCountsExactlyUpToTheLargestLimit(t *testing.T) {
 	r := openRedis(t, testservice.Redis(t), func() time.Time { return morning })
 	ask := petstore.Ask{Subject: "owner", Limits: petstore.Limits{PerMinute: petstore.MaxLimit, PerDay: petstore.MaxLimit}}
 	almost := fmt.Sprintf("%d %d 0 %d", morning.Unix()/60, petstore.MaxLimit-2, petstore.MaxLimit-2)
-	if err := r.client.Do(t.Context(), r.client.B().Set().Key(r.key(ask.Subject)).Value(almost).Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.client.Do(t.Context(), r.client.B().Set().Key(r.key(ask.Subject)).Value(almost).Build()).Error())
 	for _, want := range []petstore.Decision{{Outcome: petstore.Allowed, Remaining: 1}, {Outcome: petstore.Allowed}, {Outcome: petstore.Limited}} {
 		if d := take(t, r, ask); d.Outcome != want.Outcome || d.Remaining != want.Remaining {
 			t.Errorf("got %+v, want outcome %d and %d remaining", d, want.Outcome, want.Remaining)
 		}
+	}
+}
+
+// noError fails the test if err is not nil.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

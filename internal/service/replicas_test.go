@@ -121,9 +121,7 @@ func TestABanHoldsOnEveryReplicaAtOnceUntilItIsLifted(t *testing.T) {
 	ask := func(s *testservice.Instance, secret string) (code string, ends time.Time) {
 		t.Helper()
 		got, err := testservice.Request(s.URL, secret, "GET", "/v1/pets?limit=1", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got.Status == http.StatusOK {
 			return "", time.Time{}
 		}

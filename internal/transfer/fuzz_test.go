@@ -48,9 +48,7 @@ func FuzzReader(f *testing.F) {
 			for i, line := range lines {
 				w.write(exported(int64(i), line))
 			}
-			if err := w.flush(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.flush())
 			if reread, _ := animalsIn(t, again.String(), format); !slices.Equal(reread, lines) {
 				t.Fatalf("%q holds %+v, but written as %s and read again %+v", text, lines, format, reread)
 			}
@@ -66,9 +64,7 @@ func FuzzReader(f *testing.F) {
 func animalsIn(t *testing.T, text string, format fileFormat) (lines []petLine, allGood bool) {
 	t.Helper()
 	r, err := newPetReader(strings.NewReader(text), format)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	allGood = true
 	for last := int64(0); ; {
 		line, err := r.Next()
@@ -131,22 +127,16 @@ func FuzzJournal(f *testing.F) {
 	}
 	name := filepath.Join(f.TempDir(), "journal")
 	f.Fuzz(func(t *testing.T, text []byte, confirmed bool) {
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, text, 0o600))
 		load := func() (int64, error) {
 			j, err := openJournal(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer j.close()
 			lines, err := j.load(newLedger(), func(blockID) (bool, error) { return confirmed, nil })
 			if err != nil {
 				return 0, err
 			}
-			if err := j.appendBlock(newBlockID(), []lineID{{count: 1}}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, j.appendBlock(newBlockID(), []lineID{{count: 1}}))
 			return lines, j.seal()
 		}
 		lines, err := load()

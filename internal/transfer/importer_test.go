@@ -12,9 +12,7 @@ import (
 func importerWith(t *testing.T, state string, confirm func(blockID) (bool, error)) *importer {
 	t.Helper()
 	im := &importer{con: &terminal.Console{Getenv: func(string) string { return state }}, ledger: newLedger()}
-	if err := im.openJournal(state, "target", confirm); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, im.openJournal(state, "target", confirm))
 	return im
 }
 
@@ -51,9 +49,7 @@ func TestMoreLinesThanABlockHoldsAreJournaled(t *testing.T) {
 	close(acknowledged)
 	state := t.TempDir()
 	im := importerWith(t, state, nil)
-	if err := im.writeJournal(acknowledged); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, im.writeJournal(acknowledged))
 	im.journal.close()
 	again := importerWith(t, state, nil)
 	defer again.journal.close()

@@ -186,9 +186,7 @@ func TestALedgerCountsManyEqualLines(t *testing.T) {
 func remembered(t *testing.T, path string, confirm func(blockID) (bool, error), use func(*journal), names ...string) (known string) {
 	t.Helper()
 	j, err := openJournal(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer j.close()
 	l := newLedger()
 	if _, err := j.load(l, confirm); err != nil {
@@ -209,9 +207,7 @@ func appending(t *testing.T, names ...string) func(*journal) {
 		for _, name := range names {
 			ids = append(ids, lineID{contentNamed(name), 1})
 		}
-		if err := j.appendBlock(newBlockID(), ids); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, j.appendBlock(newBlockID(), ids))
 	}
 }
 
@@ -234,14 +230,10 @@ func TestAJournalContinuesWhereverItWasCutOff(t *testing.T) {
 	remembered(t, path, nil, appending(t, "A"))
 	remembered(t, path, nil, appending(t, "B", "C"))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for size := range len(text) + 1 {
 		cut := filepath.Join(folder, fmt.Sprint("cut", size))
-		if err := os.WriteFile(cut, text[:size], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(cut, text[:size], 0o600))
 		want := "A"
 		switch {
 		case size == len(text):
@@ -307,23 +299,15 @@ func TestADamagedJournalIsRefusedAndLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	remembered(t, path, nil, func(j *journal) {
 		for range 3 {
-			if err := j.appendBlock(newBlockID(), make([]lineID, 2)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, j.appendBlock(newBlockID(), make([]lineID, 2)))
 		}
 	})
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	whole[len(journalHeader)+16] = 0xff // damages the number of lines in the first block
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, whole, 0o600))
 	j, err := openJournal(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer j.close()
 	if _, err := j.load(newLedger(), nil); err == nil || !strings.Contains(err.Error(), "is damaged") {
 		t.Errorf("load returned %v", err)
@@ -371,13 +355,9 @@ func TestImportsThatStartWhileAnotherEndsDoNotShareAJournal(t *testing.T) {
 
 func TestAFileThatIsNotAJournalIsLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	if err := os.WriteFile(path, []byte("Dear diary, today I wrote this."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte("Dear diary, today I wrote this."), 0o600))
 	j, err := openJournal(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer j.close()
 	if _, err := j.load(newLedger(), nil); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)

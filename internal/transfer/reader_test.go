@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // exported returns a line as an export has it.
@@ -123,9 +125,7 @@ func TestGoodAndBadLinesAreRead(t *testing.T) {
 					source = strings.NewReader(c.text)
 				}
 				got, err := readAll(source, "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				if c.want == nil && len(got) > 2 { // only the first line is bad
 					if !strings.HasPrefix(got[0], "2! ") || strings.Contains(strings.Join(got[1:], ""), "!") {
 						t.Errorf("got %q …", got[:3])
@@ -190,30 +190,28 @@ func TestNothingIsReadFromAFileAfterItChanged(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "pets.csv")
-			if err := os.WriteFile(name, []byte(header+strings.Repeat("Rex,7,sold\n", maxLine/5)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(name, []byte(header+strings.Repeat("Rex,7,sold\n", maxLine/5)), 0o600))
 			file, err := os.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer file.Close()
 			stable, err := newStableFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			r, err := newPetReader(stable, csvFormat)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := change(name); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
+			noError(t, change(name))
 			for err = nil; err == nil; _, err = r.Next() {
 			}
 			if !errors.Is(err, errChanged) || r.offset > maxLine {
 				t.Errorf("after %d bytes: %v", r.offset, err)
 			}
 		})
+	}
+}
+
+// noError fails the test if err is not nil.
+func noError(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -81,7 +81,8 @@ func (d *document) errorFields() []field {
 // notHTTP lists the statuses that come with the code bad_request. Requests that match no operation get this code.
 const notHTTP = "400, 417, 431, 501, 505"
 
-// join lists statuses. An empty list stands for bad_request, the only code without an example.
+// join returns the statuses as a list with commas. If there are none, the code is bad_request, the only one without an
+// example, and join returns notHTTP.
 func join(statuses []int) string {
 	if len(statuses) == 0 {
 		return notHTTP

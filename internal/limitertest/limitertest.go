@@ -1,4 +1,6 @@
-package conformance
+// Package limitertest holds the suite of tests that every Limiter must pass. Only tests import the package. Whenever two
+// limiters turn out to differ, the difference becomes a case in the suite.
+package limitertest
 
 import (
 	"sync"
@@ -8,10 +10,10 @@ import (
 	"petstore/internal/petstore"
 )
 
-// Limiter checks that a limiter keeps every promise of petstore.Limiter and every published rule of the rate limits. For
+// Run checks that a limiter keeps every promise of petstore.Limiter and every published rule of the rate limits. For
 // each case, the function open returns a new limiter that has counted nothing and reads the time from the function now. The
 // function open also registers the limiter's cleanup.
-func Limiter(t *testing.T, open func(t *testing.T, now func() time.Time) petstore.Limiter) {
+func Run(t *testing.T, open func(t *testing.T, now func() time.Time) petstore.Limiter) {
 	groups := []struct {
 		name  string
 		cases []limiterCase
@@ -49,6 +51,9 @@ type limiterTest struct {
 	petstore.Limiter
 	*fakeClock
 }
+
+// epoch is the time at which the cases begin. It is a whole number of milliseconds.
+var epoch = time.Date(2026, time.November, 15, 9, 30, 0, int(123*time.Millisecond), time.UTC)
 
 var (
 	free    = petstore.Ask{Subject: "owner", Limits: petstore.Limits{PerMinute: 60, PerDay: 1_000}}
