@@ -56,7 +56,7 @@ type PetQuery struct {
 	Status     PetStatus
 	ID         *int64 // only the animal with this id, if there is one
 	CategoryID *int64 // only animals of the category with this number
-	Search     string // only animals with words that begin with each word of this text
+	Search     string // only animals whose name and breed have words that begin with each word of this text
 	Profiles   bool   // each animal of the page comes with its profile
 	Limit      int    // animals per page, up to 100; if zero, ListPets uses 20 and Pets 100
 	Cursor     string // the Next of an earlier page

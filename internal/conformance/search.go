@@ -65,6 +65,59 @@ var searchCases = []storageCase{
 		t.noError(err)
 		t.same("added", t.names(t.search("rex")), "Rex B; Rex A")
 	}},
+	{"a search looks at the breed too, and sees each change of it", func(t storageTest) {
+		rex := t.add(petstore.NewPet{Name: "Rex", Status: petstore.Available})
+		max := t.add(petstore.NewPet{Name: "Max Rex", Status: petstore.Available})
+		found := func(text string, want ...petstore.Pet) {
+			t.Helper()
+			t.same(fmt.Sprintf("%q", text), t.search(text), append([]petstore.Pet{}, want...))
+		}
+		for range 3 {
+			found("beagle")
+			t.updateProfile(rex.ID, withBreed("Épagneul Beagle"))
+			found("beagle", rex)
+			found("BEAG rex epagneul", rex)
+			found("rex", max, rex)
+			found("max beagle")
+			t.updateProfile(rex.ID, withNotes("Poodle?"))
+			found("beagle", rex)
+			found("poodle")
+			t.updateProfile(rex.ID, withBreed("Poodle"))
+			found("beagle")
+			found("poodle", rex)
+			rex = t.patch(rex.ID, withName("Tom"))
+			found("tom poodle", rex)
+			found("rex poodle")
+			rex = t.patch(rex.ID, withName("Rex"))
+			t.updateProfile(rex.ID, withBreed(""))
+			found("poodle")
+		}
+		t.updateProfile(rex.ID, withBreed("Beagle"))
+		t.noError(errorOf(t.DeletePet(t.Context(), rex.ID, nil)))
+		found("beagle")
+		found("rex", max)
+	}},
+	{"a query for an id selects that animal if the other conditions hold", func(t storageTest) {
+		rex := t.add(petstore.NewPet{Name: "Rex", CategoryID: 7, Status: petstore.Available})
+		other := t.add(petstore.NewPet{Name: "Rex", Status: petstore.Sold})
+		t.updateProfile(rex.ID, withBreed("Beagle"))
+		for _, c := range []struct {
+			query petstore.PetQuery
+			want  []petstore.Pet
+		}{
+			{petstore.PetQuery{ID: rex.ID}, []petstore.Pet{rex}},
+			{petstore.PetQuery{ID: other.ID}, []petstore.Pet{other}},
+			{petstore.PetQuery{ID: other.ID + 1}, []petstore.Pet{}},
+			{petstore.PetQuery{ID: rex.ID, Search: "rex beagle"}, []petstore.Pet{rex}},
+			{petstore.PetQuery{ID: other.ID, Search: "rex beagle"}, []petstore.Pet{}},
+			{petstore.PetQuery{ID: rex.ID, Status: petstore.Sold}, []petstore.Pet{}},
+			{petstore.PetQuery{ID: rex.ID, OfCategory: true, Category: 7, Before: other.ID}, []petstore.Pet{rex}},
+			{petstore.PetQuery{ID: rex.ID, Before: rex.ID}, []petstore.Pet{}},
+		} {
+			c.query.Limit = 10
+			t.same(fmt.Sprintf("%+v", c.query), t.list(c.query), c.want)
+		}
+	}},
 	{"a category selects its animals, with or without a name", func(t storageTest) {
 		for i := range 30 {
 			t.add(petstore.NewPet{Name: fmt.Sprint("Pet ", i), CategoryID: int64(i%3) - 1, Status: petstore.Available})
@@ -114,8 +167,10 @@ var searchCases = []storageCase{
 			switch n := random.IntN(10); {
 			case n < 5 || len(pets) == 0:
 				pets = append(pets, t.add(petstore.NewPet{Name: name(), CategoryID: int64(random.IntN(3)), Status: petstore.Available}))
-			case n < 8:
+			case n < 7:
 				t.patch(pets[random.IntN(len(pets))].ID, withName(name()))
+			case n < 9:
+				t.updateProfile(pets[random.IntN(len(pets))].ID, withBreed(name()))
 			default:
 				i := random.IntN(len(pets))
 				t.noError(errorOf(t.DeletePet(t.Context(), pets[i].ID, nil)))
@@ -158,8 +213,9 @@ var searchCases = []storageCase{
 func (t storageTest) selected(q petstore.PetQuery) []petstore.Pet {
 	t.Helper()
 	selected := []petstore.Pet{}
+	words := petstore.Words(q.Search)
 	for _, pet := range t.all() {
-		if q.Selects(pet) && len(selected) < q.Limit {
+		if q.Selects(pet) && petstore.FoundBy(petstore.WordsOfPet(pet.Name, t.profile(pet.ID).Breed), words) && len(selected) < q.Limit {
 			selected = append(selected, pet)
 		}
 	}

@@ -38,8 +38,14 @@ func (a *API) listPage(ctx context.Context, q petsQuery) (answer, error) {
 }
 
 func (a *API) selectPets(ctx context.Context, q petsQuery) ([]petstore.Pet, error) {
-	if !q.byID {
+	switch {
+	case !q.byID:
 		q.Limit++
+		return a.Storage.ListPets(ctx, q.PetQuery)
+	case q.id < 1:
+		return nil, nil
+	case q.Search != "":
+		q.ID = q.id
 		return a.Storage.ListPets(ctx, q.PetQuery)
 	}
 	pet, err := a.Storage.GetPet(ctx, q.id)

@@ -202,12 +202,14 @@ type Versioned interface {
 
 // PetQuery selects a page of animals.
 type PetQuery struct {
+	// ID selects the animal with that id; zero selects all.
+	ID int64
 	// Status selects the animals of that status; AnyStatus selects all.
 	Status Status
 	// Category selects the animals of that category, if OfCategory is set.
 	Category   int64
 	OfCategory bool
-	// Search selects the animals that are FoundBy the Words of this text; "" selects all.
+	// Search selects the animals whose name and breed have the Words of this text, as FoundBy compares them; "" selects all.
 	Search string
 	// Before selects the animals with a lower id; zero selects all.
 	Before int64
@@ -215,13 +217,16 @@ type PetQuery struct {
 	Limit int
 }
 
-// Selects reports whether a page for the query may have the animal.
+// Selects reports whether an animal meets all conditions of the query but its Search.
 func (q PetQuery) Selects(pet Pet) bool {
-	return (q.Status == AnyStatus || pet.Status == q.Status) &&
+	return (q.ID == 0 || pet.ID == q.ID) &&
+		(q.Status == AnyStatus || pet.Status == q.Status) &&
 		(!q.OfCategory || pet.CategoryID == q.Category) &&
-		(q.Before == 0 || pet.ID < q.Before) &&
-		(q.Search == "" || FoundBy(Words(pet.Name), Words(q.Search)))
+		(q.Before == 0 || pet.ID < q.Before)
 }
+
+// IsPlain reports whether the query names nothing but a status and a position.
+func (q PetQuery) IsPlain() bool { return q.ID == 0 && !q.OfCategory && q.Search == "" }
 
 // SearchTimeout is how long a search may take.
 const SearchTimeout = 2 * time.Second

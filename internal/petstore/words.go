@@ -45,6 +45,14 @@ func CheckSearch(text string) (problem string) {
 	return ""
 }
 
+// WordsOfPet returns the words by which an animal is found: those of its name and of its breed.
+func WordsOfPet(name, breed string) []string {
+	if breed == "" {
+		return Words(name)
+	}
+	return append(Words(name), Words(breed)...)
+}
+
 // FoundBy reports whether every word of a search is the beginning of one of the words.
 func FoundBy(words, search []string) bool {
 	for _, wanted := range search {

@@ -51,7 +51,7 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet
 
 // listPage returns a page.
 func (db *DB) listPage(q petstore.PetQuery) ([]petstore.Pet, error) {
-	if q.Search != "" || q.OfCategory {
+	if !q.IsPlain() {
 		return db.searchPage(q)
 	}
 	return db.readPage(q)

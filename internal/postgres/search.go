@@ -20,6 +20,14 @@ const (
 	// All statements of a search see the same animals, marks and words.
 	beginSearch = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
+	// foundColumns is what a search needs to know of an animal. The breed comes from a subquery, which unlike a join cannot
+	// change how the planner finds the animals.
+	foundColumns = "id, name, category_id, status, coalesce((SELECT breed FROM profiles WHERE pet_id = pets.id), '')"
+
+	walkPets         = "SELECT " + foundColumns + " FROM pets WHERE id < $1 ORDER BY id DESC LIMIT $2"
+	walkPetsOfStatus = "SELECT " + foundColumns + " FROM pets WHERE (status, id) < ($3, $1) AND status >= $3 ORDER BY status DESC, id DESC LIMIT $2"
+	findPet          = "SELECT " + foundColumns + " FROM pets WHERE id = $1"
+
 	selectMarks = "SELECT DISTINCT block FROM marked_blocks WHERE block <= $1 ORDER BY block DESC LIMIT $2"
 
 	// The statement walks through the newest blocks and finds those that match. If few do, it looks up the older ones. A GIN
@@ -55,19 +63,53 @@ const (
 // errSearchTimeout means that a search has used up its time.
 var errSearchTimeout = petstore.NotDone(errors.New("the search takes too long"))
 
-// searchPage returns a page for a query with words or a category. If many animals match, the newest animals fill the page.
+// searchPage returns a page for a query that is not plain. If many animals match, the newest animals fill the page.
 func (db *DB) searchPage(q petstore.PetQuery) ([]petstore.Pet, error) {
 	end := time.Now().Add(petstore.SearchTimeout)
-	look := petstore.PetQuery{Status: q.Status, Before: q.Before, Limit: max(q.Limit, firstLook)}
-	newest, err := db.readPage(look)
+	s := newSearch(q, end)
+	most := max(q.Limit, firstLook)
+	sql, args := walkQuery(q.Status, s.before, most)
+	if q.ID != 0 {
+		sql, args = findPet, []any{q.ID}
+	}
+	var newest []foundPet
+	err := db.read(context.Background(), func(ctx context.Context) error {
+		rows, err := db.pool.Query(ctx, sql, args...)
+		if err == nil {
+			newest, err = collectFound(rows)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(q, end)
-	if s.filter(newest); s.full() || len(newest) < look.Limit {
+	if s.filter(newest); s.full() || len(newest) < most {
 		return s.found, nil
 	}
 	return db.searchBlocks(q, end)
+}
+
+// walkQuery returns the query for the newest animals of a status before an id.
+func walkQuery(status petstore.Status, before int64, most int) (sql string, args []any) {
+	if status == petstore.AnyStatus {
+		return walkPets, []any{before, most}
+	}
+	return walkPetsOfStatus, []any{before, most, int16(status)}
+}
+
+// foundPet is an animal with its breed, by which it is found too.
+type foundPet struct {
+	petstore.Pet
+	breed string
+}
+
+func collectFound(rows pgx.Rows) ([]foundPet, error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (pet foundPet, err error) {
+		var status int16
+		err = row.Scan(&pet.ID, &pet.Name, &pet.CategoryID, &status, &pet.breed)
+		pet.Status = petstore.Status(status)
+		return pet, err
+	})
 }
 
 // searchBlocks is searchPage for any words. It needs a connection until it ends. Searches get only a part of the pool,
@@ -151,13 +193,13 @@ func (s *search) done() bool { return s.full() || s.before == 0 }
 func (s *search) block() int64 { return (s.before - 1) / blockSize }
 
 // filter adds the animals that match. They are ordered. Those that the search has looked at before are left out.
-func (s *search) filter(pets []petstore.Pet) {
+func (s *search) filter(pets []foundPet) {
 	for _, pet := range pets {
 		if s.full() {
 			return
 		}
-		if pet.ID < s.before && s.q.Selects(pet) && (len(s.words) == 0 || petstore.FoundBy(petstore.Words(pet.Name), s.words)) {
-			s.found = append(s.found, pet)
+		if pet.ID < s.before && s.q.Selects(pet.Pet) && (len(s.words) == 0 || petstore.FoundBy(petstore.WordsOfPet(pet.Name, pet.breed), s.words)) {
+			s.found = append(s.found, pet.Pet)
 		}
 	}
 }
@@ -230,7 +272,7 @@ func (s *search) readBlocks(ctx context.Context, blocks []int64, last int64) err
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(pets, func(a, b petstore.Pet) int { return cmp.Compare(b.ID, a.ID) })
+		slices.SortFunc(pets, func(a, b foundPet) int { return cmp.Compare(b.ID, a.ID) })
 		if s.filter(pets); s.full() {
 			return nil
 		}
@@ -241,7 +283,7 @@ func (s *search) readBlocks(ctx context.Context, blocks []int64, last int64) err
 
 // walk reads the n newest animals of the status.
 func (s *search) walk(ctx context.Context, n int) error {
-	sql, args := pageQuery(petstore.PetQuery{Status: s.q.Status, Before: s.before, Limit: n})
+	sql, args := walkQuery(s.q.Status, s.before, n)
 	pets, err := s.readPets(ctx, sql, args...)
 	if err != nil {
 		return err
@@ -254,10 +296,10 @@ func (s *search) walk(ctx context.Context, n int) error {
 	return nil
 }
 
-func (s *search) readPets(ctx context.Context, sql string, args ...any) (pets []petstore.Pet, err error) {
+func (s *search) readPets(ctx context.Context, sql string, args ...any) (pets []foundPet, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		pets, err = collectPets(rows)
+		pets, err = collectFound(rows)
 		return err
 	})
 	return pets, s.send(ctx, batch)

@@ -23,7 +23,7 @@ type searcher struct {
 }
 
 func (s searcher) ListPets(ctx context.Context, q petstore.PetQuery) ([]petstore.Pet, error) {
-	if q.Search == "" && !q.OfCategory {
+	if q.IsPlain() || q.ID != 0 {
 		return s.DB.ListPets(ctx, q)
 	}
 	if err := s.before(ctx); err != nil {

@@ -13,7 +13,7 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The migration 0004_search.sql describes how the words of animals are stored: in blocks. Writers only mark blocks, which
+// The migration 0005_search.sql describes how the words of animals are stored: in blocks. Writers only mark blocks, which
 // costs a create next to nothing. Upkeep calls IndexWords to store the words. A search also reads the blocks that are
 // marked, so it neither waits for IndexWords nor misses a write.
 const (
@@ -41,7 +41,7 @@ const (
 
 	selectBlocks = `
 		SELECT pets.* FROM unnest($1::bigint[]) AS wanted (block) CROSS JOIN LATERAL (
-			SELECT id, name, category_id, status FROM pets
+			SELECT ` + foundColumns + ` FROM pets
 			WHERE id >= block * 64 AND id < block * 64 + 64 AND ($2 = 0::smallint OR status = $2) AND (NOT $3 OR category_id = $4)
 			ORDER BY id DESC LIMIT 64
 		) AS pets`
@@ -136,15 +136,15 @@ func lockIndex(ctx context.Context, tx pgx.Tx, version int) (from int64, mine bo
 // blockWords has the words of blocks.
 type blockWords map[int64]map[string]bool
 
-func (b blockWords) add(pet petstore.Pet) {
+func (b blockWords) add(pet foundPet) {
 	words := b[pet.ID/blockSize]
-	for _, word := range petstore.Words(pet.Name) {
+	for _, word := range petstore.WordsOfPet(pet.Name, pet.breed) {
 		words[word] = true
 	}
 	words[categoryWord(pet.CategoryID)] = true
 }
 
-// categoryWord returns the word of a category. It differs from all words of names, because those have only letters and
+// categoryWord returns the word of a category. It differs from all other words, because those have only letters and
 // digits.
 func categoryWord(id int64) string { return "=" + strconv.FormatInt(id, 10) }
 
@@ -157,7 +157,7 @@ func (b blockWords) read(ctx context.Context, tx pgx.Tx, blocks []int64) error {
 	if err != nil {
 		return err
 	}
-	pets, err := collectPets(rows)
+	pets, err := collectFound(rows)
 	for _, pet := range pets {
 		b.add(pet)
 	}
@@ -168,11 +168,11 @@ func (b blockWords) read(ctx context.Context, tx pgx.Tx, blocks []int64) error {
 // on. It returns 0 if all have.
 func (b blockWords) readBefore(ctx context.Context, tx pgx.Tx, block int64) (from int64, err error) {
 	const most = indexBatchSize * blockSize
-	rows, err := tx.Query(ctx, selectPets, block*blockSize, most)
+	rows, err := tx.Query(ctx, walkPets, block*blockSize, most)
 	if err != nil {
 		return 0, err
 	}
-	pets, err := collectPets(rows)
+	pets, err := collectFound(rows)
 	if err != nil {
 		return 0, err
 	}

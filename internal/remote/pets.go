@@ -39,7 +39,7 @@ type petsList struct {
 	listFlags
 	Status   *client.PetStatus `enum:"available,pending,sold" help:"List only animals with this status: available, pending or sold."`
 	Category *string           `placeholder:"NUMBER|NAME" help:"List only animals of this category."`
-	Search   string            `help:"List only animals with words that begin with each of these words. Case and accents do not matter."`
+	Search   string            `help:"List only animals whose name or breed has words that begin with each of these words. Case and accents do not matter."`
 }
 
 // Help shows examples.

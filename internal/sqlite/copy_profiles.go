@@ -51,7 +51,7 @@ func (db *DB) ReplaceProfiles(ctx context.Context, put, remove []petstore.Stored
 			} else if !exists {
 				continue
 			}
-			if err := saveProfile(w.conn, p); err != nil {
+			if err := w.saveProfile(p); err != nil {
 				return err
 			}
 		}

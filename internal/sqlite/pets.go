@@ -32,7 +32,7 @@ func (db *DB) ListPets(ctx context.Context, q petstore.PetQuery) (pets []petstor
 	if err := ctx.Err(); err != nil {
 		return nil, petstore.NotDone(err)
 	}
-	if q.Search != "" || q.OfCategory {
+	if !q.IsPlain() {
 		return db.searchPets(ctx, q)
 	}
 	sole := db.soleWriter.Load() // before the cache is read

@@ -21,8 +21,9 @@ const (
 		FROM pets LEFT JOIN profiles ON profiles.pet_id = pets.id
 		WHERE pets.id IN (SELECT value FROM json_each(?1))`
 	putProfile = `
-		INSERT OR REPLACE INTO profiles (pet_id, breed, sex, born_on, arrived_on, description, tags, notes, cover_id)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
+		INSERT INTO profiles (pet_id, breed, sex, born_on, arrived_on, description, tags, notes, cover_id)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+		ON CONFLICT (pet_id) DO UPDATE SET breed = ?2, sex = ?3, born_on = ?4, arrived_on = ?5, description = ?6, tags = ?7, notes = ?8, cover_id = ?9`
 	removeProfile = "DELETE FROM profiles WHERE pet_id = ?1"
 )
 
@@ -139,7 +140,7 @@ func (db *DB) changeProfile(ctx context.Context, petID int64, idempotency *petst
 		if row.StoredProfile == before {
 			return profile.Recorded(), nil
 		}
-		return profile.Recorded(), saveProfile(w.conn, row.StoredProfile)
+		return profile.Recorded(), w.saveProfile(row.StoredProfile)
 	})
 	switch {
 	case err != nil:
@@ -153,8 +154,9 @@ func (db *DB) changeProfile(ctx context.Context, petID int64, idempotency *petst
 	return profile, true, err
 }
 
-func saveProfile(conn *sqlite3.Conn, p petstore.StoredProfile) error {
-	return run(conn, putProfile, p.PetID, p.Breed, string(p.Sex), p.BornOn, p.ArrivedOn, p.Description, string(p.Tags), p.Notes, p.Cover)
+func (w *writer) saveProfile(p petstore.StoredProfile) error {
+	w.breedsChanged = true
+	return run(w.conn, putProfile, p.PetID, p.Breed, string(p.Sex), p.BornOn, p.ArrivedOn, p.Description, string(p.Tags), p.Notes, p.Cover)
 }
 
 // forgetPet removes the profile and the photos of an animal.

@@ -16,6 +16,7 @@ const (
 	selectWordIndex = "SELECT upto, rules, (SELECT max(id) FROM pets) FROM word_index"
 	selectMatches   = "SELECT rowid FROM pet_words WHERE pet_words MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC"
 	selectStaleIDs  = "SELECT id FROM stale_words WHERE id < ?1 ORDER BY id DESC"
+	selectBreed     = "SELECT breed FROM profiles WHERE pet_id = ?1"
 	countOfStatus   = "SELECT animals FROM inventory WHERE status = ?1"
 )
 
@@ -42,6 +43,7 @@ type searcher struct {
 	wordIndex *sqlite3.Stmt
 	matches   *sqlite3.Stmt
 	stale     *sqlite3.Stmt
+	breed     *sqlite3.Stmt
 	ofStatus  *sqlite3.Stmt
 }
 
@@ -59,11 +61,12 @@ func newSearcher(conn *sqlite3.Conn) (*searcher, error) {
 		selectWordIndex: &s.wordIndex,
 		selectMatches:   &s.matches,
 		selectStaleIDs:  &s.stale,
+		selectBreed:     &s.breed,
 		countOfStatus:   &s.ofStatus,
 	})
 }
 
-// searchPets returns a page of a query that has words or a category. It takes SearchTimeout at most.
+// searchPets returns a page of a query that is not plain. It takes SearchTimeout at most.
 func (db *DB) searchPets(ctx context.Context, q petstore.PetQuery) (pets []petstore.Pet, err error) {
 	defer db.watch.Call(false, time.Now(), &err)
 	ctx, cancel := context.WithTimeout(ctx, petstore.SearchTimeout)
@@ -94,11 +97,15 @@ func (db *DB) searchOnce(ctx context.Context, s *searcher, q petstore.PetQuery) 
 	defer s.endTransaction() // if this fails, refresh fails too and reports it
 	s.conn.SetInterrupt(ctx.Done())
 	defer s.conn.SetInterrupt(nil)
+	p := newSearchPage(s, q)
+	if q.ID != 0 {
+		err := p.considerID(q.ID)
+		return p.pets, err
+	}
 	upto, newest, err := s.indexed()
 	if err != nil {
 		return nil, err
 	}
-	p := newSearchPage(s, q)
 	unindexed := min(newest, p.before) - upto
 	if unindexed > hurryAt {
 		db.hurryIndexing()
@@ -110,7 +117,8 @@ func (db *DB) searchOnce(ctx context.Context, s *searcher, q petstore.PetQuery) 
 		}
 		return p.pets, err
 	}
-	return p.pets, p.fill(upto, db.scanPages*q.Limit)
+	err = p.fill(upto, db.scanPages*q.Limit)
+	return p.pets, err
 }
 
 // indexed returns the highest id in the index, and the highest id of all.
@@ -195,19 +203,44 @@ func (p *searchPage) scan(above int64, least int) error {
 		case stmt.ColumnInt64(0) <= above && n >= least:
 			return nil
 		default:
-			p.consider(scanPet(stmt))
+			if err := p.consider(scanPet(stmt)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // consider adds an animal to the page if the query selects it.
-func (p *searchPage) consider(pet petstore.Pet) {
+func (p *searchPage) consider(pet petstore.Pet) error {
 	p.before = pet.ID
-	if p.query.Selects(pet) && (len(p.words) == 0 || petstore.FoundBy(petstore.Words(pet.Name), p.words)) {
+	if !p.query.Selects(pet) {
+		return nil
+	}
+	found, err := p.finds(pet)
+	if found {
 		p.pets = append(p.pets, pet)
 		p.complete = len(p.pets) == p.query.Limit
 	}
+	return err
+}
+
+// finds reports whether an animal has the words of the search. It reads the breed only if the name lacks one of them.
+func (p *searchPage) finds(pet petstore.Pet) (bool, error) {
+	if len(p.words) == 0 {
+		return true, nil
+	}
+	words := petstore.Words(pet.Name)
+	if petstore.FoundBy(words, p.words) {
+		return true, nil
+	}
+	defer p.breed.Reset()
+	p.breed.BindInt64(1, pet.ID)
+	row, err := p.breed.Step()
+	if err != nil || !row {
+		return false, err
+	}
+	return petstore.FoundBy(append(words, petstore.Words(p.breed.ColumnText(0))...), p.words), nil
 }
 
 // followIndex considers the animals that match the terms in the index, together with those about which the index is stale,
@@ -249,10 +282,10 @@ func (p *searchPage) considerID(id int64) error {
 		p.before = id
 		return nil
 	}
-	if err == nil {
-		p.consider(pet)
+	if err != nil {
+		return err
 	}
-	return err
+	return p.consider(pet)
 }
 
 // nextID returns the id in the next row, or 0 if there is none.

@@ -10,16 +10,21 @@ import (
 )
 
 const (
-	selectPetsAfter = "SELECT id, category_id, status, name FROM pets WHERE id > ?1 ORDER BY id LIMIT ?2"
-	selectStale     = "SELECT id, name, category_id, name IS NOT NULL FROM stale_words ORDER BY id LIMIT ?1"
-	insertWords     = "INSERT INTO pet_words (rowid, words) VALUES (?1, ?2)"
-	removeWords     = "INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', ?1, ?2)"
-	mergeWords      = "INSERT INTO pet_words (pet_words, rank) VALUES ('merge', ?1)"
-	removeAllWords  = "INSERT INTO pet_words (pet_words) VALUES ('delete-all')"
-	insertStale     = "INSERT INTO stale_words (id) SELECT ?1 FROM word_index WHERE ?1 <= upto ON CONFLICT (id) DO NOTHING"
-	removeStale     = "DELETE FROM stale_words WHERE id = ?1"
-	removeAllStale  = "DELETE FROM stale_words"
-	putWordIndex    = "UPDATE word_index SET upto = ?1, rules = ?2"
+	selectTextsAfter = `
+		SELECT id, name, coalesce(breed, ''), category_id FROM pets LEFT JOIN profiles ON pet_id = id
+		WHERE id > ?1 ORDER BY id LIMIT ?2`
+	selectText = `
+		SELECT id, name, coalesce(breed, ''), category_id FROM pets LEFT JOIN profiles ON pet_id = id
+		WHERE id = ?1`
+	selectStale    = "SELECT id, name, breed, category_id, name IS NOT NULL FROM stale_words ORDER BY id LIMIT ?1"
+	insertWords    = "INSERT INTO pet_words (rowid, words) VALUES (?1, ?2)"
+	removeWords    = "INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', ?1, ?2)"
+	mergeWords     = "INSERT INTO pet_words (pet_words, rank) VALUES ('merge', ?1)"
+	removeAllWords = "INSERT INTO pet_words (pet_words) VALUES ('delete-all')"
+	insertStale    = "INSERT INTO stale_words (id) SELECT ?1 FROM word_index WHERE ?1 <= upto ON CONFLICT (id) DO NOTHING"
+	removeStale    = "DELETE FROM stale_words WHERE id = ?1"
+	removeAllStale = "DELETE FROM stale_words"
+	putWordIndex   = "UPDATE word_index SET upto = ?1, rules = ?2"
 )
 
 const (
@@ -189,23 +194,30 @@ func (w *writer) forgetWords() error {
 	return run(w.conn, putWordIndex, 0, petstore.WordsVersion)
 }
 
+// indexedText is what the index has of an animal.
+type indexedText struct {
+	id   int64
+	text string // "" if the index has nothing
+}
+
+// scanText reads a row of an id, a name, a breed and a category.
+func scanText(row *sqlite3.Stmt) indexedText {
+	return indexedText{row.ColumnInt64(0), indexText(row.ColumnText(1), row.ColumnText(2), row.ColumnInt64(3))}
+}
+
 // indexStale corrects the index for animals that have changed since they were indexed. It returns how many there were.
 func (w *writer) indexStale(most int) (n int, err error) {
-	type staleWords struct {
-		id    int64
-		words string // "" if the index has none
-	}
-	var stale []staleWords
+	var stale []indexedText
 	err = query(w.conn, func(row *sqlite3.Stmt) {
-		s := staleWords{id: row.ColumnInt64(0)}
-		if row.ColumnBool(3) {
-			s.words = indexText(row.ColumnText(1), row.ColumnInt64(2))
+		s := indexedText{id: row.ColumnInt64(0)}
+		if row.ColumnBool(4) {
+			s = scanText(row)
 		}
 		stale = append(stale, s)
 	}, selectStale, most)
 	for _, s := range stale { // in the order of their ids, as FTS5 likes them
-		if err == nil && s.words != "" {
-			err = run(w.conn, removeWords, s.id, s.words)
+		if err == nil && s.text != "" {
+			err = run(w.conn, removeWords, s.id, s.text)
 		}
 		if err == nil {
 			err = w.indexPet(s.id)
@@ -219,30 +231,28 @@ func (w *writer) indexStale(most int) (n int, err error) {
 
 // indexPet adds the words of an animal to the index, if the animal still exists.
 func (w *writer) indexPet(id int64) error {
-	pet, err := getPet(w.get, id)
-	if petstore.IsCode(err, petstore.NotFound) {
-		return nil
-	}
-	if err != nil {
+	var text string
+	err := query(w.conn, func(row *sqlite3.Stmt) { text = scanText(row).text }, selectText, id)
+	if err != nil || text == "" {
 		return err
 	}
-	return run(w.conn, insertWords, id, indexText(pet.Name, pet.CategoryID))
+	return run(w.conn, insertWords, id, text)
 }
 
 // indexAfter adds the words of the next animals to the index. It returns their number and the highest id in the index.
 func (w *writer) indexAfter(upto int64, most int) (n int, last int64, err error) {
-	pets := make([]petstore.Pet, 0, most)
-	err = query(w.conn, func(row *sqlite3.Stmt) { pets = append(pets, scanPet(row)) }, selectPetsAfter, upto, most)
-	if err != nil || len(pets) == 0 {
+	next := make([]indexedText, 0, most)
+	err = query(w.conn, func(row *sqlite3.Stmt) { next = append(next, scanText(row)) }, selectTextsAfter, upto, most)
+	if err != nil || len(next) == 0 {
 		return 0, upto, err
 	}
-	for _, pet := range pets {
-		if err := run(w.conn, insertWords, pet.ID, indexText(pet.Name, pet.CategoryID)); err != nil {
+	for _, pet := range next {
+		if err := run(w.conn, insertWords, pet.id, pet.text); err != nil {
 			return 0, 0, err
 		}
 	}
-	last = pets[len(pets)-1].ID
-	return len(pets), last, run(w.conn, putWordIndex, last, petstore.WordsVersion)
+	last = next[len(next)-1].id
+	return len(next), last, run(w.conn, putWordIndex, last, petstore.WordsVersion)
 }
 
 // indexProgress reports a long indexing: when it begins, now and then, and when it has ended.

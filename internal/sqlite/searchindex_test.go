@@ -42,26 +42,30 @@ func awaitIndex(t testing.TB, db *DB) {
 func TestAServerIndexesWhatChanges(t *testing.T) {
 	db := openNew(t)
 	db.scanPages = 0
-	addPets(t, db, "Rex", "Max")
+	addPets(t, db, "Rex", "Max", "Moss", "Olive")
+	setBreed(t, db, 2, "Beagle")
+	setBreed(t, db, 3, "Beagle")
 	awaitIndex(t, db)
 	name := "Bella"
 	_, _, err := db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name}, nil)
 	noError(t, err)
 	_, err = db.DeletePet(t.Context(), 2, nil)
 	noError(t, err)
+	setBreed(t, db, 3, "Belgian Shepherd")
+	setBreed(t, db, 4, "Whippet")
 	addPets(t, db, "Bello")
 	version, _ := db.Version()
 	awaitIndex(t, db)
 	if after, _ := db.Version(); after != version {
 		t.Errorf("indexing has changed the version from %d to %d", version, after)
 	}
-	for text, want := range map[string]string{"bel": "Bello; Bella", "rex": "", "max": ""} {
-		if got := search(t, db, petstore.PetQuery{Search: text}); got != want {
+	for text, want := range map[string]string{"bel": "Bello; Moss; Bella", "rex": "", "max": "", "beagle": "", "whip olive": "Olive"} {
+		if got := names(t, db, text); got != want {
 			t.Errorf("%q finds %q, want %q", text, got, want)
 		}
 	}
 	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
-		return query(conn, func(row *sqlite3.Stmt) { t.Errorf("the index still has old words of animal %d", row.ColumnInt64(0)) }, selectMatches, `"rex" OR "max"`, 100)
+		return query(conn, func(row *sqlite3.Stmt) { t.Errorf("the index still has old words of animal %d", row.ColumnInt64(0)) }, selectMatches, `"rex" OR "max" OR "beagle"`, 100)
 	}))
 	checkIntegrity(t, db)
 }

@@ -12,8 +12,8 @@ import (
 var prefixLengths = []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24}
 
 // indexText returns the terms of an animal in the index: its words, and the term of its category.
-func indexText(name string, category int64) string {
-	return strings.Join(append(petstore.Words(name), categoryTerm(category)), " ")
+func indexText(name, breed string, category int64) string {
+	return strings.Join(append(petstore.WordsOfPet(name, breed), categoryTerm(category)), " ")
 }
 
 // categoryTerm returns the term of a category. It consists of private-use characters, which no word has: one for each 15

@@ -24,6 +24,7 @@ type writer struct {
 	dataVersion     *sqlite3.Stmt
 	lastDataVersion int64                     // what dataVersion returned last
 	petChanges      []petChange               // by the running transaction
+	breedsChanged   bool                      // the running transaction has stored profiles
 	inventoryDelta  [petstore.Sold + 1]int64  // how many animals of each status the running transaction has added
 	orderCounts     [petstore.Expired + 1]int // how many orders the running transaction has given each status
 }
@@ -88,7 +89,7 @@ func (db *DB) writeWith(ctx context.Context, work, commit func(*writer) error) (
 		return failure(err)
 	}
 	defer db.trimWAL(w)
-	w.petChanges = w.petChanges[:0]
+	w.petChanges, w.breedsChanged = w.petChanges[:0], false
 	clear(w.inventoryDelta[:])
 	clear(w.orderCounts[:])
 	defer db.reportOrders(w, &err)
@@ -118,7 +119,7 @@ func (db *DB) commitVersioned(w *writer) error {
 	defer func() {
 		if committed {
 			db.cache.advance(w.petChanges)
-			if len(w.petChanges) > 0 {
+			if len(w.petChanges) > 0 || w.breedsChanged {
 				db.notifyIndexer()
 			}
 		} else {

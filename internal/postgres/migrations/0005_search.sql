@@ -1,6 +1,7 @@
--- A search looks for words in blocks of 64 consecutive ids. A block has every word of its animals, and a word for each of
--- their categories. So a block without the words of a search has no animal that matches; any other block must be read. The
--- words come from the program. A server that knows nothing of them still marks what it writes, by the triggers below.
+-- A search looks for words in blocks of 64 consecutive ids. A block has every word of the names and breeds of its animals,
+-- and a word for each of their categories. So a block without the words of a search has no animal that matches; any other
+-- block must be read. The words come from the program. A server that knows nothing of them still marks what it writes, by the
+-- triggers below.
 
 -- A tuple stays in one piece up to this size, because reading the words in pieces takes several times as long.
 CREATE TABLE block_words (
@@ -39,3 +40,14 @@ CREATE TRIGGER pets_added_to_block AFTER INSERT ON pets REFERENCING NEW TABLE AS
 CREATE TRIGGER pet_changed_in_block AFTER UPDATE OF name, category_id ON pets
     FOR EACH ROW WHEN ((OLD.name, OLD.category_id) IS DISTINCT FROM (NEW.name, NEW.category_id))
     EXECUTE FUNCTION mark_changed_pet();
+
+CREATE FUNCTION mark_changed_breed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO marked_blocks (block) VALUES (NEW.pet_id / 64);
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER breed_added_to_block AFTER INSERT ON profiles
+    FOR EACH ROW WHEN (NEW.breed <> '') EXECUTE FUNCTION mark_changed_breed();
+CREATE TRIGGER breed_changed_in_block AFTER UPDATE OF breed ON profiles
+    FOR EACH ROW WHEN (OLD.breed <> NEW.breed) EXECUTE FUNCTION mark_changed_breed();
