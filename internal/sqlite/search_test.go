@@ -78,7 +78,9 @@ func search(t testing.TB, db *DB, q petstore.PetQuery) string {
 	all, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1_000_000})
 	noError(t, err)
 	words := petstore.Words(q.Search)
-	want := slices.DeleteFunc(all, func(pet petstore.Pet) bool { return !q.Selects(pet) || !petstore.FoundBy(petstore.Words(pet.Name), words) })
+	want := slices.DeleteFunc(all, func(pet petstore.Pet) bool {
+		return !q.Selects(pet) || !petstore.FoundBy(petstore.Words(pet.Name), words)
+	})
 	if want = want[:min(len(want), q.Limit)]; !slices.Equal(found, want) {
 		t.Fatalf("%+v finds %v, want %v", q, found, want)
 	}
