@@ -24,7 +24,7 @@ type Order struct {
 	ID        int64       `json:"id"`
 	PetID     int64       `json:"petId"`
 	Status    OrderStatus `json:"status"`
-	Reference string      `json:"reference,omitempty"` // the client's own name for the order
+	Reference string      `json:"reference,omitempty"` // the client's own name for the order; a key that may only read does not get it
 	CreatedAt time.Time   `json:"createdAt"`
 	ExpiresAt time.Time   `json:"expiresAt"`
 	ClosedAt  time.Time   `json:"closedAt,omitzero"` // zero while the order is open

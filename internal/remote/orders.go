@@ -105,7 +105,7 @@ type ordersPlace struct {
 	profile.Flags
 	showFlags
 	Pet       int64              `arg:"" help:"The id of an available animal."`
-	Reference string             `help:"Your own name for the order, such as the number it has in your shop."`
+	Reference string             `help:"Your own name for the order, such as the number it has in your shop. A key that may only read does not get it."`
 	Hold      *terminal.Duration `placeholder:"72h" help:"How long to hold the animal, from 1m to 30d. By default, the server decides."`
 }
 
