@@ -33,7 +33,7 @@ type Serve struct {
 	TrustedProxies  string            `placeholder:"CIDRS" help:"Networks, separated by commas, whose X-Forwarded-For header is trusted."`
 	TLSCert         string            `name:"tls-cert" placeholder:"FILE" help:"The certificate chain in PEM. It is reloaded when it changes."`
 	TLSKey          string            `name:"tls-key" placeholder:"FILE" help:"The private key in PEM. It is reloaded when it changes."`
-	BodyBudget      terminal.Size     `default:"64MiB" help:"How much memory all request bodies together may take, not counting the first 4 KiB of each; at least 8MiB. One owner gets at most an eighth of it."`
+	BodyBudget      terminal.Size     `default:"64MiB" help:"How much memory all request bodies together may take, not counting photos and the first 4 KiB of each; at least 8MiB. One owner gets at most an eighth of it."`
 	OrderHold       terminal.Duration `default:"72h" help:"How long an order holds its animal by default, from 1m to 30d."`
 	KeepDeprecated  bool              `help:"Keep serving deprecated operations after their removal date."`
 	LogLevel        slog.Level        `default:"info" help:"debug, info, warn or error."`
