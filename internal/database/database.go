@@ -29,11 +29,12 @@ type Purpose struct {
 	alone   bool // whether no server may be using the storage, if it is a file
 	create  bool // whether the command may create a missing file, and the schema in an empty storage
 	migrate bool // whether the command may migrate an older schema; an empty PostgreSQL database counts as older
+	index   bool // whether the command indexes the words of animals, if the storage is a file
 }
 
 // The purposes for which commands open a storage. An import and a copy open it with ToFill.
 var (
-	ToServe      = Purpose{alone: true, create: true, migrate: true}
+	ToServe      = Purpose{alone: true, create: true, migrate: true, index: true}
 	ToMigrate    = Purpose{alone: true, migrate: true}
 	ToFill       = Purpose{alone: true, create: true}
 	ToCreateKeys = Purpose{create: true}
@@ -84,7 +85,7 @@ func (f Flags) Open(ctx context.Context, why Purpose, w Watch) (*Storage, error)
 
 func (f Flags) openSQLite(ctx context.Context, path string, why Purpose, w Watch) (*Storage, error) {
 	db, err := sqlite.Open(ctx, sqlite.Config{
-		Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone,
+		Path: path, Environment: f.Environment, Create: why.create, Migrate: why.migrate, Serve: why.alone, LeaveIndex: !why.index,
 		Batched: w.Batched, Watch: w.Watch, FileLost: w.Lost, Indexing: w.Indexing,
 	})
 	if err != nil {

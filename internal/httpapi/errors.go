@@ -119,6 +119,9 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 	case petstore.Unauthorized:
 		return unauthorizedMessage(e)
 	case petstore.Unavailable:
+		if errors.Is(e.Cause, petstore.ErrSearchTimeout) {
+			return "This search takes too long. Use a rarer word, or add a categoryId."
+		}
 		return "The store cannot do this right now. Nothing was changed; try again shortly."
 	case petstore.OutcomeUnknown:
 		return unknownOutcomeMessage(x)

@@ -2,6 +2,7 @@ package petstore
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -230,6 +231,9 @@ func (q PetQuery) IsPlain() bool { return q.ID == 0 && !q.OfCategory && q.Search
 
 // SearchTimeout is how long a search may take.
 const SearchTimeout = 2 * time.Second
+
+// ErrSearchTimeout is the cause of an Error with the code Unavailable if a search has used up its SearchTimeout.
+var ErrSearchTimeout = errors.New("the search takes too long")
 
 // CategoryQuery selects a page of categories.
 type CategoryQuery struct {

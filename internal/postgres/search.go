@@ -60,8 +60,10 @@ const (
 	maxMarks = 20_000
 )
 
-// errSearchTimeout means that a search has used up its time.
-var errSearchTimeout = petstore.NotDone(errors.New("the search takes too long"))
+// queryCanceled is the SQLSTATE of a statement that took longer than its timeout.
+const queryCanceled = "57014"
+
+var errSearchesBusy = errors.New("other searches use all connections for searches")
 
 // searchPage returns a page for a query that is not plain. If many animals match, the newest animals fill the page.
 func (db *DB) searchPage(q petstore.PetQuery) ([]petstore.Pet, error) {
@@ -121,7 +123,7 @@ func (db *DB) searchBlocks(q petstore.PetQuery, end time.Time) ([]petstore.Pet, 
 	case db.searches <- struct{}{}:
 		defer func() { <-db.searches }()
 	case <-timeout.C:
-		return nil, errSearchTimeout
+		return nil, petstore.NotDone(errSearchesBusy)
 	}
 	var found []petstore.Pet
 	err := db.read(context.Background(), func(ctx context.Context) error {
@@ -310,7 +312,7 @@ func (s *search) readPets(ctx context.Context, sql string, args ...any) (pets []
 func (s *search) send(ctx context.Context, batch *pgx.Batch) error {
 	left := time.Until(s.end).Milliseconds()
 	if left <= 0 {
-		return errSearchTimeout
+		return petstore.NotDone(petstore.ErrSearchTimeout)
 	}
 	timed := &pgx.Batch{}
 	if !s.begun {
@@ -319,7 +321,11 @@ func (s *search) send(ctx context.Context, batch *pgx.Batch) error {
 	}
 	timed.Queue("SELECT set_config('statement_timeout', $1, true)", strconv.FormatInt(left, 10))
 	timed.QueuedQueries = append(timed.QueuedQueries, batch.QueuedQueries...)
-	return s.conn.SendBatch(ctx, timed).Close()
+	err := s.conn.SendBatch(ctx, timed).Close()
+	if sqlState(err) == queryCanceled {
+		err = petstore.NotDone(petstore.ErrSearchTimeout)
+	}
+	return err
 }
 
 func (s *search) rollback(ctx context.Context) error {

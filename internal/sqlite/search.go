@@ -78,7 +78,10 @@ func (db *DB) searchPets(ctx context.Context, q petstore.PetQuery) (pets []petst
 	defer db.searchers.give(s)
 	for {
 		pets, err = db.searchOnce(ctx, s, q)
-		if !errors.Is(err, errIndexBehind) {
+		switch {
+		case sqlite3.ErrCode(err) == sqlite3.ResultInterrupt && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return nil, petstore.NotDone(petstore.ErrSearchTimeout)
+		case !errors.Is(err, errIndexBehind):
 			return pets, failure(err)
 		}
 		select {
