@@ -43,7 +43,7 @@ func TestAWrongCommandLinePointsToTheHelpOfItsCommand(t *testing.T) {
 		"sirve":                                       `unexpected argument sirve, did you mean "serve"? (see petstore --help)`,
 		"help nonsense":                               `unexpected argument nonsense (see petstore --help)`,
 		"pets ad x":                                   `unexpected argument ad, did you mean "add"? (see petstore pets --help)`,
-		"pets edit 7":                                 `there is nothing to change; give at least one of --name, --category and --status (see petstore pets edit --help)`,
+		"pets edit 7":                                 `there is nothing to change; give at least one of --name, --category, --status, --breed, --sex, --born, --arrived, --description, --tag and --notes (see petstore pets edit --help)`,
 		"pets edit 7 --status x":                      `--status is "x"; it must be available, pending or sold (see petstore pets edit --help)`,
 		"pets list --limit 0":                         `--limit: "0" is not a whole number of at least 1 (see petstore pets list --help)`,
 		"pets list --server x":                        `--server is "x"; it must be an address such as https://api.example.com (see petstore pets list --help)`,
@@ -153,6 +153,16 @@ func TestTheEnvironmentCannotSetFlagsForASingleRun(t *testing.T) {
 			}
 			if help, _, _ := invoke(t, append(strings.Fields(command.Path()), "--help")...); strings.Contains(help, "$)") || strings.Contains(help, "($PETSTORE_"+strings.ToUpper(flag.Name)+")") {
 				t.Errorf("the help shows a variable for --%s:\n%s", flag.Name, help)
+			}
+		}
+	}
+	for _, command := range commandLine(t).Leaves(false) {
+		if noun, _, _ := strings.Cut(command.Path(), " "); noun != "pets" && noun != "orders" && noun != "categories" {
+			continue
+		}
+		for _, flag := range command.Flags {
+			if name := variable(flag); name != "" && name != "PETSTORE_SERVER" && name != "PETSTORE_PROFILE" {
+				t.Errorf("petstore %s takes --%s from %s", command.Path(), flag.Name, name)
 			}
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,7 +35,7 @@ const spreadsheetExported = "id,name,categoryId,status,breed,sex,bornOn,arrivedO
 
 func TestASpreadsheetIsImportedAsItIs(t *testing.T) {
 	t.Parallel()
-	_, server := serveProfiles(t, nil)
+	server := asClient(testservice.Serve(t))
 	for _, c := range []struct {
 		what string
 		env  map[string]string
@@ -93,7 +96,7 @@ func TestProfilesAreTheSameWhenExportedAndImported(t *testing.T) {
 	want := profilesIn(t, first)
 	for _, ending := range []string{"csv", "jsonl"} {
 		t.Run(ending, func(t *testing.T) {
-			_, server := serveProfiles(t, nil)
+			server := asClient(testservice.Serve(t))
 			file, again := filepath.Join(t.TempDir(), "pets."+ending), filepath.Join(t.TempDir(), "again."+ending)
 			mustInvoke(t, "export", "--database", first, "--output", file)
 			runImport(t, server, 0, "Added 300 animals.", file)
@@ -163,12 +166,29 @@ func expectProfilesOnce(t *testing.T, export string, n int) {
 	}
 }
 
+// serveBehind serves a store behind a proxy, and returns the variables for commands that call the proxy. Intercept gets the
+// requests for profiles first, and reports whether it has answered them.
+func serveBehind(t *testing.T, intercept func(http.ResponseWriter, *http.Request) bool) (*testservice.Instance, map[string]string) {
+	t.Helper()
+	s := testservice.Serve(t)
+	address, err := url.Parse(s.URL)
+	noError(t, err)
+	pass := httputil.NewSingleHostReverseProxy(address)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/profile") || !intercept(w, r) {
+			pass.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	return s, map[string]string{"PETSTORE_SERVER": proxy.URL, "PETSTORE_API_KEY": s.Key}
+}
+
 func TestAnImportKilledBetweenAnAnimalAndItsProfileCompletesIt(t *testing.T) {
 	t.Parallel()
 	var hold atomic.Bool
 	hold.Store(true)
 	held := make(chan struct{}, 100)
-	s, server := serveProfiles(t, func(w http.ResponseWriter, r *http.Request) bool {
+	s, server := serveBehind(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if !hold.Load() {
 			return false
 		}
@@ -253,7 +273,7 @@ func TestABadProfileIsReportedWithItsLine(t *testing.T) {
 
 func TestARefusedProfileIsReportedWithItsLine(t *testing.T) {
 	t.Parallel()
-	_, server := serveProfiles(t, func(w http.ResponseWriter, r *http.Request) bool {
+	_, server := serveBehind(t, func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"code":"invalid_field","message":"notes are refused.","status":400}`)
@@ -270,7 +290,7 @@ func TestAProfileOnAServerWithoutProfilesStopsTheImport(t *testing.T) {
 	t.Parallel()
 	var s *testservice.Instance
 	delete := false
-	s, server := serveProfiles(t, func(w http.ResponseWriter, r *http.Request) bool {
+	s, server := serveBehind(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if delete {
 			s.Ask(t, "DELETE", strings.TrimSuffix(r.URL.Path, "/profile"), "")
 		}

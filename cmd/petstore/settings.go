@@ -18,8 +18,8 @@ const variablePrefix = "PETSTORE_"
 
 // commandLineOnly are the flags that no environment variable sets, because they are meant for a single run.
 var commandLineOnly = []string{
-	"all", "bad-lines", "category", "check", "dry-run", "format", "header", "help", "hold", "include", "input", "json", "label", "limit",
-	"name", "now", "output", "pet", "reference", "replace", "status", "strict", "yes",
+	"all", "bad-lines", "category", "check", "create-categories", "dry-run", "format", "header", "help", "hold", "include", "input", "json",
+	"label", "limit", "name", "now", "output", "pet", "reference", "replace", "search", "status", "strict", "tag", "yes",
 }
 
 // variable returns the name of the environment variable that sets a flag, or "" if no variable does. No variable sets an

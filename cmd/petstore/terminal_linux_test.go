@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"petstore/client"
 	"petstore/internal/testservice"
 
 	"golang.org/x/sys/unix"
@@ -88,6 +89,35 @@ func (s *session) wait(t *testing.T) (int, string) {
 		t.Fatalf("the command does not end:\n%s", s.screen)
 	}
 	return s.command.ProcessState.ExitCode(), strings.ReplaceAll(s.screen.String(), "\r\n", "\n")
+}
+
+func TestAnAnimalOnATerminalIsShownWithItsProfile(t *testing.T) {
+	t.Parallel()
+	user := newRemoteUser(t)
+	user.env["NO_COLOR"] = "1"
+	user.does(t, "categories", "name", "5", "Dogs")
+	user.does(t, "pets", "add", "Biscuit", "--category", "5")
+	const row = "ID  NAME     CATEGORY  STATUS\n1   Biscuit  5 Dogs    available\n"
+	if _, screen := runAtTerminal(t, 80, user.env, "pets", "show", "1").wait(t); screen != row {
+		t.Errorf("without a profile, pets show showed\n%s", screen)
+	}
+	user.does(t, "pets", "edit", "1", "--breed", "Beagle", "--sex", "male", "--born", "2024", "--arrived", "2026-11-02", "--tag", "shy", "--tag", "old",
+		"--description", "Kind.\r\nLikes\tham.", "--notes", "Bites\u202e.")
+	photo := testservice.Decode[client.Photo](t, user.does(t, "pets", "photo", "add", "1", photoFile(t, 3, 2), "--json"))
+	profile := row + `Breed:       Beagle
+Sex:         male
+Born:        2024
+Arrived:     2026-11-02
+Tags:        shy, old
+Description: Kind.
+             Likes\tham.
+Notes:       Bites\u202e.
+Photo:       1  ` + photo.URL + "\n"
+	for _, typed := range []string{"show 1", "edit 1 --breed Beagle"} {
+		if _, screen := runAtTerminal(t, 80, user.env, append([]string{"pets"}, strings.Fields(typed)...)...).wait(t); screen != profile {
+			t.Errorf("pets %s showed\n%s\nwant\n%s", typed, screen, profile)
+		}
+	}
 }
 
 func TestAListOnATerminalIsATableThatFitsItsWidth(t *testing.T) {

@@ -1,8 +1,11 @@
 package browser
 
 import (
+	"bytes"
 	"fmt"
 	"html"
+	"image"
+	"image/jpeg"
 	"net/http"
 	"os"
 	"os/exec"
@@ -74,6 +77,49 @@ func TestSendingTwiceCreatesTwoAnimals(t *testing.T) {
 	s.Kill()
 	page.Click("#operation-createPet .primary")
 	page.Wait(`document.querySelector("#operation-createPet .outcome-head").innerText.startsWith("No answer")`)
+}
+
+func TestAPhotoIsChosenAndSent(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal("Biscuit", "available"))
+	page := reference(t, s, "#operation-addPhoto")
+	page.Click("#operation-addPhoto .try > summary")
+	page.Fill("#try-addPhoto-key", s.Key)
+	page.Click("#operation-addPhoto .primary")
+	page.Wait(`document.querySelector("#try-addPhoto-body:invalid") && document.querySelector("#operation-addPhoto .outcome").hidden`) // nothing is sent without a file
+
+	page.Choose("#try-addPhoto-body", photo(t))
+	page.Click("#operation-addPhoto .primary")
+	page.Wait(`document.querySelector("#operation-addPhoto .outcome-head").innerText.startsWith("201 Created")`)
+	page.Wait(`document.querySelector("#operation-addPhoto .outcome-body").innerText.includes('"width": 3,')`)
+	page.Wait(`document.querySelector("#operation-addPhoto .sent").innerText.startsWith("POST /v1/pets/1/photos with Idempotency-Key ")`)
+	if got := s.Ask(t, http.MethodGet, "/v1/pets/1/profile", ""); strings.Count(got.Body, `"thumbnailUrl"`) != 1 {
+		t.Errorf("the profile is %s", got.Body)
+	}
+
+	other := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(other, []byte("Bites."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page.Choose("#try-addPhoto-body", other)
+	page.Click("#operation-addPhoto .primary")
+	page.Wait(`document.querySelector("#operation-addPhoto .outcome-head .code-no")?.innerText.startsWith("415 ")`)
+	page.Wait(`document.querySelector("#operation-addPhoto .outcome-body").innerText.includes("Send image/jpeg, image/png or image/webp.")`)
+}
+
+// photo writes the file of a photo that is 3 pixels wide, and returns its path.
+func photo(t *testing.T) string {
+	t.Helper()
+	var content bytes.Buffer
+	if err := jpeg.Encode(&content, image.NewGray(image.Rect(0, 0, 3, 2)), nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "photo.jpg")
+	if err := os.WriteFile(path, content.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestLongNumbersAreShownExactly(t *testing.T) {
@@ -163,8 +209,9 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 	testservice.Eval[bool](page, `(document.querySelectorAll("details").forEach((part) => { part.open = true; }), true)`)
 	page.Accessible("the reference")
 
-	// All operations look alike, so the rest of the test needs only one operation with a body and one deprecated operation.
-	testservice.Eval[bool](page, `(document.querySelectorAll("section[id^=operation-]:not(#operation-createPet, #operation-getPet)").forEach((operation) => operation.remove()), true)`)
+	// All operations look alike, so the rest of the test needs only one operation with a body, one with a file and one
+	// deprecated operation.
+	testservice.Eval[bool](page, `(document.querySelectorAll("section[id^=operation-]:not(#operation-createPet, #operation-addPhoto, #operation-getPet)").forEach((operation) => operation.remove()), true)`)
 	page.Size(375, 900)
 	page.Accessible("the reference on a phone")
 	page.Scheme("dark")
@@ -177,36 +224,43 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 func TestTheSamplesOfTheReferenceRunUnchanged(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
-	got := s.Ask(t, http.MethodGet, "/docs", "")
-	_, section, _ := strings.Cut(string(got.Body), `<section id="operation-createPet"`)
-	for _, c := range []struct{ language, file, program, argument string }{
-		{"curl", "sample.sh", "sh", "-e"}, {"go", "sample.go", "go", "run"}, {"js", "sample.mjs", "node", "--no-warnings"}, {"py", "sample.py", "python3", "-E"},
+	page := string(s.Ask(t, http.MethodGet, "/docs", "").Body)
+	for _, operation := range []struct{ id, prints, counts, things string }{
+		{"createPet", "Biscuit, beagle mix", "/v1/pets", `"id":`}, {"addPhoto", "thumbnailUrl", "/v1/pets/1/profile", `"thumbnailUrl":`},
 	} {
-		t.Run(c.language, func(t *testing.T) {
-			if _, err := exec.LookPath(c.program); err != nil {
-				testservice.Missing(t, c.program, err.Error())
-			}
-			code := regexp.MustCompile(`(?s)<pre class="sample ` + c.language + `"><code>(.*?)</code></pre>`).FindStringSubmatch(section)
-			if code == nil {
-				t.Fatal("there is no sample")
-			}
-			text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(code[1], ""))
-			file := filepath.Join(t.TempDir(), c.file)
-			text = strings.ReplaceAll(text, "http://localhost:8080", s.URL)
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			before := len(s.EveryPet(t))
-			sample := exec.CommandContext(t.Context(), c.program, c.argument, file)
-			sample.Env = append(os.Environ(), "PETSTORE_API_KEY="+s.Key)
-			sample.Dir = filepath.Dir(file)
-			out, err := sample.CombinedOutput()
-			if err != nil || !strings.Contains(string(out), "Biscuit, beagle mix") {
-				t.Errorf("%v\n%s", err, out)
-			}
-			if after := len(s.EveryPet(t)); after != before+1 {
-				t.Errorf("there are %d animals, want %d", after, before+1)
-			}
-		})
+		_, section, _ := strings.Cut(page, `<section id="operation-`+operation.id+`"`)
+		for _, c := range []struct{ language, file, program, argument string }{
+			{"curl", "sample.sh", "sh", "-e"}, {"go", "sample.go", "go", "run"}, {"js", "sample.mjs", "node", "--no-warnings"}, {"py", "sample.py", "python3", "-E"},
+		} {
+			t.Run(operation.id+"/"+c.language, func(t *testing.T) {
+				if _, err := exec.LookPath(c.program); err != nil {
+					testservice.Missing(t, c.program, err.Error())
+				}
+				code := regexp.MustCompile(`(?s)<pre class="sample ` + c.language + `"><code>(.*?)</code></pre>`).FindStringSubmatch(section)
+				if code == nil {
+					t.Fatal("there is no sample")
+				}
+				text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(code[1], ""))
+				text = strings.ReplaceAll(text, "http://localhost:8080", s.URL)
+				folder := filepath.Dir(photo(t)) // the samples that send a file send photo.jpg
+				if err := os.WriteFile(filepath.Join(folder, c.file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				count := func() int {
+					return strings.Count(s.Ask(t, http.MethodGet, operation.counts, "").Body, operation.things)
+				}
+				before := count()
+				sample := exec.CommandContext(t.Context(), c.program, c.argument, c.file)
+				sample.Env = append(os.Environ(), "PETSTORE_API_KEY="+s.Key)
+				sample.Dir = folder
+				out, err := sample.CombinedOutput()
+				if err != nil || !strings.Contains(string(out), operation.prints) {
+					t.Errorf("%v\n%s", err, out)
+				}
+				if after := count(); after != before+1 {
+					t.Errorf("it added %d, want 1", after-before)
+				}
+			})
+		}
 	}
 }

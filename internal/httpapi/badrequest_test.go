@@ -92,6 +92,9 @@ func TestMalformedParameterIsRefused(t *testing.T) {
 		"cursor=", "cursor", "cursor=0", "cursor=41", "cursor=null", "cursor=AQAAAAAAAAAp&cursor=AQAAAAAAAAAp", "cursor=AQAAAAAAAAA", "cursor=AQAAAAAAAAApA",
 		"cursor=AQAAAAAAAAAp=", "cursor=AQAAAAAAAAAp%3D%3D%3D%3D", "cursor=AAAAAAAAAAAp", "cursor=AgAAAAAAAAAp", "cursor=AQAAAAAAAAAA", "cursor=Af__________",
 		"cursor=AQAA%0AAAAAAAp", "cursor=AQAAAAAAAA%2Bp", "cursor=%FF%FE", "cursor=../../etc/passwd", "cursor='%20OR%201=1", "cursor=" + strings.Repeat("A", 100_000),
+		"q=", "q", "q=%F0%9F%90%95+%00", "q=%FF", "q=rex&q=rex", "q=" + strings.Repeat("a", 101), "q=" + strings.Repeat("a+", 9), "q=" + strings.Repeat("a", 100_000),
+		"categoryId=", "categoryId", "categoryId=dogs", "categoryId=1.0", "categoryId=01", "categoryId=1&categoryId=1", "categoryId=9223372036854775808",
+		"include=", "include", "include=photos", "include=profile,profile", "include=Profile", "include=profile&include=profile",
 		"%", "%zz", "x=%", "x=%2", "%zz=1", "limit=5&x=%zz", "limit=5;status=sold", "a;b",
 	} {
 		t.Run(query[:min(len(query), 40)], func(t *testing.T) {
@@ -105,7 +108,7 @@ func TestUnknownParametersAreIgnored(t *testing.T) {
 	s := serve(t)
 	key := s.key(petstore.Enterprise)
 	for _, query := range []string{
-		"", "&", "&&&", "=", "=1", "x", "page=2", "x=1&x=2", "Limit=0", "LIMIT=ten", "limit%20=0", "limit[]=0", "Status=lost", "q=%F0%9F%90%95+%00",
+		"", "&", "&&&", "=", "=1", "x", "page=2", "x=1&x=2", "Limit=0", "LIMIT=ten", "limit%20=0", "limit[]=0", "Status=lost", "Q=&query=%F0%9F%90%95+%00", "categoryID=dogs", "Include=all",
 		"limit=100&offset=-1", strings.Repeat("x=1&", 25_000),
 	} {
 		s.get(key, "/v1/pets?"+query).is(t, 200, "")

@@ -30,7 +30,7 @@ func findCategory(ctx context.Context, store *client.Client, text string) (int64
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return id, nil
 	}
-	var similar []int64
+	var similar []client.Category
 	for category, err := range store.Categories(ctx, client.CategoryQuery{}) {
 		switch {
 		case err != nil:
@@ -38,11 +38,15 @@ func findCategory(ctx context.Context, store *client.Client, text string) (int64
 		case category.Name == text:
 			return category.ID, nil
 		case strings.EqualFold(category.Name, text):
-			similar = append(similar, category.ID)
+			similar = append(similar, category)
 		}
 	}
-	if len(similar) == 1 {
-		return similar[0], nil
+	switch {
+	case len(similar) == 1:
+		return similar[0].ID, nil
+	case len(similar) > 1:
+		return 0, fmt.Errorf("%q can mean the category %q or %q; write the name exactly, or use the number %d or %d",
+			text, similar[0].Name, similar[1].Name, similar[0].ID, similar[1].ID)
 	}
 	return 0, fmt.Errorf("no category is named %q; petstore categories list shows all names, and any number can be used", text)
 }

@@ -177,6 +177,9 @@ func (c *petsEdit) Run(ctx context.Context, con *terminal.Console) error {
 		}
 		if changesPet {
 			if _, err := store.UpdatePet(ctx, c.ID, patch); err != nil {
+				if changesProfile {
+					con.Say("The profile of animal %d was changed, the rest was not.", c.ID)
+				}
 				return err
 			}
 		}

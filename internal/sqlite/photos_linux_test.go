@@ -12,13 +12,12 @@ func TestAFullDiskStoresNoHalfPhoto(t *testing.T) {
 	disk := testservice.SmallDisk(t, 16<<20)
 	db := open(t, Config{Path: filepath.Join(disk.Folder, "petstore.db"), Create: true, Serve: true})
 	photos := addPhotos(t, db, 1, 500_000)
-	large := petstore.NewPhoto{Width: 4, Height: 3, Large: make([]byte, 2<<20), Small: make([]byte, 1000)}
+	large := petstore.NewPhoto{Width: 4, Height: 3, Large: make([]byte, 4<<20), Small: make([]byte, 1000)}
 	for range 3 {
-		disk.Fill(t)
 		pet, _, err := db.CreatePet(t.Context(), rex, nil)
-		if err == nil {
-			_, _, err = db.AddPhoto(t.Context(), pet.ID, large, nil)
-		}
+		noError(t, err)
+		disk.FillExcept(t, 512<<10) // room for a part of the photo
+		_, _, err = db.AddPhoto(t.Context(), pet.ID, large, nil)
 		if !petstore.IsCode(err, petstore.Unavailable) {
 			t.Fatalf("got %v, want Unavailable", err)
 		}

@@ -178,6 +178,12 @@ func (p *Page) Fill(selector, text string) {
 	}
 }
 
+// Choose chooses a file in an input for files, as a person does in the dialog of the browser.
+func (p *Page) Choose(selector, file string) {
+	p.t.Helper()
+	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+}
+
 // Press sends keys to the element that has the focus.
 func (p *Page) Press(keys string) {
 	p.t.Helper()

@@ -54,6 +54,15 @@ func (d *Disk) Fill(t testing.TB) {
 	}
 }
 
+// FillExcept uses all free space on the disk but that many bytes.
+func (d *Disk) FillExcept(t testing.TB, room int64) {
+	t.Helper()
+	d.Fill(t)
+	filled, err := os.Stat(d.filler())
+	noError(t, err)
+	noError(t, os.Truncate(d.filler(), filled.Size()-room))
+}
+
 // Free frees the space that Fill used.
 func (d *Disk) Free(t testing.TB) {
 	t.Helper()

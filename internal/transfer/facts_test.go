@@ -104,7 +104,7 @@ func TestACellOfTagsIsReadAsAList(t *testing.T) {
 		`shy,shy`:                       "must differ from each other",
 		"shy\nold":                      "must each be valid: tag 1 must not contain control characters",
 		`shy,""`:                        "must each be valid: tag 2 must not be empty",
-		",x" + strings.Repeat(",x", 20): "must have at most 20 tags",
+		",x" + strings.Repeat(",x", 20): "must have at most 20 entries",
 	} {
 		if _, problem := tagsFromCell(cell); !strings.Contains(problem, want) {
 			t.Errorf("%q: %q", cell, problem)

@@ -29,6 +29,9 @@ type payload struct {
 	Examples []example
 }
 
+// IsFile reports whether the body is a file, such as a photo. A file has no fields and no example to show.
+func (p *payload) IsFile() bool { return strings.HasPrefix(p.Types[0], "image/") }
+
 type answer struct {
 	Status, Reason string
 	Text           template.HTML

@@ -35,11 +35,12 @@ func samples(c endpoint, base string) []sample {
 	for _, p := range c.Parameters {
 		r.Idempotent = r.Idempotent || p.Name == "Idempotency-Key"
 	}
-	if c.Body != nil && len(c.Body.Examples) > 0 {
+	switch {
+	case c.Body == nil:
+	case c.Body.IsFile():
+		r.Type, r.File = c.Body.Types[0], "photo.jpg"
+	case len(c.Body.Examples) > 0:
 		r.Type, r.Body = c.Body.Types[0], c.Body.Examples[0].Line()
-		if strings.HasPrefix(r.Type, "image/") {
-			r.Body, r.File = "", "photo.jpg"
-		}
 	}
 	for _, a := range c.Answers {
 		r.Empty = r.Empty && a.Type == ""
@@ -56,14 +57,15 @@ func samples(c endpoint, base string) []sample {
 	return all
 }
 
-// sampleTarget returns a path with example values. Its query has the parameters whose value is known.
+// sampleTarget returns a path with example values. Its query has the parameters whose value is known, without additions to
+// the operation: the sample that a reader tries first should find animals.
 func sampleTarget(c endpoint) string {
 	path, query := c.Path, url.Values{}
 	for _, p := range c.Parameters {
 		switch {
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(p.Value()))
-		case p.In == "query" && p.Value() != "":
+		case p.In == "query" && p.Value() != "" && !p.Addition:
 			query.Set(p.Name, p.Value())
 		}
 	}

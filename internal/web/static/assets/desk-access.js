@@ -1,4 +1,4 @@
-// Until the page knows that the key may write, the style sheet hides every control that writes.
+// Until the page knows that the key may write, CSS hides what needs such a key.
 
 import { apiKey } from "./shared-api.js";
 import { updatePet } from "./desk-operations.js";

@@ -56,10 +56,11 @@ function request(form) {
     else if (dataset.in === "header" && (value || name === "Idempotency-Key")) headers[name] = value || newIdempotencyKey();
     else if (dataset.in === "query" && value) query.set(name, value);
   }
-  const body = form.querySelector("textarea");
-  if (body) headers["Content-Type"] = body.dataset.type;
+  const text = form.querySelector("textarea");
+  if (text) headers["Content-Type"] = text.dataset.type;
+  const body = text?.value ?? form.querySelector("[type=file]")?.files[0]; // the browser sends the type of a file
   const url = new URL(`v1${path}${query.size ? `?${query}` : ""}`, document.baseURI);
-  return { url, options: { method: form.dataset.method, headers, body: body?.value, cache: "no-store" } };
+  return { url, options: { method: form.dataset.method, headers, body, cache: "no-store" } };
 }
 
 function show(form, status, ok, took, body, headers) {
