@@ -22,6 +22,24 @@ import (
 
 var errSecret = errors.New("disk /var/lib/secret is on fire")
 
+func TestASearchThatTakesTooLongIsToldWhatToSearchFor(t *testing.T) {
+	storage := openHooked(t)
+	s := serve(t, on(storage))
+	key := s.key(petstore.Free)
+	storage.setHook(func(_ context.Context, call string) error {
+		if call == "ListPets" {
+			return petstore.NotDone(petstore.ErrSearchTimeout)
+		}
+		return nil
+	})
+	a := s.get(key, "/v1/pets?q=rex+max")
+	a.is(t, 503, "unavailable")
+	a.has(t, "Retry-After", "1")
+	if message := "This search takes too long. Use a rarer word, or add a categoryId."; !strings.Contains(a.raw, message) {
+		t.Errorf("want %q, got\n%s", message, a.raw)
+	}
+}
+
 func TestStorageFailureRevealsNothingToClients(t *testing.T) {
 	panics := func(_ context.Context, call string) error {
 		if call == "UseKey" { // the background update of an earlier request may run only now
