@@ -152,6 +152,7 @@ func (c *Client) exchange(ctx context.Context, r *request, out any) (*answer, er
 	if err := a.read(out); err != nil {
 		return nil, fmt.Errorf("the answer to %s %s is not what this client understands; check that %s is the service: %w", r.method, r.path, c.base, err)
 	}
+	completeAddresses(out, strings.TrimSuffix(c.base, "/v1"))
 	return a, nil
 }
 

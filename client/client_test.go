@@ -245,6 +245,27 @@ func TestAProfilePatchSaysWhatChangesAndWhatIsRemoved(t *testing.T) {
 	}
 }
 
+func TestAddressesOfPhotosAreComplete(t *testing.T) {
+	const photo = `{"id":1,"url":"/photos/a/1280.jpg","thumbnailUrl":"https://pets.example/photos/a/400.jpg"}`
+	s := &script{lines: []line{
+		{status: 201, body: photo},
+		{status: 200, body: `{"photos":[` + photo + `]}`},
+		{status: 200, body: `[{"id":1,"profile":{"photos":[` + photo + `]}},{"id":2}]`},
+	}}
+	store := playing(t, s)
+	added, err := store.AddPhoto(t.Context(), 1, strings.NewReader("photo"))
+	profile, err2 := store.GetProfile(t.Context(), 1)
+	page, err3 := store.ListPets(t.Context(), client.PetQuery{Profiles: true})
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []client.Photo{added, profile.Photos[0], page.Items[0].Profile.Photos[0]} {
+		if got.URL != "http://petstore.test/photos/a/1280.jpg" || got.ThumbnailURL != "https://pets.example/photos/a/400.jpg" {
+			t.Errorf("the addresses are %s and %s", got.URL, got.ThumbnailURL)
+		}
+	}
+}
+
 func TestAPhotoIsSentWithItsTypeAndNeverTooLarge(t *testing.T) {
 	s := &script{lines: []line{hangUp, {status: 201, body: `{"id":1}`}}}
 	store := playing(t, s)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -88,6 +89,27 @@ type Photo struct {
 }
 
 func (p *Photo) missing() bool { return p.ID == 0 }
+
+// completeAddresses adds the server to the addresses of photos that lack it. They do if the service does not know by which
+// address it is reached.
+func completeAddresses(answer any, server string) {
+	switch answer := answer.(type) {
+	case *[]Pet:
+		for _, pet := range *answer {
+			completeAddresses(pet.Profile, server)
+		}
+	case *Profile:
+		for i := 0; answer != nil && i < len(answer.Photos); i++ {
+			completeAddresses(&answer.Photos[i], server)
+		}
+	case *Photo:
+		for _, address := range []*string{&answer.URL, &answer.ThumbnailURL} {
+			if strings.HasPrefix(*address, "/") {
+				*address = server + *address
+			}
+		}
+	}
+}
 
 // GetProfile returns the profile of an animal.
 func (c *Client) GetProfile(ctx context.Context, petID int64, options ...CallOption) (p Profile, err error) {

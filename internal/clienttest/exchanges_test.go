@@ -68,6 +68,7 @@ func play(t *testing.T, request, response string) {
 		t.Errorf("the limits are read as %+v, want %+v", meta.Limits, limits)
 	}
 	if want.StatusCode < 300 {
+		body = strings.ReplaceAll(body, `"/photos/`, `"http://petstore.test/photos/`) // the client completes these addresses
 		if again, _ := json.Marshal(got); err != nil || want.StatusCode != http.StatusNoContent && string(again) != body {
 			t.Errorf("the body is read as %s, %v; want %s", again, err, body)
 		}
