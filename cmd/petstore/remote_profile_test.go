@@ -105,7 +105,7 @@ func TestPhotosAreManagedFromTheCommandLine(t *testing.T) {
 	if added.ID != 1 || added.Width != 1280 || added.Height != 640 {
 		t.Errorf("pets photo add printed %+v", added)
 	}
-	if answer := user.Ask(t, "GET", added.URL, ""); answer.Status != http.StatusOK {
+	if answer := user.Ask(t, "GET", strings.TrimPrefix(added.URL, user.URL), ""); answer.Status != http.StatusOK {
 		t.Errorf("%s answers %d", added.URL, answer.Status)
 	}
 	command := testservice.Command(t, "pets", "photo", "add", "1", "-")
