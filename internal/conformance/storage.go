@@ -137,6 +137,12 @@ func lacksFacts(refusal *petstore.Error) bool {
 // errorOf returns the error of a write. It drops the other result, which says whether the answer is a replay.
 func errorOf(_ bool, err error) error { return err }
 
+// writeError returns the error of a write that also returns what was changed.
+func writeError[T any](_ T, _ bool, err error) error { return err }
+
+// operator is the request of an operator.
+var operator = petstore.ByOperator(epoch)
+
 // The method concurrently calls f(0) to f(n-1) at the same time, and fails the test with the first error.
 func (t storageTest) concurrently(n int, f func(i int) error) {
 	t.Helper()

@@ -190,7 +190,7 @@ func (s *service) keyNamed(name string) string {
 		return secret
 	case "revoked":
 		secret, key := s.createKey(petstore.NewKey(name, petstore.Free, free, now, petstore.Forever))
-		if err := s.storage.RevokeKey(s.Context(), key.ID, now); err != nil {
+		if _, _, err := s.storage.RevokeKey(s.Context(), key.ID, petstore.ByOperator(now)); err != nil {
 			s.Fatal(err)
 		}
 		return secret

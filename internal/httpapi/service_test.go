@@ -169,7 +169,7 @@ func (s *service) key(plan petstore.Plan) string {
 func (s *service) createKey(key petstore.Key) (string, petstore.Key) {
 	s.Helper()
 	secret := s.secret(petstore.Production)
-	if err := s.storage.CreateKey(s.Context(), key, petstore.HashSecret(secret)); err != nil {
+	if err := s.storage.CreateKey(s.Context(), key, petstore.HashSecret(secret), petstore.KeyRequest{}); err != nil {
 		s.Fatal(err)
 	}
 	return secret, key
@@ -232,6 +232,9 @@ func (j *testLog) expectNoSecrets(t testing.TB) {
 		}
 	}
 }
+
+// writeError returns the error of a write and drops the result.
+func writeError[T any](_ T, _ bool, err error) error { return err }
 
 // noError fails the test if err is not nil.
 func noError(t testing.TB, err error) {

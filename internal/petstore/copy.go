@@ -86,9 +86,7 @@ func (k StoredKey) Stricter(other StoredKey) StoredKey {
 	k.ExpiresAt = earlier(k.ExpiresAt, other.ExpiresAt)
 	k.RotatedAt = earlier(k.RotatedAt, other.RotatedAt)
 	k.LastUsedAt = later(k.LastUsedAt, other.LastUsedAt)
-	if other.Access == ReadOnly {
-		k.Access = ReadOnly
-	}
+	k.Access = k.Access.Lower(other.Access)
 	k.Ban = Ban{later(k.Ban.Start, other.Ban.Start), later(k.Ban.Until, other.Ban.Until), max(k.Ban.Streak, other.Ban.Streak)}
 	k.BannedFrom, k.BannedUntil = k.Ban.Start, k.Ban.Until
 	return k
