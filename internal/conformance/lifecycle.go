@@ -37,6 +37,8 @@ func callAll(ctx context.Context, s petstore.Database) map[string]error {
 	_, errs["CreateFirstKey"] = s.CreateFirstKey(ctx, key, hash)
 	errs["EnsureKey"] = s.EnsureKey(ctx, key, hash)
 	_, errs["FindKey"] = s.FindKey(ctx, petstore.HashSecret("a"))
+	_, errs["GetKey"] = s.GetKey(ctx, "key_a")
+	_, errs["ListKeys"] = s.ListKeys(ctx, petstore.KeyQuery{Limit: 20})
 	_, errs["Keys"] = s.Keys(ctx)
 	_, errs["RotateKey"] = s.RotateKey(ctx, "key_a", hash, petstore.Rotation{Overlap: time.Hour}, operator)
 	_, _, errs["UpdateKey"] = s.UpdateKey(ctx, "key_a", petstore.KeyChange{Name: new("b")}, operator)
@@ -44,6 +46,9 @@ func callAll(ctx context.Context, s petstore.Database) map[string]error {
 	_, _, errs["RevokeKey"] = s.RevokeKey(ctx, "key_a", operator)
 	_, errs["BanOwner"] = s.BanOwner(ctx, "key_a", epoch)
 	_, _, errs["UnbanKey"] = s.UnbanKey(ctx, "key_a", operator)
+	_, errs["Usage"] = s.Usage(ctx, "key_a", epoch)
+	_, errs["AddUsage"] = s.AddUsage(ctx, []petstore.OwnerUsage{{Owner: "key_a"}}, nil)
+	_, errs["PurgeUsage"] = s.PurgeUsage(ctx, epoch)
 	errs["Ping"] = s.Ping(ctx)
 	return errs
 }

@@ -41,7 +41,10 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"keys", keyCases},
 		{"rotation", rotationCases},
 		{"changes of keys", keyChangeCases},
+		{"lists of keys", keyListCases},
+		{"administrators", adminCases},
 		{"bans", banCases},
+		{"usage", usageCases},
 		{"lifecycle", lifecycleCases},
 		{"history", historyCases},
 	}
@@ -128,7 +131,7 @@ func lacksFacts(refusal *petstore.Error) bool {
 		return refusal.Status == 0
 	case petstore.NameTaken:
 		return refusal.Category == nil
-	case petstore.Unauthorized, petstore.KeyRevoked:
+	case petstore.Unauthorized, petstore.Forbidden, petstore.KeyRevoked, petstore.OwnKey, petstore.SecretShown:
 		return refusal.Key == nil || refusal.Key.ID == ""
 	}
 	return false

@@ -150,7 +150,7 @@ func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 		k.Lifetime, k.ExpiresAt = Forever, time.Time{}
 	case c.ExpiresAt != nil:
 		end := c.ExpiresAt.UTC().Truncate(time.Millisecond)
-		k.Lifetime, k.ExpiresAt = end.Sub(now), end
+		k.Lifetime, k.ExpiresAt = end.Sub(now).Truncate(time.Millisecond), end
 	}
 	return k, nil
 }

@@ -15,10 +15,11 @@ const (
 	// The table has the index (hour, owner), so that the rows that are added to are side by side, however many owners there
 	// are. So this query looks up each hour.
 	selectUsage = `
-		SELECT hour, passed, refused
-		FROM generate_series(greatest($2, (` + nowMillis + ` - $3) / 3600000 * 3600000), (SELECT max(hour) FROM usage), 3600000) AS hours (hour)
-		CROSS JOIN LATERAL (SELECT passed, refused FROM usage WHERE usage.hour = hours.hour AND owner = $1) AS used
-		ORDER BY hour`
+		WITH hours AS (
+			SELECT hour FROM generate_series(greatest($2, (` + nowMillis + ` - $3) / 3600000 * 3600000), (SELECT max(hour) FROM usage), 3600000) AS hour
+			LIMIT $3 / 3600000 + 1
+		)
+		SELECT hour, passed, refused FROM hours JOIN usage USING (hour) WHERE owner = $1 ORDER BY hour`
 
 	addUsage = `
 		INSERT INTO usage (hour, owner, passed, refused)
