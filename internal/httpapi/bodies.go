@@ -86,6 +86,69 @@ var profilePatchBody = shape[petstore.ProfilePatch]{"what is to change: breed, s
 	}),
 }}
 
+// keyFields are the members of the bodies of createKey and updateKey. The field now is the time of the request.
+type keyFields struct {
+	petstore.KeyChange
+	now time.Time
+}
+
+var newKeyBody = shape[keyFields]{"name", keyMembers(strictjson.Required("name", readKeyName))}
+
+var keyPatchBody = shape[keyFields]{"what is to change: name, plan, perMinute, perDay, access or expiresAt", keyMembers(strictjson.Optional("name", readKeyName))}
+
+func keyMembers(name strictjson.Member[keyFields]) strictjson.Shape[keyFields] {
+	return strictjson.Shape[keyFields]{
+		name,
+		strictjson.Optional("plan", func(k *keyFields, v strictjson.Value) string { return readChoice(&k.Plan, v, petstore.CheckPlan) }),
+		strictjson.Optional("perMinute", func(k *keyFields, v strictjson.Value) string { return readLimit(&k.PerMinute, v) }),
+		strictjson.Optional("perDay", func(k *keyFields, v strictjson.Value) string { return readLimit(&k.PerDay, v) }),
+		strictjson.Optional("access", func(k *keyFields, v strictjson.Value) string { return readChoice(&k.Access, v, petstore.CheckAccess) }),
+		strictjson.Optional("expiresAt", readEnd),
+	}
+}
+
+func readKeyName(k *keyFields, value strictjson.Value) (problem string) {
+	k.Name = new(string)
+	return strictjson.ReadText(k.Name, value, petstore.CheckKeyName)
+}
+
+// readChoice reads one of a few words.
+func readChoice[T ~string](into **T, value strictjson.Value, check func(T) (problem string)) (problem string) {
+	word, _ := strictjson.Unquote(value) // word is "", which is never a choice, if the value is not a string
+	*into = new(T(word))
+	return check(**into)
+}
+
+func readLimit(into **int64, value strictjson.Value) (problem string) {
+	*into = new(int64)
+	strictjson.ReadWhole(*into, value) // stores 0, which is not a valid limit, if value is not a whole number
+	return petstore.CheckLimit(**into)
+}
+
+// readEnd reads when a key ends. For null it stores the zero time, which means never.
+func readEnd(k *keyFields, value strictjson.Value) (problem string) {
+	k.ExpiresAt = new(time.Time)
+	if isNull(value) {
+		return ""
+	}
+	text, _ := strictjson.Unquote(value)
+	if k.ExpiresAt.UnmarshalText([]byte(text)) != nil {
+		return "must be a time, such as 2027-01-31T12:00:00Z"
+	}
+	return petstore.CheckEnd(*k.ExpiresAt, k.now)
+}
+
+var rotationBody = shape[petstore.Rotation]{"overlapSeconds, or send nothing", strictjson.Shape[petstore.Rotation]{
+	strictjson.Optional("overlapSeconds", func(r *petstore.Rotation, v strictjson.Value) string {
+		var seconds int64
+		if strictjson.ReadWhole(&seconds, v) != "" {
+			seconds = -1 // is not a valid overlap
+		}
+		r.Overlap = time.Duration(seconds) * time.Second
+		return petstore.CheckOverlap(seconds)
+	}),
+}}
+
 // readRemovable reads a text of a patch. For null it stores the empty text, which removes what is there.
 func readRemovable[T ~string](into **T, value strictjson.Value, check func(string) (problem string)) (problem string) {
 	*into = new(T)

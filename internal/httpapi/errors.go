@@ -15,7 +15,6 @@ const (
 	badRequest           petstore.Code = "bad_request"
 	invalidJSON          petstore.Code = "invalid_json"
 	invalidParameter     petstore.Code = "invalid_parameter"
-	forbidden            petstore.Code = "forbidden"
 	methodNotAllowed     petstore.Code = "method_not_allowed"
 	gone                 petstore.Code = "gone"
 	payloadTooLarge      petstore.Code = "payload_too_large"
@@ -35,7 +34,7 @@ var statuses = map[petstore.Code]int{
 	invalidParameter:             http.StatusBadRequest,
 	invalidPhoto:                 http.StatusBadRequest,
 	petstore.Unauthorized:        http.StatusUnauthorized,
-	forbidden:                    http.StatusForbidden,
+	petstore.Forbidden:           http.StatusForbidden,
 	petstore.NotFound:            http.StatusNotFound,
 	methodNotAllowed:             http.StatusMethodNotAllowed,
 	petstore.IdempotencyConflict: http.StatusConflict,
@@ -44,6 +43,9 @@ var statuses = map[petstore.Code]int{
 	petstore.OrderClosed:         http.StatusConflict,
 	petstore.NameTaken:           http.StatusConflict,
 	petstore.TooManyPhotos:       http.StatusConflict,
+	petstore.KeyRevoked:          http.StatusConflict,
+	petstore.OwnKey:              http.StatusConflict,
+	petstore.SecretShown:         http.StatusConflict,
 	gone:                         http.StatusGone,
 	payloadTooLarge:              http.StatusRequestEntityTooLarge,
 	unsupportedMediaType:         http.StatusUnsupportedMediaType,
@@ -118,6 +120,15 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 		return "This Idempotency-Key was already used for another request. Use a new one for each request."
 	case petstore.Unauthorized:
 		return unauthorizedMessage(e)
+	case petstore.Forbidden:
+		return forbiddenMessage(e.Key.Access, petstore.Admin)
+	case petstore.KeyRevoked:
+		return revokedMessage(e)
+	case petstore.OwnKey:
+		return ownKeyMessage(e)
+	case petstore.SecretShown:
+		return fmt.Sprintf("This request was already done. It made key %s, whose secret was in the first answer and is not stored. "+
+			"If that answer was lost, rotate that key, or revoke it and create another.", e.Key.ID)
 	case petstore.Unavailable:
 		return "The store cannot do this right now. Nothing was changed; try again shortly."
 	case petstore.OutcomeUnknown:
@@ -131,6 +142,7 @@ var notFoundMessages = map[petstore.Noun]string{
 	petstore.OrderNoun:    "There is no order with this id.",
 	petstore.PhotoNoun:    "This animal has no photo with this id.",
 	petstore.CategoryNoun: "There is no category with this number. PUT a name to make one.",
+	petstore.KeyNoun:      "There is no key with this id.",
 }
 
 // unauthorizedMessage says why the API refuses the key in a request.
@@ -144,6 +156,36 @@ func unauthorizedMessage(e *petstore.Error) string {
 		return "This API key was revoked. Use another one."
 	}
 	return "This API key has expired. Use another one."
+}
+
+// forbiddenMessage says which access a key has, and which access the operation needs.
+func forbiddenMessage(access, needed petstore.Access) string {
+	switch {
+	case needed != petstore.Admin:
+		return "This API key may only read. Use one that may write."
+	case access == petstore.ReadOnly:
+		return "This API key may only read. Use an administrator's key, whose access is admin."
+	}
+	return "This API key may read and write, but not administer. Use an administrator's key, whose access is admin."
+}
+
+// revokedMessage says why a key cannot be changed or rotated, and what to do instead.
+func revokedMessage(e *petstore.Error) string {
+	switch {
+	case e.Successor != "":
+		return fmt.Sprintf("This key was already rotated, at %s, and key %s took its place. Rotate that one.", petstore.FormatTime(e.Key.RotatedAt), e.Successor)
+	case !e.Key.RevokedAt.IsZero():
+		return fmt.Sprintf("This key was revoked at %s, and that cannot be undone. Create another key.", petstore.FormatTime(e.Key.RevokedAt))
+	}
+	return fmt.Sprintf("This key expired at %s. Remove its expiresAt first, or create another key.", petstore.FormatTime(e.Key.ExpiresAt))
+}
+
+// ownKeyMessage says why an administrator's key stays as it is.
+func ownKeyMessage(e *petstore.Error) string {
+	if e.LastAdmin {
+		return "No other administrator's key without an end is left. Create one first; otherwise nobody could administer the store."
+	}
+	return "This is the key that you are using. It cannot revoke or rotate itself, lower its own access or give itself an end. Use another administrator's key."
 }
 
 // unknownOutcomeMessage says how to repeat a write safely when it is unknown whether the write was made.

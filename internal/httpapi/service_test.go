@@ -38,7 +38,11 @@ type service struct {
 	api     *httpapi.API
 	address string
 	log     *testLog
-	token   string // of the photo that was shown last
+
+	// What answers have shown, for the requests of a conversation:
+	token       string   // of the last photo
+	shownKeys   []string // the ids of keys, in the order of their first appearance
+	shownSecret string   // of the last key
 }
 
 // in returns the same service for a subtest.

@@ -190,7 +190,18 @@ func expiry(from time.Time, lifetime time.Duration) time.Time {
 func newKeyID() string {
 	var random [6]byte
 	rand.Read(random[:])
-	return "key_" + inBase62(new(big.Int).SetBytes(random[:]), 9)
+	return keyIDPrefix + inBase62(new(big.Int).SetBytes(random[:]), keyIDDigits)
+}
+
+const (
+	keyIDPrefix = "key_"
+	keyIDDigits = 9 // 48 bits in base62
+)
+
+// CanBeKeyID reports whether s has the form of a key's id.
+func CanBeKeyID(s string) bool {
+	digits, ok := strings.CutPrefix(s, keyIDPrefix)
+	return ok && len(digits) == keyIDDigits && strings.Trim(digits, base62) == ""
 }
 
 // Usable returns nil if the key can be used now. If the key was revoked or has expired, Usable returns an Error with the

@@ -71,29 +71,37 @@ type KeyChange struct {
 // MaxKeyNameLength is the greatest number of code points in the name that a client gives a key.
 const MaxKeyNameLength = 100
 
-// Validate returns an Error that names what is wrong with the change of a client, as far as the key does not matter.
-func (c KeyChange) Validate(now time.Time) error {
-	var faults Faults
-	if c.Name != nil {
-		faults.Add("name", CheckText(*c.Name, MaxKeyNameLength))
+// CheckKeyName returns what is wrong with the name that a client gives a key, or "".
+func CheckKeyName(name string) (problem string) { return CheckText(name, MaxKeyNameLength) }
+
+// CheckPlan returns what is wrong with a plan, or "".
+func CheckPlan(plan Plan) (problem string) {
+	if !slices.Contains(Plans, plan) {
+		return "must be one of " + listed(Plans)
 	}
-	if c.Plan != nil && !slices.Contains(Plans, *c.Plan) {
-		faults.Add("plan", "must be one of "+listed(Plans))
-	}
-	faults.Add("perMinute", checkLimit(c.PerMinute))
-	faults.Add("perDay", checkLimit(c.PerDay))
-	if c.Access != nil && !slices.Contains(Accesses, *c.Access) {
-		faults.Add("access", "must be one of "+listed(Accesses))
-	}
-	if c.ExpiresAt != nil && !c.ExpiresAt.IsZero() && !c.ExpiresAt.After(now) {
-		faults.Add("expiresAt", "must be in the future")
-	}
-	return faults.Err()
+	return ""
 }
 
-func checkLimit(limit *int64) (problem string) {
-	if limit != nil && (*limit < 1 || *limit > MaxLimit) {
-		return fmt.Sprintf("must be from 1 to %d", int64(MaxLimit))
+// CheckLimit returns what is wrong with a limit of an Enterprise key, or "".
+func CheckLimit(limit int64) (problem string) {
+	if limit < 1 || limit > MaxLimit {
+		return fmt.Sprintf("must be a whole number from 1 to %d", int64(MaxLimit))
+	}
+	return ""
+}
+
+// CheckAccess returns what is wrong with an access, or "".
+func CheckAccess(access Access) (problem string) {
+	if !slices.Contains(Accesses, access) {
+		return "must be one of " + listed(Accesses)
+	}
+	return ""
+}
+
+// CheckEnd returns what is wrong with the time at which a key is to end, or "".
+func CheckEnd(end, now time.Time) (problem string) {
+	if !end.After(now) {
+		return "must be in the future"
 	}
 	return ""
 }
@@ -176,6 +184,17 @@ type Rotation struct {
 	Overlap time.Duration
 	// KeepLifetime gives the new key the lifetime of the old one. Otherwise the new key has no end.
 	KeepLifetime bool
+}
+
+// MaxOverlap is the longest overlap that a client may ask for.
+const MaxOverlap = 30 * 24 * time.Hour
+
+// CheckOverlap returns what is wrong with the seconds of an overlap, or "".
+func CheckOverlap(seconds int64) (problem string) {
+	if most := int64(MaxOverlap / time.Second); seconds < 0 || seconds > most {
+		return fmt.Sprintf("must be a whole number from 0 to %d", most)
+	}
+	return ""
 }
 
 // Rotate returns the key as it is after a rotation, and its successor, which has the same owner, name, plan, limits and

@@ -31,6 +31,8 @@ type Storage interface {
 	Orders
 	Keys
 
+	// Describe returns facts about the storage for administrators. Its cost is proportional to the number of photos.
+	Describe(ctx context.Context) (StorageDescription, error)
 	// Ping returns nil if the storage can be read now.
 	Ping(ctx context.Context) error
 	// Close completes the calls that are under way and releases the storage.
@@ -179,6 +181,18 @@ type Keys interface {
 	// Usage returns the usage of an owner in each hour with requests, from the given time on, oldest first. It returns
 	// nothing that is older than UsageKept, by the storage's clock.
 	Usage(ctx context.Context, owner string, since time.Time) ([]Usage, error)
+}
+
+// StorageDescription has facts about a storage for administrators.
+type StorageDescription struct {
+	// Database is the kind of database: sqlite or postgres.
+	Database string
+	// Schema is the version of the schema.
+	Schema int64
+	// DatabaseBytes is the size of the whole database. PhotoBytes is the size of the files of photos, which are a part of it.
+	DatabaseBytes, PhotoBytes int64
+	// Events is the number of events that are kept.
+	Events int64
 }
 
 // Upkeep is what a server does with its storage besides answering requests.

@@ -146,6 +146,7 @@ func (s *service) buildAPI(context.Context) error {
 	config := s.config(s.settings)
 	config.Storage, config.Versioned = s.storage, s.storage.Versioned
 	config.Limiter, config.Distant, config.Probes = s.limiter, s.distant, probes(s.health)
+	config.Version = s.con.Version
 	config.Log, config.Access, config.Metrics, config.Tracer = s.log.Logger, s.log.access, s.registry, s.tracer
 	s.api = httpapi.New(config)
 	return nil
