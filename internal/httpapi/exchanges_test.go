@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata/exchang
 // Each file in testdata/exchanges is a conversation with a new service. Each turn has a title, the request and the
 // answer, as they are sent but without the Date header. A name in braces stands for the secret of a key, {length} for the
 // length of the body, {time} for a time in an answer, {jpeg} for the file of a photo, and {token} for the token of the last
-// photo. {key1} stands for the first key id that an answer shows, {key2} for the second, and so on, and {secret} for the last
-// secret. "after 10s" moves the clock before the request. "times 60" sends the request 60 times; the file then shows the last
+// photo. {key1} stands for the first key id that an answer shows, {key2} for the second, and so on, {secret} for the last
+// secret, and {cursor} for the cursor of a list of keys, which contains an id. "after 10s" moves the clock before the request. "times 60" sends the request 60 times; the file then shows the last
 // answer. A file may begin with flags of the service, such as "serve --rate-limits=off".
 func TestGoldenConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
@@ -58,6 +58,9 @@ func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 	for i := range turns {
 		s.clock.step(turns[i].after)
 		got := s.repeat(turns[i].raw(s, keys), turns[i].times)
+		if strings.Contains(turns[i].request, "{secret}") {
+			s.awaitUse(s.shownSecret)
+		}
 		if *update {
 			turns[i].response = got
 		} else if got != turns[i].response {
@@ -74,6 +77,7 @@ var (
 	tokenOf  = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
 	keyIDOf  = regexp.MustCompile(`\bkey_[0-9A-Za-z]{9}\b`)
 	secretOf = regexp.MustCompile(`\bpets_live_[0-9A-Za-z]{33}\b`)
+	cursorOf = regexp.MustCompile(`\bcursor=BA[\w-]{28}\b`)
 	timeOf   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
@@ -90,8 +94,23 @@ func (s *service) repeat(raw string, times int) (last string) {
 	last = strings.ReplaceAll(date.ReplaceAllString(last, ""), "\r\n", "\n")
 	last = tokenOf.ReplaceAllString(last, "{token}")
 	last = secretOf.ReplaceAllString(last, "{secret}")
+	last = cursorOf.ReplaceAllString(last, "cursor={cursor}")
 	last = keyIDOf.ReplaceAllStringFunc(last, func(id string) string { return fmt.Sprintf("{key%d}", s.numberOf(id)) })
 	return strings.TrimRight(timeOf.ReplaceAllString(last, "{time}"), "\n") + "\n"
+}
+
+// awaitUse waits until the storage shows that a key was used, unless the key has ended.
+func (s *service) awaitUse(secret string) {
+	s.Helper()
+	for range 30_000 {
+		key, err := s.storage.FindKey(s.Context(), petstore.HashSecret(secret))
+		noError(s, err)
+		if !key.LastUsedAt.IsZero() || key.Usable(s.clock.now()) != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.Fatal("the storage does not show that the key was used")
 }
 
 // numberOf returns the number of a key in the order in which answers have shown the keys, counted from 1.
