@@ -21,12 +21,12 @@ const MinBodyBudget = shares * maxBody
 type bodyKind uint8
 
 const (
-	noBody      bodyKind = iota
-	jsonBody             // application/json, or any type that ends in +json
-	patchBody            // application/json or application/merge-patch+json
-	optionalBody         // like jsonBody, or empty
-	ignoredBody          // any body; the API reads and ignores it
-	photoBody            // the file of a photo
+	noBody       bodyKind = iota
+	jsonBody              // application/json, or any type that ends in +json
+	patchBody             // application/json or application/merge-patch+json
+	optionalBody          // like jsonBody, or empty
+	ignoredBody           // any body; the API reads and ignores it
+	photoBody             // the file of a photo
 )
 
 // accepts reports whether a body may have that media type.
