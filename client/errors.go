@@ -67,6 +67,9 @@ const (
 	ErrPetUnavailable       Code = "pet_unavailable" // only an available animal can be ordered
 	ErrOrderClosed          Code = "order_closed"
 	ErrNameTaken            Code = "name_taken"
+	ErrKeyRevoked           Code = "key_revoked"  // the key has ended, or was already rotated
+	ErrOwnKey               Code = "own_key"      // the change would lock this administrator, or all of them, out
+	ErrSecretShown          Code = "secret_shown" // an earlier attempt has made the key; its secret cannot be shown again
 	ErrPayloadTooLarge      Code = "payload_too_large"
 	ErrUnsupportedMediaType Code = "unsupported_media_type"
 	ErrRateLimited          Code = "rate_limited"

@@ -140,7 +140,7 @@ func (a *API) routed(next handler) handler {
 func (a *API) permitted(next handler) handler {
 	return func(x *exchange) error {
 		if x.key.Access == petstore.ReadOnly && x.operation.writes() {
-			return newRefusal(forbidden, "This API key may only read. Use one that may write.")
+			return newRefusal(petstore.Forbidden, "This API key may only read. Use one that may write.")
 		}
 		return next(x)
 	}
