@@ -29,9 +29,9 @@ const (
 // flushUsage adds the counted usage to the storage every 8 seconds, and once more at the stop.
 func flushUsage(counter *usage.Counter, log *slog.Logger) (stop func()) {
 	logFailure := onceEach(log, "usage cannot be stored; the server keeps its counts and tries again every 8 seconds", "usage is stored again")
-	stop = repeat(usageEvery, func(ctx context.Context) { logFailure(ctx, counter.Flush(ctx)) })
+	stopRepeating := repeat(usageEvery, func(ctx context.Context) { logFailure(ctx, counter.Flush(ctx)) })
 	return func() {
-		stop()
+		stopRepeating()
 		ctx, cancel := context.WithTimeout(context.Background(), lastFlushTimeout)
 		defer cancel()
 		if err := counter.Flush(ctx); err != nil {
