@@ -34,6 +34,27 @@ var copyKeyCases = []copyCase{
 		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Kept: 1})
 		t.same("what the target has", t.keys(t.to), before)
 	}},
+	{"the lower of two accesses counts, also of a key that changes while it is copied", func(t copyTest) {
+		for _, from := range petstore.Accesses {
+			for _, to := range petstore.Accesses {
+				key := t.addKey(t.from, string(from+to))
+				t.copyAll()
+				set := func(s petstore.Database, access petstore.Access) {
+					t.noError(writeError(s.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Access: &access}, operator)))
+				}
+				set(t.from, from)
+				set(t.to, to)
+				t.noError(t.to.ReplaceKeys(t.Context(), t.keys(t.from)))
+				for _, got := range t.keys(t.to) {
+					if got.ID == key.ID {
+						t.same(key.Name, got.Access, from.Lower(to))
+					}
+				}
+			}
+		}
+		t.copyAll()
+		t.same("what was done again", t.copyAll(), nothingDone)
+	}},
 	{"the earlier of two revocations counts", func(t copyTest) {
 		early, late := t.addKey(t.from, "early here"), t.addKey(t.from, "late here")
 		t.copyAll()

@@ -97,6 +97,23 @@ var usageCases = []storageCase{
 			t.same(u.Owner, t.usage(u.Owner), []petstore.Usage{{Hour: now, Passed: writers * rounds, Refused: 2 * writers * rounds}})
 		}
 	}},
+	{"a repeat of a large addition adds nothing", func(t storageTest) {
+		now := thisHour()
+		var added []petstore.OwnerUsage
+		for i := range 5000 {
+			added = append(added, usageOf(fmt.Sprint("owner ", i), now, 1, 0))
+		}
+		for _, again := range []bool{false, true, true} {
+			replayed, err := t.AddUsage(t.Context(), added, idempotency("k", 1))
+			t.noError(err)
+			t.same("replayed", replayed, again)
+		}
+		for i := 0; i < len(added); i += 500 {
+			t.same(added[i].Owner, t.usage(added[i].Owner), []petstore.Usage{{Hour: now, Passed: 1}})
+		}
+		_, err := t.AddUsage(t.Context(), added, idempotency("k", 2))
+		t.refused(err, petstore.IdempotencyConflict)
+	}},
 	{"an addition changes nothing that it is given", func(t storageTest) {
 		now := thisHour()
 		added := []petstore.OwnerUsage{usageOf("b", now, 1, 0), usageOf("a", now, 2, 0)}
@@ -123,5 +140,32 @@ var usageCases = []storageCase{
 		t.noError(err)
 		t.same("purged", purged, int64(1))
 		t.same("kept", len(t.usage("ann")), 1)
+	}},
+}
+
+var copyUsageCases = []copyCase{
+	{"usage is copied, and the next copy brings what was added and removed since", func(t copyTest) {
+		add := func(s petstore.Database, added ...petstore.OwnerUsage) {
+			t.noError(errorOf(s.AddUsage(t.Context(), added, nil)))
+		}
+		var month []petstore.OwnerUsage
+		for i := range 2500 {
+			month = append(month, usageOf(fmt.Sprint("owner ", i%50), epoch.Truncate(time.Hour).Add(time.Duration(i/50)*time.Hour), int64(i), 1))
+		}
+		add(t.from, month...)
+		add(t.to, usageOf("there", epoch.Truncate(time.Hour), 1, 0))
+		tallies := t.copyAll()
+		t.same("what was done", tallies[len(tallies)-1], petstore.Tally{Kind: "hours of usage", Added: 2500, Removed: 1})
+		t.sameContent()
+		add(t.from, month[7], usageOf("ann", epoch.Truncate(time.Hour), 1, 0))
+		_, err := t.from.PurgeUsage(t.Context(), month[50].Hour)
+		t.noError(err)
+		tallies = t.copyAll()
+		t.same("what was done then", tallies[len(tallies)-1], petstore.Tally{Kind: "hours of usage", Removed: 50})
+		add(t.from, month[60], usageOf("ann", month[60].Hour, 1, 0))
+		tallies = t.copyAll()
+		t.same("what was done at last", tallies[len(tallies)-1], petstore.Tally{Kind: "hours of usage", Added: 1, Changed: 1})
+		t.sameContent()
+		t.same("what was done again", t.copyAll(), nothingDone)
 	}},
 }

@@ -77,6 +77,9 @@ type Config struct {
 	// Versioned tells whether animals have changed since an answer was encoded. If it is nil, no answer is reused.
 	Versioned petstore.Versioned
 	Limiter   petstore.Limiter
+	// Used, if not nil, is called after each answer to a request with a valid key. It must not wait for anything. The
+	// argument refused says whether a rate limit or a ban refused the request.
+	Used func(owner string, at time.Time, refused bool)
 	// Distant is the Limiter, if it asks another server. Reads then go ahead while it decides. Nil means that the
 	// Limiter decides at once.
 	Distant petstore.Distant

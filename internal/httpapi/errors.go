@@ -123,12 +123,14 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 	case petstore.Forbidden:
 		return forbiddenMessage(e.Key.Access, petstore.Admin)
 	case petstore.KeyRevoked:
-		return revokedMessage(e)
+		return keyRevokedMessage(e)
 	case petstore.OwnKey:
-		return ownKeyMessage(e)
+		if e.LastAdmin {
+			return "This is the last administrator's key without an end. Create another one first."
+		}
+		return "An administrator's key cannot revoke, rotate or lower itself, or give itself an end. Use another administrator's key."
 	case petstore.SecretShown:
-		return fmt.Sprintf("This request was already done. It made key %s, whose secret was in the first answer and is not stored. "+
-			"If that answer was lost, rotate that key, or revoke it and create another.", e.Key.ID)
+		return fmt.Sprintf("An earlier request with this Idempotency-Key made key %s. Its secret was shown then and is not stored; if it is lost, rotate that key.", e.Key.ID)
 	case petstore.Unavailable:
 		return "The store cannot do this right now. Nothing was changed; try again shortly."
 	case petstore.OutcomeUnknown:
@@ -169,8 +171,8 @@ func forbiddenMessage(access, needed petstore.Access) string {
 	return "This API key may read and write, but not administer. Use an administrator's key, whose access is admin."
 }
 
-// revokedMessage says why a key cannot be changed or rotated, and what to do instead.
-func revokedMessage(e *petstore.Error) string {
+// keyRevokedMessage says why a key cannot be changed or rotated, and what to do instead.
+func keyRevokedMessage(e *petstore.Error) string {
 	switch {
 	case e.Successor != "":
 		return fmt.Sprintf("This key was already rotated, at %s, and key %s took its place. Rotate that one.", petstore.FormatTime(e.Key.RotatedAt), e.Successor)
@@ -178,14 +180,6 @@ func revokedMessage(e *petstore.Error) string {
 		return fmt.Sprintf("This key was revoked at %s, and that cannot be undone. Create another key.", petstore.FormatTime(e.Key.RevokedAt))
 	}
 	return fmt.Sprintf("This key expired at %s. Remove its expiresAt first, or create another key.", petstore.FormatTime(e.Key.ExpiresAt))
-}
-
-// ownKeyMessage says why an administrator's key stays as it is.
-func ownKeyMessage(e *petstore.Error) string {
-	if e.LastAdmin {
-		return "No other administrator's key without an end is left. Create one first; otherwise nobody could administer the store."
-	}
-	return "This is the key that you are using. It cannot revoke or rotate itself, lower its own access or give itself an end. Use another administrator's key."
 }
 
 // unknownOutcomeMessage says how to repeat a write safely when it is unknown whether the write was made.

@@ -19,6 +19,9 @@ func (a *API) observed(next handler) handler {
 		err := next(x)
 		elapsed := a.Now().Sub(x.start)
 		a.metrics.countAnswer(x, elapsed)
+		if a.Used != nil && x.keyError == nil && x.key.Owner != "" {
+			a.Used(x.key.Owner, x.start.Add(elapsed), x.status == http.StatusTooManyRequests)
+		}
 		a.logAnswer(x, elapsed)
 		return err
 	}

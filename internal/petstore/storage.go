@@ -206,8 +206,9 @@ type Upkeep interface {
 	// PurgeIdempotency deletes the idempotency records made before that time and returns their number. If the time is
 	// zero, it deletes the records that are older than IdempotencyKept, by the storage's clock.
 	PurgeIdempotency(ctx context.Context, before time.Time) (int64, error)
-	// AddUsage adds usage to what is stored: all of it or nothing, and only once. The argument added has each owner and hour
-	// at most once. Any number of processes may call it at the same time.
+	// AddUsage adds usage to what is stored. The argument added has each owner and hour at most once. If AddUsage fails, it
+	// may have added a part; a repeat with the same idempotency then adds the rest, and nothing twice. Any number of
+	// processes may call it at the same time.
 	AddUsage(ctx context.Context, added []OwnerUsage, idempotency *Idempotency) (replayed bool, err error)
 	// PurgeUsage deletes the usage in hours that began before that time and returns the number of records. If the time is
 	// zero, it deletes what is older than UsageKept, by the storage's clock.

@@ -23,7 +23,7 @@ var uncertainWrites = []struct {
 		return writeError(db.UpdatePet(ctx, 1, petstore.PetPatch{Name: &name}, nil))
 	}, hasPet},
 	{"a new key", func(ctx context.Context, db *DB, name string) error {
-		return db.EnsureKey(ctx, keyNamed(name), petstore.HashSecret(name))
+		return db.CreateKey(ctx, keyNamed(name), petstore.HashSecret(name), petstore.KeyRequest{})
 	}, hasKey},
 }
 

@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -19,9 +21,12 @@ const (
 		)
 		SELECT hour, passed, refused FROM hours CROSS JOIN usage USING (hour) WHERE owner = ?1 ORDER BY hour`
 	addUsage = `
-		INSERT INTO usage (hour, owner, passed, refused)
-		SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?1) WHERE true
+		INSERT INTO usage (hour, owner, passed, refused) VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (hour, owner) DO UPDATE SET passed = passed + excluded.passed, refused = refused + excluded.refused`
+	selectStoredUsage = "SELECT hour, owner, passed, refused FROM usage WHERE (hour, owner) > (?1, ?2) ORDER BY hour, owner LIMIT ?3"
+	putUsage          = "INSERT OR REPLACE INTO usage (hour, owner, passed, refused) VALUES (?1, ?2, ?3, ?4)"
+	removeUsage       = "DELETE FROM usage WHERE hour = ?1 AND owner = ?2"
+
 	purgeUsage = "DELETE FROM usage WHERE (hour, owner) IN (SELECT hour, owner FROM usage WHERE hour < ?1 LIMIT ?2)"
 )
 
@@ -38,22 +43,40 @@ func (db *DB) Usage(ctx context.Context, owner string, since time.Time) (usage [
 	return usage, err
 }
 
-// AddUsage adds usage in one statement. It does not change the version of the store, because no animal changes.
+// usageBatchSize is how many records one transaction adds. Other changes need not wait for all of them.
+const usageBatchSize = 2000
+
+// AddUsage adds usage, usageBatchSize records at a time, each time under an idempotency key of its own. The records are
+// sorted, because neighbors in the table take half the time. AddUsage does not change the version of the store, because no
+// animal changes.
 func (db *DB) AddUsage(ctx context.Context, added []petstore.OwnerUsage, idempotency *petstore.Idempotency) (replayed bool, err error) {
-	rows := make([][4]any, len(added))
-	for i, u := range added {
-		rows[i] = [4]any{u.Hour.UnixMilli(), u.Owner, u.Passed, u.Refused}
-	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return false, err
-	}
-	idempotency = db.timed(idempotency)
-	err = db.write(ctx, func(w *writer) (err error) {
-		_, replayed, err = recallOrDo(w, idempotency, func(w *writer) (struct{}, error) { return struct{}{}, run(w.conn, addUsage, string(text)) })
-		return err
+	sorted := slices.SortedFunc(slices.Values(added), func(a, b petstore.OwnerUsage) int {
+		return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(a.Owner, b.Owner))
 	})
+	idempotency = db.timed(idempotency)
+	for first := 0; first < len(sorted) && err == nil; first += usageBatchSize {
+		step := idempotency
+		if first > 0 && idempotency != nil {
+			step = new(*idempotency)
+			step.Key = fmt.Sprint(idempotency.Key, " from ", first)
+		}
+		err = db.write(ctx, func(w *writer) (err error) {
+			_, replayed, err = recallOrDo(w, step, func(w *writer) (struct{}, error) {
+				return struct{}{}, w.addUsage(sorted[first:min(first+usageBatchSize, len(sorted))])
+			})
+			return err
+		})
+	}
 	return replayed && err == nil, err
+}
+
+func (w *writer) addUsage(added []petstore.OwnerUsage) error {
+	for _, u := range added {
+		if err := run(w.conn, addUsage, u.Hour.UnixMilli(), u.Owner, u.Passed, u.Refused); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PurgeUsage deletes old usage, purgeBatchSize records at a time.
@@ -62,4 +85,34 @@ func (db *DB) PurgeUsage(ctx context.Context, before time.Time) (int64, error) {
 		before = db.now().Add(-petstore.UsageKept)
 	}
 	return db.purge(ctx, purgeUsage, before)
+}
+
+// StoredUsage returns usage as it is stored.
+func (db *DB) StoredUsage(ctx context.Context, after petstore.OwnerUsage, limit int) (usage []petstore.OwnerUsage, err error) {
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) {
+			usage = append(usage, petstore.OwnerUsage{
+				Owner: row.ColumnText(1),
+				Usage: petstore.Usage{Hour: columnTime(row, 0), Passed: row.ColumnInt64(2), Refused: row.ColumnInt64(3)},
+			})
+		}, selectStoredUsage, after.Hour.UnixMilli(), after.Owner, limit)
+	})
+	return usage, err
+}
+
+// ReplaceUsage stores and removes usage.
+func (db *DB) ReplaceUsage(ctx context.Context, put, remove []petstore.OwnerUsage) error {
+	return db.writeCopy(ctx, func(w *writer) error {
+		for _, u := range remove {
+			if err := run(w.conn, removeUsage, u.Hour.UnixMilli(), u.Owner); err != nil {
+				return err
+			}
+		}
+		for _, u := range put {
+			if err := run(w.conn, putUsage, u.Hour.UnixMilli(), u.Owner, u.Passed, u.Refused); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
