@@ -35,7 +35,7 @@ func TestTextSchemasAgreeWithTheDomain(t *testing.T) {
 		texts = append(texts, strings.Repeat("é", length), strings.Repeat("🐕", length), strings.Repeat(" ", length))
 	}
 	for name, check := range map[string]func(string) string{
-		"Name": petstore.CheckPetName, "CategoryName": petstore.CheckCategoryName, "Reference": petstore.CheckReference,
+		"Name": petstore.CheckPetName, "CategoryName": petstore.CheckCategoryName, "Reference": petstore.CheckReference, "KeyName": petstore.CheckKeyName,
 		"Breed": petstore.CheckBreed, "Description": petstore.CheckDescription, "Tag": func(tag string) string { return petstore.CheckTags([]string{tag}) },
 	} {
 		schema := document(t).Components.Schemas[name].Value
@@ -117,6 +117,26 @@ func TestBodySchemasAcceptWhatTheServerAccepts(t *testing.T) {
 		{"NewOrder", `{"petId":7,"holdSeconds":null}`, false},
 		{"NewOrder", `{"petId":7,"reference":" "}`, false},
 		{"NewOrder", `{"reference":"A-1"}`, false},
+		{"NewKey", `{"name":"ci","id":7}`, true},
+		{"NewKey", `{"name":"ci","plan":"enterprise","perMinute":1,"perDay":9007199254740991,"access":"admin","expiresAt":"2027-01-31T12:00:00.5+01:00"}`, true},
+		{"NewKey", `{"name":"ci","expiresAt":null}`, false},
+		{"NewKey", `{}`, false},
+		{"NewKey", `{"name":"ci","plan":"gold"}`, false},
+		{"NewKey", `{"name":"ci","perMinute":0}`, false},
+		{"NewKey", `{"name":"ci","perDay":9007199254740992}`, false},
+		{"NewKey", `{"name":"ci","access":"owner"}`, false},
+		{"NewKey", `{"name":"ci","expiresAt":"tomorrow"}`, false},
+		{"KeyPatch", `{}`, true},
+		{"KeyPatch", `{"name":"ci","plan":"pro","access":"read","expiresAt":null}`, true},
+		{"KeyPatch", `{"perMinute":10}`, true},
+		{"KeyPatch", `{"name":null}`, false},
+		{"KeyPatch", `{"plan":null}`, false},
+		{"KeyRotation", `{}`, true},
+		{"KeyRotation", `{"overlapSeconds":0}`, true},
+		{"KeyRotation", `{"overlapSeconds":2592000}`, true},
+		{"KeyRotation", `{"overlapSeconds":2592001}`, false},
+		{"KeyRotation", `{"overlapSeconds":-1}`, false},
+		{"KeyRotation", `{"overlapSeconds":null}`, false},
 	} {
 		var value any
 		if err := json.Unmarshal([]byte(c.body), &value); err != nil {

@@ -56,7 +56,7 @@ const (
 	ErrMissingField         Code = "missing_field"
 	ErrInvalidParameter     Code = "invalid_parameter"
 	ErrUnauthorized         Code = "unauthorized"
-	ErrForbidden            Code = "forbidden" // the key may only read
+	ErrForbidden            Code = "forbidden" // the access of the key is too low
 	ErrNotFound             Code = "not_found"
 	ErrMethodNotAllowed     Code = "method_not_allowed"
 	ErrGone                 Code = "gone" // the operation was removed
@@ -67,6 +67,9 @@ const (
 	ErrPetUnavailable       Code = "pet_unavailable" // only an available animal can be ordered
 	ErrOrderClosed          Code = "order_closed"
 	ErrNameTaken            Code = "name_taken"
+	ErrKeyRevoked           Code = "key_revoked"  // the key has ended or was rotated
+	ErrOwnKey               Code = "own_key"      // the change would lock the administrator, or all of them, out
+	ErrSecretShown          Code = "secret_shown" // an earlier request made the key, and its answer had the secret
 	ErrPayloadTooLarge      Code = "payload_too_large"
 	ErrUnsupportedMediaType Code = "unsupported_media_type"
 	ErrRateLimited          Code = "rate_limited"

@@ -74,7 +74,7 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery, options ...CallOption
 // PlaceOrder places an order, which holds an available animal. It returns ErrPetUnavailable if the animal is not available.
 // Retries of the call place no second order.
 func (c *Client) PlaceOrder(ctx context.Context, n NewOrder, options ...CallOption) (o Order, err error) {
-	hold, err := wholeSeconds(n.Hold)
+	hold, err := wholeSeconds("Hold", n.Hold)
 	if err != nil {
 		return o, err
 	}
@@ -128,7 +128,7 @@ func (p orderPatch) MarshalJSON() ([]byte, error) {
 func (c *Client) UpdateOrder(ctx context.Context, id int64, patch OrderPatch, options ...CallOption) (o Order, err error) {
 	body := orderPatch{reference: patch.Reference}
 	if patch.Hold != nil {
-		seconds, err := wholeSeconds(*patch.Hold)
+		seconds, err := wholeSeconds("Hold", *patch.Hold)
 		if err != nil {
 			return o, err
 		}
@@ -138,12 +138,12 @@ func (c *Client) UpdateOrder(ctx context.Context, id int64, patch OrderPatch, op
 	return o, err
 }
 
-// wholeSeconds returns a hold in seconds. It fails if the hold is not a whole number of seconds.
-func wholeSeconds(hold time.Duration) (int64, error) {
-	if hold%time.Second != 0 {
-		return 0, invalidField("Hold is %s. It must be a whole number of seconds.", hold)
+// wholeSeconds returns the value of a field in seconds. It fails if the value is not a whole number of seconds.
+func wholeSeconds(field string, value time.Duration) (int64, error) {
+	if value%time.Second != 0 {
+		return 0, invalidField("%s is %s. It must be a whole number of seconds.", field, value)
 	}
-	return int64(hold / time.Second), nil
+	return int64(value / time.Second), nil
 }
 
 // CompleteOrder closes an open order and sells its animal. If the order is already completed, CompleteOrder changes nothing

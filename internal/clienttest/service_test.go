@@ -65,7 +65,7 @@ func (s *service) key(ctx context.Context, plan petstore.Plan, access petstore.A
 	}
 	secret, key := petstore.NewSecret(petstore.Production), petstore.NewKey("test", plan, limits, time.Now(), petstore.Forever)
 	key.Access = access
-	return secret, s.storage.CreateKey(ctx, key, petstore.HashSecret(secret))
+	return secret, s.storage.CreateKey(ctx, key, petstore.HashSecret(secret), petstore.KeyRequest{})
 }
 
 // testService returns a service that ends with the test.

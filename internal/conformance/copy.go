@@ -15,7 +15,7 @@ import (
 // Copy checks that petstore.Copy makes one storage equal to another. For each case, openFrom and openTo each open a new,
 // empty storage and register its cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
-	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyServedCases} {
+	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyUsageCases, copyServedCases} {
 		for _, c := range group {
 			t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{checks{t}, openFrom(t), openTo(t)}) })
 		}
@@ -62,6 +62,7 @@ var copyRecordCases = []copyCase{
 			{Kind: "animals", Added: animals + creates + 6},
 			{Kind: "profiles"},
 			{Kind: "photos"},
+			{Kind: "hours of usage"},
 		})
 		t.sameContent()
 		t.same("what was done again", t.copyAll(), nothingDone)
@@ -87,6 +88,7 @@ var copyRecordCases = []copyCase{
 			{Kind: "animals", Added: 1, Changed: 100, Removed: 200},
 			{Kind: "profiles"},
 			{Kind: "photos"},
+			{Kind: "hours of usage"},
 		})
 		t.sameContent()
 		found := storageTest{t.checks, t.to}.search("renamed")
@@ -106,6 +108,7 @@ var copyRecordCases = []copyCase{
 			{Kind: "animals", Changed: 1, Removed: 1200},
 			{Kind: "profiles"},
 			{Kind: "photos"},
+			{Kind: "hours of usage"},
 		})
 		if keys := t.keys(t.to); len(keys) != 1 || keys[0].Name != "there" {
 			t.Errorf("the target has the keys %+v", keys)
@@ -169,6 +172,7 @@ var copyRecordCases = []copyCase{
 // nothingDone is the result of a copy that found nothing to do.
 var nothingDone = []petstore.Tally{
 	{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}, {Kind: "profiles"}, {Kind: "photos"},
+	{Kind: "hours of usage"},
 }
 
 func (t copyTest) copyAll() []petstore.Tally {
@@ -224,5 +228,7 @@ func (t copyTest) content(s petstore.Database) string {
 	t.noError(err)
 	photos, err := s.StoredPhotos(ctx, petstore.StoredPhoto{}, 10_000)
 	t.noError(err)
-	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v", keys, records, pets, categories, orders, inventory, profiles, photos)
+	usage, err := s.StoredUsage(ctx, petstore.OwnerUsage{}, 10_000)
+	t.noError(err)
+	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v", usage, keys, records, pets, categories, orders, inventory, profiles, photos)
 }

@@ -10,7 +10,7 @@ var copyKeyCases = []copyCase{
 	{"the next copy brings what changed in a key at the source", func(t copyTest) {
 		key := t.addKey(t.from, "one")
 		t.copyAll()
-		t.noError(t.from.RevokeKey(t.Context(), key.ID, epoch))
+		t.noError(writeError(t.from.RevokeKey(t.Context(), key.ID, operator)))
 		_, err := t.from.BanOwner(t.Context(), key.Owner, epoch)
 		t.noError(err)
 		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Changed: 1})
@@ -19,14 +19,14 @@ var copyKeyCases = []copyCase{
 	{"a key revoked at the target stays revoked", func(t copyTest) {
 		key := t.addKey(t.from, "one")
 		t.copyAll()
-		t.noError(t.to.RevokeKey(t.Context(), key.ID, epoch))
+		t.noError(writeError(t.to.RevokeKey(t.Context(), key.ID, operator)))
 		t.same("what was done", t.copyAll(), nothingDone)
 		t.same("revoked", t.keys(t.to)[0].RevokedAt, epoch)
 	}},
 	{"a key that was restricted, rotated or used at the target stays so", func(t copyTest) {
 		restricted, rotated, used := t.addKey(t.from, "restricted"), t.addKey(t.from, "rotated"), t.addKey(t.from, "used")
 		t.copyAll()
-		_, err := t.to.UpdateKey(t.Context(), restricted.ID, petstore.KeyChange{Access: new(petstore.ReadOnly)}, epoch)
+		_, _, err := t.to.UpdateKey(t.Context(), restricted.ID, petstore.KeyChange{Access: new(petstore.ReadOnly)}, operator)
 		t.noError(err)
 		t.rotate(t.to, rotated, time.Hour)
 		t.noError(t.to.UseKey(t.Context(), used.ID, epoch))
@@ -34,12 +34,33 @@ var copyKeyCases = []copyCase{
 		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Kept: 1})
 		t.same("what the target has", t.keys(t.to), before)
 	}},
+	{"the lower of two accesses counts, also of a key that changes while it is copied", func(t copyTest) {
+		for _, from := range petstore.Accesses {
+			for _, to := range petstore.Accesses {
+				key := t.addKey(t.from, string(from+to))
+				t.copyAll()
+				set := func(s petstore.Database, access petstore.Access) {
+					t.noError(writeError(s.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Access: &access}, operator)))
+				}
+				set(t.from, from)
+				set(t.to, to)
+				t.noError(t.to.ReplaceKeys(t.Context(), t.keys(t.from)))
+				for _, got := range t.keys(t.to) {
+					if got.ID == key.ID {
+						t.same(key.Name, got.Access, from.Lower(to))
+					}
+				}
+			}
+		}
+		t.copyAll()
+		t.same("what was done again", t.copyAll(), nothingDone)
+	}},
 	{"the earlier of two revocations counts", func(t copyTest) {
 		early, late := t.addKey(t.from, "early here"), t.addKey(t.from, "late here")
 		t.copyAll()
 		for s, at := range map[petstore.Database]time.Duration{t.from: 1, t.to: 2} {
-			t.noError(s.RevokeKey(t.Context(), early.ID, epoch.Add(at*time.Minute)))
-			t.noError(s.RevokeKey(t.Context(), late.ID, epoch.Add((3-at)*time.Minute)))
+			t.noError(writeError(s.RevokeKey(t.Context(), early.ID, petstore.ByOperator(epoch.Add(at*time.Minute)))))
+			t.noError(writeError(s.RevokeKey(t.Context(), late.ID, petstore.ByOperator(epoch.Add((3-at)*time.Minute)))))
 		}
 		t.same("the keys", t.copyAll()[0], petstore.Tally{Kind: "keys", Changed: 1})
 		for _, key := range t.keys(t.to) {
@@ -66,7 +87,7 @@ var copyKeyCases = []copyCase{
 		ban, err := t.from.BanOwner(t.Context(), key.Owner, epoch)
 		t.noError(err)
 		t.copyAll()
-		t.noError(t.from.UnbanOwner(t.Context(), key.Owner))
+		t.noError(writeError(t.from.UnbanKey(t.Context(), key.Owner, operator)))
 		t.rotate(t.from, key, time.Hour) // creates a key for the same owner that the target does not have
 		for range 2 {
 			t.copyAll()
@@ -94,7 +115,7 @@ var copyKeyCases = []copyCase{
 		key := t.addKey(t.from, "one")
 		t.copyAll()
 		stale := t.keys(t.to)
-		t.noError(t.to.RevokeKey(t.Context(), key.ID, epoch))
+		t.noError(writeError(t.to.RevokeKey(t.Context(), key.ID, operator)))
 		_, err := t.to.BanOwner(t.Context(), key.Owner, epoch)
 		t.noError(err)
 		t.noError(t.to.ReplaceKeys(t.Context(), stale))
@@ -107,14 +128,14 @@ var copyKeyCases = []copyCase{
 func (t copyTest) addKey(s petstore.Database, name string) petstore.Key {
 	t.Helper()
 	key := petstore.NewKey(name, petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, epoch, petstore.Forever)
-	t.noError(s.CreateKey(t.Context(), key, petstore.HashSecret(key.ID)))
+	t.noError(s.CreateKey(t.Context(), key, petstore.HashSecret(key.ID), operator))
 	return key
 }
 
 // rotate rotates the key, so that it expires after the overlap.
 func (t copyTest) rotate(s petstore.Database, key petstore.Key, overlap time.Duration) {
 	t.Helper()
-	_, err := s.RotateKey(t.Context(), key.ID, petstore.HashSecret(petstore.NewSecret(petstore.Production)), epoch, overlap)
+	_, err := s.RotateKey(t.Context(), key.ID, petstore.HashSecret(petstore.NewSecret(petstore.Production)), petstore.Rotation{Overlap: overlap}, operator)
 	t.noError(err)
 }
 

@@ -94,7 +94,7 @@ var copyOrderCases = []copyCase{
 		reader := petstore.NewKey("reader", petstore.Free, limits, epoch, petstore.Forever)
 		reader.Access = petstore.ReadOnly
 		reader.LastUsedAt = epoch.Truncate(time.Hour)
-		t.noError(t.from.CreateKey(t.Context(), reader, petstore.HashSecret("reader")))
+		t.noError(t.from.CreateKey(t.Context(), reader, petstore.HashSecret("reader"), operator))
 		t.copyAll()
 		t.sameContent()
 		writer := reader

@@ -26,6 +26,9 @@ var copyServedCases = []copyCase{
 			"ReplacePets":        func(ctx context.Context) error { return t.to.ReplacePets(ctx, pets, nil) },
 			"ReplaceKeys":        func(ctx context.Context) error { return t.to.ReplaceKeys(ctx, keys) },
 			"ReplaceIdempotency": func(ctx context.Context) error { return t.to.ReplaceIdempotency(ctx, records, nil) },
+			"ReplaceUsage": func(ctx context.Context) error {
+				return t.to.ReplaceUsage(ctx, []petstore.OwnerUsage{usageOf("ann", epoch, 1, 0)}, nil)
+			},
 			"ReplaceCategories": func(ctx context.Context) error {
 				return t.to.ReplaceCategories(ctx, []petstore.Category{{ID: 77, Name: "Dogs"}}, nil)
 			},

@@ -9,7 +9,7 @@ import (
 
 func (t storageTest) update(id string, change petstore.KeyChange, now time.Time) petstore.Key {
 	t.Helper()
-	key, err := t.UpdateKey(t.Context(), id, change, now)
+	key, _, err := t.UpdateKey(t.Context(), id, change, petstore.ByOperator(now))
 	t.noError(err)
 	return key
 }
@@ -30,7 +30,7 @@ var keyChangeCases = []storageCase{
 	{"a change of plan applies to all keys of the owner, and to no other key", func(t storageTest) {
 		old, bystander := t.addKey(newKey("old")), t.addKey(newKey("bystander"))
 		next := t.rotate(old.ID, "new", epoch, time.Hour)
-		t.noError(t.RevokeKey(t.Context(), next.ID, epoch))
+		t.noError(writeError(t.RevokeKey(t.Context(), next.ID, operator)))
 		t.update(old.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, epoch)
 		for _, secret := range []string{"old", "new"} {
 			t.same("plan of "+secret, t.find(secret).Plan, petstore.Pro)
@@ -75,7 +75,7 @@ var keyChangeCases = []storageCase{
 			{wide, petstore.KeyChange{Plan: new(petstore.Pro), PerMinute: new(int64(5)), PerDay: new(int64(5))}},
 		} {
 			c.change.Name = new("changed")
-			_, err := t.UpdateKey(t.Context(), c.key.ID, c.change, epoch)
+			_, _, err := t.UpdateKey(t.Context(), c.key.ID, c.change, operator)
 			t.refused(err, petstore.InvalidField)
 		}
 		t.same("free", t.find("free"), free)
@@ -108,11 +108,11 @@ var keyChangeCases = []storageCase{
 	}},
 	{"a revoked or unknown key cannot be changed", func(t storageTest) {
 		key := t.addKey(newKey("a"))
-		t.noError(t.RevokeKey(t.Context(), key.ID, epoch))
+		t.noError(writeError(t.RevokeKey(t.Context(), key.ID, operator)))
 		before := t.keys()
-		_, err := t.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, epoch)
+		_, _, err := t.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, operator)
 		t.refused(err, petstore.KeyRevoked)
-		_, err = t.UpdateKey(t.Context(), "key_unknown", petstore.KeyChange{Plan: new(petstore.Pro)}, epoch)
+		_, _, err = t.UpdateKey(t.Context(), "key_unknown", petstore.KeyChange{Plan: new(petstore.Pro)}, operator)
 		t.refused(err, petstore.NotFound)
 		t.same("keys", t.keys(), before)
 	}},
@@ -131,11 +131,11 @@ var keyChangeCases = []storageCase{
 			second := t.rotate(first.ID, fmt.Sprint("second ", round), epoch, time.Hour)
 			t.concurrently(3, func(i int) error {
 				if i == 0 {
-					_, err := t.RotateKey(t.Context(), second.ID, petstore.HashSecret(fmt.Sprint("third ", round)), epoch, time.Hour)
+					_, err := t.RotateKey(t.Context(), second.ID, petstore.HashSecret(fmt.Sprint("third ", round)), petstore.Rotation{Overlap: time.Hour}, operator)
 					return err
 				}
 				id := []string{first.ID, second.ID}[i-1]
-				_, err := t.UpdateKey(t.Context(), id, petstore.KeyChange{Plan: new([]petstore.Plan{petstore.Pro, petstore.Business}[i-1])}, epoch)
+				_, _, err := t.UpdateKey(t.Context(), id, petstore.KeyChange{Plan: new([]petstore.Plan{petstore.Pro, petstore.Business}[i-1])}, operator)
 				return err
 			})
 			plan := t.find(fmt.Sprint("first ", round)).Plan

@@ -23,7 +23,7 @@ func newKey(name string) petstore.Key {
 // addKey stores a key. The key's name is also its secret.
 func (t storageTest) addKey(key petstore.Key) petstore.Key {
 	t.Helper()
-	t.noError(t.CreateKey(t.Context(), key, petstore.HashSecret(key.Name)))
+	t.noError(t.CreateKey(t.Context(), key, petstore.HashSecret(key.Name), operator))
 	return key
 }
 
@@ -70,13 +70,13 @@ var keyCases = []storageCase{
 	}},
 	{"keys may share a name", func(t storageTest) {
 		for i := range 3 {
-			t.noError(t.CreateKey(t.Context(), newKey("ci"), petstore.HashSecret(fmt.Sprint(i))))
+			t.noError(t.CreateKey(t.Context(), newKey("ci"), petstore.HashSecret(fmt.Sprint(i)), operator))
 		}
 		t.same("keys", len(t.keys()), 3)
 	}},
 	{"a hash that another key has is refused and changes nothing", func(t storageTest) {
 		key := t.addKey(newKey("a"))
-		if err := t.CreateKey(t.Context(), newKey("b"), petstore.HashSecret("a")); err == nil {
+		if err := t.CreateKey(t.Context(), newKey("b"), petstore.HashSecret("a"), operator); err == nil {
 			t.Fatal("a second key with the same hash was stored")
 		}
 		t.same("listed", t.keys(), []petstore.Key{key})
@@ -108,7 +108,7 @@ var keyCases = []storageCase{
 		keys := make([]petstore.Key, 40)
 		t.concurrently(len(keys), func(i int) error {
 			keys[i] = newKey(fmt.Sprint(i))
-			return t.CreateKey(t.Context(), keys[i], petstore.HashSecret(keys[i].Name))
+			return t.CreateKey(t.Context(), keys[i], petstore.HashSecret(keys[i].Name), operator)
 		})
 		t.sameKeys("listed", t.keys(), keys)
 	}},
@@ -123,7 +123,7 @@ var keyCases = []storageCase{
 	}},
 	{"a revoked key counts as a key, so no first key is stored after it", func(t storageTest) {
 		key := t.addKey(newKey("a"))
-		t.noError(t.RevokeKey(t.Context(), key.ID, epoch))
+		t.noError(writeError(t.RevokeKey(t.Context(), key.ID, operator)))
 		made, err := t.CreateFirstKey(t.Context(), newKey("b"), petstore.HashSecret("b"))
 		t.noError(err)
 		t.same("made", made, false)
@@ -154,7 +154,7 @@ var keyCases = []storageCase{
 	}},
 	{"ensuring a revoked or expired key makes it usable again", func(t storageTest) {
 		revoked := t.addKey(newKey("revoked"))
-		t.noError(t.RevokeKey(t.Context(), revoked.ID, epoch))
+		t.noError(writeError(t.RevokeKey(t.Context(), revoked.ID, operator)))
 		t.addKey(petstore.NewKey("expired", petstore.Free, limits, epoch, time.Minute))
 		for _, secret := range []string{"revoked", "expired"} {
 			now := epoch.Add(time.Hour)

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"petstore/internal/petstore"
@@ -31,19 +32,25 @@ func callAll(ctx context.Context, s petstore.Database) map[string]error {
 	_, _, errs["PlaceOrder with an idempotency"] = s.PlaceOrder(ctx, ask, again)
 	_, _, errs["UpdateOrder"] = s.UpdateOrder(ctx, 1, petstore.OrderPatch{}, nil)
 	_, _, errs["CloseOrder"] = s.CloseOrder(ctx, 1, petstore.Completed, nil)
+	_, errs["Describe"] = s.Describe(ctx)
 	_, errs["ExpireOrders"] = s.ExpireOrders(ctx)
 	_, errs["PurgeIdempotency"] = s.PurgeIdempotency(ctx, epoch)
-	errs["CreateKey"] = s.CreateKey(ctx, key, hash)
+	errs["CreateKey"] = s.CreateKey(ctx, key, hash, operator)
 	_, errs["CreateFirstKey"] = s.CreateFirstKey(ctx, key, hash)
 	errs["EnsureKey"] = s.EnsureKey(ctx, key, hash)
 	_, errs["FindKey"] = s.FindKey(ctx, petstore.HashSecret("a"))
+	_, errs["GetKey"] = s.GetKey(ctx, "key_a")
+	_, errs["ListKeys"] = s.ListKeys(ctx, petstore.KeyQuery{Limit: 20})
 	_, errs["Keys"] = s.Keys(ctx)
-	_, errs["RotateKey"] = s.RotateKey(ctx, "key_a", hash, epoch, time.Hour)
-	_, errs["UpdateKey"] = s.UpdateKey(ctx, "key_a", petstore.KeyChange{Name: new("b")}, epoch)
+	_, errs["RotateKey"] = s.RotateKey(ctx, "key_a", hash, petstore.Rotation{Overlap: time.Hour}, operator)
+	_, _, errs["UpdateKey"] = s.UpdateKey(ctx, "key_a", petstore.KeyChange{Name: new("b")}, operator)
 	errs["UseKey"] = s.UseKey(ctx, "key_a", epoch)
-	errs["RevokeKey"] = s.RevokeKey(ctx, "key_a", epoch)
+	_, _, errs["RevokeKey"] = s.RevokeKey(ctx, "key_a", operator)
 	_, errs["BanOwner"] = s.BanOwner(ctx, "key_a", epoch)
-	errs["UnbanOwner"] = s.UnbanOwner(ctx, "key_a")
+	_, _, errs["UnbanKey"] = s.UnbanKey(ctx, "key_a", operator)
+	_, errs["Usage"] = s.Usage(ctx, "key_a", epoch)
+	_, errs["AddUsage"] = s.AddUsage(ctx, []petstore.OwnerUsage{{Owner: "key_a"}}, nil)
+	_, errs["PurgeUsage"] = s.PurgeUsage(ctx, epoch)
 	errs["Ping"] = s.Ping(ctx)
 	return errs
 }
@@ -58,6 +65,22 @@ func (t storageTest) allUnavailable(ctx context.Context) {
 }
 
 var lifecycleCases = []storageCase{
+	{"a storage describes itself", func(t storageTest) {
+		before, err := t.Describe(t.Context())
+		t.noError(err)
+		_, _, err = t.CreatePet(t.Context(), rex, nil)
+		t.noError(err)
+		_, _, err = t.AddPhoto(t.Context(), 1, petstore.NewPhoto{Width: 1, Height: 1, Large: noise(300_000), Small: noise(4_000)}, nil)
+		t.noError(err)
+		after, err := t.Describe(t.Context())
+		t.noError(err)
+		if before.Database == "" || before.Schema == 0 || before.DatabaseBytes == 0 || before.PhotoBytes != 0 || before.Events != 0 {
+			t.Errorf("at first: %+v", before)
+		}
+		if after.Schema != before.Schema || after.DatabaseBytes <= before.DatabaseBytes || after.PhotoBytes != 304_000 {
+			t.Errorf("with a photo: %+v, before: %+v", after, before)
+		}
+	}},
 	{"an open storage answers a ping", func(t storageTest) {
 		t.noError(t.Ping(t.Context()))
 	}},
@@ -100,4 +123,11 @@ var lifecycleCases = []storageCase{
 			return nil
 		})
 	}},
+}
+
+// noise returns n bytes that cannot be compressed.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b)
+	return b
 }

@@ -82,6 +82,37 @@ var writes = map[string]func(t storageTest) (do write, undo func()){
 			return nil, replayed, err
 		}, func() { t.addPhoto(pet.ID) }
 	},
+	"UpdateKey": func(t storageTest) (write, func()) {
+		key := t.addKey(newKey("changed"))
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			return t.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro), Lifetime: new(time.Hour)}, once(o))
+		}, func() { t.update(key.ID, petstore.KeyChange{Plan: new(petstore.Business)}, epoch) }
+	},
+	"RevokeKey": func(t storageTest) (write, func()) {
+		key := t.addKey(newKey("revoked"))
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			return t.RevokeKey(t.Context(), key.ID, once(o))
+		}, func() { t.noError(t.EnsureKey(t.Context(), newKey("revoked"), petstore.HashSecret("revoked"))) }
+	},
+	"UnbanKey": func(t storageTest) (write, func()) {
+		key := t.addKey(newKey("banned"))
+		t.ban(key.Owner, epoch)
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			return t.UnbanKey(t.Context(), key.ID, once(o))
+		}, func() { t.ban(key.Owner, epoch) }
+	},
+	"AddUsage": func(t storageTest) (write, func()) {
+		more := []petstore.OwnerUsage{{Owner: "ann", Usage: petstore.Usage{Hour: thisHour(), Passed: 7}}}
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			replayed, err := t.AddUsage(t.Context(), more, o)
+			return nil, replayed, err
+		}, func() { t.addUsage(more...) }
+	},
+}
+
+// once returns the request of an operator that must be done only once.
+func once(o *petstore.Idempotency) petstore.KeyRequest {
+	return petstore.KeyRequest{Now: epoch, Idempotency: o}
 }
 
 // everything returns all that the storage shows, so that a case can compare it with an earlier result.
@@ -93,7 +124,7 @@ func (t storageTest) everything() any {
 	t.noError(err)
 	photos, err := t.StoredPhotos(t.Context(), petstore.StoredPhoto{}, 100)
 	t.noError(err)
-	return []any{t.all(), categories, t.orders(petstore.OrderQuery{Limit: 100}), t.inventory(), profiles, photos}
+	return []any{t.all(), categories, t.orders(petstore.OrderQuery{Limit: 100}), t.inventory(), profiles, photos, t.keys(), t.usage("ann")}
 }
 
 var onceCases = []storageCase{

@@ -12,7 +12,7 @@ import (
 // rotate rotates a key. The new key has the given secret.
 func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Duration) petstore.Key {
 	t.Helper()
-	next, err := t.RotateKey(t.Context(), id, petstore.HashSecret(secret), now, overlap)
+	next, err := t.RotateKey(t.Context(), id, petstore.HashSecret(secret), petstore.Rotation{Overlap: overlap, KeepLifetime: true}, petstore.ByOperator(now))
 	t.noError(err)
 	return next
 }
@@ -20,7 +20,7 @@ func (t storageTest) rotate(id, secret string, now time.Time, overlap time.Durat
 // wantSuccessor fails the test unless the storage refuses to rotate the key old, and the refusal names the key successor.
 func (t storageTest) wantSuccessor(successor, old petstore.Key, now time.Time) {
 	t.Helper()
-	_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("another"), now, time.Hour)
+	_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("another"), petstore.Rotation{Overlap: time.Hour}, petstore.ByOperator(now))
 	t.refused(err, petstore.KeyRevoked)
 	if e, _ := errors.AsType[*petstore.Error](err); e.Key.ID != old.ID || e.Successor != successor.ID {
 		t.Fatalf("rotating %s, whose successor is %s, is refused with %+v", old.ID, successor.ID, *e)
@@ -76,22 +76,22 @@ var rotationCases = []storageCase{
 	}},
 	{"a key that is not usable cannot be rotated", func(t storageTest) {
 		revoked := t.addKey(newKey("revoked"))
-		t.noError(t.RevokeKey(t.Context(), revoked.ID, epoch))
+		t.noError(writeError(t.RevokeKey(t.Context(), revoked.ID, operator)))
 		expired := t.addKey(petstore.NewKey("expired", petstore.Free, limits, epoch, time.Minute))
 		for _, key := range []petstore.Key{revoked, expired} {
-			_, err := t.RotateKey(t.Context(), key.ID, petstore.HashSecret("new"), epoch.Add(time.Minute), time.Hour)
+			_, err := t.RotateKey(t.Context(), key.ID, petstore.HashSecret("new"), petstore.Rotation{Overlap: time.Hour}, petstore.ByOperator(epoch.Add(time.Minute)))
 			t.refused(err, petstore.KeyRevoked)
 		}
 		t.same("keys", len(t.keys()), 2)
 	}},
 	{"an unknown key cannot be rotated", func(t storageTest) {
-		_, err := t.RotateKey(t.Context(), "key_unknown", petstore.HashSecret("new"), epoch, time.Hour)
+		_, err := t.RotateKey(t.Context(), "key_unknown", petstore.HashSecret("new"), petstore.Rotation{Overlap: time.Hour}, operator)
 		t.refused(err, petstore.NotFound)
 		t.same("keys", len(t.keys()), 0)
 	}},
 	{"a rotation to a hash that a key has already changes nothing", func(t storageTest) {
 		old := t.addKey(newKey("old"))
-		if _, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("old"), epoch, 0); err == nil {
+		if _, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret("old"), petstore.Rotation{}, operator); err == nil {
 			t.Fatal("two keys share a hash")
 		}
 		t.same("listed", t.keys(), []petstore.Key{old})
@@ -115,7 +115,7 @@ var rotationCases = []storageCase{
 			old := t.addKey(newKey("old " + overlap.String()))
 			before := len(t.keys())
 			t.concurrently(10, func(i int) error {
-				_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret(fmt.Sprint(overlap, i)), epoch, overlap)
+				_, err := t.RotateKey(t.Context(), old.ID, petstore.HashSecret(fmt.Sprint(overlap, i)), petstore.Rotation{Overlap: overlap}, operator)
 				if err == nil {
 					winners.Add(1)
 					return nil
@@ -130,7 +130,7 @@ var rotationCases = []storageCase{
 		key := t.addKey(newKey("a"))
 		bystander := t.addKey(newKey("b"))
 		now := epoch.Add(time.Hour)
-		t.noError(t.RevokeKey(t.Context(), key.ID, now))
+		t.noError(writeError(t.RevokeKey(t.Context(), key.ID, petstore.ByOperator(now))))
 		key.RevokedAt = now
 		t.same("found", t.find("a"), key)
 		t.refused(t.find("a").Usable(now), petstore.Unauthorized)
@@ -139,12 +139,12 @@ var rotationCases = []storageCase{
 	{"revoking again changes nothing", func(t storageTest) {
 		key := t.addKey(newKey("a"))
 		for i := range 3 {
-			t.noError(t.RevokeKey(t.Context(), key.ID, epoch.Add(time.Duration(i)*time.Hour)))
+			t.noError(writeError(t.RevokeKey(t.Context(), key.ID, petstore.ByOperator(epoch.Add(time.Duration(i)*time.Hour)))))
 		}
 		t.same("revoked", t.find("a").RevokedAt, epoch)
 	}},
 	{"an unknown key cannot be revoked", func(t storageTest) {
 		t.addKey(newKey("a"))
-		t.refused(t.RevokeKey(t.Context(), "key_unknown", epoch), petstore.NotFound)
+		t.refused(writeError(t.RevokeKey(t.Context(), "key_unknown", operator)), petstore.NotFound)
 	}},
 }

@@ -41,7 +41,10 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"keys", keyCases},
 		{"rotation", rotationCases},
 		{"changes of keys", keyChangeCases},
+		{"lists of keys", keyListCases},
+		{"administrators", adminCases},
 		{"bans", banCases},
+		{"usage", usageCases},
 		{"lifecycle", lifecycleCases},
 		{"history", historyCases},
 	}
@@ -128,7 +131,7 @@ func lacksFacts(refusal *petstore.Error) bool {
 		return refusal.Status == 0
 	case petstore.NameTaken:
 		return refusal.Category == nil
-	case petstore.Unauthorized, petstore.KeyRevoked:
+	case petstore.Unauthorized, petstore.Forbidden, petstore.KeyRevoked, petstore.OwnKey, petstore.SecretShown:
 		return refusal.Key == nil || refusal.Key.ID == ""
 	}
 	return false
@@ -136,6 +139,12 @@ func lacksFacts(refusal *petstore.Error) bool {
 
 // errorOf returns the error of a write. It drops the other result, which says whether the answer is a replay.
 func errorOf(_ bool, err error) error { return err }
+
+// writeError returns the error of a write that also returns what was changed.
+func writeError[T any](_ T, _ bool, err error) error { return err }
+
+// operator is the request of an operator.
+var operator = petstore.ByOperator(epoch)
 
 // The method concurrently calls f(0) to f(n-1) at the same time, and fails the test with the first error.
 func (t storageTest) concurrently(n int, f func(i int) error) {

@@ -84,7 +84,7 @@ func serve(t testing.TB, storage petstore.Storage, limiter petstore.Limiter) *se
 	for name, limits := range map[string]petstore.Limits{"a": generous, "b": generous, "tight": tight} {
 		secret := petstore.NewSecret(petstore.Production)
 		key := petstore.NewKey(name, petstore.Enterprise, limits, time.Now(), petstore.Forever)
-		if err := storage.CreateKey(t.Context(), key, petstore.HashSecret(secret)); err != nil {
+		if err := storage.CreateKey(t.Context(), key, petstore.HashSecret(secret), petstore.KeyRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		s.Keys[name], s.rules.Limits[name] = secret, Limit(limits)

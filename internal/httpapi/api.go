@@ -47,6 +47,18 @@ var operations = []operation{
 	{name: "updateOrder", method: http.MethodPatch, path: "/v1/orders/{orderId}", handle: (*API).updateOrder, body: patchBody},
 	{name: "completeOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/complete", handle: (*API).completeOrder, body: ignoredBody},
 	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
+
+	{name: "getOwnKey", method: http.MethodGet, path: "/v1/key", handle: (*API).getOwnKey},
+	{name: "getOwnUsage", method: http.MethodGet, path: "/v1/key/usage", handle: (*API).getOwnUsage},
+	{name: "listKeys", method: http.MethodGet, path: "/v1/keys", handle: (*API).listKeys, admin: true},
+	{name: "createKey", method: http.MethodPost, path: "/v1/keys", handle: (*API).createKey, admin: true, body: jsonBody},
+	{name: "getKey", method: http.MethodGet, path: "/v1/keys/{keyId}", handle: (*API).getKey, admin: true},
+	{name: "updateKey", method: http.MethodPatch, path: "/v1/keys/{keyId}", handle: (*API).updateKey, admin: true, body: patchBody},
+	{name: "rotateKey", method: http.MethodPost, path: "/v1/keys/{keyId}/rotate", handle: (*API).rotateKey, admin: true, body: optionalBody},
+	{name: "revokeKey", method: http.MethodPost, path: "/v1/keys/{keyId}/revoke", handle: (*API).revokeKey, admin: true, body: ignoredBody},
+	{name: "unbanKey", method: http.MethodPost, path: "/v1/keys/{keyId}/unban", handle: (*API).unbanKey, admin: true, body: ignoredBody},
+	{name: "getKeyUsage", method: http.MethodGet, path: "/v1/keys/{keyId}/usage", handle: (*API).getKeyUsage, admin: true},
+	{name: "getStore", method: http.MethodGet, path: "/v1/store", handle: (*API).getStore, admin: true},
 }
 
 // photoFiles lists the files of photos. They are outside the versions of the API, because browsers ask for them without a
@@ -58,11 +70,16 @@ var photoFiles = []operation{
 
 // Config contains everything that the API needs.
 type Config struct {
+	// Version is the version of the program.
+	Version     string
 	Environment petstore.Environment
 	Storage     petstore.Storage
 	// Versioned tells whether animals have changed since an answer was encoded. If it is nil, no answer is reused.
 	Versioned petstore.Versioned
 	Limiter   petstore.Limiter
+	// Used, if not nil, is called after each answer to a request with a valid key. It must not wait for anything. The
+	// argument refused says whether a rate limit or a ban refused the request.
+	Used func(owner string, at time.Time, refused bool)
 	// Distant is the Limiter, if it asks another server. Reads then go ahead while it decides. Nil means that the
 	// Limiter decides at once.
 	Distant petstore.Distant

@@ -46,7 +46,7 @@ func TestBan(t *testing.T) {
 	})
 	t.Run("is in force for a key that replaces the banned one", func(t *testing.T) {
 		next := s.secret(petstore.Production)
-		if _, err := storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), s.clock.now(), 1000*time.Hour); err != nil {
+		if _, err := storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), petstore.Rotation{Overlap: 1000 * time.Hour}, petstore.ByOperator(s.clock.now())); err != nil {
 			t.Fatal(err)
 		}
 		s.in(t).get(next, "/v1/pets").is(t, 429, "key_banned")
@@ -68,7 +68,7 @@ func TestBan(t *testing.T) {
 	t.Run("can be lifted within 5 seconds", func(t *testing.T) {
 		s.clock.step(time.Hour)
 		earnBan(t).has(t, "Retry-After", "120")
-		noError(t, storage.UnbanOwner(t.Context(), key.Owner))
+		noError(t, writeError(storage.UnbanKey(t.Context(), key.Owner, petstore.KeyRequest{})))
 		s.clock.step(5 * time.Second)
 		if a := s.in(t).send(ask); a.status == 429 {
 			a.is(t, 429, "rate_limited")

@@ -32,7 +32,7 @@ func (n *discardWriter) WriteString(s string) (int, error) { return len(s), nil 
 func BenchmarkRequest(b *testing.B) {
 	storage := openSQLite(b)
 	secret := petstore.NewSecret(petstore.Production)
-	if err := storage.CreateKey(b.Context(), petstore.NewKey("bench", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(secret)); err != nil {
+	if err := storage.CreateKey(b.Context(), petstore.NewKey("bench", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(secret), petstore.KeyRequest{}); err != nil {
 		b.Fatal(err)
 	}
 	for i := range 100 {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"regexp"
 	"time"
 
 	"petstore/internal/petstore"
@@ -83,6 +84,81 @@ var profilePatchBody = shape[petstore.ProfilePatch]{"what is to change: breed, s
 	strictjson.Optional("tags", func(p *petstore.ProfilePatch, v strictjson.Value) string { return readTags(&p.Tags, v) }),
 	strictjson.Optional("notes", func(p *petstore.ProfilePatch, v strictjson.Value) string {
 		return readRemovable(&p.Notes, v, petstore.CheckDescription)
+	}),
+}}
+
+// keyFields are the members of the bodies of createKey and updateKey. The field now is the time of the request.
+type keyFields struct {
+	petstore.KeyChange
+	now time.Time
+}
+
+var newKeyBody = shape[keyFields]{"name", keyMembers(strictjson.Required("name", readKeyName), strictjson.Optional("expiresAt", readEnd))}
+
+var keyPatchBody = shape[keyFields]{
+	"what is to change: name, plan, perMinute, perDay, access or expiresAt",
+	keyMembers(strictjson.Optional("name", readKeyName), strictjson.Optional("expiresAt", readRemovableEnd)),
+}
+
+func keyMembers(name, end strictjson.Member[keyFields]) strictjson.Shape[keyFields] {
+	return strictjson.Shape[keyFields]{
+		name,
+		strictjson.Optional("plan", func(k *keyFields, v strictjson.Value) string { return readChoice(&k.Plan, v, petstore.CheckPlan) }),
+		strictjson.Optional("perMinute", func(k *keyFields, v strictjson.Value) string { return readLimit(&k.PerMinute, v) }),
+		strictjson.Optional("perDay", func(k *keyFields, v strictjson.Value) string { return readLimit(&k.PerDay, v) }),
+		strictjson.Optional("access", func(k *keyFields, v strictjson.Value) string { return readChoice(&k.Access, v, petstore.CheckAccess) }),
+		end,
+	}
+}
+
+func readKeyName(k *keyFields, value strictjson.Value) (problem string) {
+	k.Name = new(string)
+	return strictjson.ReadText(k.Name, value, petstore.CheckKeyName)
+}
+
+// readChoice reads one of a few words.
+func readChoice[T ~string](into **T, value strictjson.Value, check func(T) (problem string)) (problem string) {
+	word, _ := strictjson.Unquote(value) // word is "", which is never a choice, if the value is not a string
+	*into = new(T(word))
+	return check(**into)
+}
+
+func readLimit(into **int64, value strictjson.Value) (problem string) {
+	*into = new(int64)
+	strictjson.ReadWhole(*into, value) // stores 0, which is not a valid limit, if value is not a whole number
+	return petstore.CheckLimit(**into)
+}
+
+// readRemovableEnd reads when a key ends from a patch. For null it stores the zero time, which means never.
+func readRemovableEnd(k *keyFields, value strictjson.Value) (problem string) {
+	if isNull(value) {
+		k.ExpiresAt = new(time.Time)
+		return ""
+	}
+	return readEnd(k, value)
+}
+
+func readEnd(k *keyFields, value strictjson.Value) (problem string) {
+	text, _ := strictjson.Unquote(value)
+	end, err := time.Parse(time.RFC3339, text)
+	if err != nil || !rfc3339.MatchString(text) {
+		return "must be a time, such as 2027-01-31T12:00:00Z"
+	}
+	k.ExpiresAt = &end
+	return petstore.CheckEnd(end, k.now)
+}
+
+// rfc3339 matches the form of a time. Package time alone also accepts some other forms.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
+var rotationBody = shape[petstore.Rotation]{"overlapSeconds, or send nothing", strictjson.Shape[petstore.Rotation]{
+	strictjson.Optional("overlapSeconds", func(r *petstore.Rotation, v strictjson.Value) string {
+		var seconds int64
+		if strictjson.ReadWhole(&seconds, v) != "" {
+			seconds = -1 // is not a valid overlap
+		}
+		r.Overlap = time.Duration(seconds) * time.Second
+		return petstore.CheckOverlap(seconds)
 	}),
 }}
 

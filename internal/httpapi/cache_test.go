@@ -47,7 +47,7 @@ func TestLookUpDuringABanIsNotCached(t *testing.T) {
 	noon := time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 	storage := blockedStorage{openStorage(t), make(chan struct{}), make(chan struct{})}
 	key, hash := petstore.NewKey("loud", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever), petstore.HashSecret("a")
-	noError(t, storage.CreateKey(t.Context(), key, hash))
+	noError(t, storage.CreateKey(t.Context(), key, hash, petstore.KeyRequest{}))
 	cache := newKeyCache(storage, slog.New(slog.DiscardHandler), func() time.Time { return noon })
 	done := make(chan error)
 	go func() {

@@ -43,7 +43,7 @@ func TestIdempotencyKeyBelongsToItsOwnerWhateverTheReplicasClock(t *testing.T) {
 		stranger.has(t, "Idempotency-Replayed", "")
 
 		next := s.secret(petstore.Production)
-		if _, err := s.storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), noon, 1000*time.Hour); err != nil {
+		if _, err := s.storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), petstore.Rotation{Overlap: 1000 * time.Hour}, petstore.ByOperator(noon)); err != nil {
 			t.Fatal(err)
 		}
 		again := s.post(next, pet, once)

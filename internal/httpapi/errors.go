@@ -15,7 +15,6 @@ const (
 	badRequest           petstore.Code = "bad_request"
 	invalidJSON          petstore.Code = "invalid_json"
 	invalidParameter     petstore.Code = "invalid_parameter"
-	forbidden            petstore.Code = "forbidden"
 	methodNotAllowed     petstore.Code = "method_not_allowed"
 	gone                 petstore.Code = "gone"
 	payloadTooLarge      petstore.Code = "payload_too_large"
@@ -35,7 +34,7 @@ var statuses = map[petstore.Code]int{
 	invalidParameter:             http.StatusBadRequest,
 	invalidPhoto:                 http.StatusBadRequest,
 	petstore.Unauthorized:        http.StatusUnauthorized,
-	forbidden:                    http.StatusForbidden,
+	petstore.Forbidden:           http.StatusForbidden,
 	petstore.NotFound:            http.StatusNotFound,
 	methodNotAllowed:             http.StatusMethodNotAllowed,
 	petstore.IdempotencyConflict: http.StatusConflict,
@@ -44,6 +43,9 @@ var statuses = map[petstore.Code]int{
 	petstore.OrderClosed:         http.StatusConflict,
 	petstore.NameTaken:           http.StatusConflict,
 	petstore.TooManyPhotos:       http.StatusConflict,
+	petstore.KeyRevoked:          http.StatusConflict,
+	petstore.OwnKey:              http.StatusConflict,
+	petstore.SecretShown:         http.StatusConflict,
 	gone:                         http.StatusGone,
 	payloadTooLarge:              http.StatusRequestEntityTooLarge,
 	unsupportedMediaType:         http.StatusUnsupportedMediaType,
@@ -118,6 +120,17 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 		return "This Idempotency-Key was already used for another request. Use a new one for each request."
 	case petstore.Unauthorized:
 		return unauthorizedMessage(e)
+	case petstore.Forbidden:
+		return forbiddenMessage(e.Key.Access, petstore.Admin)
+	case petstore.KeyRevoked:
+		return keyRevokedMessage(e)
+	case petstore.OwnKey:
+		if e.LastAdmin {
+			return "This is the last administrator's key without an end. Create another one first."
+		}
+		return "An administrator's key cannot revoke, rotate or lower itself, or give itself an end. Use another administrator's key."
+	case petstore.SecretShown:
+		return fmt.Sprintf("An earlier request with this Idempotency-Key made key %s. Its secret was shown then and is not stored; if it is lost, rotate that key.", e.Key.ID)
 	case petstore.Unavailable:
 		if errors.Is(e.Cause, petstore.ErrSearchTimeout) {
 			return "This search takes too long. Use a rarer word, or add a categoryId."
@@ -134,6 +147,7 @@ var notFoundMessages = map[petstore.Noun]string{
 	petstore.OrderNoun:    "There is no order with this id.",
 	petstore.PhotoNoun:    "This animal has no photo with this id.",
 	petstore.CategoryNoun: "There is no category with this number. PUT a name to make one.",
+	petstore.KeyNoun:      "There is no key with this id.",
 }
 
 // unauthorizedMessage says why the API refuses the key in a request.
@@ -147,6 +161,28 @@ func unauthorizedMessage(e *petstore.Error) string {
 		return "This API key was revoked. Use another one."
 	}
 	return "This API key has expired. Use another one."
+}
+
+// forbiddenMessage says which access a key has, and which access the operation needs.
+func forbiddenMessage(access, needed petstore.Access) string {
+	switch {
+	case needed != petstore.Admin:
+		return "This API key may only read. Use one that may write."
+	case access == petstore.ReadOnly:
+		return "This API key may only read. Use an administrator's key, whose access is admin."
+	}
+	return "This API key may read and write, but not administer. Use an administrator's key, whose access is admin."
+}
+
+// keyRevokedMessage says why a key cannot be changed or rotated, and what to do instead.
+func keyRevokedMessage(e *petstore.Error) string {
+	switch {
+	case e.Successor != "":
+		return fmt.Sprintf("This key was already rotated, at %s, and key %s took its place. Rotate that one.", petstore.FormatTime(e.Key.RotatedAt), e.Successor)
+	case !e.Key.RevokedAt.IsZero():
+		return fmt.Sprintf("This key was revoked at %s, and that cannot be undone. Create another key.", petstore.FormatTime(e.Key.RevokedAt))
+	}
+	return fmt.Sprintf("This key expired at %s. Remove its expiresAt first, or create another key.", petstore.FormatTime(e.Key.ExpiresAt))
 }
 
 // unknownOutcomeMessage says how to repeat a write safely when it is unknown whether the write was made.

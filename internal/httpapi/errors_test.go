@@ -23,7 +23,8 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	want := map[petstore.Code]int{
 		"bad_request": 400, "invalid_json": 400, "invalid_field": 400, "missing_field": 400, "invalid_parameter": 400, "invalid_photo": 400,
 		"unauthorized": 401, "forbidden": 403, "not_found": 404, "method_not_allowed": 405, "idempotency_conflict": 409,
-		"pet_reserved": 409, "pet_unavailable": 409, "order_closed": 409, "name_taken": 409, "too_many_photos": 409, "gone": 410, "payload_too_large": 413,
+		"pet_reserved": 409, "pet_unavailable": 409, "order_closed": 409, "name_taken": 409, "too_many_photos": 409,
+		"key_revoked": 409, "own_key": 409, "secret_shown": 409, "gone": 410, "payload_too_large": 413,
 		"unsupported_media_type": 415, "rate_limited": 429, "key_banned": 429, "internal_error": 500, "unavailable": 503, "outcome_unknown": 503,
 	}
 	if !maps.Equal(statuses, want) {
@@ -56,7 +57,14 @@ func TestEveryRefusalOfTheDomainHasAMessage(t *testing.T) {
 	key := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, noon, time.Hour)
 	revoked := key
 	revoked.RevokedAt = noon
+	admin := key
+	admin.Access, admin.ExpiresAt = petstore.Admin, time.Time{}
+	ended := admin.Revoke(noon)
 	second := func(_ any, err error) error { return err }
+	rotate := func(key petstore.Key) error {
+		_, _, err := key.Rotate(petstore.Rotation{}, noon.Add(time.Hour))
+		return err
+	}
 	for _, c := range []struct {
 		refused error
 		code    petstore.Code
@@ -78,6 +86,15 @@ func TestEveryRefusalOfTheDomainHasAMessage(t *testing.T) {
 		{key.Usable(noon.Add(time.Hour)), "unauthorized", "This API key has expired. Use another one."},
 		{revoked.Usable(noon), "unauthorized", "This API key was revoked. Use another one."},
 		{revoked.Usable(noon.Add(2 * time.Hour)), "unauthorized", "This API key was revoked. Use another one."},
+		{petstore.NoSuchKey("key_1"), "not_found", "There is no key with this id."},
+		{petstore.KeyRequest{Now: noon}.Authorize(key), "forbidden", "This API key may read and write, but not administer. Use an administrator's key, whose access is admin."},
+		{petstore.KeyRequest{Now: noon}.Authorize(revoked), "unauthorized", "This API key was revoked. Use another one."},
+		{rotate(revoked), "key_revoked", "This key was revoked at 2026-11-15T12:00:00.000Z, and that cannot be undone. Create another key."},
+		{rotate(key), "key_revoked", "This key expired at 2026-11-15T13:00:00.000Z. Remove its expiresAt first, or create another key."},
+		{petstore.AlreadyRotated(petstore.Key{RotatedAt: noon}, "key_2"), "key_revoked", "This key was already rotated, at 2026-11-15T12:00:00.000Z, and key key_2 took its place. Rotate that one."},
+		{petstore.KeyRequest{By: admin.ID}.CheckEffect(admin, ended, 1), "own_key", "An administrator's key cannot revoke, rotate or lower itself, or give itself an end. Use another administrator's key."},
+		{petstore.KeyRequest{By: "key_2"}.CheckEffect(admin, ended, 0), "own_key", "This is the last administrator's key without an end. Create another one first."},
+		{petstore.ShownSecret("key_1"), "secret_shown", "An earlier request with this Idempotency-Key made key key_1. Its secret was shown then and is not stored; if it is lost, rotate that key."},
 		{petstore.NotDone(errors.New("secret")), "unavailable", "The store cannot do this right now. Nothing was changed; try again shortly."},
 		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", "The store cannot do this right now. Nothing was changed; try again shortly."},
 		{fmt.Errorf("secret: %w", petstore.NoSuchPet()), "not_found", "There is no animal with this id."},
@@ -92,8 +109,6 @@ func TestUnexpectedRefusalIsAnInternalError(t *testing.T) {
 	for _, err := range []error{
 		errors.New("secret"),
 		petstore.ErrServed,
-		petstore.NoSuchKey("key_1"),
-		petstore.AlreadyRotated(petstore.Key{ID: "key_1"}, "key_2"),
 		&petstore.Error{Code: "secret"},
 	} {
 		got := new(exchange).refusalOf(err)

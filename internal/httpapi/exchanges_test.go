@@ -1,11 +1,13 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,10 +20,11 @@ import (
 var update = flag.Bool("update", false, "rewrite the answers in testdata/exchanges")
 
 // Each file in testdata/exchanges is a conversation with a new service. Each turn has a title, the request and the
-// answer, as they are sent but without the Date header. A name in braces stands for a key, {length} for the length of
-// the body, {time} for a time in an answer, {jpeg} for the file of a photo, and {token} for the token of the last photo. "after 10s" moves the clock before the request. "times 60" sends the
-// request 60 times; the file then shows the last answer. A file may begin with flags of the service, such as "serve
-// --rate-limits=off".
+// answer, as they are sent but without the Date header. A name in braces stands for the secret of a key, {length} for the
+// length of the body, {time} for a time in an answer, {jpeg} for the file of a photo, and {token} for the token of the last
+// photo. {key1} stands for the first key id that an answer shows, {key2} for the second, and so on, {secret} for the last
+// secret, and {cursor} for the cursor of a list of keys, which contains an id. "after 10s" moves the clock before the request. "times 60" sends the request 60 times; the file then shows the last
+// answer. A file may begin with flags of the service, such as "serve --rate-limits=off".
 func TestGoldenConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
@@ -55,6 +58,9 @@ func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 	for i := range turns {
 		s.clock.step(turns[i].after)
 		got := s.repeat(turns[i].raw(s, keys), turns[i].times)
+		if strings.Contains(turns[i].request, "{secret}") {
+			s.awaitUse(s.shownSecret)
+		}
 		if *update {
 			turns[i].response = got
 		} else if got != turns[i].response {
@@ -67,9 +73,12 @@ func runConversation(t *testing.T, file string, storage func(*httpapi.Config)) {
 }
 
 var (
-	date    = regexp.MustCompile(`(?m)^Date: .*\r\n`)
-	tokenOf = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
-	timeOf  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	date     = regexp.MustCompile(`(?m)^Date: .*\r\n`)
+	tokenOf  = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
+	keyIDOf  = regexp.MustCompile(`\bkey_[0-9A-Za-z]{9}\b`)
+	secretOf = regexp.MustCompile(`\bpets_live_[0-9A-Za-z]{33}\b`)
+	cursorOf = regexp.MustCompile(`\bcursor=BA[\w-]{28}\b`)
+	timeOf   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
 func (s *service) repeat(raw string, times int) (last string) {
@@ -77,12 +86,41 @@ func (s *service) repeat(raw string, times int) (last string) {
 	for range times {
 		last = s.send(raw).raw
 	}
-	if token := tokenOf.FindString(last); token != "" {
-		s.token = token
+	s.token = cmp.Or(tokenOf.FindString(last), s.token)
+	if secret := secretOf.FindString(last); secret != "" {
+		s.shownSecret = secret
+		s.log.secrets = append(s.log.secrets, secret)
 	}
 	last = strings.ReplaceAll(date.ReplaceAllString(last, ""), "\r\n", "\n")
 	last = tokenOf.ReplaceAllString(last, "{token}")
+	last = secretOf.ReplaceAllString(last, "{secret}")
+	last = cursorOf.ReplaceAllString(last, "cursor={cursor}")
+	last = keyIDOf.ReplaceAllStringFunc(last, func(id string) string { return fmt.Sprintf("{key%d}", s.numberOf(id)) })
 	return strings.TrimRight(timeOf.ReplaceAllString(last, "{time}"), "\n") + "\n"
+}
+
+// awaitUse waits until the storage shows that a key was used, unless the key has ended.
+func (s *service) awaitUse(secret string) {
+	s.Helper()
+	for range 30_000 {
+		key, err := s.storage.FindKey(s.Context(), petstore.HashSecret(secret))
+		noError(s, err)
+		if !key.LastUsedAt.IsZero() || key.Usable(s.clock.now()) != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.Fatal("the storage does not show that the key was used")
+}
+
+// numberOf returns the number of a key in the order in which answers have shown the keys, counted from 1.
+func (s *service) numberOf(keyID string) int {
+	at := slices.Index(s.shownKeys, keyID)
+	if at < 0 {
+		at = len(s.shownKeys)
+		s.shownKeys = append(s.shownKeys, keyID)
+	}
+	return at + 1
 }
 
 // turn is one request of a conversation, and its answer.
@@ -97,6 +135,7 @@ type turn struct {
 var (
 	titleMark    = regexp.MustCompile(`(?m)^== `)
 	directive    = regexp.MustCompile(`^(after|times) (\S+)$`)
+	keyNumber    = regexp.MustCompile(`^\{key(\d+)\}$`)
 	nameInBraces = regexp.MustCompile(`\{(\w+)\}`)
 )
 
@@ -164,6 +203,13 @@ func (l turn) raw(s *service, keys map[string]string) string {
 		if name == "{token}" {
 			return s.token
 		}
+		if name == "{secret}" {
+			return s.shownSecret
+		}
+		if number := keyNumber.FindStringSubmatch(name); number != nil {
+			n, _ := strconv.Atoi(number[1])
+			return s.shownKeys[n-1]
+		}
 		if keys[name] == "" {
 			keys[name] = s.keyNamed(strings.Trim(name, "{}"))
 		}
@@ -177,28 +223,47 @@ func (s *service) keyNamed(name string) string {
 	s.Helper()
 	free, _ := petstore.Free.Limits(0, 0)
 	now := s.clock.now()
+	key := petstore.NewKey(name, petstore.Free, free, now, petstore.Forever)
+	key.LastUsedAt = now.Truncate(time.Hour) // the service would store it at an unknown time
+	after := func(petstore.Key) error { return nil }
 	switch name {
 	case "free", "other":
-		return s.key(petstore.Free)
 	case "hourly":
-		secret, _ := s.createKey(petstore.NewKey(name, petstore.Free, free, now, time.Hour))
-		return secret
+		key.Lifetime, key.ExpiresAt = time.Hour, now.Add(time.Hour)
 	case "reader":
-		key := petstore.NewKey(name, petstore.Free, free, now, petstore.Forever)
 		key.Access = petstore.ReadOnly
-		secret, _ := s.createKey(key)
-		return secret
+	case "admin", "admin2":
+		key.Access, key.Plan, key.Limits = petstore.Admin, petstore.Enterprise, petstore.FirstKeyLimits
 	case "revoked":
-		secret, key := s.createKey(petstore.NewKey(name, petstore.Free, free, now, petstore.Forever))
-		if err := s.storage.RevokeKey(s.Context(), key.ID, now); err != nil {
-			s.Fatal(err)
+		after = func(key petstore.Key) error {
+			return writeError(s.storage.RevokeKey(s.Context(), key.ID, petstore.ByOperator(now)))
 		}
-		return secret
+	case "banned":
+		after = func(key petstore.Key) error {
+			_, err := s.storage.BanOwner(s.Context(), key.Owner, now)
+			return err
+		}
+	case "used":
+		after = func(key petstore.Key) error { return s.addUsage(key.Owner, petstore.Usage{Passed: 59, Refused: 3}) }
 	case "unknown":
 		return s.secret(petstore.Production)
 	case "staging":
 		return s.secret(petstore.Staging)
+	default:
+		s.Fatalf("there is no key {%s}", name)
 	}
-	s.Fatalf("there is no key {%s}", name)
-	return ""
+	secret, key := s.createKey(key)
+	noError(s, after(key))
+	return secret
+}
+
+// addUsage adds usage in the current hour, by the later of the clocks of the service and of the storage. So both show it.
+func (s *service) addUsage(owner string, usage petstore.Usage) error {
+	now := time.Now()
+	if s.clock.now().After(now) {
+		now = s.clock.now()
+	}
+	usage.Hour = now.UTC().Truncate(time.Hour)
+	_, err := s.storage.(petstore.Upkeep).AddUsage(s.Context(), []petstore.OwnerUsage{{Owner: owner, Usage: usage}}, nil)
+	return err
 }

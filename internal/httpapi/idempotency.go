@@ -3,7 +3,6 @@ package httpapi
 import (
 	"crypto/sha256"
 	"net/http"
-	"strconv"
 
 	"petstore/internal/petstore"
 )
@@ -20,7 +19,8 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 	return &petstore.Idempotency{Owner: x.key.Owner, Key: keys[0], Fingerprint: fingerprint(x)}, nil
 }
 
-// fingerprint returns a hash of the operation, the ids in its path and the bytes of the body. For createPet it is a hash of
+// fingerprint returns a hash of the operation, the ids in its path and the bytes of the body. An id can be written in one way
+// only. For createPet it is a hash of
 // the body alone, as in records from the time when nothing else could be created. The two kinds of hashes cannot collide,
 // because no valid body begins with the name of an operation.
 func fingerprint(x *exchange) [sha256.Size]byte {
@@ -28,8 +28,8 @@ func fingerprint(x *exchange) [sha256.Size]byte {
 		return sha256.Sum256(x.body)
 	}
 	text := append([]byte(x.operation.name), ' ')
-	for _, id := range []int64{x.id, x.photoID}[:len(x.resource.parameters)] {
-		text = append(strconv.AppendInt(text, id, 10), ' ')
+	for _, id := range x.parameters[:len(x.resource.parameters)] {
+		text = append(append(text, id...), ' ')
 	}
 	return sha256.Sum256(append(text, x.body...))
 }

@@ -35,7 +35,7 @@ type keyCache struct {
 
 	mu      sync.RWMutex
 	entries map[petstore.SecretHash]keyEntry
-	bans    int // the number of calls of ban
+	changes int // the number of calls of ban and expire
 }
 
 type keyEntry struct {
@@ -56,11 +56,11 @@ func newKeyCache(storage petstore.Storage, log *slog.Logger, now func() time.Tim
 		defer c.endTurn()
 		ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
 		defer cancel()
-		queriedAt, bans := now(), c.banCount()
+		queriedAt, changes := now(), c.changeCount()
 		key, err := storage.FindKey(ctx, hash)
 		switch {
 		case err == nil:
-			c.put(hash, keyEntry{&key, queriedAt, new(atomic.Bool)}, bans)
+			c.put(hash, keyEntry{&key, queriedAt, new(atomic.Bool)}, changes)
 			if key.Usable(queriedAt) == nil {
 				uses.schedule(key, queriedAt)
 			}
@@ -135,11 +135,11 @@ func (c *keyCache) lookUp(ctx context.Context, hash petstore.SecretHash) (*petst
 	return key, err
 }
 
-// put caches a key, unless an owner was banned after the query started: the key might not show that ban yet.
-func (c *keyCache) put(hash petstore.SecretHash, e keyEntry, bans int) {
+// put caches a key, unless keys were changed or banned after the query started: the key might not show that yet.
+func (c *keyCache) put(hash petstore.SecretHash, e keyEntry, changes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.bans != bans {
+	if c.changes != changes {
 		return
 	}
 	if _, there := c.entries[hash]; !there && len(c.entries) >= maxKeys {
@@ -157,22 +157,35 @@ func (c *keyCache) forget(hash petstore.SecretHash) {
 	delete(c.entries, hash)
 }
 
-func (c *keyCache) banCount() int {
+func (c *keyCache) changeCount() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.bans
+	return c.changes
 }
 
 // ban stores a ban in all cached keys of the owner, so that it takes effect at once. An empty ban lifts the ban.
 func (c *keyCache) ban(owner string, ban petstore.Ban) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.bans++
+	c.changes++
 	for hash, e := range c.entries {
 		if e.key.Owner == owner {
 			banned := *e.key
 			banned.BannedFrom, banned.BannedUntil = ban.Start, ban.Until
 			e.key = &banned
+			c.entries[hash] = e
+		}
+	}
+}
+
+// expire makes every cached key of the owner too old to rely on, so that a change takes effect at once.
+func (c *keyCache) expire(owner string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	for hash, e := range c.entries {
+		if e.key.Owner == owner {
+			e.queriedAt = time.Time{}
 			c.entries[hash] = e
 		}
 	}

@@ -30,7 +30,7 @@ func TestKeyInUseIsRenewedInTheBackground(t *testing.T) {
 	s := serve(t, on(storage))
 	secret, key := s.createKey(petstore.NewKey("busy", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever))
 	s.get(secret, "/v1/pets").has(t, "X-RateLimit-Limit", "100000000")
-	if _, err := storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{PerMinute: new(int64(90_000_000))}, noon); err != nil {
+	if _, _, err := storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{PerMinute: new(int64(90_000_000))}, petstore.ByOperator(noon)); err != nil {
 		t.Fatal(err)
 	}
 	storage.count("FindKey")
@@ -69,11 +69,11 @@ func TestEndedKeyIsRefusedWithin5Seconds(t *testing.T) {
 			s.get(secret, "/v1/pets").is(t, 200, "")
 		}
 		next, now := s.secret(petstore.Production), s.secret(petstore.Production)
-		noError(t, s.storage.RevokeKey(t.Context(), key.ID, noon))
-		if _, err := s.storage.RotateKey(t.Context(), rotated.ID, petstore.HashSecret(next), noon, time.Hour); err != nil {
+		noError(t, writeError(s.storage.RevokeKey(t.Context(), key.ID, petstore.ByOperator(noon))))
+		if _, err := s.storage.RotateKey(t.Context(), rotated.ID, petstore.HashSecret(next), petstore.Rotation{Overlap: time.Hour}, petstore.ByOperator(noon)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.storage.RotateKey(t.Context(), atOnce.ID, petstore.HashSecret(now), noon, 0); err != nil {
+		if _, err := s.storage.RotateKey(t.Context(), atOnce.ID, petstore.HashSecret(now), petstore.Rotation{}, petstore.ByOperator(noon)); err != nil {
 			t.Fatal(err)
 		}
 		s.get(next, "/v1/pets").is(t, 200, "")
@@ -99,7 +99,7 @@ func TestChangedPlanTakesEffectWithin5SecondsAndKeepsTheCounts(t *testing.T) {
 		s := serve(t, on(open(t)))
 		secret, key := s.createKey(petstore.NewKey("a", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 		s.get(secret, "/v1/pets").has(t, "X-RateLimit-Remaining", "59")
-		if _, err := s.storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, noon); err != nil {
+		if _, _, err := s.storage.UpdateKey(t.Context(), key.ID, petstore.KeyChange{Plan: new(petstore.Pro)}, petstore.ByOperator(noon)); err != nil {
 			t.Fatal(err)
 		}
 		s.clock.step(5 * time.Second)

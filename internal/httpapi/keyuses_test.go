@@ -69,7 +69,7 @@ func TestRefusedKeyHasNoLastUsedTime(t *testing.T) {
 	limits := petstore.Limits{PerMinute: 60, PerDay: 1000}
 	expired, _ := s.createKey(petstore.NewKey("expired", petstore.Free, limits, noon.Add(-time.Hour), time.Hour))
 	revoked, key := s.createKey(petstore.NewKey("revoked", petstore.Free, limits, noon, petstore.Forever))
-	noError(t, s.storage.RevokeKey(t.Context(), key.ID, noon))
+	noError(t, writeError(s.storage.RevokeKey(t.Context(), key.ID, petstore.ByOperator(noon))))
 	s.get(expired, "/v1/pets").is(t, 401, "unauthorized")
 	s.get(revoked, "/v1/pets").is(t, 401, "unauthorized")
 	used := s.key(petstore.Free)

@@ -153,7 +153,7 @@ func (a *API) ban(x *exchange, ask petstore.Ask, d petstore.Decision) petstore.D
 func (a *API) liftBan(x *exchange, owner string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), banTimeout)
 	defer cancel()
-	if err := a.Storage.UnbanOwner(ctx, owner); err != nil {
+	if _, _, err := a.Storage.UnbanKey(ctx, x.key.ID, petstore.ByOperator(x.start)); err != nil {
 		a.Log.ErrorContext(ctx, "could not lift a future-dated ban", "id", x.requestID, "owner", owner, "cause", err.Error())
 		return
 	}

@@ -80,7 +80,7 @@ func TestRotationDoesNotDoubleTheQuota(t *testing.T) {
 	secret, key := s.createKey(petstore.NewKey("rotated", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever))
 	s.repeat(request("GET", "/v1/pets", secret), 40)
 	next := s.secret(petstore.Production)
-	if _, err := s.storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), noon, 24*time.Hour); err != nil {
+	if _, err := s.storage.RotateKey(t.Context(), key.ID, petstore.HashSecret(next), petstore.Rotation{Overlap: 24 * time.Hour}, petstore.ByOperator(noon)); err != nil {
 		t.Fatal(err)
 	}
 	s.get(next, "/v1/pets").hasLimits(t, 60, 19, noon.Add(time.Minute))

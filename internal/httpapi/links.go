@@ -9,8 +9,8 @@ import (
 
 // links builds the URLs in answers.
 type links struct {
-	pets, categories, orders, photos string
-	deprecated                       string
+	pets, categories, orders, keys, photos string
+	deprecated                             string
 }
 
 func newLinks(base string) links {
@@ -19,6 +19,7 @@ func newLinks(base string) links {
 		pets:       v1 + "/pets",
 		categories: v1 + "/categories",
 		orders:     v1 + "/orders",
+		keys:       v1 + "/keys",
 		photos:     base + "/photos/",
 		deprecated: "<" + v1 + `/pets>; rel="successor-version", <` + base + `/docs#leaving-getPet>; rel="deprecation"; type="text/html"`,
 	}
@@ -64,6 +65,14 @@ func (l links) nextOrders(q petstore.OrderQuery, last int64) string {
 		b = append(b, q.Status.String()...)
 	}
 	return string(append(b, endNext...))
+}
+
+func (l links) nextKeys(q keysQuery, last petstore.Key) string {
+	next := "<" + l.keys + "?cursor=" + formatKeyCursor(petstore.KeyPlace{CreatedAt: last.CreatedAt, ID: last.ID}) + "&limit=" + strconv.Itoa(q.Limit)
+	if q.active {
+		next += "&active=true"
+	}
+	return next + endNext
 }
 
 const endNext = `>; rel="next"`

@@ -19,6 +19,9 @@ func (a *API) observed(next handler) handler {
 		err := next(x)
 		elapsed := a.Now().Sub(x.start)
 		a.metrics.countAnswer(x, elapsed)
+		if a.Used != nil && x.keyError == nil && x.key.Owner != "" {
+			a.Used(x.key.Owner, x.start.Add(elapsed), x.status == http.StatusTooManyRequests)
+		}
 		a.logAnswer(x, elapsed)
 		return err
 	}
@@ -133,11 +136,12 @@ func (a *API) routed(next handler) handler {
 	}
 }
 
-// permitted refuses a write if the key may only read.
+// permitted refuses an operation for which the access of the key is too low.
 func (a *API) permitted(next handler) handler {
 	return func(x *exchange) error {
-		if x.key.Access == petstore.ReadOnly && x.operation.writes() {
-			return newRefusal(forbidden, "This API key may only read. Use one that may write.")
+		needed := x.operation.access()
+		if needed != petstore.ReadOnly && x.key.Access != needed && x.key.Access.Lower(needed) == x.key.Access {
+			return newRefusal(petstore.Forbidden, forbiddenMessage(x.key.Access, needed))
 		}
 		return next(x)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"petstore/internal/petstore"
 )
@@ -104,6 +105,34 @@ var orderParameters = []parameter[petstore.OrderQuery]{
 	}, cursorRule},
 }
 
+// keysQuery is the query of listKeys.
+type keysQuery struct {
+	petstore.KeyQuery
+	active bool // selects only the keys that can be used now
+}
+
+var keyParameters = []parameter[keysQuery]{
+	{"limit", func(q keysQuery, s string) (_ keysQuery, ok bool) {
+		q.Limit, ok = parseLimit(s)
+		return q, ok
+	}, limitRule},
+	{"active", func(q keysQuery, s string) (keysQuery, bool) {
+		q.active = true
+		return q, s == "true"
+	}, "active must be true. Leave it out to list revoked and expired keys too."},
+	{"cursor", func(q keysQuery, s string) (_ keysQuery, ok bool) {
+		q.After, ok = parseKeyCursor(s)
+		return q, ok
+	}, cursorRule},
+}
+
+var usageParameters = []parameter[int64]{
+	{"hours", func(_ int64, s string) (int64, bool) {
+		hours, ok := parseDecimal(s)
+		return hours, ok && hours >= 1 && hours <= maxUsageHours
+	}, "hours must be a whole number from 1 to 744."},
+}
+
 // parseQuery reads the parameters of a request into q. It ignores unknown ones.
 func parseQuery[Q any](raw string, q Q, known []parameter[Q]) (Q, error) {
 	var seen uint
@@ -175,6 +204,7 @@ const (
 	petCursor      = 1 // the id is the lowest one of the previous page
 	orderCursor    = 2 // the id is the lowest one of the previous page
 	categoryCursor = 3 // the id is the lowest one that this page may have
+	keyCursor      = 4 // before the id of the last key of the previous page is the time of its creation
 )
 
 func appendCursor(b []byte, list byte, id int64) []byte {
@@ -194,7 +224,21 @@ func parseCursor(list byte, s string) (int64, bool) {
 	return int64(binary.BigEndian.Uint64(raw[1:])), true
 }
 
-// newPetsQuery, newCategoryQuery and newOrderQuery return the query for a list without parameters.
+func formatKeyCursor(last petstore.KeyPlace) string {
+	raw := binary.BigEndian.AppendUint64([]byte{keyCursor}, uint64(last.CreatedAt.UnixMilli()))
+	return base64.RawURLEncoding.EncodeToString(append(raw, last.ID...))
+}
+
+func parseKeyCursor(s string) (petstore.KeyPlace, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(raw) < 9 || raw[0] != keyCursor || !petstore.CanBeKeyID(string(raw[9:])) {
+		return petstore.KeyPlace{}, false
+	}
+	place := petstore.KeyPlace{CreatedAt: time.UnixMilli(int64(binary.BigEndian.Uint64(raw[1:]))).UTC(), ID: string(raw[9:])}
+	return place, formatKeyCursor(place) == s
+}
+
+// newPetsQuery, newCategoryQuery, newOrderQuery and newKeysQuery return the query for a list without parameters.
 func newPetsQuery() petsQuery { return petsQuery{PetQuery: petstore.PetQuery{Limit: defaultLimit}} }
 
 func newCategoryQuery() petstore.CategoryQuery {
@@ -202,3 +246,5 @@ func newCategoryQuery() petstore.CategoryQuery {
 }
 
 func newOrderQuery() petstore.OrderQuery { return petstore.OrderQuery{Limit: defaultLimit} }
+
+func newKeysQuery() keysQuery { return keysQuery{KeyQuery: petstore.KeyQuery{Limit: defaultLimit}} }

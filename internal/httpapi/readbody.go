@@ -21,11 +21,12 @@ const MinBodyBudget = shares * maxBody
 type bodyKind uint8
 
 const (
-	noBody      bodyKind = iota
-	jsonBody             // application/json, or any type that ends in +json
-	patchBody            // application/json or application/merge-patch+json
-	ignoredBody          // any body; the API reads and ignores it
-	photoBody            // the file of a photo
+	noBody       bodyKind = iota
+	jsonBody              // application/json, or any type that ends in +json
+	patchBody             // application/json or application/merge-patch+json
+	optionalBody          // like jsonBody, or empty
+	ignoredBody           // any body; the API reads and ignores it
+	photoBody             // the file of a photo
 )
 
 // accepts reports whether a body may have that media type.
@@ -44,7 +45,7 @@ func (k bodyKind) accepts(media string) bool {
 // types the operation accepts (RFC 9110, section 15.5.16, and RFC 5789, section 3.1). A body without a media type passes.
 func (x *exchange) checkMediaType() error {
 	kind := x.operation.body
-	if kind == ignoredBody {
+	if kind == ignoredBody || kind == optionalBody && x.r.ContentLength == 0 {
 		return nil
 	}
 	for _, encoding := range x.r.Header["Content-Encoding"] {

@@ -18,13 +18,25 @@ type operation struct {
 	probe      bool         // the page is one of Config.Probes
 	keyless    bool         // needs no key
 	photoFile  bool         // serves a file of a photo; needs no key and is not counted
+	admin      bool         // needs an administrator's key
 	body       bodyKind
 	deprecated bool
 }
 
-// writes reports whether the operation needs a key that may write.
+// writes reports whether the operation changes something.
 func (op *operation) writes() bool {
 	return op.method != http.MethodGet && !op.keyless
+}
+
+// access returns the lowest access that a key needs for the operation.
+func (op *operation) access() petstore.Access {
+	switch {
+	case op.admin:
+		return petstore.Admin
+	case op.writes():
+		return petstore.ReadWrite
+	}
+	return petstore.ReadOnly
 }
 
 // resource is a path with its operations.
@@ -139,7 +151,13 @@ var pathParameters = map[string]*pathParameter{
 	"{orderId}": {parseID, petstore.NoSuchOrder()},
 	"{categoryId}": {parseInt64, newRefusal(petstore.NotFound,
 		"There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")},
-	"{token}": {func(s string) (int64, bool) { return 0, petstore.CanBePhotoToken(s) }, errNoPhotoFile},
+	"{token}": {isText(petstore.CanBePhotoToken), errNoPhotoFile},
+	"{keyId}": {isText(petstore.CanBeKeyID), petstore.NoSuchKey("")},
+}
+
+// isText returns how to parse a parameter that is a text and not a number.
+func isText(canBe func(string) bool) func(string) (int64, bool) {
+	return func(s string) (int64, bool) { return 0, canBe(s) }
 }
 
 // decodeUnreserved decodes the unreserved characters of an escaped path, which mean the same with or without the

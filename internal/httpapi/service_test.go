@@ -38,7 +38,11 @@ type service struct {
 	api     *httpapi.API
 	address string
 	log     *testLog
-	token   string // of the photo that was shown last
+
+	// What answers have shown, for the requests of a conversation:
+	token       string   // of the last photo
+	shownKeys   []string // the ids of keys, in the order of their first appearance
+	shownSecret string   // of the last key
 }
 
 // in returns the same service for a subtest.
@@ -165,11 +169,19 @@ func (s *service) key(plan petstore.Plan) string {
 	return secret
 }
 
+// admin creates an administrator's key that no test limits, and returns its secret and the key.
+func (s *service) admin() (string, petstore.Key) {
+	s.Helper()
+	key := petstore.NewKey("admin", petstore.Enterprise, petstore.FirstKeyLimits, s.clock.now(), petstore.Forever)
+	key.Access = petstore.Admin
+	return s.createKey(key)
+}
+
 // createKey stores a key with a new secret, and returns the secret and the key.
 func (s *service) createKey(key petstore.Key) (string, petstore.Key) {
 	s.Helper()
 	secret := s.secret(petstore.Production)
-	if err := s.storage.CreateKey(s.Context(), key, petstore.HashSecret(secret)); err != nil {
+	if err := s.storage.CreateKey(s.Context(), key, petstore.HashSecret(secret), petstore.KeyRequest{}); err != nil {
 		s.Fatal(err)
 	}
 	return secret, key
@@ -232,6 +244,9 @@ func (j *testLog) expectNoSecrets(t testing.TB) {
 		}
 	}
 }
+
+// writeError returns the error of a write and drops the result.
+func writeError[T any](_ T, _ bool, err error) error { return err }
 
 // noError fails the test if err is not nil.
 func noError(t testing.TB, err error) {

@@ -49,7 +49,7 @@ func (c *keysCreate) Run(ctx context.Context, con *terminal.Console) error {
 		secret := petstore.NewSecret(c.Environment)
 		key := petstore.NewKey(c.Name, c.Plan, limits, time.Now(), time.Duration(c.Expires))
 		key.Access = c.Access
-		if err := storage.CreateKey(ctx, key, petstore.HashSecret(secret)); err != nil {
+		if err := storage.CreateKey(ctx, key, petstore.HashSecret(secret), petstore.ByOperator(key.CreatedAt)); err != nil {
 			return err
 		}
 		return showSecret(con, secret, key)
@@ -128,7 +128,7 @@ func (c *keysUpdate) Run(ctx context.Context, con *terminal.Console) error {
 	}
 	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
 		now := time.Now()
-		key, err := storage.UpdateKey(ctx, c.ID, change, now)
+		key, _, err := storage.UpdateKey(ctx, c.ID, change, petstore.ByOperator(now))
 		if err != nil {
 			return keyRefused(err)
 		}
@@ -150,7 +150,7 @@ func (c *keysRotate) Run(ctx context.Context, con *terminal.Console) error {
 			c.Overlap = 0
 		}
 		secret := petstore.NewSecret(c.Environment)
-		key, err := storage.RotateKey(ctx, c.ID, petstore.HashSecret(secret), time.Now(), time.Duration(c.Overlap))
+		key, err := storage.RotateKey(ctx, c.ID, petstore.HashSecret(secret), petstore.Rotation{Overlap: time.Duration(c.Overlap), KeepLifetime: true}, petstore.ByOperator(time.Now()))
 		if err != nil {
 			return keyRefused(err)
 		}
@@ -171,7 +171,7 @@ type keysRevoke struct {
 
 func (c *keysRevoke) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
-		if err := storage.RevokeKey(ctx, c.ID, time.Now()); err != nil {
+		if _, _, err := storage.RevokeKey(ctx, c.ID, petstore.ByOperator(time.Now())); err != nil {
 			return keyRefused(err)
 		}
 		fmt.Fprintf(con.Stderr, "Key %s is revoked; every server refuses it within 5 seconds.\n", c.ID)
@@ -186,20 +186,10 @@ type keysUnban struct {
 
 func (c *keysUnban) Run(ctx context.Context, con *terminal.Console) error {
 	return c.With(ctx, database.ToUse, func(storage *database.Storage) error {
-		keys, err := storage.Keys(ctx)
-		if err != nil {
-			return err
+		if _, _, err := storage.UnbanKey(ctx, c.ID, petstore.ByOperator(time.Now())); err != nil {
+			return keyRefused(err)
 		}
-		for _, k := range keys {
-			if k.ID != c.ID {
-				continue
-			}
-			if err := storage.UnbanOwner(ctx, k.Owner); err != nil {
-				return keyRefused(err)
-			}
-			fmt.Fprintf(con.Stderr, "The owner of key %s is no longer banned; every server follows within 5 seconds.\n", c.ID)
-			return nil
-		}
-		return keyRefused(petstore.NoSuchKey(c.ID))
+		fmt.Fprintf(con.Stderr, "The owner of key %s is no longer banned; every server follows within 5 seconds.\n", c.ID)
+		return nil
 	})
 }

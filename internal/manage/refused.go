@@ -21,6 +21,8 @@ func keyRefused(err error) error {
 		return err
 	case refused.Code == petstore.NotFound:
 		return fmt.Errorf("there is no key %s; petstore keys list shows those there are", refused.Key.ID)
+	case refused.Code != petstore.KeyRevoked:
+		return err
 	case refused.Successor != "":
 		return fmt.Errorf("key %s was rotated already, and key %s is its successor; petstore keys list shows both", refused.Key.ID, refused.Successor)
 	case !refused.Key.RevokedAt.IsZero():

@@ -14,6 +14,7 @@ func TestARefusalAboutAKeySaysWhatToDo(t *testing.T) {
 	key := petstore.Key{ID: "key_1", Plan: petstore.Free, ExpiresAt: noon}
 	revoked := petstore.Key{ID: "key_1", RevokedAt: noon, ExpiresAt: noon}
 	second := func(_ petstore.Key, err error) error { return err }
+	third := func(_, _ petstore.Key, err error) error { return err }
 	for _, c := range []struct {
 		err   error
 		says  string
@@ -21,9 +22,9 @@ func TestARefusalAboutAKeySaysWhatToDo(t *testing.T) {
 	}{
 		{petstore.NoSuchKey("key_1"), "there is no key key_1; petstore keys list shows those there are", false},
 		{petstore.AlreadyRotated(key, "key_2"), "key key_1 was rotated already, and key key_2 is its successor; petstore keys list shows both", false},
-		{second(revoked.Successor(noon)), "key key_1 is revoked for good and cannot be changed; create another with petstore keys create", false},
+		{third(revoked.Rotate(petstore.Rotation{}, noon)), "key key_1 is revoked for good and cannot be changed; create another with petstore keys create", false},
 		{second(revoked.Change(petstore.KeyChange{}, noon)), "key key_1 is revoked for good and cannot be changed; create another with petstore keys create", false},
-		{second(key.Successor(noon)), "key key_1 has expired and cannot be rotated; create another with petstore keys create", false},
+		{third(key.Rotate(petstore.Rotation{}, noon)), "key key_1 has expired and cannot be rotated; create another with petstore keys create", false},
 		{second(key.Change(petstore.KeyChange{PerDay: new(int64(5))}, noon)), "the free plan has its published limits; only the enterprise plan takes numbers of its own", true},
 		{errors.New("something else"), "something else", false},
 	} {

@@ -74,7 +74,10 @@ func (q *sequence) do(s step) {
 			q.model = q.model.freed(&Operation{Exchange: Exchange{Called: q.time(), Returned: q.time()}}, p.ID, true)[0]
 		}
 	case "revokeKey":
-		q.operate(name, k, func() error { return q.db.RevokeKey(q.Context(), k.id, q.now()) })
+		q.operate(name, k, func() error {
+			_, _, err := q.db.RevokeKey(q.Context(), k.id, petstore.ByOperator(q.now()))
+			return err
+		})
 		k.isRevoked = true
 	case "changeAccess":
 		if k.isRevoked {
@@ -85,7 +88,7 @@ func (q *sequence) do(s step) {
 			access = petstore.ReadWrite
 		}
 		q.operate(name, k, func() error {
-			_, err := q.db.UpdateKey(q.Context(), k.id, petstore.KeyChange{Access: &access}, q.now())
+			_, _, err := q.db.UpdateKey(q.Context(), k.id, petstore.KeyChange{Access: &access}, petstore.ByOperator(q.now()))
 			return err
 		})
 		k.isReadOnly = !k.isReadOnly

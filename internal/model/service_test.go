@@ -81,7 +81,7 @@ func serve(t testing.TB, keys []*key) *service {
 			stored.Access = petstore.ReadOnly
 		}
 		k.id = stored.ID
-		if err := s.db.CreateKey(t.Context(), stored, petstore.HashSecret(k.secret)); err != nil {
+		if err := s.db.CreateKey(t.Context(), stored, petstore.HashSecret(k.secret), petstore.KeyRequest{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -30,6 +30,8 @@ type Source interface {
 	// StoredIdempotency returns at most limit idempotency records that follow the given record, ordered by time, owner and
 	// key.
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
+	// StoredUsage returns at most limit records of usage after the given one, ordered by hour and owner.
+	StoredUsage(ctx context.Context, after OwnerUsage, limit int) ([]OwnerUsage, error)
 	// Counters returns the highest ids ever assigned.
 	Counters(ctx context.Context) (Counters, error)
 }
@@ -60,6 +62,8 @@ type Target interface {
 	ReplaceKeys(ctx context.Context, newer []StoredKey) error
 	// ReplaceIdempotency stores new versions of idempotency records, and removes old records.
 	ReplaceIdempotency(ctx context.Context, newer, old []StoredIdempotency) error
+	// ReplaceUsage stores new versions of usage, and removes old usage.
+	ReplaceUsage(ctx context.Context, newer, old []OwnerUsage) error
 	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }
@@ -86,9 +90,7 @@ func (k StoredKey) Stricter(other StoredKey) StoredKey {
 	k.ExpiresAt = earlier(k.ExpiresAt, other.ExpiresAt)
 	k.RotatedAt = earlier(k.RotatedAt, other.RotatedAt)
 	k.LastUsedAt = later(k.LastUsedAt, other.LastUsedAt)
-	if other.Access == ReadOnly {
-		k.Access = ReadOnly
-	}
+	k.Access = k.Access.Lower(other.Access)
 	k.Ban = Ban{later(k.Ban.Start, other.Ban.Start), later(k.Ban.Until, other.Ban.Until), max(k.Ban.Streak, other.Ban.Streak)}
 	k.BannedFrom, k.BannedUntil = k.Ban.Start, k.Ban.Until
 	return k
@@ -164,6 +166,7 @@ func Copy(ctx context.Context, from Source, to Target, progress func(kind string
 			photos := storedPhotos(from)
 			return photos.copyRecords(ctx, from, to, func(done int64) { progress(photos.name, done, 0) })
 		},
+		func() (Tally, error) { return storedUsage.copyRecords(ctx, from, to, ignore) },
 	}
 	var tallies []Tally
 	for _, copyKind := range kinds {
@@ -192,6 +195,13 @@ var storedIdempotency = kind[StoredIdempotency]{
 		return cmp.Or(a.MadeAt.Compare(b.MadeAt), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Key, b.Key))
 	},
 	replace: Target.ReplaceIdempotency,
+}
+
+var storedUsage = kind[OwnerUsage]{
+	name:    "hours of usage",
+	stored:  Source.StoredUsage,
+	order:   func(a, b OwnerUsage) int { return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(a.Owner, b.Owner)) },
+	replace: Target.ReplaceUsage,
 }
 
 var storedCategories = kind[Category]{

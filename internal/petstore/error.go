@@ -22,7 +22,10 @@ const (
 	TooManyPhotos       Code = "too_many_photos"
 	IdempotencyConflict Code = "idempotency_conflict"
 	Unauthorized        Code = "unauthorized" // the secret is not valid, or its key has ended
+	Forbidden           Code = "forbidden"    // the key is valid, but its access is too low
 	KeyRevoked          Code = "key_revoked"  // the key to change or rotate has ended, or has a successor
+	OwnKey              Code = "own_key"      // the change would lock the administrator, or all of them, out
+	SecretShown         Code = "secret_shown" // the key was made by an earlier request, whose answer had the secret
 	AlreadyServed       Code = "already_served"
 	Unavailable         Code = "unavailable"     // nothing was changed; see NotDone
 	OutcomeUnknown      Code = "outcome_unknown" // the change may have been made; see MaybeDone
@@ -57,9 +60,12 @@ type Error struct {
 	Status Status
 	// Category is the category that already has the name if the code is NameTaken.
 	Category *Category
-	// Key is the refused key if the code is Unauthorized or KeyRevoked. If the code is NotFound, only the id of Key is set.
-	// Key is nil if no key has the secret.
+	// Key is the refused key if the code is Unauthorized, Forbidden, KeyRevoked or OwnKey. If the code is NotFound or
+	// SecretShown, only the id of Key is set. Key is nil if no key has the secret.
 	Key *Key
+	// LastAdmin is set if the code is OwnKey because Key is the last usable administrator's key without an end. Otherwise
+	// Key is the key that asks.
+	LastAdmin bool
 	// Successor is the id of the key that replaced the refused key, if the code is KeyRevoked and the key was rotated.
 	Successor string
 	// Environment is the environment of an Unauthorized secret, if the secret belongs to the other environment.

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -126,11 +127,23 @@ func HashSecret(token string) SecretHash {
 // Access says what a key may do.
 type Access string
 
-// A key may either only read, or read and write.
+// What a key may do. Each level includes the levels before it.
 const (
 	ReadOnly  Access = "read"
 	ReadWrite Access = "write"
+	Admin     Access = "admin" // also changes keys
 )
+
+// Accesses has every Access, from the lowest to the highest.
+var Accesses = []Access{ReadOnly, ReadWrite, Admin}
+
+// Lower returns the lower of two levels. An unknown level is lower than all others.
+func (a Access) Lower(b Access) Access {
+	if slices.Index(Accesses, b) < slices.Index(Accesses, a) {
+		return b
+	}
+	return a
+}
 
 // Key is what the service knows about an API key. A zero time means "never".
 type Key struct {
@@ -177,7 +190,18 @@ func expiry(from time.Time, lifetime time.Duration) time.Time {
 func newKeyID() string {
 	var random [6]byte
 	rand.Read(random[:])
-	return "key_" + inBase62(new(big.Int).SetBytes(random[:]), 9)
+	return keyIDPrefix + inBase62(new(big.Int).SetBytes(random[:]), keyIDDigits)
+}
+
+const (
+	keyIDPrefix = "key_"
+	keyIDDigits = 9 // 48 bits in base62
+)
+
+// CanBeKeyID reports whether s has the form of a key's id.
+func CanBeKeyID(s string) bool {
+	digits, ok := strings.CutPrefix(s, keyIDPrefix)
+	return ok && len(digits) == keyIDDigits && strings.Trim(digits, base62) == ""
 }
 
 // Usable returns nil if the key can be used now. If the key was revoked or has expired, Usable returns an Error with the
@@ -200,73 +224,6 @@ func (k Key) refuse(code Code) *Error { return &Error{Code: code, Key: &k} }
 // Banned reports whether the key's owner is banned now.
 func (k Key) Banned(now time.Time) bool {
 	return Ban{Start: k.BannedFrom, Until: k.BannedUntil}.InForce(now)
-}
-
-// Successor returns the key that replaces k. The successor has the same owner, name, plan, limits, access and lifetime. If k
-// has ended, Successor returns an Error with the code KeyRevoked.
-func (k Key) Successor(now time.Time) (Key, error) {
-	if k.ended(now) {
-		return Key{}, k.refuse(KeyRevoked)
-	}
-	next := Key{ID: newKeyID(), Name: k.Name, Owner: k.Owner, Plan: k.Plan, Limits: k.Limits, Access: k.Access, BannedFrom: k.BannedFrom, BannedUntil: k.BannedUntil}
-	return next.startingAt(now, k.Lifetime), nil
-}
-
-// KeyChange says what to change about a key. A nil field changes nothing.
-type KeyChange struct {
-	Plan              *Plan
-	PerMinute, PerDay *int64
-	Access            *Access
-	Name              *string
-	// Lifetime is the new lifetime, counted from the time of the change.
-	Lifetime *time.Duration
-}
-
-// OfOwner reports whether the change concerns the plan or its limits. Plan and limits belong to the owner, so they change
-// for all keys of the owner.
-func (c KeyChange) OfOwner() bool {
-	return c.Plan != nil || c.PerMinute != nil || c.PerDay != nil
-}
-
-// Change returns the key after the change. It returns an Error with the code KeyRevoked if the key is revoked, or with the
-// code InvalidField if the plan does not allow these limits. If the change leaves out a limit, an Enterprise key keeps that
-// limit.
-func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
-	if !k.RevokedAt.IsZero() {
-		return Key{}, k.refuse(KeyRevoked)
-	}
-	if c.OfOwner() {
-		plan, asked := valueOr(c.Plan, k.Plan), Limits{}
-		if plan == Enterprise && k.Plan == Enterprise {
-			asked = k.Limits
-		}
-		limits, err := plan.Limits(valueOr(c.PerMinute, asked.PerMinute), valueOr(c.PerDay, asked.PerDay))
-		if err != nil {
-			return Key{}, Faults{{Problem: err.Error()}}.Err()
-		}
-		k.Plan, k.Limits = plan, limits
-	}
-	k.Access, k.Name = valueOr(c.Access, k.Access), valueOr(c.Name, k.Name)
-	if c.Lifetime != nil {
-		k.Lifetime, k.ExpiresAt = *c.Lifetime, expiry(now, *c.Lifetime)
-	}
-	return k, nil
-}
-
-func valueOr[T any](given *T, otherwise T) T {
-	if given != nil {
-		return *given
-	}
-	return otherwise
-}
-
-// RetiredAt returns the time when k ends if it is rotated now with that overlap. A rotation never lets k live longer.
-func (k Key) RetiredAt(now time.Time, overlap time.Duration) time.Time {
-	end := now.Add(overlap)
-	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(end) {
-		return k.ExpiresAt
-	}
-	return end
 }
 
 // NoSuchKey returns the refusal of an id that no key has.

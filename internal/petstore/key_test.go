@@ -135,7 +135,7 @@ func TestKeyIsUsableAndCanBeRotatedUntilItEnds(t *testing.T) {
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
 			now := noon.Add(c.after)
-			next, unchangeable := c.key.Successor(now)
+			_, next, unchangeable := c.key.Rotate(petstore.Rotation{}, now)
 			if c.usable {
 				if err := c.key.Usable(now); err != nil || unchangeable != nil {
 					t.Errorf("got %v, %v", err, unchangeable)
@@ -157,11 +157,17 @@ func TestSuccessorInheritsOwnerPlanLimitsAndLifetime(t *testing.T) {
 	old.BannedUntil = noon.Add(time.Hour)
 	later := noon.Add(48 * time.Hour)
 
-	got, err := old.Successor(later)
+	_, got, err := old.Rotate(petstore.Rotation{KeepLifetime: true}, later)
 	want := old
 	want.ID, want.CreatedAt, want.ExpiresAt = got.ID, later, later.Add(90*24*time.Hour)
 	if err != nil || got != want || got.ID == old.ID {
 		t.Errorf("got %+v, %v; want %+v with an id of its own", got, err, want)
+	}
+
+	_, got, err = old.Rotate(petstore.Rotation{}, later)
+	want.ID, want.Lifetime, want.ExpiresAt = got.ID, petstore.Forever, time.Time{}
+	if err != nil || got != want {
+		t.Errorf("without its lifetime: got %+v, %v; want %+v", got, err, want)
 	}
 }
 
@@ -174,8 +180,11 @@ func TestRotatedKeyEndsAfterTheOverlapAtTheLatest(t *testing.T) {
 		overlap time.Duration
 		want    time.Duration
 	}{{endless, 24 * time.Hour, 24 * time.Hour}, {endless, 0, 0}, {hour, 24 * time.Hour, time.Hour}, {hour, time.Minute, time.Minute}} {
-		if got := c.key.RetiredAt(noon, c.overlap).Sub(noon); got != c.want {
-			t.Errorf("an overlap of %v ends after %v, want %v", c.overlap, got, c.want)
+		retired, _, err := c.key.Rotate(petstore.Rotation{Overlap: c.overlap}, noon)
+		want := c.key
+		want.RotatedAt, want.ExpiresAt = noon, noon.Add(c.want)
+		if err != nil || retired != want {
+			t.Errorf("an overlap of %v leaves %+v, %v; want %+v", c.overlap, retired, err, want)
 		}
 	}
 }

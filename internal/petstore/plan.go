@@ -1,9 +1,6 @@
 package petstore
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Plan is the subscription of a key's owner. The plan determines the limits.
 type Plan string
@@ -15,6 +12,9 @@ const (
 	Business   Plan = "business"
 	Enterprise Plan = "enterprise"
 )
+
+// Plans has every Plan, from the smallest to the largest.
+var Plans = []Plan{Free, Pro, Business, Enterprise}
 
 // Limits says how many requests the service allows in a UTC minute and in a UTC day.
 type Limits struct {
@@ -52,7 +52,7 @@ func (p Plan) Limits(perMinute, perDay int64) (Limits, error) {
 	case ok:
 		return limits, nil
 	case p != Enterprise:
-		return Limits{}, fmt.Errorf("there is no plan %q; it may be %s", string(p), strings.Join([]string{string(Free), string(Pro), string(Business), string(Enterprise)}, ", "))
+		return Limits{}, fmt.Errorf("there is no plan %q; it may be %s", string(p), listed(Plans))
 	case perMinute == 0 || perDay == 0:
 		return Limits{}, fmt.Errorf("the enterprise plan has no published limits; give both its requests per minute and its requests per day")
 	case perMinute < 1 || perDay < 1 || perMinute > MaxLimit || perDay > MaxLimit:

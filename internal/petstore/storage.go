@@ -32,6 +32,8 @@ type Storage interface {
 	Orders
 	Keys
 
+	// Describe returns facts about the storage for administrators. Its cost is proportional to the number of photos.
+	Describe(ctx context.Context) (StorageDescription, error)
 	// Ping returns nil if the storage can be read now.
 	Ping(ctx context.Context) error
 	// Close completes the calls that are under way and releases the storage.
@@ -121,12 +123,17 @@ type Orders interface {
 	CloseOrder(ctx context.Context, id int64, to OrderStatus, idempotency *Idempotency) (closed Order, replayed bool, err error)
 }
 
-// Keys stores API keys and the bans of their owners.
+// Keys stores API keys, the bans of their owners, and how much each owner uses the service.
+//
+// A method that takes a KeyRequest first authorizes the key that asks, if a key asks: it returns an Error with the code
+// Unauthorized if that key is no longer usable, or Forbidden if it is not an administrator's. It returns an Error with the
+// code OwnKey if the rules for administrators forbid the change. All this is decided in the transaction of the change.
 type Keys interface {
 	// Creating keys:
 
-	// CreateKey stores a new key.
-	CreateKey(ctx context.Context, key Key, hash SecretHash) error
+	// CreateKey stores a new key. If the same request has already created a key, CreateKey returns an Error with the code
+	// SecretShown that names that key.
+	CreateKey(ctx context.Context, key Key, hash SecretHash, request KeyRequest) error
 	// CreateFirstKey stores the key only if the storage has no keys, and reports whether it did.
 	CreateFirstKey(ctx context.Context, key Key, hash SecretHash) (bool, error)
 	// EnsureKey stores the key. If a key with that hash already exists, EnsureKey makes that key usable at
@@ -137,6 +144,11 @@ type Keys interface {
 
 	// FindKey returns the key with that hash, even if it is no longer usable, or an Error with the code NotFound.
 	FindKey(ctx context.Context, hash SecretHash) (Key, error)
+	// GetKey returns the key with that id, even if it is no longer usable, or an Error with the code NotFound.
+	GetKey(ctx context.Context, id string) (Key, error)
+	// ListKeys returns at most q.Limit keys, newest first. Keys that were created at the same time are ordered by id, the
+	// highest first.
+	ListKeys(ctx context.Context, q KeyQuery) ([]Key, error)
 	// Keys returns every key, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
 	// UseKey records that a key was used in the hour that begins at that time. It never moves LastUsedAt back, and
@@ -145,25 +157,43 @@ type Keys interface {
 
 	// Changing and ending keys:
 
-	// RotateKey replaces a key with its Successor, which has that hash, and returns the successor. The old key works
-	// until the overlap is over or the key expires. RotateKey returns an Error with the code NotFound if there is no such key, or
-	// KeyRevoked if the key is no longer usable or was already rotated.
-	RotateKey(ctx context.Context, id string, hash SecretHash, now time.Time, overlap time.Duration) (Key, error)
+	// RotateKey makes a Rotation of a key and returns the successor, which has that hash. RotateKey returns an Error with
+	// the code NotFound if there is no such key, KeyRevoked if the key is no longer usable or was already rotated, or
+	// SecretShown, which names the successor, if the same request has already rotated the key.
+	RotateKey(ctx context.Context, id string, hash SecretHash, rotation Rotation, request KeyRequest) (Key, error)
 	// UpdateKey makes a Change to a key and returns the key. A change of plan or limits affects every key of the same
 	// owner. UpdateKey returns an Error with the code NotFound if there is no such key, or the error of Change.
-	UpdateKey(ctx context.Context, id string, change KeyChange, now time.Time) (Key, error)
-	// RevokeKey ends a key permanently. Revoking it again changes nothing. It returns an Error with the code NotFound
-	// if there is no such key.
-	RevokeKey(ctx context.Context, id string, now time.Time) error
+	UpdateKey(ctx context.Context, id string, change KeyChange, request KeyRequest) (changed Key, replayed bool, err error)
+	// RevokeKey ends a key permanently and returns it. Revoking it again changes nothing. It returns an Error with the code
+	// NotFound if there is no such key.
+	RevokeKey(ctx context.Context, id string, request KeyRequest) (revoked Key, replayed bool, err error)
 
 	// Banning owners:
 
 	// BanOwner starts the owner's next ban and returns it. If a ban is in force, it returns that ban unchanged. It
 	// returns an Error with the code NotFound if no key has that owner.
 	BanOwner(ctx context.Context, owner string, now time.Time) (Ban, error)
-	// UnbanOwner lifts the owner's ban and deletes the record of earlier ones. It returns an Error with the code
-	// NotFound if no key has that owner.
-	UnbanOwner(ctx context.Context, owner string) error
+	// UnbanKey lifts the ban of a key's owner, deletes the record of earlier ones, and returns the key. It returns an Error
+	// with the code NotFound if there is no such key.
+	UnbanKey(ctx context.Context, id string, request KeyRequest) (unbanned Key, replayed bool, err error)
+
+	// Usage:
+
+	// Usage returns the usage of an owner in each hour with requests, from the given time on, oldest first. It returns
+	// nothing that is older than UsageKept, by the storage's clock.
+	Usage(ctx context.Context, owner string, since time.Time) ([]Usage, error)
+}
+
+// StorageDescription has facts about a storage for administrators.
+type StorageDescription struct {
+	// Database is the kind of database: sqlite or postgres.
+	Database string
+	// Schema is the version of the schema.
+	Schema int64
+	// DatabaseBytes is the size of the whole database. PhotoBytes is the size of the files of photos, which are a part of it.
+	DatabaseBytes, PhotoBytes int64
+	// Events is the number of events that are kept.
+	Events int64
 }
 
 // Upkeep is what a server does with its storage besides answering requests.
@@ -177,6 +207,13 @@ type Upkeep interface {
 	// PurgeIdempotency deletes the idempotency records made before that time and returns their number. If the time is
 	// zero, it deletes the records that are older than IdempotencyKept, by the storage's clock.
 	PurgeIdempotency(ctx context.Context, before time.Time) (int64, error)
+	// AddUsage adds usage to what is stored. The argument added has each owner and hour at most once. If AddUsage fails, it
+	// may have added a part; a repeat with the same idempotency then adds the rest, and nothing twice. Any number of
+	// processes may call it at the same time.
+	AddUsage(ctx context.Context, added []OwnerUsage, idempotency *Idempotency) (replayed bool, err error)
+	// PurgeUsage deletes the usage in hours that began before that time and returns the number of records. If the time is
+	// zero, it deletes what is older than UsageKept, by the storage's clock.
+	PurgeUsage(ctx context.Context, before time.Time) (int64, error)
 	// Connections returns how many connections are in use now.
 	Connections() Connections
 	// OpenOrders counts the orders that hold an animal. Its cost is proportional to their number.
@@ -253,6 +290,22 @@ type OrderQuery struct {
 	Before int64
 	// Limit is the largest number of orders returned.
 	Limit int
+}
+
+// KeyQuery selects a page of keys.
+type KeyQuery struct {
+	// UsableAt selects the keys that can be used at that time; the zero time selects all.
+	UsableAt time.Time
+	// After selects the keys that follow the key that was created at that time and has that id; its zero value selects all.
+	After KeyPlace
+	// Limit is the largest number of keys returned.
+	Limit int
+}
+
+// KeyPlace is the place of a key in the list of keys.
+type KeyPlace struct {
+	CreatedAt time.Time
+	ID        string
 }
 
 // IdempotencyKept is how long an idempotency record is valid.

@@ -44,17 +44,6 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (next p
 	return next, nil
 }
 
-// UnbanOwner deletes the owner's record of bans.
-func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
-	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := checkOwner(ctx, tx, owner); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, deleteBan, owner)
-		return err
-	})
-}
-
 // checkOwner refuses an owner that has no key. The owner's id is the id of its first key, so the refusal names that key.
 func checkOwner(ctx context.Context, tx pgx.Tx, owner string) error {
 	var known bool

@@ -35,7 +35,7 @@ const (
 		plan = excluded.plan, per_minute = excluded.per_minute, per_day = excluded.per_day,
 		created_at = excluded.created_at, lifetime = excluded.lifetime,
 		expires_at = least(keys.expires_at, excluded.expires_at), revoked_at = least(keys.revoked_at, excluded.revoked_at),
-		access = CASE WHEN keys.access = 'read' THEN 'read' ELSE excluded.access END,
+		access = CASE WHEN keys.access = 'read' OR keys.access = 'write' AND excluded.access = 'admin' THEN keys.access ELSE excluded.access END,
 		rotated_at = least(keys.rotated_at, excluded.rotated_at), last_used_at = greatest(keys.last_used_at, excluded.last_used_at)`
 
 	copyBan = `

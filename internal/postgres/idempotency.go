@@ -41,19 +41,7 @@ const purgeBatchSize = 1000
 // the same keys in opposite orders would deadlock.
 func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, work func(context.Context, pgx.Tx) (T, error)) (result T, replayed bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if idempotency != nil {
-			if replayed, err = recall(ctx, tx, idempotency, &result); replayed || err != nil {
-				return err
-			}
-		}
-		if result, err = work(ctx, tx); err != nil || idempotency == nil {
-			return err
-		}
-		answer, err := json.Marshal(result)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, rememberIdempotency, idempotency.Owner, idempotency.Key, string(answer))
+		result, replayed, err = recallOrDo(ctx, tx, idempotency, work)
 		return err
 	})
 	if err != nil {
@@ -61,6 +49,25 @@ func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotenc
 		return none, false, err
 	}
 	return result, replayed, nil
+}
+
+func recallOrDo[T any](ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, work func(context.Context, pgx.Tx) (T, error)) (result T, replayed bool, err error) {
+	if idempotency == nil {
+		result, err = work(ctx, tx)
+		return result, false, err
+	}
+	if replayed, err = recall(ctx, tx, idempotency, &result); replayed || err != nil {
+		return result, replayed, err
+	}
+	if result, err = work(ctx, tx); err != nil {
+		return result, false, err
+	}
+	answer, err := json.Marshal(result)
+	if err != nil {
+		return result, false, err
+	}
+	_, err = tx.Exec(ctx, rememberIdempotency, idempotency.Owner, idempotency.Key, string(answer))
+	return result, false, err
 }
 
 // recall creates the record of a request. If there is already a valid record, recall reads the answer from that record and
@@ -83,10 +90,16 @@ func recall(ctx context.Context, tx pgx.Tx, idempotency *petstore.Idempotency, r
 
 // PurgeIdempotency deletes old idempotency records, purgeBatchSize at a time.
 func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, error) {
+	return db.purge(ctx, purgeIdempotency, before, petstore.IdempotencyKept)
+}
+
+// purge deletes old records with a statement that takes the time before which they were made, how many it may delete, and
+// how long the records are kept, which counts if the time is zero.
+func (db *DB) purge(ctx context.Context, statement string, before time.Time, kept time.Duration) (int64, error) {
 	for purged := int64(0); ; {
 		var some int64
 		err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-			tag, err := conn.Exec(ctx, purgeIdempotency, toMillis(before), purgeBatchSize, petstore.IdempotencyKept.Milliseconds())
+			tag, err := conn.Exec(ctx, statement, toMillis(before), purgeBatchSize, kept.Milliseconds())
 			some = tag.RowsAffected()
 			return err
 		})

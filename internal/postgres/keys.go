@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,14 +61,6 @@ func keyArgs(key petstore.Key, hash petstore.SecretHash) []any {
 	}
 }
 
-// CreateKey stores a new key.
-func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
-	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-		_, err := conn.Exec(ctx, insertKey, keyArgs(key, hash)...)
-		return err
-	})
-}
-
 // CreateFirstKey stores the key only if there are no keys at all. Before it looks for keys, it locks out all other writers
 // of keys.
 func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
@@ -105,6 +98,43 @@ func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petsto
 	return key, err
 }
 
+// GetKey returns the key with the given id, and the ban of the key's owner.
+func (db *DB) GetKey(ctx context.Context, id string) (key petstore.Key, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		key, err = keyByID(ctx, db.pool, id)
+		return err
+	})
+	return key, err
+}
+
+func keyByID(ctx context.Context, q querier, id string) (petstore.Key, error) {
+	rows, _ := q.Query(ctx, selectKeys+" WHERE id = $1", id)
+	key, err := pgx.CollectExactlyOneRow(rows, scanKey)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return petstore.Key{}, petstore.NoSuchKey(id)
+	}
+	return key, err
+}
+
+// The query walks the index on the age of the keys.
+const selectKeyPage = selectKeys + `
+WHERE ($1::bigint IS NULL OR revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)) AND (created_at, id COLLATE "C") < ($2, $3)
+ORDER BY created_at DESC, id COLLATE "C" DESC LIMIT $4`
+
+// ListKeys returns a page of keys.
+func (db *DB) ListKeys(ctx context.Context, q petstore.KeyQuery) (keys []petstore.Key, err error) {
+	created, id := int64(math.MaxInt64), ""
+	if q.After != (petstore.KeyPlace{}) {
+		created, id = q.After.CreatedAt.UnixMilli(), q.After.ID
+	}
+	err = db.read(ctx, func(ctx context.Context) error {
+		rows, _ := db.pool.Query(ctx, selectKeyPage, toMillis(q.UsableAt), created, id, q.Limit)
+		keys, err = pgx.CollectRows(rows, scanKey)
+		return err
+	})
+	return keys, err
+}
+
 // Keys returns every key, oldest first. Keys that were created at the same time are ordered by id.
 func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
@@ -115,97 +145,10 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	return keys, err
 }
 
-// lockKey locks out other rotations and changes of the owner's keys until the transaction ends. So the second of two
-// concurrent changes sees the result of the first, including new keys. lockKey locks only the owner's first key, whose id
-// is also the owner's id. Locks on all keys would miss keys that another transaction is creating, and two transactions
-// could deadlock.
-func lockKey(ctx context.Context, tx pgx.Tx, id string) (petstore.Key, error) {
-	if _, err := tx.Exec(ctx, "SELECT FROM keys WHERE id = (SELECT owner FROM keys WHERE id = $1) FOR UPDATE", id); err != nil {
-		return petstore.Key{}, err
-	}
-	rows, _ := tx.Query(ctx, selectKeys+" WHERE id = $1", id)
-	key, err := pgx.CollectExactlyOneRow(rows, scanKey)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return petstore.Key{}, petstore.NoSuchKey(id)
-	}
-	return key, err
-}
-
-// RotateKey stores the successor of a key and retires the key.
-func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		old, err := lockKey(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if !old.RotatedAt.IsZero() {
-			return alreadyRotated(ctx, tx, old)
-		}
-		if next, err = old.Successor(now.UTC().Truncate(time.Millisecond)); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, insertKey, keyArgs(next, hash)...); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, "UPDATE keys SET expires_at = $2, rotated_at = $3 WHERE id = $1", id, toMillis(old.RetiredAt(now, overlap)), toMillis(now))
-		return err
-	})
-	if err != nil {
-		return petstore.Key{}, err
-	}
-	return next, nil
-}
-
-// alreadyRotated refuses to rotate a key that was rotated before. The refusal names the key that the owner uses now.
-func alreadyRotated(ctx context.Context, tx pgx.Tx, key petstore.Key) error {
-	var successor string
-	err := tx.QueryRow(ctx, "SELECT id FROM keys WHERE owner = $1 ORDER BY rotated_at IS NOT NULL, created_at DESC LIMIT 1", key.Owner).Scan(&successor)
-	if err != nil {
-		return err
-	}
-	return petstore.AlreadyRotated(key, successor)
-}
-
-// UpdateKey changes a key. A change of plan or limits applies to every key of the owner.
-func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		old, err := lockKey(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if key, err = old.Change(change, now.UTC().Truncate(time.Millisecond)); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, "UPDATE keys SET access = $2, name = $3, lifetime = $4, expires_at = $5 WHERE id = $1",
-			id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), toMillis(key.ExpiresAt))
-		if err != nil || !change.OfOwner() {
-			return err
-		}
-		_, err = tx.Exec(ctx, "UPDATE keys SET plan = $2, per_minute = $3, per_day = $4 WHERE owner = $1",
-			key.Owner, string(key.Plan), key.Limits.PerMinute, key.Limits.PerDay)
-		return err
-	})
-	if err != nil {
-		return petstore.Key{}, err
-	}
-	return key, nil
-}
-
 // UseKey records when a key was last used. It writes at most once an hour, however many replicas report the use.
 func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
 	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)", id, hour.UnixMilli())
-		return err
-	})
-}
-
-// RevokeKey makes a key unusable for good. A second call does not change the time of the revocation.
-func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
-	return db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-		tag, err := conn.Exec(ctx, "UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now.UnixMilli())
-		if err == nil && tag.RowsAffected() == 0 {
-			return petstore.NoSuchKey(id)
-		}
 		return err
 	})
 }

@@ -14,18 +14,18 @@ func TestConcurrentChangesOfAnOwnersKeysDoNotDeadlock(t *testing.T) {
 	url := testservice.Postgres(t)
 	db := open(t, url)
 	first := petstore.NewKey("first", petstore.Free, petstore.Limits{}, time.Now(), petstore.Forever)
-	noError(t, db.CreateKey(t.Context(), first, petstore.HashSecret("first")))
+	noError(t, db.CreateKey(t.Context(), first, petstore.HashSecret("first"), petstore.KeyRequest{}))
 	holder := holdLocks(t, url, "SELECT FROM keys FOR UPDATE")
 	changed := make(chan error, 2)
 	change := func(plan petstore.Plan) {
-		_, err := db.UpdateKey(t.Context(), first.ID, petstore.KeyChange{Plan: &plan}, time.Now())
+		_, _, err := db.UpdateKey(t.Context(), first.ID, petstore.KeyChange{Plan: &plan}, petstore.ByOperator(time.Now()))
 		changed <- err
 	}
 	go change(petstore.Pro)
 	awaitLockWaits(t, url, 1)
 	second := first
 	second.ID = "key_0"
-	noError(t, db.CreateKey(t.Context(), second, petstore.HashSecret("second")))
+	noError(t, db.CreateKey(t.Context(), second, petstore.HashSecret("second"), petstore.KeyRequest{}))
 	go change(petstore.Business)
 	awaitLockWaits(t, url, 2)
 	noError(t, errorOf(holder.Exec(t.Context(), "COMMIT")))

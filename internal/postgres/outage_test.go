@@ -49,7 +49,7 @@ func openUsed(t *testing.T, url string, timeout time.Duration) *DB {
 	t.Helper()
 	setup := open(t, url)
 	key := petstore.Key{ID: "key_a", Owner: "key_a", Plan: petstore.Free, Access: petstore.ReadWrite, CreatedAt: time.Now()}
-	noError(t, setup.CreateKey(t.Context(), key, petstore.SecretHash{}))
+	noError(t, setup.CreateKey(t.Context(), key, petstore.SecretHash{}, petstore.KeyRequest{}))
 	mustCreate(t, setup)
 	setup.Close()
 	db := openConfig(t, Config{URL: url, timeout: timeout})

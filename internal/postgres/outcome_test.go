@@ -23,7 +23,7 @@ var uncertainWrites = []struct {
 		return writeError(db.UpdatePet(ctx, 1, petstore.PetPatch{Name: &name}, nil))
 	}, hasPet},
 	{"a new key", func(ctx context.Context, db *DB, name string) error {
-		return db.CreateKey(ctx, keyNamed(name), petstore.HashSecret(name))
+		return db.CreateKey(ctx, keyNamed(name), petstore.HashSecret(name), petstore.KeyRequest{})
 	}, hasKey},
 }
 
@@ -86,9 +86,9 @@ func TestACommitWhoseAnswerIsLostMayHaveHappened(t *testing.T) {
 	proxy := testservice.StartProxy(t, server.Address)
 	db := open(t, "postgres://postgres@"+proxy.Address+"/postgres?sslmode=disable")
 	key := keyNamed("old")
-	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("old")))
+	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("old"), petstore.KeyRequest{}))
 	rotate := func(secret string) error {
-		_, err := db.RotateKey(t.Context(), key.ID, petstore.HashSecret(secret), time.Now(), time.Hour)
+		_, err := db.RotateKey(t.Context(), key.ID, petstore.HashSecret(secret), petstore.Rotation{Overlap: time.Hour}, petstore.ByOperator(time.Now()))
 		return err
 	}
 	for _, c := range []struct {

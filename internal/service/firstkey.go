@@ -25,6 +25,7 @@ func (s *service) ensureKey(ctx context.Context) error {
 		key.Name = "named by the operator"
 		err = s.storage.EnsureKey(ctx, key, petstore.HashSecret(secret))
 	} else if first {
+		key.Access = petstore.Admin
 		secret = petstore.NewSecret(s.Environment)
 		header = "'Authorization: Bearer " + secret + "'"
 		first, err = s.storage.CreateFirstKey(ctx, key, petstore.HashSecret(secret)) // false if another replica created the key

@@ -22,6 +22,7 @@ import (
 	"petstore/internal/ratelimit"
 	"petstore/internal/server"
 	"petstore/internal/terminal"
+	"petstore/internal/usage"
 )
 
 // service is a server with its parts. Each step of run starts one part and registers how to stop that part.
@@ -39,6 +40,7 @@ type service struct {
 	tracer   trace.Tracer
 	health   *health
 	admin    string // the address of the admin listener, or "off"
+	usage    *usage.Counter
 	api      *httpapi.API
 	stops    []func()
 }
@@ -144,8 +146,10 @@ func (s *service) startTracer(ctx context.Context) error {
 func (s *service) buildAPI(context.Context) error {
 	s.health = &health{storage: s.storage, log: s.log.Logger}
 	config := s.config(s.settings)
-	config.Storage, config.Versioned = s.storage, s.storage.Versioned
+	s.usage = usage.New(s.storage)
+	config.Storage, config.Versioned, config.Used = s.storage, s.storage.Versioned, s.usage.Count
 	config.Limiter, config.Distant, config.Probes = s.limiter, s.distant, probes(s.health)
+	config.Version = s.con.Version
 	config.Log, config.Access, config.Metrics, config.Tracer = s.log.Logger, s.log.access, s.registry, s.tracer
 	s.api = httpapi.New(config)
 	return nil
@@ -169,6 +173,8 @@ func (s *service) startAdmin(context.Context) error {
 func (s *service) markServed(ctx context.Context) error { return s.storage.MarkServed(ctx) }
 
 func (s *service) startUpkeep(context.Context) error {
+	s.onStop(flushUsage(s.usage, s.log.Logger))
+	s.onStop(purgeUsage(s.storage, s.log.Logger))
 	s.onStop(purgeIdempotency(s.storage, s.log.Logger))
 	s.onStop(expireOrders(s.storage, s.log.Logger))
 	if s.storage.IndexWords != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"petstore/internal/petstore"
+	"petstore/internal/usage"
 )
 
 // purgeIdempotency deletes expired idempotency records, immediately and then every hour.
@@ -13,6 +14,37 @@ func purgeIdempotency(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
 	return repeat(time.Hour, func(ctx context.Context) {
 		if _, err := storage.PurgeIdempotency(ctx, time.Time{}); err != nil && ctx.Err() == nil {
 			log.Warn("expired idempotency records could not be deleted; the server tries again in an hour", "cause", err.Error())
+		}
+	})
+}
+
+const (
+	// usageEvery is how often usage is added to the storage. With the time that this takes, a server that is killed loses the
+	// usage of 10 seconds at most.
+	usageEvery = 8 * time.Second
+	// lastFlushTimeout bounds the flush of a server that stops.
+	lastFlushTimeout = 5 * time.Second
+)
+
+// flushUsage adds the counted usage to the storage every 8 seconds, and once more at the stop.
+func flushUsage(counter *usage.Counter, log *slog.Logger) (stop func()) {
+	logFailure := onceEach(log, "usage cannot be stored; the server keeps its counts and tries again every 8 seconds", "usage is stored again")
+	stopRepeating := repeat(usageEvery, func(ctx context.Context) { logFailure(ctx, counter.Flush(ctx)) })
+	return func() {
+		stopRepeating()
+		ctx, cancel := context.WithTimeout(context.Background(), lastFlushTimeout)
+		defer cancel()
+		if err := counter.Flush(ctx); err != nil {
+			log.Warn("the usage of the last seconds could not be stored, so it is lost", "cause", err.Error())
+		}
+	}
+}
+
+// purgeUsage deletes usage that is no longer kept, immediately and then every hour.
+func purgeUsage(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
+	return repeat(time.Hour, func(ctx context.Context) {
+		if _, err := storage.PurgeUsage(ctx, time.Time{}); err != nil && ctx.Err() == nil {
+			log.Warn("old usage could not be deleted; the server tries again in an hour", "cause", err.Error())
 		}
 	})
 }

@@ -33,29 +33,12 @@ func (db *DB) BanOwner(ctx context.Context, owner string, now time.Time) (petsto
 		if next = last.Next(now.UTC().Truncate(time.Millisecond)); next == last {
 			return nil
 		}
-		return setBan(w.conn, owner, next)
+		return run(w.conn, putBan, owner, next.Start.UnixMilli(), next.Until.UnixMilli(), next.Streak)
 	})
 	if err != nil {
 		return petstore.Ban{}, err
 	}
 	return next, nil
-}
-
-// UnbanOwner lifts the owner's ban and forgets all earlier bans.
-func (db *DB) UnbanOwner(ctx context.Context, owner string) error {
-	return db.write(ctx, func(w *writer) error {
-		if err := checkOwner(w.conn, owner); err != nil {
-			return err
-		}
-		return setBan(w.conn, owner, petstore.Ban{})
-	})
-}
-
-func setBan(conn *sqlite3.Conn, owner string, ban petstore.Ban) error {
-	if ban == (petstore.Ban{}) {
-		return run(conn, deleteBan, owner)
-	}
-	return run(conn, putBan, owner, ban.Start.UnixMilli(), ban.Until.UnixMilli(), ban.Streak)
 }
 
 // checkOwner refuses an owner that has no key. The owner's id is the id of its first key, so the refusal names that key.

@@ -27,7 +27,7 @@ const (
 			created_at = excluded.created_at, lifetime = excluded.lifetime,
 			expires_at = coalesce(min(expires_at, excluded.expires_at), expires_at, excluded.expires_at),
 			revoked_at = coalesce(min(revoked_at, excluded.revoked_at), revoked_at, excluded.revoked_at),
-			access = CASE WHEN access = 'read' THEN 'read' ELSE excluded.access END,
+			access = CASE WHEN access = 'read' OR access = 'write' AND excluded.access = 'admin' THEN access ELSE excluded.access END,
 			rotated_at = coalesce(min(rotated_at, excluded.rotated_at), rotated_at, excluded.rotated_at),
 			last_used_at = coalesce(max(last_used_at, excluded.last_used_at), last_used_at, excluded.last_used_at)`
 	copyBan = `

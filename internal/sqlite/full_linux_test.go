@@ -108,7 +108,7 @@ func meetEndOfFile(path string) error {
 		return err
 	}
 	_, _, created := db.CreatePet(ctx, rex, nil)
-	key := db.CreateKey(ctx, petstore.NewKey("ci", petstore.Free, limits, time.Now(), petstore.Forever), petstore.HashSecret("ci"))
+	key := db.CreateKey(ctx, petstore.NewKey("ci", petstore.Free, limits, time.Now(), petstore.Forever), petstore.HashSecret("ci"), petstore.KeyRequest{})
 	_, batch := db.commitBatch([]change{{pet: rex}, {pet: rex}})
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		return err

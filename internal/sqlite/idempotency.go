@@ -22,10 +22,7 @@ const purgeBatchSize = 500
 // doOnce calls the function work as part of the next commit. If a request with the same idempotency key was done before,
 // doOnce returns the result of that request instead.
 func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, work func(*writer) (T, error)) (result T, replayed bool, err error) {
-	if idempotency != nil && idempotency.Now.IsZero() {
-		timed := *idempotency
-		timed.Now, idempotency = db.now(), &timed
-	}
+	idempotency = db.timed(idempotency)
 	err = db.inNextCommit(ctx, func(w *writer) (err error) {
 		result, replayed, err = recallOrDo(w, idempotency, work)
 		return err
@@ -35,6 +32,16 @@ func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotenc
 		return none, false, err
 	}
 	return result, replayed, nil
+}
+
+// timed returns the idempotency with the time of the request. It does not change the given one.
+func (db *DB) timed(idempotency *petstore.Idempotency) *petstore.Idempotency {
+	if idempotency == nil || !idempotency.Now.IsZero() {
+		return idempotency
+	}
+	timed := *idempotency
+	timed.Now = db.now()
+	return &timed
 }
 
 func recallOrDo[T any](w *writer, idempotency *petstore.Idempotency, work func(*writer) (T, error)) (result T, replayed bool, err error) {
@@ -83,10 +90,15 @@ func (db *DB) PurgeIdempotency(ctx context.Context, before time.Time) (int64, er
 	if before.IsZero() {
 		before = db.now().Add(-petstore.IdempotencyKept)
 	}
+	return db.purge(ctx, purgeIdempotency, before)
+}
+
+// purge deletes old records with a statement that takes the time before which they were made, and how many it may delete.
+func (db *DB) purge(ctx context.Context, statement string, before time.Time) (int64, error) {
 	for purged := int64(0); ; {
 		var some int
 		err := db.write(ctx, func(w *writer) error {
-			err := run(w.conn, purgeIdempotency, before.UnixMilli(), purgeBatchSize)
+			err := run(w.conn, statement, before.UnixMilli(), purgeBatchSize)
 			some = w.conn.Changes()
 			return err
 		})

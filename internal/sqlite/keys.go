@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -22,18 +23,11 @@ const (
 	selectKeyByHash = selectKeys + " WHERE hash = ?1"
 	selectKeyByID   = selectKeys + " WHERE id = ?1"
 	selectAllKeys   = selectKeys + " ORDER BY created_at, id"
-	selectSuccessor = "SELECT id FROM keys WHERE owner = ?1 ORDER BY rotated_at IS NOT NULL, created_at DESC LIMIT 1"
-	retireKey       = "UPDATE keys SET expires_at = ?2, rotated_at = ?3 WHERE id = ?1"
-	updateKey       = "UPDATE keys SET access = ?2, name = ?3, lifetime = ?4, expires_at = ?5 WHERE id = ?1"
-	updateOwner     = "UPDATE keys SET plan = ?2, per_minute = ?3, per_day = ?4 WHERE owner = ?1"
-	useKey          = "UPDATE keys SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)"
-	revokeKey       = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1"
+	selectKeyPage   = selectKeys + `
+		WHERE (?1 IS NULL OR revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1)) AND (created_at, id) < (?2, ?3)
+		ORDER BY created_at DESC, id DESC LIMIT ?4`
+	useKey = "UPDATE keys SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)"
 )
-
-// CreateKey stores a new key.
-func (db *DB) CreateKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) error {
-	return db.write(ctx, func(w *writer) error { return putKey(w.conn, insertKey, key, hash) })
-}
 
 // CreateFirstKey stores the key only if there are no keys at all.
 func (db *DB) CreateFirstKey(ctx context.Context, key petstore.Key, hash petstore.SecretHash) (made bool, err error) {
@@ -66,6 +60,27 @@ func (db *DB) FindKey(ctx context.Context, hash petstore.SecretHash) (key petsto
 	return key, err
 }
 
+// GetKey returns the key with the given id.
+func (db *DB) GetKey(ctx context.Context, id string) (key petstore.Key, err error) {
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		key, err = keyByID(conn, id)
+		return err
+	})
+	return key, err
+}
+
+// ListKeys returns a page of keys. It walks the index on their age.
+func (db *DB) ListKeys(ctx context.Context, q petstore.KeyQuery) (keys []petstore.Key, err error) {
+	created, id := int64(math.MaxInt64), ""
+	if q.After != (petstore.KeyPlace{}) {
+		created, id = q.After.CreatedAt.UnixMilli(), q.After.ID
+	}
+	err = db.read(ctx, func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { keys = append(keys, scanKey(row)) }, selectKeyPage, toMillis(q.UsableAt), created, id, q.Limit)
+	})
+	return keys, err
+}
+
 // Keys returns every key, oldest first.
 func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
@@ -74,68 +89,9 @@ func (db *DB) Keys(ctx context.Context) (keys []petstore.Key, err error) {
 	return keys, err
 }
 
-// RotateKey stores the successor of a key and retires the key.
-func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash, now time.Time, overlap time.Duration) (next petstore.Key, err error) {
-	err = db.write(ctx, func(w *writer) error {
-		old, err := keyByID(w.conn, id)
-		if err != nil {
-			return err
-		}
-		if !old.RotatedAt.IsZero() {
-			return alreadyRotated(w.conn, old)
-		}
-		if next, err = old.Successor(now.UTC().Truncate(time.Millisecond)); err != nil {
-			return err
-		}
-		if err := putKey(w.conn, insertKey, next, hash); err != nil {
-			return err
-		}
-		return run(w.conn, retireKey, id, toMillis(old.RetiredAt(now, overlap)), toMillis(now))
-	})
-	if err != nil {
-		return petstore.Key{}, err
-	}
-	return next, nil
-}
-
-// UpdateKey changes a key. A change of plan or limits applies to every key of the owner.
-func (db *DB) UpdateKey(ctx context.Context, id string, change petstore.KeyChange, now time.Time) (key petstore.Key, err error) {
-	err = db.write(ctx, func(w *writer) error {
-		old, err := keyByID(w.conn, id)
-		if err != nil {
-			return err
-		}
-		if key, err = old.Change(change, now.UTC().Truncate(time.Millisecond)); err != nil {
-			return err
-		}
-		err = run(w.conn, updateKey, id, string(key.Access), key.Name, key.Lifetime.Milliseconds(), toMillis(key.ExpiresAt))
-		if err != nil || !change.OfOwner() {
-			return err
-		}
-		return run(w.conn, updateOwner, key.Owner, string(key.Plan), key.Limits.PerMinute, key.Limits.PerDay)
-	})
-	if err != nil {
-		return petstore.Key{}, err
-	}
-	return key, nil
-}
-
 // UseKey records when a key was last used. UseKey does not change the version of the store, because no animal changes.
 func (db *DB) UseKey(ctx context.Context, id string, hour time.Time) error {
 	return db.write(ctx, func(w *writer) error { return run(w.conn, useKey, id, toMillis(hour)) })
-}
-
-// RevokeKey makes a key unusable for good.
-func (db *DB) RevokeKey(ctx context.Context, id string, now time.Time) error {
-	return db.write(ctx, func(w *writer) error {
-		if err := run(w.conn, revokeKey, id, toMillis(now)); err != nil {
-			return err
-		}
-		if w.conn.Changes() == 0 {
-			return petstore.NoSuchKey(id)
-		}
-		return nil
-	})
 }
 
 func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
@@ -145,15 +101,6 @@ func keyByID(conn *sqlite3.Conn, id string) (key petstore.Key, err error) {
 		err = petstore.NoSuchKey(id)
 	}
 	return key, err
-}
-
-// alreadyRotated refuses to rotate a key that was rotated before. The refusal names the key that the owner uses now.
-func alreadyRotated(conn *sqlite3.Conn, key petstore.Key) error {
-	var successor string
-	if err := query(conn, func(row *sqlite3.Stmt) { successor = row.ColumnText(0) }, selectSuccessor, key.Owner); err != nil {
-		return err
-	}
-	return petstore.AlreadyRotated(key, successor)
 }
 
 func putKey(conn *sqlite3.Conn, statement string, k petstore.Key, hash petstore.SecretHash) error {

@@ -252,7 +252,7 @@ func TestAServersOwnWritesDoNotEmptyTheCache(t *testing.T) {
 		noError(t, err)
 	}
 	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), petstore.Forever)
-	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
+	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a"), petstore.KeyRequest{}))
 	_, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
 	if db.cache.from != math.MinInt64 {

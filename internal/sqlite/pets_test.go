@@ -235,7 +235,7 @@ func execOnWriter(t *testing.T, db *DB, statement string) {
 func TestUseOfAKeyDoesNotChangeTheVersion(t *testing.T) {
 	db := openNew(t)
 	key := petstore.NewKey("a", petstore.Free, limits, time.Now(), petstore.Forever)
-	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a")))
+	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a"), petstore.KeyRequest{}))
 	before := db.cache.version.Load()
 	noError(t, db.UseKey(t.Context(), key.ID, time.Now().Truncate(time.Hour)))
 	if db.cache.version.Load() != before {

@@ -33,14 +33,14 @@ func useKeys(path string) error {
 			return err
 		}
 		key := petstore.NewKey("ci", petstore.Free, limits, now, petstore.Forever)
-		if err := db.CreateKey(ctx, key, petstore.HashSecret(fmt.Sprint("first ", i))); err != nil {
+		if err := db.CreateKey(ctx, key, petstore.HashSecret(fmt.Sprint("first ", i)), petstore.KeyRequest{}); err != nil {
 			return err
 		}
-		next, err := db.RotateKey(ctx, key.ID, petstore.HashSecret(fmt.Sprint("second ", i)), now, time.Hour)
+		next, err := db.RotateKey(ctx, key.ID, petstore.HashSecret(fmt.Sprint("second ", i)), petstore.Rotation{Overlap: time.Hour}, petstore.ByOperator(now))
 		if err != nil {
 			return err
 		}
-		if err := db.RevokeKey(ctx, next.ID, now); err != nil {
+		if _, _, err := db.RevokeKey(ctx, next.ID, petstore.ByOperator(now)); err != nil {
 			return err
 		}
 		if keys, err := db.Keys(ctx); err != nil || len(keys) != 2*(i+1) {

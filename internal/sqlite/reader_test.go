@@ -72,9 +72,10 @@ func TestReadersShowTheKeysOfOtherProcesses(t *testing.T) {
 	other := open(t, Config{Path: db.path})
 	key, hash := petstore.NewKey("ci", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, time.Now(), petstore.Forever), petstore.HashSecret("a")
 	holdTransactions(t, db)
-	noError(t, other.CreateKey(t.Context(), key, hash))
+	noError(t, other.CreateKey(t.Context(), key, hash, petstore.KeyRequest{}))
 	holdTransactions(t, db)
-	noError(t, other.RevokeKey(t.Context(), key.ID, time.Now()))
+	_, _, err := other.RevokeKey(t.Context(), key.ID, petstore.ByOperator(time.Now()))
+	noError(t, err)
 	for range cap(db.readers) {
 		if found, err := db.FindKey(t.Context(), hash); err != nil || found.RevokedAt.IsZero() {
 			t.Errorf("a revoked key is found as %+v, %v", found, err)
