@@ -8,13 +8,18 @@ import (
 	"petstore/internal/petstore"
 )
 
-// operationsWithBody are all operations with a body, except createPet. Each row has a body that the operation accepts.
+// operationsWithBody are operations that need a body, except createPet. Each row has a body that the operation accepts.
 var operationsWithBody = []struct{ name, method, target, good string }{
 	{"updatePet", "PATCH", "/v1/pets/1", `{"name":"Rex"}`},
 	{"createCategory", "POST", "/v1/categories", `{"name":"Dogs"}`},
 	{"nameCategory", "PUT", "/v1/categories/7", `{"name":"Cats"}`},
 	{"placeOrder", "POST", "/v1/orders", `{"petId":1}`},
+	{"createKey", "POST", "/v1/keys", `{"name":"ci"}`},
+	{"updateKey", "PATCH", "/v1/keys/" + rexKey, `{"name":"rex"}`},
 }
+
+// rexKey is the id of the key that serveRex creates for changes.
+const rexKey = "key_000000Rex"
 
 // badFields has bodies with a faulty or missing field for these operations, and what the refusal says about that field.
 var badFields = map[string][]struct{ body, says string }{
@@ -41,6 +46,15 @@ var badFields = map[string][]struct{ body, says string }{
 	},
 	"createCategory": badNames,
 	"nameCategory":   badNames,
+	"createKey": append([]struct{ body, says string }{
+		{`{"plan":"pro"}`, "name is required."},
+		{`{"name":"ci","plan":"enterprise","perMinute":1}`, "give both its requests per minute and its requests per day."},
+	}, append(badNames, badKeyFields...)...),
+	"updateKey": append([]struct{ body, says string }{
+		{`{"name":null}`, "name must be a string."},
+		{`{"name":" "}`, "name must not be only white space."},
+		{`{"plan":"enterprise","perDay":9}`, "give both its requests per minute and its requests per day."},
+	}, badKeyFields...),
 	"placeOrder": {
 		{`{}`, "petId is required."},
 		{`{"reference":"Ann"}`, "petId is required."},
@@ -78,7 +92,34 @@ var badFields = map[string][]struct{ body, says string }{
 	},
 }
 
+// badKeyFields are faults in the fields that createKey and updateKey have in common. The name is valid.
+var badKeyFields = []struct{ body, says string }{
+	{`{"name":"ci","plan":null}`, "plan must be one of free, pro, business, enterprise."},
+	{`{"name":"ci","plan":"Pro"}`, "plan must be one of free, pro, business, enterprise."},
+	{`{"name":"ci","plan":["pro"]}`, "plan must be one of free, pro, business, enterprise."},
+	{`{"name":"ci","access":null}`, "access must be one of read, write, admin."},
+	{`{"name":"ci","access":"root"}`, "access must be one of read, write, admin."},
+	{`{"name":"ci","perMinute":null}`, "perMinute " + limits},
+	{`{"name":"ci","plan":"enterprise","perMinute":0,"perDay":9}`, "perMinute " + limits},
+	{`{"name":"ci","plan":"enterprise","perMinute":-1,"perDay":9}`, "perMinute " + limits},
+	{`{"name":"ci","plan":"enterprise","perMinute":"1","perDay":9}`, "perMinute " + limits},
+	{`{"name":"ci","plan":"enterprise","perMinute":1,"perDay":9007199254740992}`, "perDay " + limits},
+	{`{"name":"ci","plan":"enterprise","perMinute":1,"perDay":18446744073709551617}`, "perDay " + limits}, // 2^64 + 1, which would overflow to 1
+	{`{"name":"ci","perMinute":1,"perDay":9}`, "only the enterprise plan takes numbers of its own."},
+	{`{"name":"ci","expiresAt":""}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":1794744060}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":"2027-02-30T12:00:00Z"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":"2027-01-31"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":"2027-01-31T12:00:00"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":"2027-01-31T1:00:00Z"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":"2027-01-31T12:00:00+25:00"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":"2027-01-31T12:00:00,5Z"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
+	{`{"name":"ci","expiresAt":"2026-11-15T12:00:00Z"}`, "expiresAt must be in the future."},
+	{`{"name":"ci","expiresAt":"0001-01-01T00:00:00Z"}`, "expiresAt must be in the future."},
+}
+
 const (
+	limits  = "must be a whole number from 1 to 9007199254740991."
 	whole   = "must be a whole number from -9223372036854775808 to 9223372036854775807."
 	seconds = "must be a whole number from 60 to 2592000."
 )
@@ -96,22 +137,30 @@ var badNames = []struct{ body, says string }{
 	{`{"name":"` + strings.Repeat("🐕", 101) + `"}`, "name must be at most 100 characters long."},
 }
 
-// serveRex starts a service with one animal and returns the service with a key.
+// serveRex starts a service with one animal and one key to change, and returns the service with an administrator's key.
 func serveRex(t *testing.T) (*service, string) {
 	t.Helper()
 	s := serve(t)
 	if _, _, err := s.storage.CreatePet(t.Context(), petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}, nil); err != nil {
 		t.Fatal(err)
 	}
-	return s, s.key(petstore.Enterprise)
+	key := petstore.NewKey("rex", petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon, petstore.Forever)
+	key.ID, key.Owner = rexKey, rexKey
+	s.createKey(key)
+	secret, _ := s.admin()
+	return s, secret
 }
 
-// expectOnlyRex fails the test unless the storage has only this animal, unchanged.
+// expectOnlyRex fails the test unless the storage has only this animal, unchanged, and no further key.
 func (s *service) expectOnlyRex() {
 	s.Helper()
 	categories, err := s.storage.ListCategories(s.Context(), petstore.CategoryQuery{Limit: 9})
 	orders, err2 := s.storage.ListOrders(s.Context(), petstore.OrderQuery{Limit: 9})
+	keys, err3 := s.storage.Keys(s.Context())
 	pets := s.pets()
+	if err3 != nil || len(keys) != 2 {
+		s.Errorf("there are %d keys: %v", len(keys), err3)
+	}
 	if err != nil || err2 != nil || len(categories) > 0 || len(orders) > 0 ||
 		len(pets) != 1 || pets[0] != (petstore.Pet{ID: 1, NewPet: petstore.NewPet{Name: "Rex", CategoryID: 1, Status: petstore.Available}}) {
 		s.Errorf("stored all the same: %v, %v, %v; %v, %v", pets, categories, orders, err, err2)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"regexp"
 	"time"
 
 	"petstore/internal/petstore"
@@ -132,11 +133,16 @@ func readEnd(k *keyFields, value strictjson.Value) (problem string) {
 		return ""
 	}
 	text, _ := strictjson.Unquote(value)
-	if k.ExpiresAt.UnmarshalText([]byte(text)) != nil {
+	end, err := time.Parse(time.RFC3339, text)
+	if err != nil || !rfc3339.MatchString(text) {
 		return "must be a time, such as 2027-01-31T12:00:00Z"
 	}
-	return petstore.CheckEnd(*k.ExpiresAt, k.now)
+	*k.ExpiresAt = end
+	return petstore.CheckEnd(end, k.now)
 }
+
+// rfc3339 matches the form of a time. Package time alone also accepts some other forms.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 var rotationBody = shape[petstore.Rotation]{"overlapSeconds, or send nothing", strictjson.Shape[petstore.Rotation]{
 	strictjson.Optional("overlapSeconds", func(r *petstore.Rotation, v strictjson.Value) string {

@@ -15,6 +15,7 @@ type hookedStorage struct {
 	mu    sync.Mutex
 	calls map[string]int
 	hook  func(ctx context.Context, call string) error
+	found func() // runs after each look-up of a key
 }
 
 func openHooked(t testing.TB) *hookedStorage {
@@ -26,6 +27,13 @@ func (s *hookedStorage) setHook(hook func(ctx context.Context, call string) erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hook = hook
+}
+
+// setFound sets a function that runs after each later look-up of a key.
+func (s *hookedStorage) setFound(found func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.found = found
 }
 
 // blockLookUps blocks the next n look-ups of keys until the channel release is closed. Each blocked look-up sends a value on
@@ -111,7 +119,14 @@ func (s *hookedStorage) FindKey(ctx context.Context, hash petstore.SecretHash) (
 	if err := s.runHook(ctx, "FindKey"); err != nil {
 		return petstore.Key{}, err
 	}
-	return s.Storage.FindKey(ctx, hash)
+	key, err := s.Storage.FindKey(ctx, hash)
+	s.mu.Lock()
+	found := s.found
+	s.mu.Unlock()
+	if found != nil {
+		found()
+	}
+	return key, err
 }
 
 func (s *hookedStorage) UseKey(ctx context.Context, id string, hour time.Time) error {

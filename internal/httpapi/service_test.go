@@ -169,6 +169,14 @@ func (s *service) key(plan petstore.Plan) string {
 	return secret
 }
 
+// admin creates an administrator's key that no test limits, and returns its secret and the key.
+func (s *service) admin() (string, petstore.Key) {
+	s.Helper()
+	key := petstore.NewKey("admin", petstore.Enterprise, petstore.FirstKeyLimits, s.clock.now(), petstore.Forever)
+	key.Access = petstore.Admin
+	return s.createKey(key)
+}
+
 // createKey stores a key with a new secret, and returns the secret and the key.
 func (s *service) createKey(key petstore.Key) (string, petstore.Key) {
 	s.Helper()
