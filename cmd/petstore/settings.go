@@ -19,7 +19,7 @@ const variablePrefix = "PETSTORE_"
 // commandLineOnly are the flags that no environment variable sets, because they are meant for a single run.
 var commandLineOnly = []string{
 	"active", "all", "bad-lines", "category", "check", "dry-run", "format", "header", "help", "hold", "hours", "include", "input", "json",
-	"label", "limit", "name", "now", "output", "pet", "reference", "replace", "staff", "status", "strict", "yes",
+	"label", "limit", "name", "now", "output", "pet", "reference", "replace", "status", "strict", "yes",
 }
 
 // variable returns the name of the environment variable that sets a flag, or "" if no variable does. No variable sets an

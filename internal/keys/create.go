@@ -16,8 +16,8 @@ import (
 
 type createCommand struct {
 	place
-	Name      string          `help:"What the key is for, or who uses it."`
-	Staff     string          `placeholder:"NAME" help:"Create a key for this person, and print the link that signs the person in at the desk instead of the key alone. The plan is business unless --plan is pro or enterprise."`
+	Name      *string         `help:"What the key is for, or who uses it."`
+	Staff     *string         `placeholder:"NAME" help:"Create a key for this person, and print the link that signs the person in at the desk instead of the key alone. The plan is business unless --plan is pro or enterprise."`
 	BaseURL   string          `name:"base-url" placeholder:"URL" help:"The address at which --staff opens the desk, such as https://pets.example.com. The default is the server of --server or --profile; without these, http://localhost:8080."`
 	Plan      petstore.Plan   `enum:"free,pro,business,enterprise" default:"free" help:"free, pro, business or enterprise."`
 	PerMinute int64           `placeholder:"N" help:"Requests per minute; enterprise only."`
@@ -47,13 +47,13 @@ func (c *createCommand) Run(ctx context.Context, con *terminal.Console) error {
 	}
 	return c.open(ctx, con, database.ToCreateKeys, func(keys keyring) error {
 		key, err := keys.create(ctx, petstore.KeyChange{
-			Name: &c.Name, Plan: &c.Plan, PerMinute: givenLimit(c.PerMinute), PerDay: givenLimit(c.PerDay), Access: &c.Access,
+			Name: c.Name, Plan: &c.Plan, PerMinute: givenLimit(c.PerMinute), PerDay: givenLimit(c.PerDay), Access: &c.Access,
 			Lifetime: (*time.Duration)(&c.Expires),
 		})
 		if err != nil {
 			return err
 		}
-		if c.Staff == "" {
+		if c.Staff == nil {
 			err = showSecret(con, key)
 		} else {
 			err = showLink(con, key, desk)
@@ -63,21 +63,21 @@ func (c *createCommand) Run(ctx context.Context, con *terminal.Console) error {
 	})
 }
 
-// checkPerson checks --name and --staff. A person's key has the name of the person.
+// checkPerson checks --name and --staff. The key of a person has the person's name.
 func (c *createCommand) checkPerson() error {
 	switch {
-	case c.Staff == "" && c.Name == "":
+	case c.Staff == nil && c.Name == nil:
 		return terminal.WrongUsage("--name is missing: What the key is for, or who uses it; for a person at the desk, give --staff instead")
-	case c.Staff == "":
-		return checkName("--name", c.Name)
-	case c.Name != "":
+	case c.Staff == nil:
+		return checkName("--name", *c.Name)
+	case c.Name != nil:
 		return terminal.WrongUsage("--staff cannot be combined with --name; the key has the name of the person")
 	}
 	c.Name = c.Staff
 	if c.Plan == petstore.Free {
 		c.Plan = petstore.Business
 	}
-	return checkName("--staff", c.Staff)
+	return checkName("--staff", *c.Staff)
 }
 
 // desk returns the address of the desk.
