@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"petstore/internal/petstore"
@@ -31,6 +32,7 @@ func callAll(ctx context.Context, s petstore.Database) map[string]error {
 	_, _, errs["PlaceOrder with an idempotency"] = s.PlaceOrder(ctx, ask, again)
 	_, _, errs["UpdateOrder"] = s.UpdateOrder(ctx, 1, petstore.OrderPatch{}, nil)
 	_, _, errs["CloseOrder"] = s.CloseOrder(ctx, 1, petstore.Completed, nil)
+	_, errs["Describe"] = s.Describe(ctx)
 	_, errs["ExpireOrders"] = s.ExpireOrders(ctx)
 	_, errs["PurgeIdempotency"] = s.PurgeIdempotency(ctx, epoch)
 	errs["CreateKey"] = s.CreateKey(ctx, key, hash, operator)
@@ -63,6 +65,22 @@ func (t storageTest) allUnavailable(ctx context.Context) {
 }
 
 var lifecycleCases = []storageCase{
+	{"a storage describes itself", func(t storageTest) {
+		before, err := t.Describe(t.Context())
+		t.noError(err)
+		_, _, err = t.CreatePet(t.Context(), rex, nil)
+		t.noError(err)
+		_, _, err = t.AddPhoto(t.Context(), 1, petstore.NewPhoto{Width: 1, Height: 1, Large: noise(300_000), Small: noise(4_000)}, nil)
+		t.noError(err)
+		after, err := t.Describe(t.Context())
+		t.noError(err)
+		if before.Database == "" || before.Schema == 0 || before.DatabaseBytes == 0 || before.PhotoBytes != 0 || before.Events != 0 {
+			t.Errorf("at first: %+v", before)
+		}
+		if after.Schema != before.Schema || after.DatabaseBytes <= before.DatabaseBytes || after.PhotoBytes != 304_000 {
+			t.Errorf("with a photo: %+v, before: %+v", after, before)
+		}
+	}},
 	{"an open storage answers a ping", func(t storageTest) {
 		t.noError(t.Ping(t.Context()))
 	}},
@@ -105,4 +123,11 @@ var lifecycleCases = []storageCase{
 			return nil
 		})
 	}},
+}
+
+// noise returns n bytes that cannot be compressed.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b)
+	return b
 }

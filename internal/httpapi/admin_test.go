@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -160,15 +159,12 @@ func TestEveryKeyOfTwentyThousandIsListedOnce(t *testing.T) {
 	const n = 20_000
 	s := serve(t)
 	secret, _ := s.admin()
-	s.atOnce(16, func(worker int) error {
-		for i := worker; i < n-1; i += 16 {
-			key := petstore.NewKey(fmt.Sprint("key ", i), petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon.Add(time.Duration(i/7)*time.Second), petstore.Forever)
-			if err := s.storage.CreateKey(context.WithoutCancel(t.Context()), key, petstore.HashSecret(key.ID), petstore.ByOperator(noon)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	keys := make([]petstore.StoredKey, n-1)
+	for i := range keys {
+		key := petstore.NewKey(fmt.Sprint("key ", i), petstore.Free, petstore.Limits{PerMinute: 60, PerDay: 1000}, noon.Add(time.Duration(i/7)*time.Second), petstore.Forever)
+		keys[i] = petstore.StoredKey{Key: key, Hash: petstore.HashSecret(key.ID)}
+	}
+	noError(t, s.storage.(petstore.Target).ReplaceKeys(t.Context(), keys))
 	seen := make(map[string]bool)
 	var newest string
 	for target := "/v1/keys?limit=100"; target != ""; {

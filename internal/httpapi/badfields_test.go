@@ -48,6 +48,7 @@ var badFields = map[string][]struct{ body, says string }{
 	"nameCategory":   badNames,
 	"createKey": append([]struct{ body, says string }{
 		{`{"plan":"pro"}`, "name is required."},
+		{`{"name":"ci","expiresAt":null}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
 		{`{"name":"ci","plan":"enterprise","perMinute":1}`, "give both its requests per minute and its requests per day."},
 	}, append(badNames, badKeyFields...)...),
 	"updateKey": append([]struct{ body, says string }{

@@ -93,18 +93,21 @@ type keyFields struct {
 	now time.Time
 }
 
-var newKeyBody = shape[keyFields]{"name", keyMembers(strictjson.Required("name", readKeyName))}
+var newKeyBody = shape[keyFields]{"name", keyMembers(strictjson.Required("name", readKeyName), strictjson.Optional("expiresAt", readEnd))}
 
-var keyPatchBody = shape[keyFields]{"what is to change: name, plan, perMinute, perDay, access or expiresAt", keyMembers(strictjson.Optional("name", readKeyName))}
+var keyPatchBody = shape[keyFields]{
+	"what is to change: name, plan, perMinute, perDay, access or expiresAt",
+	keyMembers(strictjson.Optional("name", readKeyName), strictjson.Optional("expiresAt", readRemovableEnd)),
+}
 
-func keyMembers(name strictjson.Member[keyFields]) strictjson.Shape[keyFields] {
+func keyMembers(name, end strictjson.Member[keyFields]) strictjson.Shape[keyFields] {
 	return strictjson.Shape[keyFields]{
 		name,
 		strictjson.Optional("plan", func(k *keyFields, v strictjson.Value) string { return readChoice(&k.Plan, v, petstore.CheckPlan) }),
 		strictjson.Optional("perMinute", func(k *keyFields, v strictjson.Value) string { return readLimit(&k.PerMinute, v) }),
 		strictjson.Optional("perDay", func(k *keyFields, v strictjson.Value) string { return readLimit(&k.PerDay, v) }),
 		strictjson.Optional("access", func(k *keyFields, v strictjson.Value) string { return readChoice(&k.Access, v, petstore.CheckAccess) }),
-		strictjson.Optional("expiresAt", readEnd),
+		end,
 	}
 }
 
@@ -126,18 +129,22 @@ func readLimit(into **int64, value strictjson.Value) (problem string) {
 	return petstore.CheckLimit(**into)
 }
 
-// readEnd reads when a key ends. For null it stores the zero time, which means never.
-func readEnd(k *keyFields, value strictjson.Value) (problem string) {
-	k.ExpiresAt = new(time.Time)
+// readRemovableEnd reads when a key ends from a patch. For null it stores the zero time, which means never.
+func readRemovableEnd(k *keyFields, value strictjson.Value) (problem string) {
 	if isNull(value) {
+		k.ExpiresAt = new(time.Time)
 		return ""
 	}
+	return readEnd(k, value)
+}
+
+func readEnd(k *keyFields, value strictjson.Value) (problem string) {
 	text, _ := strictjson.Unquote(value)
 	end, err := time.Parse(time.RFC3339, text)
 	if err != nil || !rfc3339.MatchString(text) {
 		return "must be a time, such as 2027-01-31T12:00:00Z"
 	}
-	*k.ExpiresAt = end
+	k.ExpiresAt = &end
 	return petstore.CheckEnd(end, k.now)
 }
 

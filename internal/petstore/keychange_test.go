@@ -81,32 +81,44 @@ func TestEffectsOfAChangeOnAdministrators(t *testing.T) {
 	}
 }
 
-func TestAChangeOfAClientIsValidated(t *testing.T) {
-	if err := (petstore.KeyChange{}).Validate(keyNoon); err != nil {
-		t.Error(err)
+func TestTheFieldsOfAClientsChangeAreChecked(t *testing.T) {
+	for _, good := range []string{
+		petstore.CheckKeyName(strings.Repeat("é", 100)), petstore.CheckPlan(petstore.Enterprise), petstore.CheckLimit(1), petstore.CheckLimit(petstore.MaxLimit),
+		petstore.CheckAccess(petstore.Admin), petstore.CheckEnd(keyNoon.Add(time.Millisecond), keyNoon), petstore.CheckOverlap(0), petstore.CheckOverlap(2_592_000),
+	} {
+		if good != "" {
+			t.Errorf("refused: %s", good)
+		}
 	}
-	good := petstore.KeyChange{
-		Name: new(strings.Repeat("é", 100)), Plan: new(petstore.Enterprise), PerMinute: new(int64(1)), PerDay: new(int64(petstore.MaxLimit)),
-		Access: new(petstore.Admin), ExpiresAt: new(keyNoon.Add(time.Millisecond)),
+	for _, c := range []struct{ problem, want string }{
+		{petstore.CheckKeyName(strings.Repeat("é", 101)), "must be at most 100 characters long"},
+		{petstore.CheckPlan("gold"), "must be one of free, pro, business, enterprise"},
+		{petstore.CheckPlan(""), "must be one of free, pro, business, enterprise"},
+		{petstore.CheckLimit(0), "must be a whole number from 1 to 9007199254740991"},
+		{petstore.CheckLimit(petstore.MaxLimit + 1), "must be a whole number from 1 to 9007199254740991"},
+		{petstore.CheckAccess("owner"), "must be one of read, write, admin"},
+		{petstore.CheckEnd(keyNoon, keyNoon), "must be in the future"},
+		{petstore.CheckEnd(time.Time{}, keyNoon), "must be in the future"},
+		{petstore.CheckOverlap(-1), "must be a whole number from 0 to 2592000"},
+		{petstore.CheckOverlap(2_592_001), "must be a whole number from 0 to 2592000"},
+	} {
+		if c.problem != c.want {
+			t.Errorf("got %q, want %q", c.problem, c.want)
+		}
 	}
-	if err := good.Validate(keyNoon); err != nil {
-		t.Error(err)
+}
+
+func TestFormOfAKeyID(t *testing.T) {
+	for range 100 {
+		if id := petstore.NewKey("ci", petstore.Free, petstore.Limits{}, keyNoon, petstore.Forever).ID; !petstore.CanBeKeyID(id) {
+			t.Errorf("%s cannot be a key's id", id)
+		}
 	}
-	if err := (petstore.KeyChange{ExpiresAt: new(time.Time{})}).Validate(keyNoon); err != nil {
-		t.Error(err)
+	for _, id := range []string{"", "key_", "7", "key_12345678", "key_1234567890", "KEY_123456789", "key_12345678-", "key_12345678é", "key_%31234567"} {
+		if petstore.CanBeKeyID(id) {
+			t.Errorf("%q can be a key's id", id)
+		}
 	}
-	bad := petstore.KeyChange{
-		Name: new(strings.Repeat("é", 101)), Plan: new(petstore.Plan("gold")), PerMinute: new(int64(0)), PerDay: new(int64(petstore.MaxLimit + 1)),
-		Access: new(petstore.Access("owner")), ExpiresAt: new(keyNoon),
-	}
-	expectRefusal(t, bad.Validate(keyNoon), petstore.Error{Code: petstore.InvalidField, Faults: petstore.Faults{
-		{Field: "name", Problem: "must be at most 100 characters long"},
-		{Field: "plan", Problem: "must be one of free, pro, business, enterprise"},
-		{Field: "perMinute", Problem: "must be from 1 to 9007199254740991"},
-		{Field: "perDay", Problem: "must be from 1 to 9007199254740991"},
-		{Field: "access", Problem: "must be one of read, write, admin"},
-		{Field: "expiresAt", Problem: "must be in the future"},
-	}})
 }
 
 func TestANewKeyHasWhatItsChangeNames(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +93,37 @@ func (m *canaryServer) sendBodies(t *testing.T) {
 	m.send(t, "GET", "/v1/pets?cursor=canary-query", "", key...)
 	m.send(t, "GET", "/v1/pets?%zz=canary-query", "", key...)
 	m.send(t, "GET", "/v1/pets?limit=5;status=canary-query", "", key...)
+}
+
+// makeKeys makes keys over the API. Only the answer that makes a key has its secret, so the test does not record that answer.
+// The secrets that it collects are canaries from then on.
+func (m *canaryServer) makeKeys(t *testing.T) {
+	t.Helper()
+	authorized := []string{"Authorization", "Bearer " + m.admin}
+	makeKey := func(path, body string, headers ...string) string {
+		got, err := testservice.Request(m.URL, m.admin, "POST", path, body, headers...)
+		var made struct{ ID, Secret string }
+		if err == nil {
+			err = json.Unmarshal([]byte(got.Body), &made)
+		}
+		if err != nil || got.Status != http.StatusCreated || made.Secret == "" || got.Header.Get("Cache-Control") != "no-store" {
+			t.Fatalf("no key is made at %s: %v, %d %v\n%s", path, err, got.Status, got.Header, got.Body)
+		}
+		m.keys, m.secrets = append(m.keys, made.Secret), append(m.secrets, made.Secret)
+		return made.ID
+	}
+	id := makeKey("/v1/keys", `{"name":"new"}`, "Idempotency-Key", "new")
+	m.send(t, "POST", "/v1/keys", `{"name":"new"}`, append(authorized, "Idempotency-Key", "new")...)
+	next := makeKey("/v1/keys/"+id+"/rotate", "", "Idempotency-Key", "next")
+	m.send(t, "POST", "/v1/keys/"+id+"/rotate", "", append(authorized, "Idempotency-Key", "next")...)
+	m.send(t, "PATCH", "/v1/keys/"+next, `{"name":"newer","plan":"`+m.valid+`"}`, authorized...)
+	m.send(t, "PATCH", "/v1/keys/"+next, `{"name":"newer"}`, authorized...)
+	for _, path := range []string{"/v1/key", "/v1/key/usage", "/v1/keys", "/v1/keys/" + next, "/v1/keys/" + m.admin, "/v1/keys?cursor=" + m.admin, "/v1/store"} {
+		m.send(t, "GET", path, "", authorized...)
+	}
+	m.send(t, "POST", "/v1/keys/"+next+"/unban", "", authorized...)
+	m.send(t, "POST", "/v1/keys/"+next+"/revoke", "", authorized...)
+	m.sendSecrets(t)
 }
 
 // send sends a request and records the answer. It fails the test if a refusal repeats a canary from a body.

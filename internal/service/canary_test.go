@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"petstore/internal/database"
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -42,22 +44,25 @@ func TestSecretsAndBodiesLeakNowhere(t *testing.T) {
 // canaryServer is a server, together with all its output and the canaries that were sent to it.
 type canaryServer struct {
 	*testservice.Server
-	keys    []string
-	secrets []string // the canaries that must appear nowhere, including keys
-	bodies  []string // the canaries that may appear only in answers with animals
-	valid   string
-	traces  *testservice.Transcript
-	answers *testservice.Transcript
+	database string
+	keys     []string
+	secrets  []string // the canaries that must appear nowhere, including keys
+	bodies   []string // the canaries that may appear only in answers with animals
+	valid    string
+	admin    string // an administrator's key
+	traces   *testservice.Transcript
+	answers  *testservice.Transcript
 }
 
 func newCanaryServer(t *testing.T, binary, database string, args ...string) *canaryServer {
 	t.Helper()
 	const named = "canary-named-key" // short enough that a message could show it as a method
-	m := &canaryServer{valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &testservice.Transcript{}, answers: &testservice.Transcript{}}
+	m := &canaryServer{database: database, valid: testservice.NewKey(t, binary, database, "--plan", "business"), traces: &testservice.Transcript{}, answers: &testservice.Transcript{}}
 	revoked := testservice.NewKey(t, binary, database, "--name", "revoked")
 	revoke(t, binary, database, "revoked")
+	m.admin = newAdmin(t, database)
 	m.keys = []string{
-		m.valid, named, revoked, petstore.NewSecret(petstore.Production), petstore.NewSecret(petstore.Staging), m.valid[:len(m.valid)-1] + "~",
+		m.valid, m.admin, named, revoked, petstore.NewSecret(petstore.Production), petstore.NewSecret(petstore.Staging), m.valid[:len(m.valid)-1] + "~",
 	}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(m.traces, r.Body) }))
 	t.Cleanup(collector.Close)
@@ -67,6 +72,18 @@ func newCanaryServer(t *testing.T, binary, database string, args ...string) *can
 	m.secrets = append([]string{"canary-endpoint", "canary-header"}, m.keys...)
 	m.Start(t)
 	return m
+}
+
+// newAdmin creates an administrator's key and returns its secret.
+func newAdmin(t *testing.T, url string) string {
+	t.Helper()
+	key := petstore.NewKey("admin", petstore.Enterprise, petstore.FirstKeyLimits, time.Now(), petstore.Forever)
+	key.Access = petstore.Admin
+	secret := petstore.NewSecret(petstore.Production)
+	noError(t, database.Flags{Environment: petstore.Production, Database: url}.With(t.Context(), database.ToUse, func(storage *database.Storage) error {
+		return storage.CreateKey(t.Context(), key, petstore.HashSecret(secret), petstore.ByOperator(time.Now()))
+	}))
+	return secret
 }
 
 // revoke revokes the key with this name.
@@ -91,6 +108,7 @@ func (m *canaryServer) run(t *testing.T, outage func()) {
 	t.Helper()
 	m.sendSecrets(t)
 	m.sendBodies(t)
+	m.makeKeys(t)
 	m.sendRaw(t)
 	m.checkProfiles(t)
 	m.expectNone(t, "the metrics", m.fetch(t, "/metrics"), m.secrets, m.bodies)
@@ -101,9 +119,16 @@ func (m *canaryServer) run(t *testing.T, outage func()) {
 	m.expectNone(t, "the log", m.Log(t), m.secrets, m.bodies)
 	m.expectNone(t, "the traces", m.traces.String(), m.secrets, m.bodies)
 	m.expectNone(t, "the answers", m.answers.String(), m.secrets, nil)
+	if file, ok := strings.CutPrefix(m.database, "sqlite:"); ok {
+		stored, err := os.ReadFile(file)
+		noError(t, err)
+		m.expectNone(t, "the database", string(stored), m.secrets)
+	}
 	for where, found := range map[string][2]string{
 		"the log has no request":  {m.Log(t), "createPet"},
 		"the log has no panic":    {m.Log(t), "panic: "},
+		"the log has no new key":  {m.Log(t), "key created"},
+		"the log has no rotation": {m.Log(t), "key rotated"},
 		"the traces have no span": {m.traces.String(), "createPet"},
 		"no answer has an animal": {m.answers.String(), m.bodies[0]},
 	} {
