@@ -56,6 +56,10 @@ func TestKeysUsageShowsOwnersAndHours(t *testing.T) {
 		p.uses(t, busy, hourBefore(now, 2), 20, 10)
 		p.does(t, "rotate", "busy", "--now")
 		p.does(t, "update", "busy", "--name", "newer")
+		p.does(t, "update", quiet.ID, "--name", "ending")
+		p.does(t, "rotate", "ending")
+		p.does(t, "update", quiet.ID, "--name", "quiet")
+		p.does(t, "revoke", "ending") // the newest key of the owner, but no longer usable
 
 		// The requests of the commands over the API are those of the first key. The server stores them every few seconds.
 		first := p.shows(t, "first key")
