@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"petstore/internal/keys"
 	"petstore/internal/manage"
 	"petstore/internal/petstore"
 	"petstore/internal/remote"
@@ -24,7 +25,7 @@ type cli struct {
 	Demo        service.Demo        `cmd:"" group:"Run a server:" help:"Serve a temporary store filled with animals, to try out."`
 	Healthcheck service.Healthcheck `cmd:"" group:"Run a server:" help:"Ask the server on this machine whether it is ready. The exit status is 0 if it is, and 1 if not."`
 
-	Keys    manage.Keys    `cmd:"" group:"Administer a database:" help:"Create, list, update, rotate, revoke and unban API keys."`
+	Keys    keys.Commands  `cmd:"" group:"Administer a database:" help:"Create, list, update, rotate, revoke and unban API keys, and show their usage. With --server or --profile, over the API of a server."`
 	Backup  manage.Backup  `cmd:"" group:"Administer a database:" help:"Back up an SQLite database to a new file or to standard output. A server may keep using the database."`
 	Restore manage.Restore `cmd:"" group:"Administer a database:" help:"Restore a backup into the SQLite database that --database names. No server may be using the database."`
 	Copy    manage.Copy    `cmd:"" group:"Administer a database:" help:"Copy animals with their profiles and photos, categories, orders, keys and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`

@@ -67,6 +67,9 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 		"petstore healthcheck --t":                "--timeout",
 		"petstore serve --ch":                     "--check",
 		"petstore keys r":                         "revoke rotate",
+		"petstore keys u":                         "unban update usage",
+		"petstore keys create --access ":          "admin read write",
+		"petstore keys usage --":                  "--database --environment --help --hours --json --profile --server",
 		"petstore keys create --pl":               "--plan",
 		"petstore keys create --name serve --per": "--per-day --per-minute",
 		"petstore serve --environment ":           "production staging",
@@ -114,6 +117,7 @@ func TestShellsCompleteTheNamesOfProfiles(t *testing.T) {
 		for typed, want := range map[string]string{
 			"petstore pets list --profile s":    "shop staging",
 			"petstore logout --profile st":      "staging",
+			"petstore keys list --profile st":   "staging",
 			"petstore import x.csv --profile d": "default",
 		} {
 			command := exec.Command(path, append(append(ask, file), strings.Split(typed, " ")...)...)

@@ -145,8 +145,13 @@ func TestDocumentedLogFiltersIgnoreLinesThatAreNotJSON(t *testing.T) {
 		command.Stdin = strings.NewReader("Started petstore.service.\n" +
 			`{"level":"INFO","msg":"serving"}` + "\n" +
 			`{"level":"INFO","msg":"request","status":401,"client":"192.0.2.1","deprecated":true}` + "\n" +
+			`{"level":"INFO","msg":"key revoked","by":"key_1","byName":"Ann","key":"key_2"}` + "\n" +
 			"petstore: the server stopped by itself\n")
-		if out, err := command.CombinedOutput(); err != nil || string(out) != "192.0.2.1\n" {
+		want := "192.0.2.1\n"
+		if strings.Contains(filter[2], "byName") {
+			want = "key revoked: key_2 by Ann\n"
+		}
+		if out, err := command.CombinedOutput(); err != nil || string(out) != want {
 			t.Errorf("jq %s '%s': %v\n%s", filter[1], filter[2], err, out)
 		}
 	}

@@ -17,25 +17,44 @@ import (
 	"petstore/internal/testservice"
 )
 
-func TestTheCommandsInTheManualWork(t *testing.T) {
-	t.Parallel()
-	manual := readPages(t)["docs/command-line.md"]
+// scriptIn returns the shell commands on a page.
+func scriptIn(t *testing.T, page string) string {
+	t.Helper()
 	var script strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(manual, -1) {
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(readPages(t)[page], -1) {
 		script.WriteString(block[1])
 	}
+	return "set -e\npetstore() { if [ \"$*\" = login ]; then set -- login --server \"$LIVE\"; fi; \"$PROGRAM\" \"$@\"; }\n" + script.String()
+}
+
+func TestTheCommandsInTheManualWork(t *testing.T) {
+	t.Parallel()
 	live, staging, folder := testservice.Serve(t), testservice.Serve(t, "--environment", "staging"), t.TempDir()
 	noError(t, os.WriteFile(filepath.Join(folder, "staging.key"), []byte(staging.Key), 0o600))
 	photo, err := os.ReadFile("../../internal/photo/testdata/lossy.webp") // the server goes by the bytes, not by the name
 	noError(t, err)
 	noError(t, os.WriteFile(filepath.Join(folder, "biscuit.jpg"), photo, 0o600))
-	const before = "set -e\npetstore() { if [ \"$*\" = login ]; then set -- login --server \"$LIVE\"; fi; \"$PROGRAM\" \"$@\"; }\n"
-	command := exec.Command("sh", "-c", before+script.String())
+	command := exec.Command("sh", "-c", scriptIn(t, "docs/command-line.md"))
 	command.Dir, command.Stdin = folder, strings.NewReader(live.Key)
 	command.Env = append(testservice.Command(t).Env, "PROGRAM="+testservice.Build(t), "LIVE="+live.URL, "STAGING="+staging.URL, "XDG_CONFIG_HOME="+folder)
 	out, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"name": "Biscuit the Great"`) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestTheCommandsOnThePageOnKeysWork(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := testservice.Serve(t, "--database", "sqlite:"+filepath.Join(folder, "petstore.db"))
+	noError(t, os.WriteFile(filepath.Join(folder, "admin.key"), []byte(s.Key), 0o600))
+	command := exec.Command("sh", "-c", scriptIn(t, "docs/keys.md"))
+	command.Dir, command.Env = folder, append(testservice.Command(t).Env, "PROGRAM="+testservice.Build(t), "SERVER="+s.URL, "XDG_CONFIG_HOME="+folder)
+	out, err := command.CombinedOutput()
+	for _, want := range []string{"https://pets.example.com/#key=pets_live_", "reports, is revoked", "shop, was not banned"} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v, or %q is not in\n%s", err, want, out)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func TestCommandsOnADatabaseAcceptTheRedisOfTheServer(t *testing.T) {
 		}
 	}
 	slices.Sort(accepting)
-	want := "backup, copy, export, import, keys create, keys list, keys revoke, keys rotate, keys unban, keys update, migrate, restore, serve"
+	want := "backup, copy, export, import, keys create, keys list, keys revoke, keys rotate, keys show, keys unban, keys update, keys usage, migrate, restore, serve"
 	if got := strings.Join(accepting, ", "); got != want {
 		t.Errorf("--redis is accepted by %s", got)
 	}

@@ -1,6 +1,6 @@
 // Command petstore serves the pet store API, manages its keys and its database, and calls servers as a client.
 //
-// The struct cli in cli.go is the whole command line. The commands themselves are in the packages service, manage, remote
+// The struct cli in cli.go is the whole command line. The commands themselves are in the packages service, keys, manage, remote
 // and transfer; each has a method Run.
 package main
 

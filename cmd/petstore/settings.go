@@ -18,8 +18,9 @@ const variablePrefix = "PETSTORE_"
 
 // commandLineOnly are the flags that no environment variable sets, because they are meant for a single run.
 var commandLineOnly = []string{
-	"all", "bad-lines", "category", "check", "create-categories", "dry-run", "format", "header", "help", "hold", "include", "input", "json",
-	"label", "limit", "name", "now", "output", "pet", "reference", "replace", "search", "status", "strict", "tag", "yes",
+	"active", "all", "bad-lines", "category", "check", "create-categories", "dry-run", "format", "header", "help", "hold", "hours",
+	"include", "input", "json", "label", "limit", "name", "now", "output", "pet", "reference", "replace", "search", "status", "strict",
+	"tag", "yes",
 }
 
 // variable returns the name of the environment variable that sets a flag, or "" if no variable does. No variable sets an
@@ -53,11 +54,20 @@ type variables struct {
 	used   map[string]bool // the flags that an environment variable has set, such as --listen
 }
 
+// elsewhere has the flags that choose the database or the server that a command works on, and for each the flags that choose
+// another place. If the command line has such a flag, the variables of the others do not count.
+var elsewhere = map[string][]string{"database": {"server", "profile"}, "server": {"database"}, "profile": {"database"}}
+
 // resolve returns the value of a flag's variable. An empty variable counts as not set.
-func (v variables) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (v variables) resolve(command *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := variable(flag)
 	if name == "" || v.getenv(name) == "" {
 		return nil, nil
+	}
+	for _, typed := range command.Path {
+		if typed.Flag != nil && slices.Contains(elsewhere[flag.Name], typed.Flag.Name) {
+			return nil, nil
+		}
 	}
 	v.used["--"+flag.Name] = true
 	return v.getenv(name), nil

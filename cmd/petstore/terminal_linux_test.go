@@ -292,3 +292,11 @@ func TestARawCallAtATerminalIndentsTheAnswerAndEscapesIt(t *testing.T) {
 		t.Errorf("petstore api DELETE ended with %d and showed\n%s", status, screen)
 	}
 }
+
+func TestAPersonAtATerminalSeesNoLogLines(t *testing.T) {
+	t.Parallel()
+	status, screen := runAtTerminal(t, 200, nil, "keys", "create", "--name", "shop", "--database", testservice.NewDatabase(t)).wait(t)
+	if status != 0 || !strings.Contains(screen, "Created key key_") || strings.Contains(screen, `"msg"`) {
+		t.Errorf("it ended with %d and showed\n%s", status, screen)
+	}
+}

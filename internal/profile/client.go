@@ -101,7 +101,7 @@ func waitNotice(con *terminal.Console) func(time.Duration, error) {
 
 // Target returns the server to call and the key for it. The key for one server is never sent to another server.
 func (f *Flags) Target(con *terminal.Console) (Profile, error) {
-	server, err := ParseServer(f.Server)
+	server, err := ParseAddress("--server", f.Server)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -126,15 +126,15 @@ func (f *Flags) Target(con *terminal.Console) (Profile, error) {
 	return p, err
 }
 
-// ParseServer checks the address of a server and removes the API version at its end. Profiles store addresses in this form,
-// so that commands can compare them.
-func ParseServer(s string) (string, error) {
+// ParseAddress checks the address of a server in a flag and removes the API version at its end. Profiles store addresses in
+// this form, so that commands can compare them.
+func ParseAddress(flag, s string) (string, error) {
 	if s == "" {
 		return "", nil
 	}
 	u, err := url.Parse(s)
 	if err != nil || !terminal.IsWebAddress(u) || u.ForceQuery {
-		return "", terminal.WrongUsage("--server is %q; it must be an address such as https://api.example.com", terminal.HideCredentials(s))
+		return "", terminal.WrongUsage("%s is %q; it must be an address such as https://api.example.com", flag, terminal.HideCredentials(s))
 	}
 	u.Host = strings.ToLower(u.Host)
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil

@@ -33,7 +33,7 @@ func (c *Login) Run(ctx context.Context, con *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	server, err := profile.ParseServer(c.Server)
+	server, err := profile.ParseAddress("--server", c.Server)
 	if err != nil {
 		return err
 	}

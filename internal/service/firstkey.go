@@ -33,19 +33,33 @@ func (s *service) ensureKey(ctx context.Context) error {
 	if err != nil || !first {
 		return err
 	}
+	trustedByCurl, trustedByPetstore := "", ""
+	if s.TLSCert != "" {
+		trustedByCurl, trustedByPetstore = "--cacert "+s.TLSCert+" ", "SSL_CERT_FILE="+s.TLSCert+" "
+	}
 	text := fmt.Sprintf("Petstore serves at %s\n\n", address)
 	if s.APIKey == "" {
-		text += fmt.Sprintf("Your API key, shown only this once: %s\n\n", secret)
-		text += fmt.Sprintf("Open the store in a browser. Keep this link as secret as the key, which it contains:\n\n  %s/#key=%s\n\n", address, secret)
+		text += fmt.Sprintf(firstKeyText, secret, trustedByPetstore, address)
 	}
-	trust := ""
-	if s.TLSCert != "" {
-		trust = "--cacert " + s.TLSCert + " "
-	}
-	text += fmt.Sprintf("List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trust, header, address)
+	text += fmt.Sprintf("List the animals:\n\n  curl %s-H %s %s/v1/pets\n\n", trustedByCurl, header, address)
 	announce(s.con.Stdout, text, s.log.Logger)
 	return nil
 }
+
+// firstKeyText explains the first key. Its arguments are the key, the variable that makes the program trust the server's
+// certificate, and the address.
+const firstKeyText = `Your API key, shown only this once: %[1]s
+
+It is an administrator's key: besides reading and writing, it can create and revoke keys. Keep it safe. Create a separate
+key for each app and each person, so that you can revoke one without the others:
+
+  %[2]sPETSTORE_API_KEY=%[1]s petstore keys create --name my-app --server %[3]s
+
+Open the store in a browser. Keep this link as secret as the key, which it contains:
+
+  %[3]s/#key=%[1]s
+
+`
 
 // announce prints the text of the first start. It waits only briefly for somebody to read the text.
 func announce(out io.Writer, text string, log *slog.Logger) {

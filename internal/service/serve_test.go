@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,6 +40,37 @@ func TestTheFirstStartPrintsACommandThatWorks(t *testing.T) {
 	}
 	if got := s.Ask(t, "GET", "/v1/pets", ""); got.Body != "[]" {
 		t.Errorf("a new store lists %s", got.Body)
+	}
+}
+
+func TestTheFirstStartSaysWhatAnAdministratorsKeyCanDo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	testservice.WriteCertificate(t, certFile, keyFile, 1)
+	for name, s := range map[string]*testservice.Instance{
+		"HTTP":  testservice.Serve(t),
+		"HTTPS": testservice.Serve(t, "--tls-cert", certFile, "--tls-key", keyFile),
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := s.Stdout.String()
+			for _, part := range []string{"It is an administrator's key", "create and revoke keys", "Keep it safe."} {
+				if !strings.Contains(out, part) {
+					t.Errorf("%q is not in\n%s", part, out)
+				}
+			}
+			line := regexp.MustCompile(`(?m)^  (.*petstore keys create .*)$`).FindStringSubmatch(out)
+			if line == nil {
+				t.Fatalf("no command that creates a key is in\n%s", out)
+			}
+			pasted := exec.Command("sh", "-c", line[1])
+			pasted.Env = append(testservice.Command(t).Env, "PATH="+filepath.Dir(testservice.Build(t))+":"+os.Getenv("PATH"))
+			created, err := pasted.Output()
+			secret := strings.TrimSpace(string(created))
+			if err != nil || testservice.PrintedKey.FindString(secret) != secret || secret == s.Key {
+				t.Errorf("%s printed %q, %v", line[1], created, err)
+			}
+		})
 	}
 }
 

@@ -1,4 +1,4 @@
-package manage
+package keys
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"petstore/internal/petstore"
+	"petstore/client"
 	"petstore/internal/terminal"
 	"petstore/internal/testservice"
 )
@@ -14,12 +14,12 @@ import (
 func TestKeyTimesInJSONSortAsText(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
-	var keys []petstore.Key
+	var keys []client.Key
 	for _, after := range []time.Duration{0, 7, 80, 100, 120, 123, 1000} {
-		keys = append(keys, petstore.Key{CreatedAt: noon.Add(after * time.Millisecond)})
+		keys = append(keys, client.Key{CreatedAt: noon.Add(after * time.Millisecond)})
 	}
 	var out strings.Builder
-	if err := printJSON(&terminal.Console{Stdout: &out}, keys, noon); err != nil {
+	if err := printJSON(&terminal.Console{Stdout: &out}, objects(keys, keyObjectOf)); err != nil {
 		t.Fatal(err)
 	}
 	var times []string
