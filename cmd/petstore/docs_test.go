@@ -51,7 +51,7 @@ func TestTheCommandsOnThePageOnKeysWork(t *testing.T) {
 	command := exec.Command("sh", "-c", scriptIn(t, "docs/keys.md"))
 	command.Dir, command.Env = folder, append(testservice.Command(t).Env, "PROGRAM="+testservice.Build(t), "SERVER="+s.URL, "XDG_CONFIG_HOME="+folder)
 	out, err := command.CombinedOutput()
-	for _, want := range []string{"https://pets.example.com/#key=pets_live_", "reports, is revoked", "shop, was not banned"} {
+	for _, want := range []string{"https://pets.example.com/#key=pets_live_", "website, is revoked", "shop, was not banned"} {
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%v, or %q is not in\n%s", err, want, out)
 		}
