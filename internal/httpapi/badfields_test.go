@@ -49,12 +49,12 @@ var badFields = map[string][]struct{ body, says string }{
 	"createKey": append([]struct{ body, says string }{
 		{`{"plan":"pro"}`, "name is required."},
 		{`{"name":"ci","expiresAt":null}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
-		{`{"name":"ci","plan":"enterprise","perMinute":1}`, "give both its requests per minute and its requests per day."},
+		{`{"name":"ci","plan":"enterprise","perMinute":1}`, "perMinute and perDay must both be given with the plan enterprise."},
 	}, append(badNames, badKeyFields...)...),
 	"updateKey": append([]struct{ body, says string }{
 		{`{"name":null}`, "name must be a string."},
 		{`{"name":" "}`, "name must not be only white space."},
-		{`{"plan":"enterprise","perDay":9}`, "give both its requests per minute and its requests per day."},
+		{`{"plan":"enterprise","perDay":9}`, "perMinute and perDay must both be given with the plan enterprise."},
 	}, badKeyFields...),
 	"placeOrder": {
 		{`{}`, "petId is required."},
@@ -106,7 +106,7 @@ var badKeyFields = []struct{ body, says string }{
 	{`{"name":"ci","plan":"enterprise","perMinute":"1","perDay":9}`, "perMinute " + limits},
 	{`{"name":"ci","plan":"enterprise","perMinute":1,"perDay":9007199254740992}`, "perDay " + limits},
 	{`{"name":"ci","plan":"enterprise","perMinute":1,"perDay":18446744073709551617}`, "perDay " + limits}, // 2^64 + 1, which would overflow to 1
-	{`{"name":"ci","perMinute":1,"perDay":9}`, "only the enterprise plan takes numbers of its own."},
+	{`{"name":"ci","perMinute":1,"perDay":9}`, "perMinute and perDay can be given only with the plan enterprise."},
 	{`{"name":"ci","expiresAt":""}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
 	{`{"name":"ci","expiresAt":1794744060}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
 	{`{"name":"ci","expiresAt":"2027-02-30T12:00:00Z"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
@@ -117,6 +117,8 @@ var badKeyFields = []struct{ body, says string }{
 	{`{"name":"ci","expiresAt":"2027-01-31T12:00:00,5Z"}`, "expiresAt must be a time, such as 2027-01-31T12:00:00Z."},
 	{`{"name":"ci","expiresAt":"2026-11-15T12:00:00Z"}`, "expiresAt must be in the future."},
 	{`{"name":"ci","expiresAt":"0001-01-01T00:00:00Z"}`, "expiresAt must be in the future."},
+	{`{"name":"ci","expiresAt":"2026-11-15T12:00:00.0009Z"}`, "expiresAt must be in the future."},
+	{`{"name":"ci","expiresAt":"9999-12-31T23:59:59.999-23:59"}`, "expiresAt must be before the year 10000."},
 }
 
 const (

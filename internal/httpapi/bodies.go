@@ -144,6 +144,7 @@ func readEnd(k *keyFields, value strictjson.Value) (problem string) {
 	if err != nil || !rfc3339.MatchString(text) {
 		return "must be a time, such as 2027-01-31T12:00:00Z"
 	}
+	end = end.Truncate(time.Millisecond)
 	k.ExpiresAt = &end
 	return petstore.CheckEnd(end, k.now)
 }

@@ -178,7 +178,7 @@ func forbiddenMessage(access, needed petstore.Access) string {
 func keyRevokedMessage(e *petstore.Error) string {
 	switch {
 	case e.Successor != "":
-		return fmt.Sprintf("This key was already rotated, at %s, and key %s took its place. Rotate that one.", petstore.FormatTime(e.Key.RotatedAt), e.Successor)
+		return fmt.Sprintf("This key was already rotated, at %s, and key %s took its place. Rotate that one, or create another key if it has ended too.", petstore.FormatTime(e.Key.RotatedAt), e.Successor)
 	case !e.Key.RevokedAt.IsZero():
 		return fmt.Sprintf("This key was revoked at %s, and that cannot be undone. Create another key.", petstore.FormatTime(e.Key.RevokedAt))
 	}

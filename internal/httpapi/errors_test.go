@@ -91,7 +91,7 @@ func TestEveryRefusalOfTheDomainHasAMessage(t *testing.T) {
 		{petstore.KeyRequest{Now: noon}.Authorize(revoked), "unauthorized", "This API key was revoked. Use another one."},
 		{rotate(revoked), "key_revoked", "This key was revoked at 2026-11-15T12:00:00.000Z, and that cannot be undone. Create another key."},
 		{rotate(key), "key_revoked", "This key expired at 2026-11-15T13:00:00.000Z. Remove its expiresAt first, or create another key."},
-		{petstore.AlreadyRotated(petstore.Key{RotatedAt: noon}, "key_2"), "key_revoked", "This key was already rotated, at 2026-11-15T12:00:00.000Z, and key key_2 took its place. Rotate that one."},
+		{petstore.AlreadyRotated(petstore.Key{RotatedAt: noon}, "key_2"), "key_revoked", "This key was already rotated, at 2026-11-15T12:00:00.000Z, and key key_2 took its place. Rotate that one, or create another key if it has ended too."},
 		{petstore.KeyRequest{By: admin.ID}.CheckEffect(admin, ended, 1), "own_key", "An administrator's key cannot revoke, rotate or lower itself, or give itself an end. Use another administrator's key."},
 		{petstore.KeyRequest{By: "key_2"}.CheckEffect(admin, ended, 0), "own_key", "This is the last administrator's key without an end. Create another one first."},
 		{petstore.ShownSecret("key_1"), "secret_shown", "An earlier request with this Idempotency-Key made key key_1. Its secret was shown then and is not stored; if it is lost, rotate that key."},

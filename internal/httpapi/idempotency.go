@@ -20,9 +20,8 @@ func idempotencyOf(x *exchange) (*petstore.Idempotency, error) {
 }
 
 // fingerprint returns a hash of the operation, the ids in its path and the bytes of the body. An id can be written in one way
-// only. For createPet it is a hash of
-// the body alone, as in records from the time when nothing else could be created. The two kinds of hashes cannot collide,
-// because no valid body begins with the name of an operation.
+// only. For createPet it is a hash of the body alone, as in records from the time when nothing else could be created. The two
+// kinds of hashes cannot collide, because no valid body begins with the name of an operation.
 func fingerprint(x *exchange) [sha256.Size]byte {
 	if x.operation.name == "createPet" {
 		return sha256.Sum256(x.body)

@@ -10,12 +10,19 @@ import (
 )
 
 // getOwnKey answers from the storage and not from the cache, so that it shows every change made before the request.
-func (a *API) getOwnKey(x *exchange) error { return a.respondKey(x, x.key.ID) }
+func (a *API) getOwnKey(x *exchange) error {
+	key, err := a.Storage.GetKey(x.r.Context(), x.key.ID)
+	if err == nil {
+		err = key.Usable(x.start)
+	}
+	if err != nil {
+		return err
+	}
+	return x.respond(http.StatusOK, encoded(key, x.appendKey))
+}
 
-func (a *API) getKey(x *exchange) error { return a.respondKey(x, x.keyID()) }
-
-func (a *API) respondKey(x *exchange, id string) error {
-	key, err := a.Storage.GetKey(x.r.Context(), id)
+func (a *API) getKey(x *exchange) error {
+	key, err := a.Storage.GetKey(x.r.Context(), x.keyID())
 	if err != nil {
 		return err
 	}
@@ -134,7 +141,8 @@ func (a *API) auditKey(x *exchange, event string, key petstore.Key, details ...a
 }
 
 // members returns the names of the members that a patch has.
-func (k keyFields) members() (names []string) {
+func (k keyFields) members() []string {
+	names := []string{}
 	for _, member := range []struct {
 		name  string
 		given bool

@@ -140,7 +140,7 @@ func (a *API) routed(next handler) handler {
 func (a *API) permitted(next handler) handler {
 	return func(x *exchange) error {
 		needed := x.operation.access()
-		if needed != petstore.ReadOnly && x.key.Access != needed && x.key.Access.Lower(needed) == x.key.Access {
+		if !x.key.Access.Includes(needed) {
 			return newRefusal(petstore.Forbidden, forbiddenMessage(x.key.Access, needed))
 		}
 		return next(x)

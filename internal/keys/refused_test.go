@@ -25,7 +25,7 @@ func TestARefusalAboutAKeySaysWhatToDo(t *testing.T) {
 		{third(revoked.Rotate(petstore.Rotation{}, noon)), "key key_1 is revoked for good and cannot be changed; create another with petstore keys create", false},
 		{second(revoked.Change(petstore.KeyChange{}, noon)), "key key_1 is revoked for good and cannot be changed; create another with petstore keys create", false},
 		{third(key.Rotate(petstore.Rotation{}, noon)), "key key_1 has expired and cannot be rotated; create another with petstore keys create", false},
-		{second(key.Change(petstore.KeyChange{PerDay: new(int64(5))}, noon)), "the free plan has its published limits; only the enterprise plan takes numbers of its own", true},
+		{second(key.Change(petstore.KeyChange{PerDay: new(int64(5))}, noon)), "perMinute and perDay can be given only with the plan enterprise", true},
 		{errors.New("something else"), "something else", false},
 	} {
 		if err := keyRefused(c.err); err.Error() != c.says || errors.As(err, new(terminal.UsageError)) != c.usage {

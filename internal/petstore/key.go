@@ -137,6 +137,11 @@ const (
 // Accesses has every Access, from the lowest to the highest.
 var Accesses = []Access{ReadOnly, ReadWrite, Admin}
 
+// Includes reports whether a key with access a may do what needs the given access. Every key may read.
+func (a Access) Includes(needed Access) bool {
+	return slices.Index(Accesses, a) >= slices.Index(Accesses, needed) || needed == ReadOnly
+}
+
 // Lower returns the lower of two levels. An unknown level is lower than all others.
 func (a Access) Lower(b Access) Access {
 	if slices.Index(Accesses, b) < slices.Index(Accesses, a) {

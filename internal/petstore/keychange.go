@@ -100,8 +100,11 @@ func CheckAccess(access Access) (problem string) {
 
 // CheckEnd returns what is wrong with the time at which a key is to end, or "".
 func CheckEnd(end, now time.Time) (problem string) {
-	if !end.After(now) {
+	switch {
+	case end.Sub(now) < time.Millisecond:
 		return "must be in the future"
+	case end.UTC().Year() > 9999:
+		return "must be before the year 10000"
 	}
 	return ""
 }
@@ -144,9 +147,10 @@ func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 		if plan == Enterprise && k.Plan == Enterprise {
 			asked = k.Limits
 		}
-		limits, err := plan.Limits(valueOr(c.PerMinute, asked.PerMinute), valueOr(c.PerDay, asked.PerDay))
+		asked = Limits{valueOr(c.PerMinute, asked.PerMinute), valueOr(c.PerDay, asked.PerDay)}
+		limits, err := plan.Limits(asked.PerMinute, asked.PerDay)
 		if err != nil {
-			return Key{}, Faults{{Problem: err.Error()}}.Err()
+			return Key{}, Faults{{Problem: limitsProblem(plan, asked)}}.Err()
 		}
 		k.Plan, k.Limits = plan, limits
 	}
@@ -161,6 +165,22 @@ func (k Key) Change(c KeyChange, now time.Time) (Key, error) {
 		k.Lifetime, k.ExpiresAt = end.Sub(now).Truncate(time.Millisecond), end
 	}
 	return k, nil
+}
+
+// limitsProblem says why a plan does not allow these limits, in the words of the API.
+func limitsProblem(plan Plan, asked Limits) string {
+	switch {
+	case plan != Enterprise:
+		return "perMinute and perDay can be given only with the plan enterprise"
+	case asked.PerMinute == 0 || asked.PerDay == 0:
+		return "perMinute and perDay must both be given with the plan enterprise"
+	}
+	for name, limit := range map[string]int64{"perMinute ": asked.PerMinute, "perDay ": asked.PerDay} {
+		if problem := CheckLimit(limit); problem != "" {
+			return name + problem
+		}
+	}
+	return "perDay must be at least perMinute"
 }
 
 func valueOr[T any](given *T, otherwise T) T {

@@ -99,6 +99,8 @@ func TestTheFieldsOfAClientsChangeAreChecked(t *testing.T) {
 		{petstore.CheckAccess("owner"), "must be one of read, write, admin"},
 		{petstore.CheckEnd(keyNoon, keyNoon), "must be in the future"},
 		{petstore.CheckEnd(time.Time{}, keyNoon), "must be in the future"},
+		{petstore.CheckEnd(keyNoon.Add(time.Millisecond-1), keyNoon), "must be in the future"},
+		{petstore.CheckEnd(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), keyNoon), "must be before the year 10000"},
 		{petstore.CheckOverlap(-1), "must be a whole number from 0 to 2592000"},
 		{petstore.CheckOverlap(2_592_001), "must be a whole number from 0 to 2592000"},
 	} {

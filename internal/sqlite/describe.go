@@ -11,10 +11,11 @@ import (
 
 // Describe returns facts about the database. Its size is that of the file and of the write-ahead log.
 func (db *DB) Describe(ctx context.Context) (d petstore.StorageDescription, err error) {
-	d.Database = "sqlite"
-	if info, err := os.Stat(db.path); err == nil {
-		d.DatabaseBytes = info.Size() + db.WALSize()
+	info, err := os.Stat(db.path)
+	if err != nil {
+		return d, petstore.NotDone(err)
 	}
+	d.Database, d.DatabaseBytes = "sqlite", info.Size()+db.WALSize()
 	err = db.read(ctx, func(conn *sqlite3.Conn) error {
 		if err := query(conn, func(row *sqlite3.Stmt) { d.Schema = row.ColumnInt64(0) }, "PRAGMA user_version"); err != nil {
 			return err

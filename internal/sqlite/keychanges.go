@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	selectSuccessor = "SELECT id FROM keys WHERE owner = ?1 ORDER BY rotated_at IS NOT NULL, created_at DESC LIMIT 1"
+	selectSuccessor = "SELECT id FROM keys WHERE owner = ?1 AND id <> ?2 ORDER BY revoked_at IS NOT NULL, rotated_at IS NOT NULL, created_at DESC LIMIT 1"
 	updateKey       = "UPDATE keys SET access = ?2, name = ?3, lifetime = ?4, expires_at = ?5, revoked_at = ?6, rotated_at = ?7 WHERE id = ?1"
 	updateOwner     = "UPDATE keys SET plan = ?2, per_minute = ?3, per_day = ?4 WHERE owner = ?1"
 	countAdmins     = "SELECT count(*) FROM keys WHERE access = 'admin' AND revoked_at IS NULL AND expires_at IS NULL"
@@ -103,7 +103,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, hash petstore.SecretHash
 // alreadyRotated refuses to rotate a key that was rotated before. The refusal names the key that the owner uses now.
 func alreadyRotated(conn *sqlite3.Conn, key petstore.Key) error {
 	var successor string
-	if err := query(conn, func(row *sqlite3.Stmt) { successor = row.ColumnText(0) }, selectSuccessor, key.Owner); err != nil {
+	if err := query(conn, func(row *sqlite3.Stmt) { successor = row.ColumnText(0) }, selectSuccessor, key.Owner, key.ID); err != nil {
 		return err
 	}
 	return petstore.AlreadyRotated(key, successor)
