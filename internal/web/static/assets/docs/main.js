@@ -1,6 +1,6 @@
 // The reference is complete without this script. The script adds what only a script can do: it copies code, shows all
-// samples in one language, marks the current place in the menu, and (in docs-try.js) sends real requests.
-import { tryIt } from "./docs-try.js";
+// samples in one language, marks the current place in the menu, and (in try.js) sends real requests.
+import { tryIt } from "./try.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const menu = document.getElementById("menu");

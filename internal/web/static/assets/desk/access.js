@@ -1,7 +1,7 @@
 // Until the page knows that the key may write, CSS hides what needs such a key.
 
-import { apiKey } from "./shared-api.js";
-import { updatePet } from "./desk-operations.js";
+import { apiKey } from "../shared/api.js";
+import { updatePet } from "./operations.js";
 
 const root = document.documentElement;
 

@@ -1,6 +1,6 @@
 // Dialogs that ask before an action.
 
-import { stripBidi } from "./desk-notice.js";
+import { stripBidi } from "./notice.js";
 
 const byId = (id) => document.getElementById(id);
 

@@ -1,6 +1,6 @@
 // Messages to the person at the desk. A message has a button if the person can act, or a countdown if they can only wait.
 
-import { Refusal, Unreachable } from "./shared-api.js";
+import { Refusal, Unreachable } from "../shared/api.js";
 
 const pauses = {
   rate_limited: ["A short pause", "This key has used up its requests for now."],

@@ -1,9 +1,9 @@
 // The form that adds or edits an animal.
 
-import { Refusal, Unreachable, retry } from "./shared-api.js";
-import { categoryNumber, categoryText, watchPicker } from "./desk-categories.js";
-import { Notice, explain as explainOnPage } from "./desk-notice.js";
-import { createPet, updatePet } from "./desk-operations.js";
+import { Refusal, Unreachable, retry } from "../shared/api.js";
+import { categoryNumber, categoryText, watchPicker } from "./categories.js";
+import { Notice, explain as explainOnPage } from "./notice.js";
+import { createPet, updatePet } from "./operations.js";
 
 const byId = (id) => document.getElementById(id);
 const dialog = byId("add");

@@ -1,7 +1,7 @@
 // Signing in with an API key.
 
-import { forgetAccess } from "./desk-access.js";
-import { apiKey, keyFault } from "./shared-api.js";
+import { forgetAccess } from "./access.js";
+import { apiKey, keyFault } from "../shared/api.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");

@@ -1,8 +1,8 @@
 // The view of the list, one page at a time.
 
-import { goBack, goFirst, goNext, here, trail } from "./desk-address.js";
-import { showCards, capitalize } from "./desk-cards.js";
-import { getInventory, listPets, pageSize } from "./desk-operations.js";
+import { goBack, goFirst, goNext, here, trail } from "./address.js";
+import { showCards, capitalize } from "./cards.js";
+import { getInventory, listPets, pageSize } from "./operations.js";
 
 const byId = (id) => document.getElementById(id);
 const list = byId("animals");

@@ -1,18 +1,18 @@
 // The desk's main script. It shows the view that the address names, and keeps the view up to date.
 
-import { forgetAccess, learnAccess } from "./desk-access.js";
-import { go, goFirst, here, onMove, openAnimal } from "./desk-address.js";
-import { abandonChanges, animalView, showEdited } from "./desk-animal.js";
-import { Unreachable, apiKey, retry } from "./shared-api.js";
-import { loadCategories } from "./desk-categories.js";
-import { closeDialogs, focusIsLost } from "./desk-dialogs.js";
-import { openForm, watchForm } from "./desk-form.js";
-import "./desk-gauge.js";
-import { insertAnimal, listView } from "./desk-list.js";
-import { explain, notice, onRefusedKey, say } from "./desk-notice.js";
-import { draw } from "./desk-portrait.js";
-import { askForKey, isAsking, unlock, watchKey } from "./desk-signin.js";
-import { unwatch, watch } from "./desk-watch.js";
+import { forgetAccess, learnAccess } from "./access.js";
+import { go, goFirst, here, onMove, openAnimal } from "./address.js";
+import { abandonChanges, animalView, showEdited } from "./animal.js";
+import { Unreachable, apiKey, retry } from "../shared/api.js";
+import { loadCategories } from "./categories.js";
+import { closeDialogs, focusIsLost } from "./dialogs.js";
+import { openForm, watchForm } from "./form.js";
+import "./gauge.js";
+import { insertAnimal, listView } from "./list.js";
+import { explain, notice, onRefusedKey, say } from "./notice.js";
+import { draw } from "./portrait.js";
+import { askForKey, isAsking, unlock, watchKey } from "./signin.js";
+import { unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);
 

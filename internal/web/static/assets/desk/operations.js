@@ -1,6 +1,6 @@
 // The operations of the API that the desk uses.
 
-import { Attempt, call } from "./shared-api.js";
+import { Attempt, call } from "../shared/api.js";
 
 export const pageSize = 24;
 
