@@ -1,16 +1,17 @@
 // The view of one animal.
 
+import { Refusal, retry } from "../shared/api.js";
+import { askToConfirm, focusIsLost } from "../shared/dialogs.js";
+import { explain, notice, say, stripBidi } from "../shared/notice.js";
 import { actionsFor, reservation } from "./actions.js";
 import { closeAnimal, here } from "./address.js";
-import { Refusal, retry } from "../shared/api.js";
 import { showStatus } from "./cards.js";
 import { categoryName } from "./categories.js";
-import { askToConfirm, askReservation, forgetReservation, focusIsLost } from "./dialogs.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
-import { explain, notice, say, stripBidi } from "./notice.js";
 import { deletePet, findPet, openOrder } from "./operations.js";
 import { draw } from "./portrait.js";
+import { askReservation, forgetReservation } from "./reserve.js";
 
 const byId = (id) => document.getElementById(id);
 const section = byId("animal");
@@ -51,7 +52,6 @@ export const animalView = {
   },
 
   focus: () => byId("animal-name").focus(),
-  first: () => shown.animal?.id,
 };
 
 function show(next) {
