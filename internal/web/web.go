@@ -1,9 +1,10 @@
-// Package web holds the web pages for people: the desk at /, which is the store front for staff, and the API reference at
-// /docs. The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at
+// Package web holds the web pages for people: the desk at /, which is the store front for staff, the console at /console,
+// where administrators manage keys, and the API reference at /docs. The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at
 // /openapi.yaml and /openapi.json.
 //
-// The desk is static/index.html with the scripts in static/assets/desk. Package reference renders the API reference, whose
-// scripts and styles are in static/assets/docs. Both pages use the files in static/assets/shared.
+// The desk is static/index.html with the scripts in static/assets/desk, and the console is static/console.html with the
+// files in static/assets/console. Package reference renders the API reference, whose files are in static/assets/docs. All
+// pages use the files in static/assets/shared.
 package web
 
 import (

@@ -50,15 +50,16 @@ func body(t *testing.T, response *http.Response) []byte {
 
 func TestPagesAreExactlyThese(t *testing.T) {
 	want := []string{
-		"/",
-
+		"/", "/assets/console/address.js", "/assets/console/chart.js", "/assets/console/form.js", "/assets/console/key.js",
+		"/assets/console/keys.js", "/assets/console/main.js", "/assets/console/operations.js", "/assets/console/secret.js",
+		"/assets/console/store.js", "/assets/console/style.css", "/assets/console/usage.js", "/assets/console/words.js",
 		"/assets/desk/actions.js", "/assets/desk/address.js", "/assets/desk/animal.js", "/assets/desk/cards.js",
 		"/assets/desk/categories.js", "/assets/desk/form.js", "/assets/desk/gauge.js", "/assets/desk/list.js",
 		"/assets/desk/main.js", "/assets/desk/operations.js", "/assets/desk/portrait.js", "/assets/desk/reserve.js", "/assets/desk/style.css",
 		"/assets/desk/watch.js", "/assets/docs/main.js", "/assets/docs/style.css", "/assets/docs/try.js",
 		"/assets/shared/access.js", "/assets/shared/address.js", "/assets/shared/api.js", "/assets/shared/clipboard.js",
 		"/assets/shared/dialogs.js", "/assets/shared/fields.js", "/assets/shared/notice.js", "/assets/shared/signin.js",
-		"/assets/shared/style.css", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
+		"/assets/shared/style.css", "/console", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
 	}
 	if got := slices.Sorted(maps.Keys(Pages(""))); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -96,7 +97,7 @@ func TestEveryPageHasItsTypeAndSecurityHeaders(t *testing.T) {
 }
 
 func TestEachPageStaysSmall(t *testing.T) {
-	for page, limit := range map[string]int{"/": 100_000} {
+	for page, limit := range map[string]int{"/": 100_000, "/console": 100_000} {
 		total := len(body(t, get(t, page)))
 		for name := range loadedBy(t, page) {
 			total += len(body(t, get(t, "/"+name)))
@@ -123,7 +124,7 @@ func loadedBy(t *testing.T, page string) map[string]bool {
 // A script that is not named in the page is loaded late, after the script that imports it.
 func TestEachPageNamesEveryScriptItLoads(t *testing.T) {
 	imports := regexp.MustCompile(`(?m)^import .*"(\.[^"]+)";$`)
-	for page, main := range map[string]string{"/": "assets/desk/main.js", "/docs": "assets/docs/main.js"} {
+	for page, main := range map[string]string{"/": "assets/desk/main.js", "/console": "assets/console/main.js", "/docs": "assets/docs/main.js"} {
 		named, needed := loadedBy(t, page), map[string]bool{}
 		for next := []string{main}; len(next) > 0; next = next[1:] {
 			if needed[next[0]] {
