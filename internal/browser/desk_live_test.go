@@ -104,7 +104,7 @@ func TestTheDeskNoticesThatAServerIsBack(t *testing.T) {
 // Refreshing uses at most half of the requests that are left in the day and in the minute.
 func TestRefreshingUsesAtMostHalfOfTheRequestsLeft(t *testing.T) {
 	_, page := openDesk(t, "")
-	testservice.Eval[bool](page, `(import("./assets/desk-watch.js").then((module) => window.watching = module), true)`)
+	testservice.Eval[bool](page, `(import("./assets/desk/watch.js").then((module) => window.watching = module), true)`)
 	page.Wait(`window.watching`)
 	const noon = `Date.UTC(2030, 0, 1, 12)`
 	for _, c := range []struct {

@@ -1,9 +1,10 @@
-// Package web holds the web pages for people: the desk at /, which is the store front for staff, and the API reference at
-// /docs. The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at
+// Package web holds the web pages for people: the desk at /, which is the store front for staff, the console at /console,
+// where administrators manage keys, and the API reference at /docs. The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at
 // /openapi.yaml and /openapi.json.
 //
-// The desk is static/index.html with the scripts in static/assets that begin with desk-. Package reference renders the API
-// reference, whose scripts begin with docs-. Both pages use the files that begin with shared-.
+// The desk is static/index.html with the scripts in static/assets/desk, and the console is static/console.html with the
+// files in static/assets/console. Package reference renders the API reference, whose files are in static/assets/docs. All
+// pages use the files in static/assets/shared.
 package web
 
 import (
@@ -45,7 +46,7 @@ var contentTypes = map[string]string{
 func Pages(base string) map[string]http.Handler {
 	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(base) })}
 	addDocuments(pages, base)
-	for _, pattern := range []string{"static/*.*", "static/assets/*"} {
+	for _, pattern := range []string{"static/*.*", "static/assets/*/*"} {
 		names, _ := fs.Glob(files, pattern) // cannot fail, because the patterns are well-formed
 		for _, name := range names {
 			pages[pagePath(name)] = newPage(name, func() []byte { return read(files, name) })

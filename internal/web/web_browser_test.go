@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,9 +28,10 @@ type call struct {
 type script struct {
 	URL string
 
-	mu      sync.Mutex
-	answers []http.HandlerFunc
-	calls   []call
+	mu         sync.Mutex
+	answers    []http.HandlerFunc
+	calls      []call
+	unscripted map[string]string
 }
 
 // serveScript starts an API with prepared answers to every call of /v1/pets.
@@ -39,12 +41,12 @@ func serveScript(t *testing.T, answers ...http.HandlerFunc) *script {
 
 // serveScriptOn starts an API with prepared answers to the calls for which scripted returns true.
 func serveScriptOn(t *testing.T, scripted func(*http.Request) bool, answers ...http.HandlerFunc) *script {
-	s := &script{answers: answers}
+	s := &script{answers: answers, unscripted: maps.Clone(unscripted)}
 	pages := Pages("")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if scripted(r) {
 			s.next(r)(w, r)
-		} else if answer := unscripted[r.Method+" "+r.URL.Path]; answer != "" {
+		} else if answer := s.unscripted[r.Method+" "+r.URL.Path]; answer != "" {
 			says(200, answer)(w, r)
 		} else if page := pages[r.URL.Path]; page != nil {
 			page.ServeHTTP(w, r)
@@ -62,8 +64,13 @@ var unscripted = map[string]string{
 	"GET /v1/orders":     `[]`,
 	"GET /v1/inventory":  `{"available":0,"pending":1,"sold":0}`,
 	"GET /v1/categories": `[]`,
-	"PATCH /v1/pets/7":   olive,
-	"PATCH /v1/pets/0":   olive,
+	"GET /v1/key":        `{"id":"key_1","access":"write"}`,
+}
+
+// with changes the answers to calls that are not scripted. It must be called before the first call.
+func (s *script) with(answers map[string]string) *script {
+	maps.Copy(s.unscripted, answers)
+	return s
 }
 
 func (s *script) next(r *http.Request) http.HandlerFunc {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"reflect"
 	"regexp"
 	"slices"
@@ -49,11 +50,16 @@ func body(t *testing.T, response *http.Response) []byte {
 
 func TestPagesAreExactlyThese(t *testing.T) {
 	want := []string{
-		"/", "/assets/desk-access.js", "/assets/desk-actions.js", "/assets/desk-address.js", "/assets/desk-animal.js",
-		"/assets/desk-cards.js", "/assets/desk-categories.js", "/assets/desk-dialogs.js", "/assets/desk-form.js", "/assets/desk-gauge.js",
-		"/assets/desk-list.js", "/assets/desk-main.js", "/assets/desk-notice.js", "/assets/desk-operations.js", "/assets/desk-portrait.js",
-		"/assets/desk-signin.js", "/assets/desk-watch.js", "/assets/docs-main.js", "/assets/docs-style.css", "/assets/docs-try.js",
-		"/assets/shared-api.js", "/assets/shared-style.css", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
+		"/", "/assets/console/address.js", "/assets/console/chart.js", "/assets/console/form.js", "/assets/console/key.js",
+		"/assets/console/keys.js", "/assets/console/main.js", "/assets/console/operations.js", "/assets/console/secret.js",
+		"/assets/console/store.js", "/assets/console/style.css", "/assets/console/usage.js", "/assets/console/words.js",
+		"/assets/desk/actions.js", "/assets/desk/address.js", "/assets/desk/animal.js", "/assets/desk/cards.js",
+		"/assets/desk/categories.js", "/assets/desk/form.js", "/assets/desk/gauge.js", "/assets/desk/list.js",
+		"/assets/desk/main.js", "/assets/desk/operations.js", "/assets/desk/portrait.js", "/assets/desk/reserve.js", "/assets/desk/style.css",
+		"/assets/desk/watch.js", "/assets/docs/main.js", "/assets/docs/style.css", "/assets/docs/try.js",
+		"/assets/shared/access.js", "/assets/shared/address.js", "/assets/shared/api.js", "/assets/shared/clipboard.js",
+		"/assets/shared/dialogs.js", "/assets/shared/fields.js", "/assets/shared/notice.js", "/assets/shared/signin.js",
+		"/assets/shared/style.css", "/console", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
 	}
 	if got := slices.Sorted(maps.Keys(Pages(""))); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -90,15 +96,55 @@ func TestEveryPageHasItsTypeAndSecurityHeaders(t *testing.T) {
 	}
 }
 
-func TestTheDeskStaysSmall(t *testing.T) {
-	total := 0
-	for path := range allPages() {
-		if !strings.Contains(path, "docs") && !strings.Contains(path, "openapi") {
-			total += len(body(t, get(t, path)))
+func TestEachPageStaysSmall(t *testing.T) {
+	for page, limit := range map[string]int{"/": 100_000, "/console": 100_000} {
+		total := len(body(t, get(t, page)))
+		for name := range loadedBy(t, page) {
+			total += len(body(t, get(t, "/"+name)))
+		}
+		if total >= limit {
+			t.Errorf("%s and everything it loads has %d bytes, want less than %d", page, total, limit)
 		}
 	}
-	if total >= 90_000 {
-		t.Errorf("the desk and everything it loads has %d bytes, want less than 90,000", total)
+}
+
+// loads matches the name of a script, a style sheet or a picture in a page.
+var loads = regexp.MustCompile(`(?:<link rel="[a-z]+"|<script type="module"|<img) (?:href|src)="([^"]+)"`)
+
+// loadedBy returns the names of the scripts, style sheets and pictures that a page names.
+func loadedBy(t *testing.T, page string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, found := range loads.FindAllSubmatch(body(t, get(t, page)), -1) {
+		names[string(found[1])] = true
+	}
+	return names
+}
+
+// A script that is not named in the page is loaded late, after the script that imports it.
+func TestEachPageNamesEveryScriptItLoads(t *testing.T) {
+	imports := regexp.MustCompile(`(?m)^import .*"(\.[^"]+)";$`)
+	for page, main := range map[string]string{"/": "assets/desk/main.js", "/console": "assets/console/main.js", "/docs": "assets/docs/main.js"} {
+		named, needed := loadedBy(t, page), map[string]bool{}
+		for next := []string{main}; len(next) > 0; next = next[1:] {
+			if needed[next[0]] {
+				continue
+			}
+			needed[next[0]] = true
+			for _, found := range imports.FindAllSubmatch(body(t, get(t, "/"+next[0])), -1) {
+				next = append(next, path.Join(path.Dir(next[0]), string(found[1])))
+			}
+		}
+		for script := range named {
+			if strings.HasSuffix(script, ".js") && !needed[script] {
+				t.Errorf("%s loads %s, which no script imports", page, script)
+			}
+		}
+		for script := range needed {
+			if !named[script] {
+				t.Errorf("%s does not name %s", page, script)
+			}
+		}
 	}
 }
 
@@ -233,7 +279,7 @@ func TestFilesHaveNoInlineScriptOrStyleAndNameNoOtherHost(t *testing.T) {
 
 func TestReferenceStaysSmall(t *testing.T) {
 	total := 0
-	for _, path := range []string{"/assets/docs-main.js", "/assets/docs-style.css", "/assets/docs-try.js"} {
+	for _, path := range []string{"/assets/docs/main.js", "/assets/docs/style.css", "/assets/docs/try.js"} {
 		total += len(body(t, get(t, path)))
 	}
 	if total >= 30_000 {

@@ -1,18 +1,19 @@
 // The desk's main script. It shows the view that the address names, and keeps the view up to date.
 
-import { forgetAccess, learnAccess } from "./desk-access.js";
-import { go, goFirst, here, onMove, openAnimal } from "./desk-address.js";
-import { abandonChanges, animalView, showEdited } from "./desk-animal.js";
-import { Unreachable, apiKey, retry } from "./shared-api.js";
-import { loadCategories } from "./desk-categories.js";
-import { closeDialogs, focusIsLost } from "./desk-dialogs.js";
-import { openForm, watchForm } from "./desk-form.js";
-import "./desk-gauge.js";
-import { insertAnimal, listView } from "./desk-list.js";
-import { explain, notice, onRefusedKey, say } from "./desk-notice.js";
-import { draw } from "./desk-portrait.js";
-import { askForKey, isAsking, unlock, watchKey } from "./desk-signin.js";
-import { unwatch, watch } from "./desk-watch.js";
+import { forgetAccess, learnAccess } from "../shared/access.js";
+import { go, onMove } from "../shared/address.js";
+import { Unreachable, apiKey, retry } from "../shared/api.js";
+import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
+import { explain, notice, onRefusedKey, say } from "../shared/notice.js";
+import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
+import { goFirst, here, openAnimal } from "./address.js";
+import { abandonChanges, animalView, showEdited } from "./animal.js";
+import { loadCategories } from "./categories.js";
+import { openForm, watchForm } from "./form.js";
+import "./gauge.js";
+import { insertAnimal, listView } from "./list.js";
+import { draw } from "./portrait.js";
+import { unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -41,7 +42,7 @@ async function open() {
     if (asked) byId(animal ? "animal-name" : "title").focus();
     else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
-    await learnAccess(view.first());
+    await learnAccess();
     if (!signal.aborted) watch(refresh);
   } catch (error) {
     if (signal.aborted) return;
@@ -77,7 +78,7 @@ async function load(signal) {
 async function refresh(signal) {
   try {
     await load(signal);
-    await learnAccess(view.first());
+    await learnAccess();
     if (lostMessage?.isConnected) notice.clear();
     missed = 0;
   } catch (error) {

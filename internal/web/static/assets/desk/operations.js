@@ -1,19 +1,13 @@
 // The operations of the API that the desk uses.
 
-import { Attempt, call } from "./shared-api.js";
+import { Attempt, apiURL, call, nextCursor } from "../shared/api.js";
 
 export const pageSize = 24;
-
-function apiURL(path, query = {}) {
-  const url = new URL(`v1/${path}`, document.baseURI);
-  for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
-  return url;
-}
 
 /** A page of animals, newest first, and the cursor of the next page if there is one. */
 export async function listPets({ status, cursor }, signal) {
   const { body, headers } = await call(apiURL("pets", { limit: pageSize, status, cursor }), { signal });
-  return { animals: body, next: nextCursor(headers.get("Link")) };
+  return { animals: body, next: nextCursor(headers) };
 }
 
 /** The animal with that id, or undefined. */
@@ -30,7 +24,7 @@ export async function listCategories(signal) {
   for (let cursor = "", page = 0; cursor !== undefined && page < 10; page++) {
     const { body, headers } = await call(apiURL("categories", { limit: 100, cursor }), { exact: "id", signal });
     found.push(...body);
-    cursor = nextCursor(headers.get("Link"));
+    cursor = nextCursor(headers);
   }
   return found;
 }
@@ -64,10 +58,4 @@ function encode(fields) {
   const members = Object.entries(fields).filter(([, value]) => value !== undefined);
   const written = (name, value) => (name === "categoryId" && /^-?(0|[1-9]\d*)$/.test(value) ? value : JSON.stringify(value));
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${written(name, value)}`).join(",")}}`;
-}
-
-// The desk uses only the cursor of the link, because the link may name another host than this page.
-function nextCursor(link) {
-  const target = link?.match(/<([^>]*)>\s*;[^,]*\brel="?next\b/)?.[1];
-  return target && new URL(target, document.baseURI).searchParams.get("cursor");
 }

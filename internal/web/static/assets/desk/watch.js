@@ -1,6 +1,6 @@
 // Keeps the view up to date by polling, so that people who work at the same time see each other's changes.
 
-import { limits } from "./shared-api.js";
+import { limits } from "../shared/api.js";
 
 const shortestPause = 3000; // milliseconds between two polls when many requests are left
 const day = 86_400_000;

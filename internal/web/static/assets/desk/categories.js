@@ -1,8 +1,8 @@
 // Categories give names to numbers. An animal may have any number. The page shows a number without a name as a number.
 
-import { Refusal } from "./shared-api.js";
-import { stripBidi } from "./desk-notice.js";
-import { createCategory, listCategories } from "./desk-operations.js";
+import { Refusal } from "../shared/api.js";
+import { stripBidi } from "../shared/notice.js";
+import { createCategory, listCategories } from "./operations.js";
 
 let names = new Map(); // the names by number; the number is text, because it may have too many digits for JavaScript
 

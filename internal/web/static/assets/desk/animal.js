@@ -1,16 +1,17 @@
 // The view of one animal.
 
-import { actionsFor, reservation } from "./desk-actions.js";
-import { closeAnimal, here } from "./desk-address.js";
-import { Refusal, retry } from "./shared-api.js";
-import { showStatus } from "./desk-cards.js";
-import { categoryName } from "./desk-categories.js";
-import { askToConfirm, askReservation, forgetReservation, focusIsLost } from "./desk-dialogs.js";
-import { openForm } from "./desk-form.js";
-import { hideAnimal } from "./desk-list.js";
-import { explain, notice, say, stripBidi } from "./desk-notice.js";
-import { deletePet, findPet, openOrder } from "./desk-operations.js";
-import { draw } from "./desk-portrait.js";
+import { Refusal, retry } from "../shared/api.js";
+import { askToConfirm, focusIsLost } from "../shared/dialogs.js";
+import { explain, notice, say, stripBidi } from "../shared/notice.js";
+import { actionsFor, reservation } from "./actions.js";
+import { closeAnimal, here } from "./address.js";
+import { showStatus } from "./cards.js";
+import { categoryName } from "./categories.js";
+import { openForm } from "./form.js";
+import { hideAnimal } from "./list.js";
+import { deletePet, findPet, openOrder } from "./operations.js";
+import { draw } from "./portrait.js";
+import { askReservation, forgetReservation } from "./reserve.js";
 
 const byId = (id) => document.getElementById(id);
 const section = byId("animal");
@@ -51,7 +52,6 @@ export const animalView = {
   },
 
   focus: () => byId("animal-name").focus(),
-  first: () => shown.animal?.id,
 };
 
 function show(next) {

@@ -1,9 +1,10 @@
 // The form that adds or edits an animal.
 
-import { Refusal, Unreachable, retry } from "./shared-api.js";
-import { categoryNumber, categoryText, watchPicker } from "./desk-categories.js";
-import { Notice, explain as explainOnPage } from "./desk-notice.js";
-import { createPet, updatePet } from "./desk-operations.js";
+import { Refusal, Unreachable, retry } from "../shared/api.js";
+import { clearErrors, placeErrors } from "../shared/fields.js";
+import { Notice, explain as explainOnPage } from "../shared/notice.js";
+import { categoryNumber, categoryText, watchPicker } from "./categories.js";
+import { createPet, updatePet } from "./operations.js";
 
 const byId = (id) => document.getElementById(id);
 const dialog = byId("add");
@@ -42,7 +43,7 @@ export function openForm(animal, order) {
 
 function fill({ name, categoryId, status }) {
   form.reset();
-  clearErrors();
+  clearErrors(labels);
   notice.clear();
   if (name !== undefined) byId("name").value = name;
   if (categoryId !== undefined) byId("categoryId").value = categoryId;
@@ -68,7 +69,7 @@ async function submit(done) {
   sending = new AbortController();
   const { signal } = sending;
   const label = send.textContent;
-  clearErrors();
+  clearErrors(labels);
   notice.clear();
   send.textContent = "Sending…";
   try {
@@ -107,30 +108,7 @@ function explain(error) {
     dialog.close();
     explainOnPage(error);
   } else {
-    const rest = placeErrors(error.message);
+    const rest = placeErrors(form, labels, error.message);
     if (rest) notice.say("That did not work", rest);
-  }
-}
-
-// Each clause of a refusal begins with the name of a field: "name is required; categoryId is required."
-function placeErrors(message) {
-  const rest = [];
-  for (const clause of message.replace(/\.$/, "").split("; ")) {
-    const [, field, problem] = clause.match(/^(name|categoryId|status) (.*)$/s) ?? [];
-    if (!field) {
-      rest.push(clause);
-      continue;
-    }
-    byId(`${field}-error`).textContent = `${labels[field]} ${problem}.`;
-    byId(field).ariaInvalid = "true";
-  }
-  form.querySelector("[aria-invalid=true]")?.focus();
-  return rest.length && `${rest.join("; ")}.`;
-}
-
-function clearErrors() {
-  for (const field of Object.keys(labels)) {
-    byId(`${field}-error`).textContent = "";
-    byId(field).removeAttribute("aria-invalid");
   }
 }

@@ -1,7 +1,7 @@
 // The actions on an animal. Each action has the state after it, which the page shows immediately, and a function that sends
 // the action to the server. The server does an action once, even if the page sends it twice.
 
-import { closeOrder, orderPlacer, updatePet } from "./desk-operations.js";
+import { closeOrder, orderPlacer, updatePet } from "./operations.js";
 
 const setStatus = (status, words) => (animal) => ({
   after: { animal: { ...animal, status }, order: undefined },

@@ -1,6 +1,7 @@
 // The reference is complete without this script. The script adds what only a script can do: it copies code, shows all
-// samples in one language, marks the current place in the menu, and (in docs-try.js) sends real requests.
-import { tryIt } from "./docs-try.js";
+// samples in one language, marks the current place in the menu, and (in try.js) sends real requests.
+import { copy } from "../shared/clipboard.js";
+import { tryIt } from "./try.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const menu = document.getElementById("menu");
@@ -25,24 +26,13 @@ function chooseLanguage({ target }) {
   scrollBy({ top: target.getBoundingClientRect().top - before, behavior: "instant" });
 }
 
-async function copy(button) {
+async function copySample(button) {
   const sample = all("pre", button.closest(".code")).find((pre) => pre.checkVisibility());
-  const done = (await write(sample)) ? "Copied" : "Press Ctrl+C";
+  const done = (await copy(sample)) ? "Copied" : "Press Ctrl+C";
   const label = button.firstChild;
   label.data = done;
   document.getElementById("said").textContent = done;
   setTimeout(() => (label.data = "Copy"), 2000);
-}
-
-// Only secure pages may use the clipboard. On other pages, the script at least selects the text.
-async function write(element) {
-  try {
-    await navigator.clipboard.writeText(element.innerText);
-    return true;
-  } catch {
-    getSelection().selectAllChildren(element);
-    return document.execCommand("copy");
-  }
 }
 
 // Marks the menu link to the part of the page at the top of the window.
@@ -74,7 +64,7 @@ markCurrent();
 addEventListener("change", chooseLanguage);
 addEventListener("click", ({ target }) => {
   const button = target.closest?.(".copy");
-  if (button) copy(button);
+  if (button) copySample(button);
   if (target.closest?.("#menu a") && menu.matches(":popover-open")) menu.hidePopover();
 });
 tryIt();

@@ -1,4 +1,4 @@
-// Calls the API, for the desk and the reference. A failure is a Refusal, an Unreachable or an AbortError.
+// Calls the API, for every page. A failure is a Refusal, an Unreachable or an AbortError.
 
 /** An answer that is not a success, with the server's message. */
 export class Refusal extends Error {
@@ -128,4 +128,17 @@ function announceLimits(headers) {
   const now = Date.parse(headers.get("Date")) || Date.now();
   const detail = { limit: Number(limit), remaining: Number(remaining), reset: Number(reset) * 1000, now };
   limits.dispatchEvent(new CustomEvent("limits", { detail }));
+}
+
+/** The address of an operation. Empty parameters are left out. */
+export function apiURL(path, query = {}) {
+  const url = new URL(`v1/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
+  return url;
+}
+
+/** The cursor of the next page. The rest of the link is ignored, because it may name another host than this page. */
+export function nextCursor(headers) {
+  const target = headers.get("Link")?.match(/<([^>]*)>\s*;[^,]*\brel="?next\b/)?.[1];
+  return target && new URL(target, document.baseURI).searchParams.get("cursor");
 }

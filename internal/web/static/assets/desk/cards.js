@@ -1,6 +1,6 @@
-import { here, link } from "./desk-address.js";
-import { categoryName } from "./desk-categories.js";
-import { draw } from "./desk-portrait.js";
+import { here, link } from "./address.js";
+import { categoryName } from "./categories.js";
+import { draw } from "./portrait.js";
 
 const template = document.getElementById("card").content.firstElementChild;
 

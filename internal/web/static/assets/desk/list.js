@@ -1,8 +1,9 @@
 // The view of the list, one page at a time.
 
-import { goBack, goFirst, goNext, here, trail } from "./desk-address.js";
-import { showCards, capitalize } from "./desk-cards.js";
-import { getInventory, listPets, pageSize } from "./desk-operations.js";
+import { trail } from "../shared/address.js";
+import { goBack, goFirst, goNext, here } from "./address.js";
+import { showCards, capitalize } from "./cards.js";
+import { getInventory, listPets, pageSize } from "./operations.js";
 
 const byId = (id) => document.getElementById(id);
 const list = byId("animals");
@@ -53,8 +54,6 @@ export const listView = {
     if (animal) (list.querySelector(`[data-animal="${animal}"]`) ?? byId("title")).focus();
     else if (paging) list.querySelector("a")?.focus();
   },
-
-  first: () => page.animals[0]?.id,
 };
 
 /** Hides an animal while it is being deleted, or shows it again. */

@@ -1,13 +1,13 @@
 // Signing in with an API key.
 
-import { forgetAccess } from "./desk-access.js";
-import { apiKey, keyFault } from "./shared-api.js";
+import { forgetAccess } from "./access.js";
+import { apiKey, keyFault } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
 const input = byId("key");
 
-// A link may have the key after #key=. Browsers never send that part to a server. The desk removes the key from the address.
+// A link may have the key after #key=. Browsers never send that part to a server. The page removes the key from the address.
 function takeKeyFromLink() {
   const found = location.hash.match(/^#key=(.+)$/)?.[1];
   if (!found) return false;
@@ -18,7 +18,7 @@ function takeKeyFromLink() {
   return true;
 }
 
-/** Hides the store and asks for a key. */
+/** Hides everything and asks for a key. */
 export function askForKey(reason = "") {
   forgetAccess();
   document.body.dataset.locked = "";

@@ -1,6 +1,7 @@
-// Messages to the person at the desk. A message has a button if the person can act, or a countdown if they can only wait.
+// Messages to the person at the page. A message has a button if the person can act, or a countdown if they can only wait.
 
-import { Refusal, Unreachable } from "./shared-api.js";
+import { forgetAccess } from "./access.js";
+import { Refusal, Unreachable } from "./api.js";
 
 const pauses = {
   rate_limited: ["A short pause", "This key has used up its requests for now."],
@@ -61,7 +62,7 @@ let fading;
 /** Removes the characters that reverse the direction of the text after them. */
 export const stripBidi = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
-/** Shows for a few seconds what the desk has done. */
+/** Shows for a few seconds what the page has done. */
 export function say(text) {
   clearTimeout(fading);
   toast.textContent = stripBidi(text);
@@ -70,6 +71,9 @@ export function say(text) {
 
 /** Calls back with the server's message whenever the server refuses the key. */
 export const onRefusedKey = (callback) => document.addEventListener("refused-key", ({ detail }) => callback(detail));
+
+/** Calls back whenever the server refuses something that the key may not do. */
+export const onForbidden = (callback) => document.addEventListener("forbidden", () => callback());
 
 /** Shows an error with the server's message, if there is one, and a button that retries. Returns what say returns. */
 export function explain(error, again, lost = "Check the connection. Nothing is lost; this page waits.") {
@@ -80,7 +84,8 @@ export function explain(error, again, lost = "Check the connection. Nothing is l
   } else if (error.status === 401) {
     document.dispatchEvent(new CustomEvent("refused-key", { detail: error.message }));
   } else if (error.code === "forbidden") {
-    document.documentElement.dataset.access = "read";
+    forgetAccess();
+    document.dispatchEvent(new Event("forbidden"));
     return notice.say("That did not work", error.message);
   } else {
     return notice.say("That did not work", error.message, again && "Try again", again);

@@ -1,4 +1,6 @@
-// The address names the view: filter, page and open animal. People can therefore share a view, reload it and return to it.
+// The views of the desk, and their addresses: filter, page and open animal.
+
+import { go, trail } from "../shared/address.js";
 
 export const statuses = ["available", "pending", "sold"];
 
@@ -23,23 +25,6 @@ export function link({ status, cursor, page, animal }) {
   if (cursor && page > 1) query.set("page", page);
   if (animal) query.set("animal", animal);
   return query.size ? `?${query}` : "./";
-}
-
-/** The cursors of the previous pages, as far as this tab has visited them. */
-export const trail = () => history.state?.trail ?? [];
-
-const moved = new EventTarget();
-
-/** Calls back whenever go or the browser changes the address. */
-export function onMove(callback) {
-  moved.addEventListener("move", callback);
-  window.addEventListener("popstate", callback);
-}
-
-/** Goes to another view. The history of the browser keeps the state. */
-export function go(address, state = {}) {
-  history.pushState(state, "", address);
-  moved.dispatchEvent(new Event("move"));
 }
 
 export const goNext = (next) =>

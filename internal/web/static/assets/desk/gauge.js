@@ -1,6 +1,6 @@
 // Shows how many requests the rate limit still allows.
 
-import { limits } from "./shared-api.js";
+import { limits } from "../shared/api.js";
 
 const gauge = document.getElementById("gauge");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
 // "Try it" in the reference sends real requests, with the key of the desk.
-import { apiKey, keyFault, newIdempotencyKey } from "./shared-api.js";
+import { apiKey, keyFault, newIdempotencyKey } from "../shared/api.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
