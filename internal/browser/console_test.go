@@ -262,7 +262,7 @@ func TestMessagesAboutAKeyAreShownAtTheirFields(t *testing.T) {
 	page.Fill("#perDay", "5")
 	choose(page, "ends", "never")
 	page.Click("#send-form")
-	page.Wait(`document.getElementById("form-notice").innerText.includes("A day of 5 requests is less than a minute of 10")`)
+	page.Wait(message("perDay") + `.startsWith("The limit must not be less than the requests per minute")`)
 	page.Press(escape)
 	page.Click("#open-form") // the draft is still there
 	page.Wait(`document.getElementById("name").value === "Reception" && document.getElementById("perMinute").value === "10" && document.getElementById("perMinute").checkVisibility()`)

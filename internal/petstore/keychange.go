@@ -180,7 +180,7 @@ func limitsProblem(plan Plan, asked Limits) string {
 			return name + problem
 		}
 	}
-	return "perDay must be at least perMinute"
+	return "perDay must not be less than the requests per minute"
 }
 
 func valueOr[T any](given *T, otherwise T) T {
