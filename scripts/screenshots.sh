@@ -29,6 +29,17 @@ for try in $(seq 100); do
 done
 [ -n "$link" ] || { echo "petstore demo does not start:" >&2; cat "$scratch/log" >&2; exit 1; }
 
+# make_key FIELDS makes a key and prints its secret.
+make_key() {
+	curl -sf -H "Authorization: Bearer ${link#*#key=}" -H 'Content-Type: application/json' -d "$1" "${link%%#*}v1/keys" |
+		sed -n 's/.*"secret":"\([^"]*\)".*/\1/p'
+}
+
+# use SECRET COUNT sends requests with a key.
+use() {
+	for try in $(seq "$2"); do curl -s -o /dev/null -H "Authorization: Bearer $1" "${link%%#*}v1/pets"; done
+}
+
 # shot NAME WIDTH HEIGHT light|dark QUERY opens the page with that query and takes a picture five seconds later.
 shot() {
 	case $4 in light) scheme=1 ;; dark) scheme=0 ;; esac
@@ -42,3 +53,9 @@ shot store-front 1280 900 light ''
 shot animal 1280 620 light '?animal=59'
 shot animal-phone 500 880 light '?animal=59'
 shot store-front-dark 1280 620 dark '?status=pending'
+
+make_key '{"name":"Volunteers at the weekend","access":"read"}' >/dev/null
+use "$(make_key '{"name":"Web shop","plan":"enterprise","perMinute":1,"perDay":1000}')" 40
+use "$(make_key "{\"name\":\"Adoption fair\",\"access\":\"read\",\"expiresAt\":\"$(date -u -d '+50 hours' +%Y-%m-%dT%H:%M:%SZ)\"}")" 3
+use "$(make_key '{"name":"Reception","plan":"business"}')" 3
+shot console 1280 740 light 'console'
