@@ -12,7 +12,7 @@ PLAIN := $(addprefix petstore/,cmd/petstore internal/service internal/browser in
 	internal/history internal/transfer internal/web internal/web/reference api)
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: run build test test-raced test-plain test-clients lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
+.PHONY: run build test test-raced test-plain test-clients test-lighthouse lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
 
 run: ## run a server on ./petstore.db
 	go run ./cmd/petstore serve
@@ -36,6 +36,10 @@ test-plain:
 	go test -p 1 -parallel 4 -timeout 30m $(PLAIN)
 	go -C bench test ./...
 	scripts/test-clients.sh
+	scripts/test-lighthouse.sh
+
+test-lighthouse: ## audit the pages with Lighthouse
+	scripts/test-lighthouse.sh
 
 test-clients: ## generate clients from api/openapi.yaml with other tools, compile them and use them
 	scripts/test-clients.sh

@@ -138,7 +138,7 @@ func TestWrongKeyCommandsAreRefusedAndChangeNothing(t *testing.T) {
 		{"update", 2, "id"},
 		{"update KEY", 2, "at least one"},
 		{"update KEY --name=", 2, "--name"},
-		{"update KEY --per-minute 5", 2, "published"},
+		{"update KEY --per-minute 5", 2, "only with the plan enterprise"},
 		{"update KEY --plan enterprise --per-minute 5", 2, "both"},
 		{"update KEY --plan gold", 2, "free"},
 		{"update KEY --access all", 2, "read"},
