@@ -239,7 +239,7 @@ func FuzzSearch(f *testing.F) {
 	db.scanPages = 0
 	f.Fuzz(func(t *testing.T, names, text string, category uint8) {
 		if petstore.CheckSearch(text) != "" {
-			t.Skip()
+			return
 		}
 		left, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 1_000})
 		noError(t, err)
