@@ -22,12 +22,13 @@ func smallKey(t *testing.T, s *testservice.Instance, database string, args ...st
 	return map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": strings.TrimSpace(key)}
 }
 
+// How many days an import takes depends on the time of day: 1,000 of the 5,000 lines are added before the next midnight.
 func TestALongImportSaysBeforehandHowLongItTakes(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	s := testservice.Serve(t, "--database", database)
 	free := smallKey(t, s, database)
-	file := writeFile(t, "long.csv", rowsOf(3000))
+	file := writeFile(t, "long.csv", rowsOf(5000))
 	started := func(want string) string {
 		command := testservice.Command(t, "import", file)
 		for name, value := range free {
@@ -44,14 +45,14 @@ func TestALongImportSaysBeforehandHowLongItTakes(t *testing.T) {
 		command.Wait()
 		return said.String()
 	}
-	const because = " takes about [234] days, because this key may send only 60 requests per minute and 1,000 per day. If you stop the import, the same command continues it.\n"
-	if said := started("^Adding 3,000 lines" + because); !strings.Contains(said, "stopped; what was added stays") {
+	const because = " takes about [3456] days, because this key may send only 60 requests per minute and 1,000 per day. If you stop the import, the same command continues it.\n"
+	if said := started("^Adding 5,000 lines" + because); !strings.Contains(said, "stopped; what was added stays") {
 		t.Errorf("the import said %s", said)
 	}
-	started("^Adding 2,9[0-9]{2} lines" + because)
+	started("^Adding 4,9[0-9]{2} lines" + because)
 
 	_, stderr, status := invokeWith(t, asClient(s), "import", file, "--label", "unlimited")
-	if status != 0 || !strings.Contains(stderr, "Added 3,000 animals.") || strings.Contains(stderr, "takes about") {
+	if status != 0 || !strings.Contains(stderr, "Added 5,000 animals.") || strings.Contains(stderr, "takes about") {
 		t.Errorf("with an unlimited key, the import ended with %d and said %s", status, stderr)
 	}
 }
@@ -60,7 +61,7 @@ func TestTheTimeLeftOfAnImportCountsTheLimits(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)
 	s := testservice.Serve(t, "--database", database)
-	file := writeFile(t, "long.csv", rowsOf(3000))
+	file := writeFile(t, "long.csv", rowsOf(5000))
 	imported := runAtTerminal(t, 120, smallKey(t, s, database), "import", file)
 	imported.sees(t, " days left")
 	imported.types("\x03")

@@ -339,7 +339,7 @@ func TestALongImportOfProfilesCountsTwoRequestsForALine(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	want := regexp.MustCompile("^Adding 3,000 lines takes about [567] days, because this key may send only 60 requests per minute and 1,000 per day.")
+	want := regexp.MustCompile("^Adding 3,000 lines takes about [4567] days, because this key may send only 60 requests per minute and 1,000 per day.")
 	testservice.Eventually(t, "the import announces how long it takes", time.Minute, func() bool { return want.MatchString(said.String()) })
 	command.Process.Kill()
 	command.Wait()
