@@ -32,6 +32,10 @@ type Source interface {
 	StoredIdempotency(ctx context.Context, after StoredIdempotency, limit int) ([]StoredIdempotency, error)
 	// StoredUsage returns at most limit records of usage after the given one, ordered by hour and owner.
 	StoredUsage(ctx context.Context, after OwnerUsage, limit int) ([]OwnerUsage, error)
+	// Feed says which events there are.
+	Feed(ctx context.Context) (Feed, error)
+	// StoredEvents returns at most limit records of events after the given one, ordered by First.
+	StoredEvents(ctx context.Context, after StoredEvents, limit int) ([]StoredEvents, error)
 	// Counters returns the highest ids ever assigned.
 	Counters(ctx context.Context) (Counters, error)
 }
@@ -64,6 +68,10 @@ type Target interface {
 	ReplaceIdempotency(ctx context.Context, newer, old []StoredIdempotency) error
 	// ReplaceUsage stores new versions of usage, and removes old usage.
 	ReplaceUsage(ctx context.Context, newer, old []OwnerUsage) error
+	// ReplaceEvents stores new versions of records of events, and removes old records.
+	ReplaceEvents(ctx context.Context, newer, old []StoredEvents) error
+	// ReplaceFeed stores the name of the feed and which events were trimmed. No other method of Target adds events.
+	ReplaceFeed(ctx context.Context, feed Feed) error
 	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }
@@ -134,6 +142,16 @@ type StoredIdempotency struct {
 	MadeAt      time.Time
 }
 
+// StoredEvents is a record of events as it is stored: events with the same time that follow one another.
+type StoredEvents struct {
+	// First is the sequence of the first event.
+	First int64
+	// Count is the number of events.
+	Count  int64
+	At     time.Time
+	Record string
+}
+
 // Copy makes the content of to equal to that of from, and returns what it changed. Keys that exist only in the target
 // stay there. Copy calls progress with the number of animals compared so far and with the total, and then with the number of
 // photos and a total of zero, because nobody has counted them. It copies the animals after the idempotency records, so that
@@ -167,6 +185,7 @@ func Copy(ctx context.Context, from Source, to Target, progress func(kind string
 			return photos.copyRecords(ctx, from, to, func(done int64) { progress(photos.name, done, 0) })
 		},
 		func() (Tally, error) { return storedUsage.copyRecords(ctx, from, to, ignore) },
+		func() (Tally, error) { return copyFeed(ctx, from, to) },
 	}
 	var tallies []Tally
 	for _, copyKind := range kinds {
@@ -202,6 +221,28 @@ var storedUsage = kind[OwnerUsage]{
 	stored:  Source.StoredUsage,
 	order:   func(a, b OwnerUsage) int { return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(a.Owner, b.Owner)) },
 	replace: Target.ReplaceUsage,
+}
+
+// storedEvents are read and stored in small steps, because each record may have thousands of events.
+var storedEvents = kind[StoredEvents]{
+	name:    "records of events",
+	step:    copyStep / 10,
+	stored:  Source.StoredEvents,
+	order:   func(a, b StoredEvents) int { return cmp.Compare(a.First, b.First) },
+	replace: Target.ReplaceEvents,
+}
+
+// copyFeed copies the events and then the name of their feed. A target that has the name has all events of the source.
+func copyFeed(ctx context.Context, from Source, to Target) (Tally, error) {
+	tally, err := storedEvents.copyRecords(ctx, from, to, func(int64) {})
+	if err != nil {
+		return tally, err
+	}
+	feed, err := from.Feed(ctx)
+	if err != nil {
+		return tally, err
+	}
+	return tally, to.ReplaceFeed(ctx, feed)
 }
 
 var storedCategories = kind[Category]{

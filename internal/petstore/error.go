@@ -26,6 +26,7 @@ const (
 	KeyRevoked          Code = "key_revoked"  // the key to change or rotate has ended, or has a successor
 	OwnKey              Code = "own_key"      // the change would lock the administrator, or all of them, out
 	SecretShown         Code = "secret_shown" // the key was made by an earlier request, whose answer had the secret
+	EventsGone          Code = "events_gone"  // the feed does not have the position
 	AlreadyServed       Code = "already_served"
 	Unavailable         Code = "unavailable"     // nothing was changed; see NotDone
 	OutcomeUnknown      Code = "outcome_unknown" // the change may have been made; see MaybeDone
@@ -70,6 +71,9 @@ type Error struct {
 	Successor string
 	// Environment is the environment of an Unauthorized secret, if the secret belongs to the other environment.
 	Environment Environment
+
+	// Oldest is the position before the oldest event that is kept, if the code is EventsGone.
+	Oldest EventPosition
 
 	// Cause is the underlying error. It appears only in the log.
 	Cause error

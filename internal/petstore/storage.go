@@ -16,7 +16,7 @@ type Database interface {
 	Target
 }
 
-// Storage stores animals, profiles, categories, orders and keys. It is what the HTTP edge needs to answer requests. Every method is
+// Storage stores animals, profiles, categories, orders, their events, and keys. It is what the HTTP edge needs to answer requests. Every method is
 // safe for concurrent use.
 //
 // When a method that writes returns nil, the write is durable. Every read that starts later sees it, in this process and
@@ -30,6 +30,7 @@ type Storage interface {
 	Profiles
 	Categories
 	Orders
+	Events
 	Keys
 
 	// Describe returns facts about the storage for administrators. Its cost is proportional to the number of photos.
@@ -198,6 +199,8 @@ type StorageDescription struct {
 
 // Upkeep is what a server does with its storage besides answering requests.
 type Upkeep interface {
+	EventUpkeep
+
 	// MarkServed records permanently that a server serves from this storage. From then on, nothing can be copied into
 	// it.
 	MarkServed(ctx context.Context) error
