@@ -27,7 +27,7 @@ const (
 	OwnKey              Code = "own_key"      // the change would lock the administrator, or all of them, out
 	SecretShown         Code = "secret_shown" // the key was made by an earlier request, whose answer had the secret
 	TooManyWebhooks     Code = "too_many_webhooks"
-	EventsGone          Code = "events_gone"  // the feed does not have the position
+	EventsGone          Code = "events_gone" // the feed does not have the position
 	AlreadyServed       Code = "already_served"
 	Unavailable         Code = "unavailable"     // nothing was changed; see NotDone
 	OutcomeUnknown      Code = "outcome_unknown" // the change may have been made; see MaybeDone

@@ -209,7 +209,9 @@ type Delivery struct {
 }
 
 // NewDeliveryID returns an id for a delivery. The ids of later deliveries are higher.
-func NewDeliveryID(at time.Time) string { return fmt.Sprintf("dlv_%012x%s", at.UnixMilli(), randomHex(6)) }
+func NewDeliveryID(at time.Time) string {
+	return fmt.Sprintf("dlv_%012x%s", at.UnixMilli(), randomHex(6))
+}
 
 // NewPingID returns an id for a ping.
 func NewPingID() string { return "ping_" + randomHex(12) }
