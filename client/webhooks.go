@@ -160,7 +160,7 @@ type Delivery struct {
 	At           time.Time `json:"at"`
 	Status       int       `json:"status,omitzero"` // the status of the answer; zero if there was none
 	Milliseconds int64     `json:"milliseconds"`
-	Error        string    `json:"error,omitempty"`   // why there was no answer
+	Error        string    `json:"error,omitempty"`   // why the attempt failed
 	Skipped      bool      `json:"skipped,omitempty"` // whether the service gave up the event after this attempt
 }
 
