@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,9 +22,9 @@ type store struct {
 	feed    petstore.Feed
 	events  []petstore.Event // the first has the sequence 1
 	changed chan struct{}
-	reads   int   // the calls of ListEvents
-	behind  int   // the calls of ListEvents that did not begin at the end
-	failure error // what ListEvents returns, if not nil
+	reads   atomic.Int64 // the calls of ListEvents
+	behind  atomic.Int64 // the calls of ListEvents that did not begin at the end
+	failure error        // what ListEvents returns, if not nil
 }
 
 func newStore() *store {
@@ -53,7 +54,7 @@ func (s *store) fail(err error) {
 func (s *store) ListEvents(_ context.Context, q petstore.EventQuery) (petstore.EventPage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reads++
+	s.reads.Add(1)
 	if s.failure != nil {
 		return petstore.EventPage{}, s.failure
 	}
@@ -64,7 +65,7 @@ func (s *store) ListEvents(_ context.Context, q petstore.EventQuery) (petstore.E
 			return petstore.EventPage{}, err
 		}
 		if after < s.feed.Last {
-			s.behind++
+			s.behind.Add(1)
 		}
 	}
 	page := petstore.EventPage{Feed: s.feed}
@@ -194,8 +195,8 @@ func TestOneGoroutineReadsForAllReaders(t *testing.T) {
 			s.add(pets(1)...)
 		}
 		readers.Wait()
-		if s.reads > 22 {
-			t.Errorf("100 readers of 10 events read %d times", s.reads)
+		if reads := s.reads.Load(); reads > 22 {
+			t.Errorf("100 readers of 10 events read %d times", reads)
 		}
 	})
 }
@@ -207,13 +208,13 @@ func TestFollowerStopsWhenNobodyReads(t *testing.T) {
 		a, b := f.NewReader(), f.NewReader()
 		a.Close()
 		time.Sleep(time.Minute)
-		busy := s.reads
+		busy := s.reads.Load()
 		b.Close()
 		synctest.Wait()
-		stopped := s.reads
+		stopped := s.reads.Load()
 		time.Sleep(time.Minute)
-		if busy < 10 || s.reads != stopped {
-			t.Errorf("the follower read %d times with a reader, and %d times without one", busy, s.reads-stopped)
+		if more := s.reads.Load() - stopped; busy < 10 || more != 0 {
+			t.Errorf("the follower read %d times with a reader, and %d times without one", busy, more)
 		}
 	})
 }
@@ -263,13 +264,13 @@ func TestMemoryIsBoundedAndReadersBehindItReadFromTheStorage(t *testing.T) {
 		if held := len(v.events); held != int(v.end().Sequence-v.after.Sequence) || cap(v.events) > 2*held {
 			t.Errorf("%d events after %d are in memory, with room for %d", held, v.after.Sequence, cap(v.events))
 		}
-		s.behind = 0
-		if got, _ := read(t, r, petstore.EventQuery{}, v.after, 200-int(v.after.Sequence)); s.behind != 0 || got[0] != v.after.Sequence+1 {
-			t.Errorf("a reader of what is in memory read from the storage %d times", s.behind)
+		s.behind.Store(0)
+		if got, _ := read(t, r, petstore.EventQuery{}, v.after, 200-int(v.after.Sequence)); s.behind.Load() != 0 || got[0] != v.after.Sequence+1 {
+			t.Errorf("a reader of what is in memory read from the storage %d times", s.behind.Load())
 		}
 		got, _ := read(t, r, petstore.EventQuery{}, start, 200)
 		expectRun(t, got, 1, 200)
-		if s.behind == 0 {
+		if s.behind.Load() == 0 {
 			t.Error("a reader behind the memory did not read from the storage")
 		}
 	})
