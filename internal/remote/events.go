@@ -25,7 +25,7 @@ type Events struct {
 // eventFlags select events.
 type eventFlags struct {
 	After string             `placeholder:"ID" help:"Begin after the event with this id, with the oldest event that is kept (oldest), or with the next (now)."`
-	Types []client.EventType `placeholder:"TYPE,…" help:"Only events of these types, such as order.placed or pet.*."`
+	Types []client.EventType `placeholder:"TYPE" help:"Only events of these types, such as order.placed or pet.*."`
 	Pet   *int64             `placeholder:"ID" help:"Only events of this animal, its orders and its profile."`
 }
 

@@ -75,7 +75,7 @@ type webhooksCreate struct {
 	profile.Flags
 	showFlags
 	URL         string             `arg:"" name:"url" help:"The address to which the server posts events, such as https://shop.example.com/hook."`
-	Types       []client.EventType `placeholder:"TYPE,…" help:"The types of events to deliver, such as order.placed or pet.*. The default is all."`
+	Types       []client.EventType `placeholder:"TYPE" help:"The types of events to deliver, such as order.placed or pet.*. The default is all."`
 	Description string             `help:"What the webhook is for."`
 }
 
@@ -131,7 +131,7 @@ func (c *webhooksShow) Run(ctx context.Context, con *terminal.Console) error {
 type webhooksEdit struct {
 	webhookFlags
 	URL         *string             `name:"url" help:"The new address. It must answer a ping before it gets events."`
-	Types       *[]client.EventType `placeholder:"TYPE,…" help:"The types of events to deliver, such as order.placed or pet.*; '*' is all."`
+	Types       *[]client.EventType `placeholder:"TYPE" help:"The types of events to deliver, such as order.placed or pet.*; '*' is all."`
 	Description *string             `help:"What the webhook is for. An empty text removes the description."`
 	Enable      bool                `xor:"enable" help:"Deliver again, from where the webhook stands."`
 	Disable     bool                `xor:"enable" help:"Deliver nothing until the webhook is enabled again."`
