@@ -111,9 +111,11 @@ func (f *follower) pause(ctx context.Context, because error) error {
 	f.breaks++
 	wait := f.retry + backoff(because, f.breaks)
 	f.log.InfoContext(ctx, "opening the stream of events again", "in", wait, "because", because)
-	if f.OnBreak != nil {
+	switch {
+	case errors.Is(because, ErrEventsGone): // OnGap has told of it
+	case f.OnBreak != nil:
 		f.OnBreak(because, wait)
-	} else {
+	default:
 		f.onWait(wait, because)
 	}
 	if err := sleep(ctx, wait); err != nil {

@@ -194,7 +194,7 @@ func TestAGapIsToldAndTheOldestEventsFollow(t *testing.T) {
 				var gaps []string
 				wantFollowed(t, playing(t, s), client.FollowOptions{After: "evt_feed_3", OnGap: func(after string, refusal *client.Error) {
 					gaps = append(gaps, after+" "+string(refusal.Code))
-				}}, 7, 8)
+				}, OnBreak: func(err error, _ time.Duration) { t.Errorf("Follow told of a break: %v", err) }}, 7, 8)
 				if fmt.Sprint(gaps) != "[evt_feed_3 events_gone]" {
 					t.Errorf("the gaps are %q", gaps)
 				}

@@ -74,14 +74,15 @@ func (c *Events) follow(ctx context.Context, con *terminal.Console, store *clien
 // when the connection is lost and when it is back, and when events are missing. It calls the function opened when the first
 // stream is open.
 func followEvents(ctx context.Context, con *terminal.Console, store *client.Client, f eventFlags, opened func(), handle func(client.Event) (more bool, err error)) error {
-	opens, connected := 0, false
+	opens, connected := 0, true
 	options := client.FollowOptions{
 		After: f.After, Types: f.Types, PetID: f.Pet,
 		OnOpen: func() {
+			if !connected {
+				con.Say("The connection is back. The events go on where they stopped.")
+			}
 			if opens++; opens == 1 {
 				opened()
-			} else if !connected {
-				con.Say("The connection is back. The events go on where they stopped.")
 			}
 			connected = true
 		},
