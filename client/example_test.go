@@ -138,15 +138,19 @@ func ExampleClient_Events() {
 	pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
 	store.UpdatePet(ctx, pet.ID, client.PetPatch{Status: new(client.Sold)})
 
-	for event, err := range store.Events(ctx, client.EventQuery{}) {
+	for event, err := range store.Events(ctx, client.EventQuery{Types: []client.EventType{"pet.*"}}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(event.Sequence, event.Type, string(event.Previous))
+		pet, err := event.Pet()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(event.Sequence, event.Type, pet.Name, pet.Status)
 	}
 	// Output:
-	// 1 pet.created
-	// 2 pet.updated {"status":"available"}
+	// 1 pet.created Biscuit available
+	// 2 pet.updated Biscuit sold
 }
 
 func ExampleClient_Follow() {
