@@ -81,6 +81,12 @@ type Webhook struct {
 	Behind int64
 }
 
+// WithoutSecrets returns the webhook for everybody who need not sign.
+func (w Webhook) WithoutSecrets() Webhook {
+	w.Secret, w.OldSecret, w.OldSecretUntil = "", "", time.Time{}
+	return w
+}
+
 // At returns the webhook's place in the feed.
 func (w Webhook) At() EventPosition { return EventPosition{w.Feed, w.Position} }
 
@@ -312,7 +318,7 @@ type Webhooks interface {
 	// TooManyWebhooks if there are MaxWebhooks, or SecretShown, which names the webhook, if the same request has already
 	// created it.
 	CreateWebhook(ctx context.Context, webhook Webhook, idempotency *Idempotency) (Webhook, error)
-	// UpdateWebhook makes a Patch and returns the webhook.
+	// UpdateWebhook makes a Patch and returns the webhook without its secrets.
 	UpdateWebhook(ctx context.Context, id string, patch WebhookPatch, idempotency *Idempotency) (changed Webhook, replayed bool, err error)
 	// DeleteWebhook removes a webhook with its deliveries.
 	DeleteWebhook(ctx context.Context, id string, idempotency *Idempotency) (replayed bool, err error)

@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"strings"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -47,7 +47,7 @@ func (db *DB) ListDeliveries(ctx context.Context, q petstore.DeliveryQuery) (del
 		return query(r.conn, func(row *sqlite3.Stmt) {
 			deliveries = append(deliveries, petstore.Delivery{
 				ID: row.ColumnText(0), WebhookID: q.WebhookID, EventID: row.ColumnText(1), At: columnTime(row, 2), Status: row.ColumnInt(3),
-				Took: millis(row.ColumnInt64(4)), Error: row.ColumnText(5), Skipped: row.ColumnBool(6),
+				Took: time.Duration(row.ColumnInt64(4)) * time.Millisecond, Error: row.ColumnText(5), Skipped: row.ColumnBool(6),
 			})
 		}, selectDeliveries, q.WebhookID, before, db.now().Add(-petstore.DeliveriesKept).UnixMilli(), petstore.MaxDeliveries, q.Limit)
 	})

@@ -90,7 +90,9 @@ func (db *DB) CountEvents(ctx context.Context) error {
 		if base != nil {
 			previous = base.Sequence
 		}
-		err = db.write(ctx, func(w *writer) error { return run(w.conn, insertCheckpoint, next.Sequence, next.Counts.String(), previous) })
+		err = db.write(ctx, func(w *writer) error {
+			return run(w.conn, insertCheckpoint, next.Sequence, next.Counts.String(), previous)
+		})
 		if err != nil {
 			return err
 		}

@@ -158,7 +158,10 @@ func (db *DB) CreateWebhook(ctx context.Context, webhook petstore.Webhook, idemp
 // UpdateWebhook changes a webhook.
 func (db *DB) UpdateWebhook(ctx context.Context, id string, patch petstore.WebhookPatch, idempotency *petstore.Idempotency) (petstore.Webhook, bool, error) {
 	return onceAlone(ctx, db, idempotency, func(conn *sqlite3.Conn) (petstore.Webhook, error) {
-		return changeWebhook(conn, id, func(w petstore.Webhook, feed petstore.Feed) (petstore.Webhook, error) { return w.Patch(patch, feed) })
+		changed, err := changeWebhook(conn, id, func(w petstore.Webhook, feed petstore.Feed) (petstore.Webhook, error) {
+			return w.Patch(patch, feed)
+		})
+		return changed.WithoutSecrets(), err
 	})
 }
 
