@@ -104,3 +104,11 @@ func (db *DB) CountEvents(ctx context.Context) error {
 		}
 	}
 }
+
+func readFeed(ctx context.Context, q querier) (petstore.Feed, error) {
+	rows, _ := q.Query(ctx, selectFeed)
+	return pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (feed petstore.Feed, err error) {
+		err = row.Scan(&feed.Name, &feed.Trimmed, &feed.Last)
+		return feed, err
+	})
+}
