@@ -28,7 +28,7 @@ type cli struct {
 	Keys    keys.Commands  `cmd:"" group:"Administer a database:" help:"Create, list, update, rotate, revoke and unban API keys, and show their usage. With --server or --profile, over the API of a server."`
 	Backup  manage.Backup  `cmd:"" group:"Administer a database:" help:"Back up an SQLite database to a new file or to standard output. A server may keep using the database."`
 	Restore manage.Restore `cmd:"" group:"Administer a database:" help:"Restore a backup into the SQLite database that --database names. No server may be using the database."`
-	Copy    manage.Copy    `cmd:"" group:"Administer a database:" help:"Copy animals with their profiles and photos, categories, orders, keys and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`
+	Copy    manage.Copy    `cmd:"" group:"Administer a database:" help:"Copy animals with their profiles and photos, categories, orders, keys, events, webhooks and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`
 	Migrate manage.Migrate `cmd:"" group:"Administer a database:" help:"Migrate the database to this version's schema. Starting a server does that too."`
 
 	Login      remote.Login      `cmd:"" group:"Call a server:" help:"Store the address and the key of a server in a profile, for the commands that call a server."`
