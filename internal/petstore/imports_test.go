@@ -95,13 +95,15 @@ var leaves = []string{"petstore/api", "petstore/client", "petstore/client/webhoo
 
 // mayImport lists the packages of the program, layer by layer, and the packages that each may import besides leaves.
 var mayImport = map[string][]string{
+	// This package follows the feed, for streams and for webhooks.
+	"feed": {},
 	// Each of these packages deals with one technology.
-	"httpapi": {}, "server": {}, "web": {"web/reference"}, "web/reference": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
+	"httpapi": {"feed"}, "server": {}, "web": {"web/reference"}, "web/reference": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
 	// These packages open what a command works on: a database, or a server and its key.
 	"database": {"sqlite", "postgres"},
 	"profile":  {},
 	// These are the commands.
-	"service":  {"database", "httpapi", "ratelimit", "server", "web"},
+	"service":  {"database", "feed", "httpapi", "ratelimit", "server", "web"},
 	"manage":   {"database", "sqlite"},
 	"remote":   {"profile"},
 	"transfer": {"database", "profile"},
