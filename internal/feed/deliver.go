@@ -179,7 +179,7 @@ func (d *Deliverer) hold(held []petstore.Webhook, began time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	// If the leases could have ended in between, other processes may have moved the webhooks on.
-	kept := time.Now().Sub(d.leased) < petstore.WebhookLease
+	kept := time.Since(d.leased) < petstore.WebhookLease
 	d.leased = began
 	gone := make(map[string]bool)
 	for id := range d.workers {
