@@ -118,7 +118,10 @@ func NextCheckpoint(events CountableEvents, feed Feed) (base, next *EventCheckpo
 		next.Sequence = r.First + r.Count - 1
 		return next.Counts.addRecord(r.Record, skip, r.Count-skip)
 	})
-	return base, next, err
+	if err != nil || next.Sequence == counted { // or the events were trimmed meanwhile
+		return base, nil, err
+	}
+	return base, next, nil
 }
 
 // addRecord counts some events of a record: as many as take, after the first ones, which it skips.

@@ -17,8 +17,9 @@ const (
 		ORDER BY id DESC LIMIT ?5`
 	firstExcessDelivery = "SELECT id FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?4"
 
+	// A delivery that is saved again, because nobody knows whether it was saved, is already there.
 	insertDelivery = `
-		INSERT INTO webhook_deliveries (webhook_id, id, event_id, at, status, milliseconds, error, skipped)
+		INSERT OR IGNORE INTO webhook_deliveries (webhook_id, id, event_id, at, status, milliseconds, error, skipped)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (` + selectWebhook + `)`
 	purgeDeliveries = "DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND (at <= ?3 OR id <= (" + firstExcessDelivery + "))"
 
@@ -76,7 +77,10 @@ func (db *DB) LeaseWebhooks(ctx context.Context, holder string) (held []petstore
 		}
 		return err
 	})
-	return held, err
+	if err != nil {
+		return nil, err
+	}
+	return held, nil
 }
 
 // WebhookVersions returns the version of every webhook.

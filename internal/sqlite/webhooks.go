@@ -149,10 +149,13 @@ func (db *DB) CreateWebhook(ctx context.Context, webhook petstore.Webhook, idemp
 		webhook.Position, webhook.Feed = feed.Last, feed.Name
 		return webhook.ID, saveWebhook(conn, webhook)
 	})
-	if replayed {
+	switch {
+	case replayed:
 		return petstore.Webhook{}, petstore.ShownWebhookSecret(id)
+	case err != nil:
+		return petstore.Webhook{}, err
 	}
-	return webhook, err
+	return webhook, nil
 }
 
 // UpdateWebhook changes a webhook.
@@ -174,10 +177,13 @@ func (db *DB) RotateWebhook(ctx context.Context, id, secret string, now time.Tim
 		})
 		return id, err
 	})
-	if replayed {
+	switch {
+	case replayed:
 		return petstore.Webhook{}, petstore.ShownWebhookSecret(id)
+	case err != nil:
+		return petstore.Webhook{}, err
 	}
-	return rotated, err
+	return rotated, nil
 }
 
 // changeWebhook makes a change by an administrator.
