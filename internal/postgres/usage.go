@@ -12,8 +12,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// A flush appends its usage to the table usage_added: some owners of one hour in each row. From time to time, foldUsage adds
-// these rows to the table usage. Every query adds up both tables, so nobody sees whether usage is folded.
+// AddUsage appends to the table usage_added: some owners of one hour in each row. Every minute, PurgeUsage folds these rows
+// into the table usage. Every query adds up both tables, so nobody sees whether usage is folded.
 const (
 	// The table usage has the index (hour, owner), so that the rows that are added to are side by side, however many owners
 	// there are. So this query looks up each hour; the inner LIMIT keeps PostgreSQL from reading all hours of all owners instead.
@@ -53,7 +53,7 @@ const (
 		)
 		SELECT count(*) FROM added`
 
-	// If the table usage fills the page, the rest of the page has no later hour than that table's last one there.
+	// If the table usage alone fills the page, the page ends with its last row or earlier, so that later hours are not read.
 	selectStoredUsage = `
 		WITH folded AS (
 			SELECT hour, owner, passed, refused FROM usage WHERE (hour, owner) > ($1, $2) ORDER BY hour, owner LIMIT $3
@@ -80,8 +80,8 @@ const (
 )
 
 const (
-	// addedOwners is how many owners a row of usage_added has at most. A query of one owner's usage reads one such row of each
-	// flush.
+	// addedOwners is how many owners a row of usage_added has at most. To return the usage of one owner, a query unpacks one row
+	// of each addition.
 	addedOwners = 200
 	// foldUsageSize is how many rows of usage_added one statement folds. The statement must end before its timeout.
 	foldUsageSize = 50

@@ -16,9 +16,9 @@ CREATE TABLE usage (
     PRIMARY KEY (hour, owner)
 ) WITH (fillfactor = 50);
 
--- What flushes have added to the usage, until it is folded into the table above: in each row some owners of one hour, in
--- their order. The elements of the three arrays belong together. To append few large rows takes a tenth of the time that the
--- same number of additions takes above.
+-- What servers have added to the usage since it was last folded into the table above. Each row has some owners of one hour, in
+-- their order; the elements of its three arrays belong together. Appending a few such rows takes a quarter of the time of
+-- updating a row above for each owner.
 CREATE TABLE usage_added (
     hour        bigint   NOT NULL,
     first_owner text     COLLATE "C" NOT NULL,
