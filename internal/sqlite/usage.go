@@ -44,7 +44,7 @@ func (db *DB) Usage(ctx context.Context, owner string, since time.Time) (usage [
 }
 
 // usageBatchSize is how many records one transaction adds. Other changes need not wait for all of them.
-const usageBatchSize = 2000
+const usageBatchSize = 500
 
 // AddUsage adds usage, usageBatchSize records at a time, each time under an idempotency key of its own. The records are
 // sorted, because neighbors in the table take half the time. AddUsage does not change the version of the store, because no
