@@ -39,6 +39,8 @@ var advice = map[string]string{
 	"key_revoked":            "The key has ended, or another one took its place. Create a key, or use the one that `message` names.",
 	"own_key":                "Use another administrator's key. If there is none, create one.",
 	"secret_shown":           "The key that `message` names was made. If you do not have its secret, rotate that key.",
+	"events_gone":            "Begin at the position that `message` names, and expect a gap; or read the store anew and follow the feed from `after=now`.",
+	"too_many_streams":       "Close a stream that you no longer read, share one between the parts of your program, or read pages.",
 	"payload_too_large":      "Send a body of at most 1 MiB, or a photo of at most 5 MiB.",
 	"unsupported_media_type": "Send the body as plain `application/json`, or a photo as its type of image, without a `Content-Encoding`.",
 	"rate_limited":           "Wait as many seconds as `Retry-After` says, and longer after each further refusal.",
