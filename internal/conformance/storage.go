@@ -50,6 +50,10 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"usage", usageCases},
 		{"lifecycle", lifecycleCases},
 		{"history", historyCases},
+		{"events", eventCases},
+		{"pages of events", eventPageCases},
+		{"events that are kept", eventsKeptCases},
+		{"the feed, replayed", eventModelCases},
 	}
 	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) { runCases(t, group.cases, open) })

@@ -175,6 +175,8 @@ func (s *service) markServed(ctx context.Context) error { return s.storage.MarkS
 func (s *service) startUpkeep(context.Context) error {
 	s.onStop(flushUsage(s.usage, s.log.Logger))
 	s.onStop(purgeUsage(s.storage, s.log.Logger))
+	s.onStop(countEvents(s.storage, s.log.Logger))
+	s.onStop(purgeDeliveries(s.storage, s.log.Logger))
 	s.onStop(purgeIdempotency(s.storage, s.log.Logger))
 	s.onStop(expireOrders(s.storage, s.log.Logger))
 	if s.storage.IndexWords != nil {
