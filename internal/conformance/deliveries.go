@@ -77,6 +77,23 @@ var leaseCases = []storageCase{
 		want.Behind = 0
 		t.same("held", t.lease("a"), []petstore.Webhook{want})
 	}},
+	{"everybody sees which webhooks changed", func(t storageTest) {
+		versions := func() map[string]int64 {
+			t.Helper()
+			all, err := t.WebhookVersions(t.Context())
+			t.noError(err)
+			return all
+		}
+		t.same("versions before the first", versions(), map[string]int64{})
+		w, other := t.addWebhook("*"), t.addWebhook("*")
+		t.same("versions of new ones", versions(), map[string]int64{w.ID: w.Version, other.ID: other.Version})
+		t.patchWebhook(w.ID, petstore.WebhookPatch{Enabled: new(false)})
+		changed := t.webhook(w.ID)
+		t.same("versions after a change", versions(), map[string]int64{w.ID: changed.Version, other.ID: other.Version})
+		if changed.Version == w.Version {
+			t.Errorf("a change keeps version %d", w.Version)
+		}
+	}},
 	{"the holder saves how far it is", func(t storageTest) {
 		w := t.addWebhook("*")
 		t.addMany(3)

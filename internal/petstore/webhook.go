@@ -335,6 +335,8 @@ type WebhookDelivering interface {
 	// LeaseWebhooks makes the holder the holder of every webhook that has none, and prolongs what it holds, for WebhookLease
 	// by the storage's clock. It returns the webhooks that it holds, as they are stored.
 	LeaseWebhooks(ctx context.Context, holder string) ([]Webhook, error)
+	// WebhookVersions returns the Version of every webhook by its id. It is cheap, so that holders can ask for it often.
+	WebhookVersions(ctx context.Context) (map[string]int64, error)
 	// ReleaseWebhooks ends the leases of the holder.
 	ReleaseWebhooks(ctx context.Context, holder string) error
 	// SaveAttempts stores the outcome of attempts, each with its deliveries, and returns the ids of the webhooks whose outcome

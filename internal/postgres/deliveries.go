@@ -46,6 +46,7 @@ const (
 		)
 		UPDATE webhooks SET holder = $1, held_until = ` + nowMillis + ` + $2 FROM held WHERE webhooks.id = held.id`
 	selectLeased    = selectWebhooks + " WHERE holder = $1 ORDER BY created_at, id"
+	selectVersions  = "SELECT id, version FROM webhooks"
 	releaseWebhooks = `
 		WITH held AS (SELECT id FROM webhooks WHERE holder = $1 ORDER BY id FOR UPDATE)
 		UPDATE webhooks SET holder = '', held_until = 0 FROM held WHERE webhooks.id = held.id`
@@ -111,6 +112,19 @@ func (db *DB) LeaseWebhooks(ctx context.Context, holder string) (held []petstore
 		return nil, err
 	}
 	return held, nil
+}
+
+// WebhookVersions returns the version of every webhook.
+func (db *DB) WebhookVersions(ctx context.Context) (versions map[string]int64, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		versions = make(map[string]int64)
+		var id string
+		var version int64
+		rows, _ := db.pool.Query(ctx, selectVersions)
+		_, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error { versions[id] = version; return nil })
+		return err
+	})
+	return versions, err
 }
 
 // ReleaseWebhooks ends the leases of the holder.

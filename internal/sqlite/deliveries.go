@@ -25,6 +25,7 @@ const (
 
 	leaseWebhooks   = "UPDATE webhooks SET holder = ?1, held_until = ?2 WHERE holder = ?1 OR held_until <= ?3"
 	selectLeased    = selectWebhooks + " WHERE holder = ?1 ORDER BY created_at, id"
+	selectVersions  = "SELECT id, version FROM webhooks"
 	releaseWebhooks = "UPDATE webhooks SET holder = '', held_until = 0 WHERE holder = ?1"
 	saveAttempts    = `
 		UPDATE webhooks SET position = ?4, confirmed = ?5, failing_since = ?6, failures = ?7, rejections = ?8, next_attempt = ?9,
@@ -80,6 +81,15 @@ func (db *DB) LeaseWebhooks(ctx context.Context, holder string) (held []petstore
 		return nil, err
 	}
 	return held, nil
+}
+
+// WebhookVersions returns the version of every webhook.
+func (db *DB) WebhookVersions(ctx context.Context) (map[string]int64, error) {
+	versions := make(map[string]int64)
+	err := db.read(ctx, func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { versions[row.ColumnText(0)] = row.ColumnInt64(1) }, selectVersions)
+	})
+	return versions, err
 }
 
 // ReleaseWebhooks ends the leases of the holder.
