@@ -50,7 +50,8 @@ func body(t *testing.T, response *http.Response) []byte {
 
 func TestPagesAreExactlyThese(t *testing.T) {
 	want := []string{
-		"/", "/assets/console/address.js", "/assets/console/chart.js", "/assets/console/form.js", "/assets/console/key.js",
+		"/", "/assets/console/act.js", "/assets/console/address.js", "/assets/console/chart.js", "/assets/console/form.js",
+		"/assets/console/hook-form.js", "/assets/console/hook-operations.js", "/assets/console/hook-parts.js", "/assets/console/hooks.js", "/assets/console/key.js",
 		"/assets/console/keys.js", "/assets/console/main.js", "/assets/console/operations.js", "/assets/console/secret.js",
 		"/assets/console/store.js", "/assets/console/style.css", "/assets/console/usage.js", "/assets/console/words.js",
 		"/assets/desk/actions.js", "/assets/desk/address.js", "/assets/desk/animal.js", "/assets/desk/cards.js",
