@@ -189,8 +189,6 @@ func (s *service) startUpkeep(context.Context) error {
 	s.onStop(purgeDeliveries(s.storage, s.log.Logger))
 	s.onStop(flushUsage(s.usage, s.log.Logger))
 	s.onStop(purgeUsage(s.storage, s.log.Logger))
-	s.onStop(countEvents(s.storage, s.log.Logger))
-	s.onStop(purgeDeliveries(s.storage, s.log.Logger))
 	s.onStop(purgeIdempotency(s.storage, s.log.Logger))
 	s.onStop(expireOrders(s.storage, s.log.Logger))
 	if s.storage.IndexWords != nil {
