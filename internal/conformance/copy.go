@@ -54,7 +54,7 @@ var copyRecordCases = []copyCase{
 		if want := int64(animals + creates + 6); done != want || total != want {
 			t.Errorf("progress was %d of %d animals, want %d", done, total, want)
 		}
-		t.same("what was done", tallies, []petstore.Tally{
+		t.same("what was done", withoutEvents(tallies), []petstore.Tally{
 			{Kind: "keys", Added: 1},
 			{Kind: "idempotency records", Added: creates + 6},
 			{Kind: "categories"},
@@ -80,7 +80,7 @@ var copyRecordCases = []copyCase{
 		_, err := t.from.PurgeIdempotency(t.Context(), epoch)
 		t.noError(err)
 		t.create(t.from, shifted(idempotency("reused", 2), 2*petstore.IdempotencyKept))
-		t.same("what was done", t.copyAll(), []petstore.Tally{
+		t.same("what was done", withoutEvents(t.copyAll()), []petstore.Tally{
 			{Kind: "keys"},
 			{Kind: "idempotency records", Added: 1, Removed: 2},
 			{Kind: "categories"},
@@ -100,7 +100,7 @@ var copyRecordCases = []copyCase{
 		t.fill(t.to, 1200)
 		t.create(t.to, idempotency("there", 1))
 		t.addKey(t.to, "there")
-		t.same("what was done", t.copyAll(), []petstore.Tally{
+		t.same("what was done", withoutEvents(t.copyAll()), []petstore.Tally{
 			{Kind: "keys", Kept: 1},
 			{Kind: "idempotency records", Added: 1, Removed: 1},
 			{Kind: "categories"},
@@ -172,8 +172,11 @@ var copyRecordCases = []copyCase{
 // nothingDone is the result of a copy that found nothing to do.
 var nothingDone = []petstore.Tally{
 	{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}, {Kind: "profiles"}, {Kind: "photos"},
-	{Kind: "hours of usage"},
+	{Kind: "hours of usage"}, {Kind: "records of events"},
 }
+
+// withoutEvents leaves out how many records of events were copied, because storages may put any number of events in one.
+func withoutEvents(tallies []petstore.Tally) []petstore.Tally { return tallies[:len(nothingDone)-1] }
 
 func (t copyTest) copyAll() []petstore.Tally {
 	t.Helper()
@@ -230,5 +233,9 @@ func (t copyTest) content(s petstore.Database) string {
 	t.noError(err)
 	usage, err := s.StoredUsage(ctx, petstore.OwnerUsage{}, 10_000)
 	t.noError(err)
-	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v", usage, keys, records, pets, categories, orders, inventory, profiles, photos)
+	feed, err := s.Feed(ctx)
+	t.noError(err)
+	events, err := s.StoredEvents(ctx, petstore.StoredEvents{}, 10_000)
+	t.noError(err)
+	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v", feed, events, usage, keys, records, pets, categories, orders, inventory, profiles, photos)
 }

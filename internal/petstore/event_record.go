@@ -28,12 +28,13 @@ func AppendEventRecord(b []byte, events []Event) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = e.appendStored(b)
+		b = e.AppendStored(b)
 	}
 	return append(b, ']')
 }
 
-func (e Event) appendStored(b []byte) []byte {
+// AppendStored appends the event as records have it.
+func (e Event) AppendStored(b []byte) []byte {
 	b = strconv.AppendUint(append(b, '['), uint64(e.Type), 10)
 	switch {
 	case e.Pet != nil:

@@ -61,7 +61,8 @@ func (db *DB) CreateCategory(ctx context.Context, name string, idempotency *pets
 		if err != nil {
 			return petstore.Category{}, err
 		}
-		return petstore.Category{ID: id, Name: name}, run(w.conn, putCategory, id, name)
+		made := petstore.Category{ID: id, Name: name}
+		return made, w.saveCategory(nil, made)
 	})
 }
 
@@ -98,18 +99,31 @@ func (db *DB) NameCategory(ctx context.Context, category petstore.Category, idem
 		if err != nil {
 			return false, err
 		}
-		return before == nil, run(w.conn, putCategory, category.ID, category.Name)
+		return before == nil, w.saveCategory(before, category)
 	})
+}
+
+// saveCategory stores a category that may have changed. The argument before is nil if the category is new.
+func (w *writer) saveCategory(before *petstore.Category, after petstore.Category) error {
+	if before != nil && *before == after {
+		return nil
+	}
+	w.events.note(petstore.CategoryChanged(before, &after))
+	return run(w.conn, putCategory, after.ID, after.Name)
 }
 
 // DeleteCategory deletes a category. The change is part of the next commit.
 func (db *DB) DeleteCategory(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
 	_, replayed, err = doOnce(ctx, db, idempotency, func(w *writer) (nothing struct{}, err error) {
-		err = run(w.conn, deleteCategory, id)
-		if err == nil && w.conn.Changes() == 0 {
+		before, err := findCategory(w.conn, selectCategory, id)
+		if err == nil && before == nil {
 			err = petstore.NoSuchCategory()
 		}
-		return nothing, err
+		if err != nil {
+			return nothing, err
+		}
+		w.events.note(petstore.CategoryChanged(before, nil))
+		return nothing, run(w.conn, deleteCategory, id)
 	})
 	return replayed, err
 }

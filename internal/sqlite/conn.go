@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -109,6 +110,24 @@ func query(conn *sqlite3.Conn, row func(*sqlite3.Stmt), sql string, args ...any)
 		Args:       args,
 		ResultFunc: func(stmt *sqlite3.Stmt) error { row(stmt); return nil },
 	})
+}
+
+// queryWhile is like query, but ends when the function row returns false.
+func queryWhile(conn *sqlite3.Conn, row func(*sqlite3.Stmt) (more bool), sql string, args ...any) error {
+	ended := false
+	err := sqlitex.Execute(conn, sql, &sqlitex.ExecOptions{
+		Args: args,
+		ResultFunc: func(stmt *sqlite3.Stmt) error {
+			if ended = !row(stmt); ended {
+				return errors.New("no more rows are needed")
+			}
+			return nil
+		},
+	})
+	if ended {
+		return nil
+	}
+	return err
 }
 
 func prepare(conn *sqlite3.Conn, stmts map[string]**sqlite3.Stmt) (err error) {

@@ -49,28 +49,29 @@ type Config struct {
 
 // DB is a petstore.Storage in a SQLite file.
 type DB struct {
-	changes    *batch.Writer[change, changeResult]
-	batched    func(changes int)
-	watch      petstore.Watch
-	waits      atomic.Int64 // how often a call had to wait for a reader
-	now        func() time.Time
-	onFileLost func(problem error)
-	commitMu   sync.RWMutex // locked for writing while a commit changes the version
-	cache      petCache
-	filling    atomic.Bool    // a goroutine is reading older animals into the cache
-	path       string         // without symbolic links
-	files      []databaseFile // the files that are open
-	fileLost   atomic.Bool    // the last checkFiles found a file missing
-	soleWriter atomic.Bool    // no other process writes animals, so the cache and the transactions of readers are current
-	trimWALAt  int64          // the size at which trimWAL empties the WAL
-	writer     pool[*writer]  // has one member
-	readers    pool[*reader]
-	searchers  pool[*searcher]
-	scanPages  int             // how many pages of animals a search compares one by one before it follows the index
-	indexer    *indexer        // nil unless the database was opened to serve
-	conns      []*sqlite3.Conn // all of them, the writer's first
-	lock       *serverLock     // nil unless the database was opened to serve
-	closeOnce  func() error
+	changes      *batch.Writer[change, changeResult]
+	batched      func(changes int)
+	watch        petstore.Watch
+	waits        atomic.Int64 // how often a call had to wait for a reader
+	now          func() time.Time
+	onFileLost   func(problem error)
+	commitMu     sync.RWMutex // locked for writing while a commit changes the version
+	cache        petCache
+	eventsStored broadcast      // sent after each commit that has events
+	filling      atomic.Bool    // a goroutine is reading older animals into the cache
+	path         string         // without symbolic links
+	files        []databaseFile // the files that are open
+	fileLost     atomic.Bool    // the last checkFiles found a file missing
+	soleWriter   atomic.Bool    // no other process writes animals, so the cache and the transactions of readers are current
+	trimWALAt    int64          // the size at which trimWAL empties the WAL
+	writer       pool[*writer]  // has one member
+	readers      pool[*reader]
+	searchers    pool[*searcher]
+	scanPages    int             // how many pages of animals a search compares one by one before it follows the index
+	indexer      *indexer        // nil unless the database was opened to serve
+	conns        []*sqlite3.Conn // all of them, the writer's first
+	lock         *serverLock     // nil unless the database was opened to serve
+	closeOnce    func() error
 }
 
 var (

@@ -20,6 +20,11 @@ func (db *DB) Describe(ctx context.Context) (d petstore.StorageDescription, err 
 		if err := query(conn, func(row *sqlite3.Stmt) { d.Schema = row.ColumnInt64(0) }, "PRAGMA user_version"); err != nil {
 			return err
 		}
+		feed, err := readFeed(conn)
+		if err != nil {
+			return err
+		}
+		d.Events = feed.Last - feed.Trimmed
 		return query(conn, func(row *sqlite3.Stmt) { d.PhotoBytes = row.ColumnInt64(0) }, sumPhotoBytes)
 	})
 	return d, err

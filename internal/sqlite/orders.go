@@ -138,6 +138,7 @@ func (w *writer) placeOrder(order petstore.NewOrder, now time.Time) (petstore.Or
 	placed.ID = w.conn.LastInsertRowID()
 	w.orderCounts[petstore.Open]++
 	if err == nil {
+		w.events.note(petstore.OrderChanged(nil, placed))
 		err = w.setStatus(pet, petstore.Pending)
 	}
 	return placed, err
@@ -176,10 +177,19 @@ func (db *DB) changeOrder(ctx context.Context, id int64, idempotency *petstore.I
 		case after.Status != before.Status:
 			return after, w.storeClosedOrder(after)
 		case after != before:
-			return after, run(w.conn, updateOrder, id, after.Reference, after.ExpiresAt.UnixMilli())
+			return after, w.storeChangedOrder(before, after)
 		}
 		return after, nil
 	})
+}
+
+// storeChangedOrder stores an order whose status has not changed.
+func (w *writer) storeChangedOrder(before, after petstore.Order) error {
+	w.events.note(petstore.OrderChanged(&before, after))
+	if before.Reference != "" && after.Reference == "" {
+		w.events.erased = append(w.events.erased, after)
+	}
+	return run(w.conn, updateOrder, after.ID, after.Reference, after.ExpiresAt.UnixMilli())
 }
 
 // ExpireOrders closes overdue orders, expireBatchSize at a time. It looks for overdue orders with a reader, and uses the
@@ -260,6 +270,9 @@ func (w *writer) storeClosedOrder(order petstore.Order) error {
 		return err
 	}
 	w.orderCounts[order.Status]++
+	open := order
+	open.Status, open.ClosedAt = petstore.Open, time.Time{}
+	w.events.note(petstore.OrderChanged(&open, order))
 	pet, err := getPet(w.get, order.PetID)
 	switch {
 	case petstore.IsCode(err, petstore.NotFound):

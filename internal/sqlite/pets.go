@@ -179,7 +179,9 @@ func (w *writer) addPets(pets ...petstore.NewPet) (first int64, err error) {
 	}
 	first = w.conn.LastInsertRowID() - int64(len(pets)-1)
 	for i, pet := range pets {
-		w.noteStored(petstore.Pet{ID: first + int64(i), NewPet: pet})
+		stored := petstore.Pet{ID: first + int64(i), NewPet: pet}
+		w.noteStored(stored)
+		w.events.note(petstore.Event{Type: petstore.PetCreated, Pet: &petstore.Changed[petstore.Pet]{Now: stored}})
 	}
 	return first, nil
 }
@@ -218,6 +220,7 @@ func (db *DB) DeletePet(ctx context.Context, id int64, idempotency *petstore.Ide
 			return nothing, err
 		}
 		w.noteRemoved(pet)
+		w.events.note(petstore.PetChanged(&pet, nil))
 		return nothing, run(w.conn, deletePet, id)
 	})
 	return replayed, err
@@ -230,5 +233,6 @@ func (w *writer) savePet(before, after petstore.Pet) error {
 	}
 	w.inventoryDelta[before.Status]--
 	w.noteStored(after)
+	w.events.note(petstore.PetChanged(&before, &after))
 	return run(w.conn, updatePet, after.ID, after.Name, after.CategoryID, int64(after.Status))
 }

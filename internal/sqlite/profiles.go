@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -34,7 +35,7 @@ type profileRow struct {
 }
 
 func (r profileRow) profile() petstore.Profile {
-	return petstore.NewProfile(r.Facts, r.Cover, r.photos)
+	return petstore.NewProfile(r.Facts, r.Cover, slices.Clone(r.photos))
 }
 
 // GetProfile returns the profile of one animal.
@@ -132,7 +133,7 @@ func (db *DB) changeProfile(ctx context.Context, petID int64, idempotency *petst
 		if err != nil {
 			return nil, err
 		}
-		before := row.StoredProfile
+		before, shown := row.StoredProfile, row.profile()
 		if row.StoredProfile, err = change(row); err != nil {
 			return nil, err
 		}
@@ -140,6 +141,7 @@ func (db *DB) changeProfile(ctx context.Context, petID int64, idempotency *petst
 		if row.StoredProfile == before {
 			return profile.Recorded(), nil
 		}
+		w.events.noteProfile(petID, shown, profile)
 		return profile.Recorded(), w.saveProfile(row.StoredProfile)
 	})
 	switch {

@@ -112,6 +112,27 @@ func (db *DB) read(ctx context.Context, work func(*sqlite3.Conn) error) (err err
 	return failure(work(r.conn))
 }
 
+// readFresh lends a reader that shows everything stored so far, by other processes too, and nothing that readVersioned does not
+// show yet. All that the reader shows is of one moment.
+func (db *DB) readFresh(ctx context.Context, work func(*reader) error) (err error) {
+	defer db.watch.Call(false, time.Now(), &err)
+	r, err := db.takeReader(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.readers.give(r)
+	if err := r.endTransaction(); err != nil {
+		return failure(err)
+	}
+	if err := db.refresh(r, 0); err != nil {
+		return failure(err)
+	}
+	if !db.soleWriter.Load() {
+		defer r.endTransaction()
+	}
+	return failure(work(r))
+}
+
 // takeReader takes a reader from the pool. It counts how often none is idle.
 func (db *DB) takeReader(ctx context.Context) (*reader, error) {
 	if len(db.readers) == 0 {

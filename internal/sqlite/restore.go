@@ -52,6 +52,9 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 		return "", err
 	}
 	defer os.Remove(fresh)
+	if err := resetRestoredFeed(fresh); err != nil {
+		return "", fmt.Errorf("the backup could not be prepared: %w", err)
+	}
 	defer flush(filepath.Dir(path))
 	if exists {
 		return replaceDatabase(ctx, fresh, path, cfg.Path)
@@ -60,6 +63,22 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 		return "", err
 	}
 	return "", os.Rename(fresh, path)
+}
+
+// resetRestoredFeed gives a new name to the feed of a restored database, because what happened after the backup is missing
+// from it. A backup of an earlier version has no feed.
+func resetRestoredFeed(path string) error {
+	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	hasFeed := false
+	err = query(conn, func(*sqlite3.Stmt) { hasFeed = true }, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'feed'")
+	if err != nil || !hasFeed {
+		return err
+	}
+	return resetFeed(conn)
 }
 
 // checkBackup refuses a file unless it is an undamaged database of this environment, with a schema that this program knows.

@@ -17,16 +17,20 @@ const selectDataVersion = "PRAGMA data_version"
 
 // writer is the only connection that writes, with the statements that every create needs.
 type writer struct {
-	conn            *sqlite3.Conn
-	inserts         [maxInsertRows]*sqlite3.Stmt // for one row, for two rows, and so on
-	get             *sqlite3.Stmt
-	list            *sqlite3.Stmt
-	dataVersion     *sqlite3.Stmt
-	lastDataVersion int64                     // what dataVersion returned last
-	petChanges      []petChange               // by the running transaction
-	breedsChanged   bool                      // the running transaction has stored profiles
-	inventoryDelta  [petstore.Sold + 1]int64  // how many animals of each status the running transaction has added
-	orderCounts     [petstore.Expired + 1]int // how many orders the running transaction has given each status
+	conn             *sqlite3.Conn
+	inserts          [maxInsertRows]*sqlite3.Stmt // for one row, for two rows, and so on
+	get              *sqlite3.Stmt
+	list             *sqlite3.Stmt
+	dataVersion      *sqlite3.Stmt
+	feedEnd          *sqlite3.Stmt
+	insertEvents     *sqlite3.Stmt
+	insertEventOfPet *sqlite3.Stmt
+	lastDataVersion  int64                     // what dataVersion returned last
+	petChanges       []petChange               // by the running transaction
+	events           eventLog                  // of the running transaction
+	breedsChanged    bool                      // the running transaction has stored profiles
+	inventoryDelta   [petstore.Sold + 1]int64  // how many animals of each status the running transaction has added
+	orderCounts      [petstore.Expired + 1]int // how many orders the running transaction has given each status
 }
 
 func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
@@ -45,7 +49,10 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 		}
 	}
 	w := &writer{conn: conn}
-	statements := map[string]**sqlite3.Stmt{selectPet: &w.get, selectPets: &w.list, selectDataVersion: &w.dataVersion}
+	statements := map[string]**sqlite3.Stmt{
+		selectPet: &w.get, selectPets: &w.list, selectDataVersion: &w.dataVersion,
+		selectEndOfFeed: &w.feedEnd, insertEvents: &w.insertEvents, insertEventOfPet: &w.insertEventOfPet,
+	}
 	for more := range w.inserts {
 		statements[insertPets+strings.Repeat(", (?, ?, ?)", more)] = &w.inserts[more]
 	}
@@ -90,6 +97,7 @@ func (db *DB) writeWith(ctx context.Context, work, commit func(*writer) error) (
 	}
 	defer db.trimWAL(w)
 	w.petChanges, w.breedsChanged = w.petChanges[:0], false
+	w.events.reset()
 	clear(w.inventoryDelta[:])
 	clear(w.orderCounts[:])
 	defer db.reportOrders(w, &err)
@@ -100,7 +108,10 @@ func (db *DB) writeWith(ctx context.Context, work, commit func(*writer) error) (
 		if err := work(w); err != nil {
 			return err
 		}
-		return w.storeInventory()
+		if err := w.storeInventory(); err != nil {
+			return err
+		}
+		return w.storeEvents(db.now)
 	}, func() error { return commit(w) })
 	if err == nil {
 		if fileLost := db.checkFiles(); fileLost != nil {
@@ -121,6 +132,9 @@ func (db *DB) commitVersioned(w *writer) error {
 			db.cache.advance(w.petChanges)
 			if len(w.petChanges) > 0 || w.breedsChanged {
 				db.notifyIndexer()
+			}
+			if w.events.count > 0 {
+				db.eventsStored.send()
 			}
 		} else {
 			db.cache.invalidate() // it is unknown what reached the disk

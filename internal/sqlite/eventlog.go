@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"slices"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"petstore/internal/petstore"
+)
+
+const (
+	insertEvents     = "INSERT INTO events (first, n, at, low, high, start, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+	insertEventOfPet = "INSERT INTO event_pets (pet_id, sequence) VALUES (?1, ?2)"
+	rewriteEvents    = "UPDATE events SET record = ?2 WHERE first = ?1"
+	selectRowsOfPet  = selectEvents + `
+		WHERE first IN (SELECT (SELECT max(first) FROM events WHERE first <= sequence) FROM event_pets WHERE pet_id = ?1)`
+)
+
+// A row that has this many events or bytes takes no more. A reader of one event decodes the whole row.
+const (
+	maxRowEvents = 1000
+	maxRowBytes  = 64 << 10
+)
+
+// maxIdleLog is the largest buffer that an eventLog keeps between two transactions.
+const maxIdleLog = 1 << 20
+
+// eventLog collects the events of the running transaction in the form in which they are stored.
+type eventLog struct {
+	text   []byte // the records of all rows, one after the other
+	rows   []eventRow
+	count  int64 // of events in all rows
+	pets   []eventOfPet
+	erased []petstore.Order // the orders whose references were removed
+}
+
+type eventRow struct {
+	start, end int // of its record in the text
+	n          int64
+	low, high  int64 // of the ids of created animals; zero if there are none
+}
+
+// eventOfPet is an event that the index by animal needs. The place of the first event of a transaction is 0.
+type eventOfPet struct{ petID, place int64 }
+
+func (l *eventLog) reset() {
+	if cap(l.text) > maxIdleLog {
+		*l = eventLog{}
+	}
+	clear(l.erased) // so that no references stay in memory
+	*l = eventLog{text: l.text[:0], rows: l.rows[:0], pets: l.pets[:0], erased: l.erased[:0]}
+}
+
+// note adds an event.
+func (l *eventLog) note(e petstore.Event) {
+	if last := len(l.rows) - 1; last < 0 || l.rows[last].isFull() {
+		l.rows = append(l.rows, eventRow{start: len(l.text)})
+		l.text = append(l.text, '[')
+	} else {
+		l.text[len(l.text)-1] = ',' // in place of the end of the record
+	}
+	l.text = append(e.AppendStored(l.text), ']')
+	row := &l.rows[len(l.rows)-1]
+	row.end = len(l.text)
+	row.n++
+	switch id := e.PetID(); {
+	case e.Type == petstore.PetCreated:
+		if row.low == 0 {
+			row.low = id
+		}
+		row.high = id
+	case e.Category == nil:
+		l.pets = append(l.pets, eventOfPet{id, l.count})
+	}
+	l.count++
+}
+
+func (r eventRow) isFull() bool { return r.n >= maxRowEvents || r.end-r.start >= maxRowBytes }
+
+// noteProfile adds the event of a profile, if the profile has changed.
+func (l *eventLog) noteProfile(petID int64, before, after petstore.Profile) {
+	if before.Facts != after.Facts || !slices.Equal(before.Photos, after.Photos) {
+		l.note(petstore.ProfileChanged(petID, before, after))
+	}
+}
+
+// storeEvents stores the events of the running transaction behind the last event of the feed.
+func (w *writer) storeEvents(clock func() time.Time) error {
+	if w.events.count == 0 {
+		return nil
+	}
+	first, start, err := w.endOfFeed()
+	if err != nil {
+		return err
+	}
+	at, sequence := clock(), first
+	for _, row := range w.events.rows {
+		record := w.events.text[row.start:row.end]
+		if err := w.insertEventRow(sequence, start, at, row, record); err != nil {
+			return err
+		}
+		sequence += row.n
+		start += int64(len(record))
+	}
+	for _, e := range w.events.pets {
+		if err := w.indexEvent(e.petID, first+e.place); err != nil {
+			return err
+		}
+	}
+	for _, order := range w.events.erased {
+		if err := w.eraseReferences(order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endOfFeed returns the sequence of the next event, and how many bytes of records the feed had so far.
+func (w *writer) endOfFeed() (next, bytes int64, err error) {
+	defer w.feedEnd.Reset()
+	found, err := w.feedEnd.Step()
+	if err != nil {
+		return 0, 0, err
+	}
+	if found {
+		return w.feedEnd.ColumnInt64(0), w.feedEnd.ColumnInt64(1), nil
+	}
+	feed, err := readFeed(w.conn)
+	return feed.Trimmed + 1, 0, err
+}
+
+func (w *writer) insertEventRow(first, start int64, at time.Time, row eventRow, record []byte) error {
+	insert := w.insertEvents
+	defer insert.Reset()
+	insert.BindInt64(1, first)
+	insert.BindInt64(2, row.n)
+	insert.BindInt64(3, at.UnixMilli())
+	if row.low == 0 {
+		insert.BindNull(4)
+		insert.BindNull(5)
+	} else {
+		insert.BindInt64(4, row.low)
+		insert.BindInt64(5, row.high)
+	}
+	insert.BindInt64(6, start)
+	insert.BindText(7, string(record))
+	_, err := insert.Step()
+	return err
+}
+
+// indexEvent adds an event to the index by animal.
+func (w *writer) indexEvent(petID, sequence int64) error {
+	defer w.insertEventOfPet.Reset()
+	w.insertEventOfPet.BindInt64(1, petID)
+	w.insertEventOfPet.BindInt64(2, sequence)
+	_, err := w.insertEventOfPet.Step()
+	return err
+}
+
+// eraseReferences removes every reference of an order from the feed. Whoever removes the reference of an order does not want
+// it to be kept anywhere.
+func (w *writer) eraseReferences(order petstore.Order) error {
+	var rows []petstore.StoredEvents
+	err := query(w.conn, func(row *sqlite3.Stmt) { rows = append(rows, scanEvents(row)) }, selectRowsOfPet, order.PetID)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		events, err := petstore.ReadEventRecord(row.Record, row.First, row.At)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if e.Order != nil && e.Order.Now.ID == order.ID {
+				e.Order.Now.Reference = ""
+			}
+		}
+		record := string(petstore.AppendEventRecord(nil, events))
+		if record == row.Record {
+			continue
+		}
+		if err := run(w.conn, rewriteEvents, row.First, record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
