@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"petstore/internal/feed"
 	"petstore/internal/petstore"
 )
 
@@ -47,6 +48,8 @@ var operations = []operation{
 	{name: "updateOrder", method: http.MethodPatch, path: "/v1/orders/{orderId}", handle: (*API).updateOrder, body: patchBody},
 	{name: "completeOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/complete", handle: (*API).completeOrder, body: ignoredBody},
 	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
+
+	{name: "listEvents", method: http.MethodGet, path: "/v1/events", handle: (*API).listEvents},
 
 	{name: "getOwnKey", method: http.MethodGet, path: "/v1/key", handle: (*API).getOwnKey},
 	{name: "getOwnUsage", method: http.MethodGet, path: "/v1/key/usage", handle: (*API).getOwnUsage},
@@ -107,7 +110,13 @@ type Config struct {
 	// BodyBudget is the number of bytes that all request bodies may take at once, not counting the first 4 KiB of each.
 	// One owner may take an eighth of it. The API refuses bodies beyond it. Zero means any number. Photos do not count.
 	BodyBudget int64
-	Log        *slog.Logger
+	// MaxStreams is the number of streams of events that may be open at once. Zero means any number.
+	MaxStreams int
+	Stream     StreamTimes
+	// LongLived, if not nil, is called when a request becomes a stream, which may last for long. The function that it
+	// returns is called at the end of the stream.
+	LongLived func(*http.Request) (ended func())
+	Log       *slog.Logger
 	// Access gets a line of JSON for every request whose level is enabled in Log. Each line is one Write. If Access is
 	// nil, Log gets the lines.
 	Access  io.Writer
@@ -134,12 +143,17 @@ type API struct {
 	bodies    *budget
 	uploads   *uploads
 	unread    *unreadAnswers
+	feed      *feed.Follower
+	streams   *eventStreams
 	serve     handler
 }
 
 // New returns an API.
 func New(c Config) *API {
 	c.OrderHold = cmp.Or(c.OrderHold, petstore.DefaultHold)
+	c.Stream.Bookmark = cmp.Or(c.Stream.Bookmark, 15*time.Second)
+	c.Stream.Unread = cmp.Or(c.Stream.Unread, 10*time.Second)
+	c.Stream.Life = cmp.Or(c.Stream.Life, 30*time.Minute)
 	keys := newKeyCache(c.Storage, c.Log, c.Now)
 	a := &API{
 		Config:    c,
@@ -157,10 +171,15 @@ func New(c Config) *API {
 		uploads: newUploads(),
 		unread:  newUnreadAnswers(answerBudget),
 	}
+	a.feed = feed.New(c.Storage, a.links.encodeEvent, c.Log)
+	a.streams = newEventStreams(c.MaxStreams, a.mayFollow)
 	a.serve = a.observed(a.traced(a.rendered(a.crossOrigin(a.matched(a.identified(a.limited(a.routed(a.permitted(a.addressed(a.sent(a.received(a.admitted(a.performed)))))))))))))
 	a.registerLoad()
 	return a
 }
+
+// Feed returns what follows the events for the streams. Others in this process may follow them too. They get the same bytes.
+func (a *API) Feed() *feed.Follower { return a.feed }
 
 // handler is one step in the chain of a request. If it returns an error, the client gets the refusal for that error.
 type handler func(*exchange) error

@@ -27,6 +27,7 @@ func (a *API) authenticate(x *exchange) (*petstore.Key, error) {
 		return &noKey, err
 	}
 	hash := petstore.HashSecret(token)
+	x.keyHash = hash
 	key, known, fresh := a.keys.cached(hash, x.start)
 	if fresh {
 		a.metrics.keysCached.Inc()

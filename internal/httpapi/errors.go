@@ -20,6 +20,7 @@ const (
 	payloadTooLarge      petstore.Code = "payload_too_large"
 	unsupportedMediaType petstore.Code = "unsupported_media_type"
 	invalidPhoto         petstore.Code = "invalid_photo"
+	tooManyStreams       petstore.Code = "too_many_streams"
 	rateLimited          petstore.Code = "rate_limited"
 	keyBanned            petstore.Code = "key_banned"
 	internalError        petstore.Code = "internal_error"
@@ -46,7 +47,9 @@ var statuses = map[petstore.Code]int{
 	petstore.KeyRevoked:          http.StatusConflict,
 	petstore.OwnKey:              http.StatusConflict,
 	petstore.SecretShown:         http.StatusConflict,
+	tooManyStreams:               http.StatusConflict,
 	gone:                         http.StatusGone,
+	petstore.EventsGone:          http.StatusGone,
 	payloadTooLarge:              http.StatusRequestEntityTooLarge,
 	unsupportedMediaType:         http.StatusUnsupportedMediaType,
 	rateLimited:                  http.StatusTooManyRequests,
@@ -131,6 +134,8 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 		return "An administrator's key cannot revoke, rotate or lower itself, or give itself an end. Use another administrator's key."
 	case petstore.SecretShown:
 		return fmt.Sprintf("An earlier request with this Idempotency-Key made key %s. Its secret was shown then and is not stored; if it is lost, rotate that key.", e.Key.ID)
+	case petstore.EventsGone:
+		return fmt.Sprintf("The feed does not have this position: its events are no longer kept, or it is of another feed. Go on after %s, the oldest position, or read the store anew and follow it from after=now.", e.Oldest)
 	case petstore.Unavailable:
 		if errors.Is(e.Cause, petstore.ErrSearchTimeout) {
 			return "This search takes too long. Use a rarer word, or add a categoryId."

@@ -19,19 +19,20 @@ type exchange struct {
 	path  string // the path as the client sent it, with its escapes
 
 	requestID     string
-	traceID       string             // empty if the request is not traced
-	resource      *resource          // nil if the path is not in the route table
-	parameters    pathValues         // the parameters in the path, such as {petId}
-	id            int64              // the first parameter as a number
-	photoID       int64              // the second parameter as a number
-	operation     *operation         // nil if the resource does not have the method
-	key           *petstore.Key      // an empty Key if the request has no valid key; shared with other requests
-	keyError      error              // the refusal of the key; nil if the key is valid
-	keyUnchecked  bool               // whether the storage failed to say if the key is valid
-	taken         *petstore.Decision // the decision for the address before the key was looked up; nil if there was none
-	versioned     bool               // whether the path is under /v1
-	decision      func() error       // waits for the limiter's decision; nil once the decision is known
-	limitError    error              // the refusal by the limiter; nil if the request may pass
+	traceID       string              // empty if the request is not traced
+	resource      *resource           // nil if the path is not in the route table
+	parameters    pathValues          // the parameters in the path, such as {petId}
+	id            int64               // the first parameter as a number
+	photoID       int64               // the second parameter as a number
+	operation     *operation          // nil if the resource does not have the method
+	key           *petstore.Key       // an empty Key if the request has no valid key; shared with other requests
+	keyHash       petstore.SecretHash // of the key, if it is valid
+	keyError      error               // the refusal of the key; nil if the key is valid
+	keyUnchecked  bool                // whether the storage failed to say if the key is valid
+	taken         *petstore.Decision  // the decision for the address before the key was looked up; nil if there was none
+	versioned     bool                // whether the path is under /v1
+	decision      func() error        // waits for the limiter's decision; nil once the decision is known
+	limitError    error               // the refusal by the limiter; nil if the request may pass
 	address       string
 	body          []byte
 	idempotency   *petstore.Idempotency // nil if the request has no Idempotency-Key
@@ -44,6 +45,7 @@ type exchange struct {
 	// prepared is the answer that send sends, unless preparedStatus is zero.
 	prepared       answer
 	preparedStatus int
+	stream         *eventStream // sent instead, if it is not nil
 
 	status int   // the status that was sent; zero before
 	size   int   // the number of body bytes that were sent
@@ -55,7 +57,10 @@ type exchange struct {
 type headerAdder interface{ AddHeader(name, value string) }
 
 // answer is an encoded body and the value of the Link header, which may be empty.
-type answer struct{ body, link string }
+type answer struct {
+	body, link string
+	feedEnd    bool // whether the body reaches the end of the feed of events
+}
 
 var noKey petstore.Key
 
@@ -119,6 +124,9 @@ func (x *exchange) send() {
 	}
 	if x.prepared.link != "" {
 		x.set("Link", x.prepared.link)
+	}
+	if x.prepared.feedEnd {
+		x.set("Petstore-Feed-End", "true")
 	}
 	if len(x.prepared.body) > autoLength || x.r.Method == http.MethodHead {
 		x.set("Content-Length", strconv.Itoa(len(x.prepared.body)))

@@ -9,8 +9,8 @@ import (
 
 // links builds the URLs in answers.
 type links struct {
-	pets, categories, orders, keys, photos string
-	deprecated                             string
+	pets, categories, orders, events, keys, photos string
+	deprecated                                     string
 }
 
 func newLinks(base string) links {
@@ -19,6 +19,7 @@ func newLinks(base string) links {
 		pets:       v1 + "/pets",
 		categories: v1 + "/categories",
 		orders:     v1 + "/orders",
+		events:     v1 + "/events",
 		keys:       v1 + "/keys",
 		photos:     base + "/photos/",
 		deprecated: "<" + v1 + `/pets>; rel="successor-version", <` + base + `/docs#leaving-getPet>; rel="deprecation"; type="text/html"`,

@@ -73,6 +73,8 @@ func (a *API) registerLoad() {
 		{"petstore_working_slots_limit", "Requests that the server may work on at once; it refuses more.", func() float64 { return float64(a.MaxWorking) }},
 		{"petstore_body_bytes", "Bytes of the body budget in use.", a.bodies.inUse},
 		{"petstore_body_bytes_limit", "The body budget, in bytes; one owner may take an eighth of it.", func() float64 { return float64(a.BodyBudget) }},
+		{"petstore_event_streams", "Streams of events that are open.", a.streams.count},
+		{"petstore_event_streams_limit", "Streams of events that may be open at once.", func() float64 { return float64(a.MaxStreams) }},
 		{"petstore_unread_answer_bytes", "Bytes of long answers that are being sent.", a.unread.budget.inUse},
 	} {
 		promauto.With(a.Metrics).NewGaugeFunc(prometheus.GaugeOpts{Name: g.name, Help: g.help}, g.value)
@@ -107,6 +109,9 @@ func (m *metrics) answersOf(k routeStatus) answerMetrics {
 }
 
 func (m *metrics) countAnswer(x *exchange, elapsed time.Duration) {
+	if x.stream != nil {
+		elapsed = x.stream.began
+	}
 	counted := m.answersOf(routeStatus{x.route(), x.status})
 	counted.requests.Inc()
 	counted.duration.Observe(elapsed.Seconds())

@@ -52,8 +52,8 @@ func (a *API) rendered(next handler) handler {
 }
 
 const (
-	exposedHeaders = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, Deprecation, Sunset, X-Request-Id, Idempotency-Replayed"
-	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
+	exposedHeaders = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, Deprecation, Sunset, X-Request-Id, Idempotency-Replayed, Petstore-Feed-End"
+	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id"
 	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 )
 
@@ -170,6 +170,9 @@ func (a *API) sent(next handler) handler {
 		}
 		if err := x.awaitDecision(); err != nil {
 			return err
+		}
+		if x.stream != nil {
+			return a.sendStream(x)
 		}
 		if len(x.prepared.body) > freeBytes {
 			defer a.unread.remove(a.unread.add(x.key.Owner, len(x.prepared.body), x.w))
