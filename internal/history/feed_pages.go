@@ -1,0 +1,196 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"petstore/internal/model"
+)
+
+// eventPage is a page of the feed: the events that follow the sequence after, up to the sequence next.
+type eventPage struct {
+	model.Exchange
+	after, next int64
+	atEnd       bool
+	limit       int
+	types       string
+	petID       string
+	texts       []json.RawMessage
+	events      []*event
+}
+
+// readPages parses the pages. If several pages show an event, readPages takes the longest version: an event can lose its
+// reference.
+func (f *feed) readPages(exchanges []model.Exchange) {
+	for _, e := range exchanges {
+		path, query, _ := strings.Cut(e.Path, "?")
+		switch {
+		case path != "/v1/events":
+		case e.Status == http.StatusGone:
+			f.report(WrongFeed, "The feed does not have a position to which a page led.", e)
+		case e.Status == http.StatusOK:
+			f.readPage(&eventPage{Exchange: e}, query)
+		}
+	}
+}
+
+func (f *feed) readPage(p *eventPage, query string) {
+	values, _ := url.ParseQuery(query)
+	p.types, p.petID, p.limit = values.Get("types"), values.Get("petId"), 100
+	if limit := values.Get("limit"); limit != "" {
+		p.limit, _ = strconv.Atoi(limit)
+	}
+	_, next, _ := strings.Cut(model.NextPage(p.Header), "?")
+	following, _ := url.ParseQuery(next)
+	isRight := f.position(following.Get("after"), &p.next)
+	switch after := values.Get("after"); after {
+	case "":
+	case "now":
+		p.after = p.next
+	default:
+		isRight = f.position(after, &p.after) && isRight
+	}
+	isRight = json.Unmarshal(p.Answer, &p.texts) == nil && isRight
+	for _, text := range p.texts {
+		e := parseEvent(text)
+		var sequence int64
+		isRight = isRight && f.position(e.ID, &sequence) && sequence == e.Sequence && sequence > p.after && sequence <= p.next
+		p.events = append(p.events, e)
+	}
+	if !isRight {
+		f.report(WrongFeed, "A page is malformed.", p.Exchange)
+		return
+	}
+	f.pages = append(f.pages, p)
+	if p.atEnd = p.Header.Get("Petstore-Feed-End") == "true"; p.atEnd {
+		f.ended = max(f.ended, p.Called)
+	}
+	for _, e := range p.events {
+		for int64(len(f.events)) < e.Sequence {
+			f.events = append(f.events, nil)
+		}
+		if known := f.events[e.Sequence-1]; known == nil || len(known.text) < len(e.text) {
+			f.events[e.Sequence-1] = e
+		}
+	}
+}
+
+// position parses a position in the feed. All positions must have the same name of the feed.
+func (f *feed) position(text string, sequence *int64) bool {
+	parts := strings.Split(text, "_")
+	if len(parts) != 3 || parts[0] != "evt" {
+		return false
+	}
+	if f.name == "" {
+		f.name = parts[1]
+	}
+	n, err := strconv.ParseInt(parts[2], 10, 64)
+	*sequence = n
+	return err == nil && n >= 0 && parts[1] == f.name
+}
+
+func parseEvent(text json.RawMessage) *event {
+	e := &event{text: string(text)}
+	json.Unmarshal(text, e)
+	noun, _, _ := strings.Cut(e.Type, ".")
+	e.thing.noun = map[string]string{"pet": "pets", "order": "orders", "category": "categories"}[noun]
+	e.thing.id, _ = e.Data["id"].(json.Number).Int64()
+	return e
+}
+
+// UnmarshalJSON keeps numbers as they are written.
+func (m *members) UnmarshalJSON(text []byte) error {
+	dec := json.NewDecoder(strings.NewReader(string(text)))
+	dec.UseNumber()
+	return dec.Decode((*map[string]any)(m))
+}
+
+// isWhole reports whether every event between the first and the last was on a page.
+func (f *feed) isWhole() bool {
+	at := slices.Index(f.events, nil)
+	if at >= 0 {
+		f.report(WrongFeed, fmt.Sprintf("No page shows the event with the sequence %d, and there are later ones.", at+1))
+	}
+	return at < 0
+}
+
+// comparePages checks that each page shows exactly the events between its ends that it selects. A page can show an event
+// only after its write was called, and a page at the end shows the events of all writes that have returned.
+func (f *feed) comparePages() {
+	ends := make([]time.Duration, len(f.events)+1) // when, of the events from this one on, the first write had returned
+	ends[len(f.events)] = model.Never
+	for i, e := range slices.Backward(f.events) {
+		ends[i] = min(ends[i+1], e.to)
+	}
+	for _, p := range f.pages {
+		reach := p.next // the event up to which there were events
+		if !p.atEnd {
+			reach++
+		}
+		switch {
+		case reach > int64(len(f.events)) || !p.atEnd && p.next == p.after:
+			f.report(WrongFeed, "A page is not marked as the end of the feed, and nothing follows.", p.Exchange)
+		case reach > 0 && f.events[reach-1].from > p.Returned:
+			f.fault(f.events[reach-1], "A page reaches an event of a write that was called later.", p.Exchange, f.events[reach-1].by)
+		case p.atEnd && ends[p.next] < p.Called:
+			missing := f.events[p.next:][slices.IndexFunc(f.events[p.next:], func(e *event) bool { return e.to < p.Called })]
+			f.fault(missing, "A page at the end of the feed misses an event of a write that had returned.", p.Exchange, missing.by)
+		}
+		f.comparePage(p)
+	}
+}
+
+func (f *feed) comparePage(p *eventPage) {
+	left := p.events
+	for _, e := range f.events[min(p.after, int64(len(f.events))):min(p.next, int64(len(f.events)))] {
+		if !p.selects(e) {
+			continue
+		}
+		if len(left) == 0 || !f.isVersion(p, left[0], e) {
+			f.fault(e, "A page does not show an event between its ends, or shows another one in its place.", p.Exchange)
+			return
+		}
+		left = left[1:]
+	}
+	if len(left) > 0 || len(p.events) > p.limit {
+		f.report(WrongFeed, "A page shows an event that it does not select, or too many.", p.Exchange)
+	}
+}
+
+// selects reports whether an event has the types and the animal that the page selects.
+func (p *eventPage) selects(e *event) bool {
+	isType := func(word string) bool {
+		prefix, isPattern := strings.CutSuffix(word, "*")
+		return word == e.Type || isPattern && strings.HasPrefix(e.Type, prefix)
+	}
+	animal := e.Data["petId"]
+	if e.thing.noun == "pets" {
+		animal = e.Data["id"]
+	}
+	return (p.types == "" || slices.ContainsFunc(strings.Split(p.types, ","), isType)) && (p.petID == "" || animal == json.Number(p.petID))
+}
+
+// isVersion reports whether a page shows an event as it should. An event of an order loses its reference when a client
+// removes the reference, and does not show it afterwards.
+func (f *feed) isVersion(p *eventPage, shown, e *event) bool {
+	writes := f.erased[e.thing.id]
+	if e.thing.noun != "orders" || len(writes) == 0 {
+		return shown.text == e.text
+	}
+	for _, w := range writes {
+		for _, reference := range []any{shown.Data["reference"], shown.Previous["reference"]} {
+			if given := f.given[fmt.Sprint(reference)]; given != nil && given.to < w.from && w.to < p.Called {
+				return false
+			}
+		}
+	}
+	isErased := slices.ContainsFunc(writes, func(w *write) bool { return w.from <= p.Returned })
+	return shown.text == e.text || isErased && shown.Type == e.Type && shown.Timestamp == e.Timestamp &&
+		f.same(e.thing, shown.Data, e.Data) && f.same(e.thing, shown.Previous, e.Previous)
+}
