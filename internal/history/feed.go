@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,15 +13,16 @@ import (
 // feed is the feed of events, put together from all pages that clients read.
 type feed struct {
 	*checker
-	name   string
-	pages  []*eventPage
-	events []*event           // the sequence of the first event is 1
-	states map[thing][]*event // the events of each animal, order and category
-	writes map[thing][]*write // the writes that an event of the thing may tell of
-	given  map[string]*write  // the writes that gave a reference to an order
-	erased map[int64][]*write // the writes that removed the reference of an order
-	latest *event             // of the events replayed so far, the one whose write was called last
-	ended  time.Duration      // when the last page that reached the end was called
+	name     string
+	pages    []*eventPage
+	events   []*event           // the sequence of the first event is 1
+	isBroken bool               // whether two pages show different events with the same sequence
+	states   map[thing][]*event // the events of each animal, order and category
+	writes   map[thing][]*write // the writes that an event of the thing may tell of
+	given    map[string]*write  // the writes that gave a reference to an order
+	erased   map[int64][]*write // the writes that removed the reference of an order
+	latest   *event             // of the events replayed so far, the one whose write was called last
+	ended    time.Duration      // when the last page that reached the end was called
 }
 
 // event tells of a change of an animal, an order or a category.
@@ -29,10 +31,12 @@ type event struct {
 	Sequence            int64
 	Data, Previous      members
 
-	text     string // the event as a page shows it
+	text     string // the event as the page shows it
+	page     model.Exchange
 	thing    thing
 	by       model.Exchange // the write
 	from, to time.Duration  // the change was made at a moment between these two
+	isFaulty bool
 }
 
 // members are the members of a JSON object. The members of something that does not exist are nil.
@@ -51,8 +55,13 @@ func (c *checker) checkFeed(exchanges []model.Exchange) {
 	}
 }
 
+// fault reports an event, once. An order expires without an exchange.
 func (f *feed) fault(e *event, sentence string, exchanges ...model.Exchange) {
-	f.report(WrongFeed, sentence+" The event: "+e.text, exchanges...)
+	exchanges = slices.DeleteFunc(exchanges, func(e model.Exchange) bool { return e.Method == "" })
+	if !e.isFaulty {
+		f.report(WrongFeed, sentence+" The event: "+e.text, exchanges...)
+	}
+	e.isFaulty = true
 }
 
 // replay checks that each event fits the state that earlier events left, and that there is a write that it tells of. What
@@ -60,12 +69,12 @@ func (f *feed) fault(e *event, sentence string, exchanges ...model.Exchange) {
 func (f *feed) replay() {
 	before := new(event)
 	for _, e := range f.events {
-		f.checkChange(e)
 		if f.belongTogether(before, e) {
 			e.by, e.from, e.to = before.by, before.from, before.to
 		} else {
 			f.findWrite(e)
 		}
+		f.checkChange(e)
 		if e.from > f.latest.from {
 			f.latest = e
 		}

@@ -75,8 +75,16 @@ func (f *feed) readPage(p *eventPage, query string) {
 		for int64(len(f.events)) < e.Sequence {
 			f.events = append(f.events, nil)
 		}
-		if known := f.events[e.Sequence-1]; known == nil || len(known.text) < len(e.text) {
-			f.events[e.Sequence-1] = e
+		e.page = p.Exchange
+		known := &f.events[e.Sequence-1]
+		switch {
+		case *known == nil:
+			*known = e
+		case (*known).thing != e.thing || (*known).Type != e.Type:
+			f.isBroken = true
+			f.fault(e, "Two pages show different events with the same sequence.", p.Exchange, (*known).page)
+		case len((*known).text) < len(e.text):
+			*known = e
 		}
 	}
 }
@@ -111,38 +119,60 @@ func (m *members) UnmarshalJSON(text []byte) error {
 	return dec.Decode((*map[string]any)(m))
 }
 
-// isWhole reports whether every event between the first and the last was on a page.
+// isWhole reports whether the pages show one feed, in which no event is missing between the first and the last.
 func (f *feed) isWhole() bool {
 	at := slices.Index(f.events, nil)
 	if at >= 0 {
 		f.report(WrongFeed, fmt.Sprintf("No page shows the event with the sequence %d, and there are later ones.", at+1))
 	}
-	return at < 0
+	return at < 0 && !f.isBroken
 }
 
 // comparePages checks that each page shows exactly the events between its ends that it selects. A page can show an event
-// only after its write was called, and a page at the end shows the events of all writes that have returned.
+// only after its write was called.
 func (f *feed) comparePages() {
-	ends := make([]time.Duration, len(f.events)+1) // when, of the events from this one on, the first write had returned
-	ends[len(f.events)] = model.Never
-	for i, e := range slices.Backward(f.events) {
-		ends[i] = min(ends[i+1], e.to)
-	}
+	shown := slices.Repeat([]time.Duration{model.Never}, len(f.events)+1) // when a page that leads there returned first
+	missed := make([]time.Duration, len(f.events)+1)                      // when a page that ends there was called last
 	for _, p := range f.pages {
-		reach := p.next // the event up to which there were events
+		reach := p.next // there were events up to this one
 		if !p.atEnd {
 			reach++
 		}
-		switch {
-		case reach > int64(len(f.events)) || !p.atEnd && p.next == p.after:
+		if reach > int64(len(f.events)) || !p.atEnd && p.next == p.after {
 			f.report(WrongFeed, "A page is not marked as the end of the feed, and nothing follows.", p.Exchange)
-		case reach > 0 && f.events[reach-1].from > p.Returned:
+			continue
+		}
+		if reach > 0 && f.events[reach-1].from > p.Returned {
 			f.fault(f.events[reach-1], "A page reaches an event of a write that was called later.", p.Exchange, f.events[reach-1].by)
-		case p.atEnd && ends[p.next] < p.Called:
-			missing := f.events[p.next:][slices.IndexFunc(f.events[p.next:], func(e *event) bool { return e.to < p.Called })]
-			f.fault(missing, "A page at the end of the feed misses an event of a write that had returned.", p.Exchange, missing.by)
 		}
 		f.comparePage(p)
+		shown[reach] = min(shown[reach], p.Returned)
+		if p.atEnd {
+			missed[p.next] = max(missed[p.next], p.Called)
+		}
+	}
+	f.narrow(shown, missed)
+}
+
+// narrow uses the pages to find out more exactly when each change was made. A page at the end must show every change that
+// was acknowledged or shown before, so a change that it does not show was made later.
+func (f *feed) narrow(shown, missed []time.Duration) {
+	for i, e := range slices.Backward(f.events) {
+		shown[i] = min(shown[i], shown[i+1])
+		e.to = min(e.to, shown[i+1])
+	}
+	var reported *eventPage
+	for i, e := range f.events {
+		missed[i+1] = max(missed[i+1], missed[i])
+		if e.to >= missed[i] {
+			e.from = max(e.from, missed[i])
+			continue
+		}
+		at := slices.IndexFunc(f.pages, func(p *eventPage) bool { return p.atEnd && p.next < e.Sequence && p.Called > e.to })
+		if p := f.pages[at]; p != reported {
+			f.fault(e, "A page at the end of the feed misses an event that it should show.", p.Exchange, e.by, e.page)
+			reported = p
+		}
 	}
 }
 
