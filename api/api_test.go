@@ -84,6 +84,7 @@ func TestOperationsAreThePublishedOnesAndTheAdditions(t *testing.T) {
 		"getProfile GET /pets/{petId}/profile animals",
 		"getStore GET /store keys",
 		"listCategories GET /categories categories",
+		"listEvents GET /events events",
 		"listKeys GET /keys keys",
 		"listOrders GET /orders orders",
 		"nameCategory PUT /categories/{categoryId} categories",

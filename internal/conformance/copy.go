@@ -15,7 +15,7 @@ import (
 // Copy checks that petstore.Copy makes one storage equal to another. For each case, openFrom and openTo each open a new,
 // empty storage and register its cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
-	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyUsageCases, copyServedCases} {
+	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyUsageCases, copyEventCases, copyServedCases} {
 		for _, c := range group {
 			t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{checks{t}, openFrom(t), openTo(t)}) })
 		}

@@ -35,6 +35,8 @@ var copyServedCases = []copyCase{
 			"ReplaceOrders": func(ctx context.Context) error {
 				return t.to.ReplaceOrders(ctx, []petstore.Order{{ID: 77, PetID: 1, Status: petstore.Open, CreatedAt: epoch, ExpiresAt: epoch}}, nil)
 			},
+			"ReplaceEvents": func(ctx context.Context) error { return t.to.ReplaceEvents(ctx, nil, nil) },
+			"ReplaceFeed":   func(ctx context.Context) error { return t.to.ReplaceFeed(ctx, petstore.Feed{Name: "0000"}) },
 			"RaiseCounters": func(ctx context.Context) error { return t.to.RaiseCounters(ctx, petstore.Counters{Pet: 77}) },
 		} {
 			if err := replace(t.Context()); !errors.Is(err, petstore.ErrServed) {

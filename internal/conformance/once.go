@@ -124,7 +124,7 @@ func (t storageTest) everything() any {
 	t.noError(err)
 	photos, err := t.StoredPhotos(t.Context(), petstore.StoredPhoto{}, 100)
 	t.noError(err)
-	return []any{t.all(), categories, t.orders(petstore.OrderQuery{Limit: 100}), t.inventory(), profiles, photos, t.keys(), t.usage("ann")}
+	return []any{t.all(), categories, t.orders(petstore.OrderQuery{Limit: 100}), t.inventory(), profiles, photos, t.keys(), t.usage("ann"), t.feed()}
 }
 
 var onceCases = []storageCase{

@@ -47,6 +47,10 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"usage", usageCases},
 		{"lifecycle", lifecycleCases},
 		{"history", historyCases},
+		{"events", eventCases},
+		{"pages of events", eventPageCases},
+		{"events that are kept", eventsKeptCases},
+		{"the feed, replayed", eventModelCases},
 	}
 	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) { runCases(t, group.cases, open) })
@@ -131,6 +135,8 @@ func lacksFacts(refusal *petstore.Error) bool {
 		return refusal.Status == 0
 	case petstore.NameTaken:
 		return refusal.Category == nil
+	case petstore.EventsGone:
+		return refusal.Oldest.Feed == ""
 	case petstore.Unauthorized, petstore.Forbidden, petstore.KeyRevoked, petstore.OwnKey, petstore.SecretShown:
 		return refusal.Key == nil || refusal.Key.ID == ""
 	}

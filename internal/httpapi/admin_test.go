@@ -241,7 +241,7 @@ func TestStoreDescribesItsDatabase(t *testing.T) {
 		}
 		noError(t, json.Unmarshal([]byte(got.body), &store))
 		if store.Version != "1.2.3" || store.Environment != "production" || !strings.HasSuffix(t.Name(), "/"+store.Database) ||
-			store.DatabaseBytes < 4096 || store.PhotoBytes < 100 || store.Events != 0 || store.Schema < 5 {
+			store.DatabaseBytes < 4096 || store.PhotoBytes < 100 || store.Events != 2 || store.Schema < 5 {
 			t.Errorf("got %s", got.body)
 		}
 	})

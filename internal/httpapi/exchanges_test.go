@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata/exchang
 // answer, as they are sent but without the Date header. A name in braces stands for the secret of a key, {length} for the
 // length of the body, {time} for a time in an answer, {jpeg} for the file of a photo, and {token} for the token of the last
 // photo. {key1} stands for the first key id that an answer shows, {key2} for the second, and so on, {secret} for the last
-// secret, and {cursor} for the cursor of a list of keys, which contains an id. "after 10s" moves the clock before the request. "times 60" sends the request 60 times; the file then shows the last
+// secret, {cursor} for the cursor of a list of keys, which contains an id, and {feed} for the name of the feed of events.
+// "after 10s" moves the clock before the request. "times 60" sends the request 60 times; the file then shows the last
 // answer. A file may begin with flags of the service, such as "serve --rate-limits=off".
 func TestGoldenConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
@@ -77,9 +78,13 @@ var (
 	tokenOf  = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
 	keyIDOf  = regexp.MustCompile(`\bkey_[0-9A-Za-z]{9}\b`)
 	secretOf = regexp.MustCompile(`\bpets_live_[0-9A-Za-z]{33}\b`)
+	feedOf   = regexp.MustCompile(`\bevt_([0-9a-z]{4})_`)
 	cursorOf = regexp.MustCompile(`\bcursor=BA[\w-]{28}\b`)
 	timeOf   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
+
+// feedOfExamples is the name of the feed that messages have as an example.
+const feedOfExamples = "4f7k"
 
 func (s *service) repeat(raw string, times int) (last string) {
 	s.Helper()
@@ -90,6 +95,10 @@ func (s *service) repeat(raw string, times int) (last string) {
 	if secret := secretOf.FindString(last); secret != "" {
 		s.shownSecret = secret
 		s.log.secrets = append(s.log.secrets, secret)
+	}
+	if feed := feedOf.FindStringSubmatch(last); feed != nil && feed[1] != feedOfExamples {
+		s.feed = feed[1]
+		last = strings.ReplaceAll(last, "evt_"+s.feed+"_", "evt_{feed}_")
 	}
 	last = strings.ReplaceAll(date.ReplaceAllString(last, ""), "\r\n", "\n")
 	last = tokenOf.ReplaceAllString(last, "{token}")
@@ -202,6 +211,9 @@ func (l turn) raw(s *service, keys map[string]string) string {
 		}
 		if name == "{token}" {
 			return s.token
+		}
+		if name == "{feed}" {
+			return s.feed
 		}
 		if name == "{secret}" {
 			return s.shownSecret

@@ -43,6 +43,7 @@ type service struct {
 	token       string   // of the last photo
 	shownKeys   []string // the ids of keys, in the order of their first appearance
 	shownSecret string   // of the last key
+	feed        string   // the name of the feed of events
 }
 
 // in returns the same service for a subtest.

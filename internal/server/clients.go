@@ -37,6 +37,7 @@ type clients struct {
 	connsOf    map[netip.Addr]int // the number of connections from each address
 	requests   int                // the number of HTTP/2 requests that handlers are working on
 	requestsOf map[netip.Addr]int // the number of those HTTP/2 requests from each address
+	longLived  int                // the number of HTTP/2 requests that are not counted because they last for long
 	freed      chan struct{}      // signals that a connection has closed
 	closed     chan struct{}
 	close      func() error // closes the listener; later calls do nothing

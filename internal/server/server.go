@@ -46,6 +46,11 @@ const MaxWorking = 1024
 // MostConns returns how many connections a process should accept if it may open that many files.
 func MostConns(files int) int { return max(1, min(maxConns, files-min(reservedFiles, files/2))) }
 
+// MostStreams returns how many requests that last for long, such as streams of events, a handler should answer at the same
+// time if the process may open that many files. The server cannot close their connections to make room, so a quarter of the
+// connections is left for other clients.
+func MostStreams(files int) int { return max(1, MostConns(files)*3/4) }
+
 // Server serves HTTP, or HTTPS with HTTP/2, to clients that may be slow, many or hostile. Certificate, TrustedProxies and
 // DrainDelay are optional.
 type Server struct {

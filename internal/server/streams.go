@@ -46,7 +46,8 @@ func (l *clients) limitRequests(next http.Handler) http.Handler {
 }
 
 // manyAnswersWait reports whether many answers wait until clients read them. It estimates this from the number of
-// goroutines: each open HTTP/2 request has one goroutine, and each connection has up to three.
+// goroutines: each open HTTP/2 request has one goroutine, and each connection has up to three. Requests that last for long are
+// not waiting.
 func (l *clients) manyAnswersWait() bool {
 	n := runtime.NumGoroutine() - maxRequests
 	if n <= 0 {
@@ -54,7 +55,7 @@ func (l *clients) manyAnswersWait() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return n > 3*len(l.conns)
+	return n > 3*len(l.conns)+l.longLived
 }
 
 // beginRequest counts a request. If there are too many requests, it returns a connection to close. It chooses the address
@@ -97,5 +98,27 @@ func (l *clients) countRequests(c *clientConn, delta int) {
 	l.requests += delta
 	if l.requestsOf[c.peer] += delta; l.requestsOf[c.peer] == 0 {
 		delete(l.requestsOf, c.peer)
+	}
+}
+
+// LongLived makes an HTTP/2 request count no longer among the requests that handlers work on, because it lasts for long and
+// the handler bounds the number of such requests itself; see MostStreams. The handler must call ended before it returns.
+func LongLived(r *http.Request) (ended func()) {
+	c, ok := r.Context().Value(connKey{}).(*clientConn)
+	if !ok || r.ProtoMajor != 2 || r.TLS == nil {
+		return func() {}
+	}
+	l := c.listener
+	l.addLongLived(c, 1)
+	return func() { l.addLongLived(c, -1) }
+}
+
+// addLongLived moves n requests on a connection from those that count to those that last for long.
+func (l *clients) addLongLived(c *clientConn, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.longLived += n
+	if _, there := l.conns[c]; there {
+		l.countRequests(c, -n)
 	}
 }

@@ -149,7 +149,7 @@ func (s *service) buildAPI(context.Context) error {
 	s.usage = usage.New(s.storage)
 	config.Storage, config.Versioned, config.Used = s.storage, s.storage.Versioned, s.usage.Count
 	config.Limiter, config.Distant, config.Probes = s.limiter, s.distant, probes(s.health)
-	config.Version = s.con.Version
+	config.Version, config.MaxStreams, config.LongLived = s.con.Version, server.MostStreams(maxOpenFiles()), server.LongLived
 	config.Log, config.Access, config.Metrics, config.Tracer = s.log.Logger, s.log.access, s.registry, s.tracer
 	s.api = httpapi.New(config)
 	return nil
@@ -186,6 +186,7 @@ func (s *service) startUpkeep(context.Context) error {
 func (s *service) serveClients(ctx context.Context) error {
 	s.log.Info("petstore "+s.con.Version, "environment", s.Environment, "database", s.Describe(), "limiter", s.describeLimiter())
 	conns := server.MostConns(maxOpenFiles())
+	defer context.AfterFunc(ctx, s.api.EndStreams)() // the server does not wait for streams when it stops
 	s.log.Info("serving", "address", localURL(s.listener, s.settings.tls != nil), "admin", s.admin, "connections", conns)
 	err := (&server.Server{
 		Handler:         s.api,
