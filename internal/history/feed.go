@@ -14,6 +14,7 @@ import (
 type feed struct {
 	*checker
 	name     string
+	parsed   map[string]*event // all versions of all events
 	pages    []*eventPage
 	events   []*event           // the sequence of the first event is 1
 	isBroken bool               // whether two pages show different events with the same sequence
@@ -45,7 +46,7 @@ type members map[string]any
 // checkFeed checks that the feed tells of every change exactly once, in an order that explains the answers. It replays the
 // events one by one, and then compares pages and answers with the states that the events left.
 func (c *checker) checkFeed(exchanges []model.Exchange) {
-	f := &feed{checker: c, states: make(map[thing][]*event), latest: new(event), ended: -1}
+	f := &feed{checker: c, parsed: make(map[string]*event), states: make(map[thing][]*event), latest: new(event), ended: -1}
 	f.readPages(exchanges)
 	if f.isWhole() {
 		f.findWrites()

@@ -71,20 +71,25 @@ func (f *feed) hasShown(op *model.Operation, quiet time.Duration) bool {
 	return true
 }
 
-// has reports whether, by the feed, a thing can have been in a state at some moment between two others. An order also counts
-// as expired if the store could not store that its hold is over.
+// has reports whether, by the feed, a thing can have been in a state at some moment between two others.
 func (f *feed) has(t thing, state members, from, to time.Duration) bool {
-	last := &event{}
-	for _, e := range append(f.states[t], &event{to: model.Never}) {
-		now := last.state()
-		if now["status"] == "open" && state["status"] == "expired" {
-			now = maps.Clone(now)
-			now["status"], now["closedAt"] = "expired", now["expiresAt"]
-		}
-		if last.from <= to && e.to >= from && f.same(t, now, state) {
+	var now members
+	var since time.Duration
+	for _, e := range f.states[t] {
+		if since <= to && e.to >= from && f.isShownAs(t, now, state) {
 			return true
 		}
-		last = e
+		now, since = e.state(), e.from
 	}
-	return false
+	return since <= to && f.isShownAs(t, now, state)
+}
+
+// isShownAs reports whether an answer can show a state. If the store could not store that an order has expired, answers show
+// the order as expired all the same.
+func (f *feed) isShownAs(t thing, now, shown members) bool {
+	if now["status"] == "open" && shown["status"] == "expired" {
+		now = maps.Clone(now)
+		now["status"], now["closedAt"] = "expired", now["expiresAt"]
+	}
+	return f.same(t, now, shown)
 }

@@ -16,17 +16,14 @@ import (
 // eventPage is a page of the feed: the events that follow the sequence after, up to the sequence next.
 type eventPage struct {
 	model.Exchange
-	after, next int64
-	atEnd       bool
-	limit       int
-	types       string
-	petID       string
-	texts       []json.RawMessage
-	events      []*event
+	after, next  int64
+	atEnd        bool
+	limit        int
+	types, petID string
+	events       []*event
 }
 
-// readPages parses the pages. If several pages show an event, readPages takes the longest version: an event can lose its
-// reference.
+// readPages puts the feed together from its pages.
 func (f *feed) readPages(exchanges []model.Exchange) {
 	for _, e := range exchanges {
 		path, query, _ := strings.Cut(e.Path, "?")
@@ -35,81 +32,105 @@ func (f *feed) readPages(exchanges []model.Exchange) {
 		case e.Status == http.StatusGone:
 			f.report(WrongFeed, "The feed does not have a position to which a page led.", e)
 		case e.Status == http.StatusOK:
-			f.readPage(&eventPage{Exchange: e}, query)
+			p := &eventPage{Exchange: e}
+			if !f.parsePage(p, query) {
+				f.report(WrongFeed, "A page is malformed.", e)
+				continue
+			}
+			f.addPage(p)
 		}
 	}
 }
 
-func (f *feed) readPage(p *eventPage, query string) {
-	values, _ := url.ParseQuery(query)
-	p.types, p.petID, p.limit = values.Get("types"), values.Get("petId"), 100
-	if limit := values.Get("limit"); limit != "" {
-		p.limit, _ = strconv.Atoi(limit)
-	}
-	_, next, _ := strings.Cut(model.NextPage(p.Header), "?")
-	following, _ := url.ParseQuery(next)
-	isRight := f.position(following.Get("after"), &p.next)
-	switch after := values.Get("after"); after {
-	case "":
-	case "now":
+// parsePage parses a page, and reports whether the page is well-formed.
+func (f *feed) parsePage(p *eventPage, query string) (ok bool) {
+	asked, _ := url.ParseQuery(query)
+	_, query, _ = strings.Cut(model.NextPage(p.Header), "?")
+	link, _ := url.ParseQuery(query)
+	p.next, ok = f.position(link.Get("after"))
+	switch after := asked.Get("after"); {
+	case !ok:
+		return false
+	case after == "now":
 		p.after = p.next
-	default:
-		isRight = f.position(after, &p.after) && isRight
+	case after != "":
+		if p.after, ok = f.position(after); !ok {
+			return false
+		}
 	}
-	isRight = json.Unmarshal(p.Answer, &p.texts) == nil && isRight
-	for _, text := range p.texts {
-		e := parseEvent(text)
-		var sequence int64
-		isRight = isRight && f.position(e.ID, &sequence) && sequence == e.Sequence && sequence > p.after && sequence <= p.next
+	p.types, p.petID, p.limit = asked.Get("types"), asked.Get("petId"), 100
+	if limit, err := strconv.Atoi(asked.Get("limit")); err == nil {
+		p.limit = limit
+	}
+	p.atEnd = p.Header.Get("Petstore-Feed-End") == "true"
+	var texts []json.RawMessage
+	err := json.Unmarshal(p.Answer, &texts)
+	for _, text := range texts {
+		e := f.parseEvent(string(text))
+		at, isEvent := f.position(e.ID)
+		ok = ok && isEvent && at == e.Sequence && at > p.after && at <= p.next
 		p.events = append(p.events, e)
 	}
-	if !isRight {
-		f.report(WrongFeed, "A page is malformed.", p.Exchange)
-		return
-	}
+	return ok && err == nil
+}
+
+// addPage adds the events of a page to the feed. If two pages show different versions of an event, addPage takes the longer
+// one, because an event can lose its reference.
+func (f *feed) addPage(p *eventPage) {
 	f.pages = append(f.pages, p)
-	if p.atEnd = p.Header.Get("Petstore-Feed-End") == "true"; p.atEnd {
+	if p.atEnd {
 		f.ended = max(f.ended, p.Called)
 	}
 	for _, e := range p.events {
 		for int64(len(f.events)) < e.Sequence {
 			f.events = append(f.events, nil)
 		}
-		e.page = p.Exchange
-		known := &f.events[e.Sequence-1]
+		known := f.events[e.Sequence-1]
 		switch {
-		case *known == nil:
-			*known = e
-		case (*known).thing != e.thing || (*known).Type != e.Type:
+		case known == e:
+		case known != nil && (known.thing != e.thing || known.Type != e.Type):
 			f.isBroken = true
-			f.fault(e, "Two pages show different events with the same sequence.", p.Exchange, (*known).page)
-		case len((*known).text) < len(e.text):
-			*known = e
+			f.fault(e, "Two pages show different events with the same sequence.", p.Exchange, known.page)
+		case known == nil || len(known.text) < len(e.text):
+			e.page = p.Exchange
+			f.events[e.Sequence-1] = e
 		}
 	}
 }
 
-// position parses a position in the feed. All positions must have the same name of the feed.
-func (f *feed) position(text string, sequence *int64) bool {
+// position parses a position. All positions must be in the same feed.
+func (f *feed) position(text string) (sequence int64, ok bool) {
 	parts := strings.Split(text, "_")
 	if len(parts) != 3 || parts[0] != "evt" {
-		return false
+		return 0, false
 	}
 	if f.name == "" {
 		f.name = parts[1]
 	}
-	n, err := strconv.ParseInt(parts[2], 10, 64)
-	*sequence = n
-	return err == nil && n >= 0 && parts[1] == f.name
+	sequence, err := strconv.ParseInt(parts[2], 10, 64)
+	return sequence, err == nil && sequence >= 0 && parts[1] == f.name
 }
 
-func parseEvent(text json.RawMessage) *event {
-	e := &event{text: string(text)}
-	json.Unmarshal(text, e)
+var nouns = map[string]string{"pet": "pets", "order": "orders", "category": "categories"}
+
+// parseEvent parses an event, or returns the result of an earlier page with the same event.
+func (f *feed) parseEvent(text string) *event {
+	if e, ok := f.parsed[text]; ok {
+		return e
+	}
+	e := &event{text: text}
+	json.Unmarshal([]byte(text), e)
 	noun, _, _ := strings.Cut(e.Type, ".")
-	e.thing.noun = map[string]string{"pet": "pets", "order": "orders", "category": "categories"}[noun]
-	e.thing.id, _ = e.Data["id"].(json.Number).Int64()
+	e.thing = thing{noun: nouns[noun], id: e.Data.number("id")}
+	f.parsed[text] = e
 	return e
+}
+
+// number returns the value of a member that is a whole number.
+func (m members) number(name string) int64 {
+	n, _ := m[name].(json.Number)
+	whole, _ := n.Int64()
+	return whole
 }
 
 // UnmarshalJSON keeps numbers as they are written.

@@ -76,8 +76,7 @@ func (w *write) about() thing {
 // creation returns what the writes are about that may have created the thing without an answer.
 func (e *event) creation() thing {
 	if e.thing.noun == "orders" {
-		animal, _ := e.Data["petId"].(json.Number).Int64()
-		return thing{noun: "new orders", id: animal}
+		return thing{noun: "new orders", id: e.Data.number("petId")}
 	}
 	name, _ := e.Data["name"].(string)
 	return thing{noun: "new " + e.thing.noun, name: name}
