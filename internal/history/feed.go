@@ -76,11 +76,12 @@ func (f *feed) replay() {
 			f.findWrite(e)
 		}
 		f.checkChange(e)
-		if e.from > f.latest.from {
-			f.latest = e
-		}
 		if e.to < f.latest.from {
 			f.fault(e, "A write returned before another one was called, and its event comes later.", e.by, f.latest.by)
+			f.latest = e // so that one misplaced event does not make all others faulty
+		}
+		if e.from > f.latest.from {
+			f.latest = e
 		}
 		e.from = f.latest.from
 		f.states[e.thing] = append(f.states[e.thing], e)
