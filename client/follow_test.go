@@ -336,6 +336,7 @@ func TestAStreamOfSomethingElseIsAnError(t *testing.T) {
 		"no event":           eventStream("id: evt_feed_1\ndata: {}\n\n"),
 		"no JSON":            eventStream("id: evt_feed_1\ndata: <html>\n\n"),
 		"an odd id":          eventStream("id: evt\x01\ndata: " + eventJSON(1) + "\n\n"),
+		"an odd bookmark":    eventStream("id: evt\x01\n\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
