@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -114,7 +115,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 					command = command.Children[i]
 				}
 			}
-			for _, f := range command.Flags {
+			for _, f := range cmp.Or(command.DefaultCmd, command).Flags {
 				flags["--"+f.Name] = true
 			}
 			for _, name := range flagName.FindAllString(shown[1], -1) {
