@@ -240,8 +240,13 @@ func (db *DB) MarkServed(ctx context.Context) error {
 // writeCopy runs the statements of one step of a copy. Once a server has started on the store, every copy is refused. All
 // statements share one round trip: with a round trip each, a call to a distant server could exceed its timeout.
 func (db *DB) writeCopy(ctx context.Context, batch *pgx.Batch) error {
+	return db.copyStep(ctx, func(ctx context.Context, tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
+}
+
+// copyStep calls the function work in a transaction of a copy, whose changes are no events.
+func (db *DB) copyStep(ctx context.Context, work func(context.Context, pgx.Tx) error) error {
 	return explainMissingGrant(db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(servingLock)); err != nil {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1), set_config('petstore.copying', 'on', true)", int64(servingLock)); err != nil {
 			return err
 		}
 		var served bool
@@ -251,7 +256,7 @@ func (db *DB) writeCopy(ctx context.Context, batch *pgx.Batch) error {
 		if served {
 			return petstore.ErrServed
 		}
-		return tx.SendBatch(ctx, batch).Close()
+		return work(ctx, tx)
 	}))
 }
 

@@ -59,6 +59,12 @@ type DB struct {
 	inventories *batch.Shared[struct{}, petstore.Inventory]
 	// expiries takes the animals of overdue orders.
 	expiries *batch.Writer[[]int64, struct{}]
+	// numbering gives numbers to events, and feedStates says whether there are any to number.
+	numbering  *batch.Shared[struct{}, struct{}]
+	feedStates *batch.Shared[struct{}, feedState]
+	// numbered is when this process last numbered, in nanoseconds since 1970, and durable is the sequence of the newest event
+	// that is known to keep its number.
+	numbered, durable atomic.Int64
 	// counterMaker creates the counter of categories, unless stop ends it.
 	counterMaker *batch.Grouped[struct{}, struct{}]
 	stop         context.CancelFunc
@@ -124,6 +130,8 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db.searches = make(chan struct{}, max(1, config.MaxConns/2))
 	db.inventories = batch.NewShared(db.sumInventory)
 	db.expiries = batch.NewWriter(maxChanges, db.expireBatch)
+	db.numbering = batch.NewShared(db.numberAll)
+	db.feedStates = batch.NewShared(db.readFeedState)
 	running, stop := context.WithCancel(context.Background())
 	db.counterMaker = batch.NewGrouped(func(struct{}, int) (none struct{}, err error) { return none, db.createCounter(running) })
 	db.stop = stop

@@ -80,7 +80,7 @@ func holdLocks(t testing.TB, url, sql string) *pgx.Conn {
 var prepared sync.Map
 
 // openEmptied opens a database as if the database were new. Creating the tables takes longer than most tests, so
-// openEmptied creates them only once. It saves the initial settings in another schema, and restores them in each later
+// openEmptied creates them only once. It saves the initial settings and the empty feed in another schema, and restores them in each later
 // call.
 func openEmptied(t testing.TB, url string) *DB {
 	t.Helper()
@@ -89,11 +89,11 @@ func openEmptied(t testing.TB, url string) *DB {
 		return open(t, url)
 	}
 	db := open(t, url)
-	execute(t, url, "CREATE SCHEMA new; CREATE TABLE new.settings AS TABLE settings")
+	execute(t, url, "CREATE SCHEMA new; CREATE TABLE new.settings AS TABLE settings; CREATE TABLE new.feed AS TABLE feed")
 	return db
 }
 
-// deleteEverything empties all tables, and restores the initial settings. It disables the triggers that count the animals.
+// deleteEverything empties all tables, and restores the initial settings and the empty feed. It disables the triggers that count the animals.
 const deleteEverything = `DO $$
 	DECLARE
 		name text;
@@ -106,6 +106,7 @@ const deleteEverything = `DO $$
 			EXECUTE format('ALTER SEQUENCE %I RESTART', name);
 		END LOOP;
 		INSERT INTO settings TABLE new.settings;
+		INSERT INTO feed TABLE new.feed;
 	END $$`
 
 func TestStorageConforms(t *testing.T) {

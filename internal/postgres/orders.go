@@ -197,9 +197,14 @@ func (db *DB) placeOrder(ctx context.Context, tx pgx.Tx, order petstore.NewOrder
 	return placed, err
 }
 
-// UpdateOrder locks the order's animal and changes the order.
+// UpdateOrder locks the order's animal and changes the order. Numbering removes a removed reference from the feed. If that
+// fails here, whoever reads the feed next does it first.
 func (db *DB) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPatch, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Patch(patch, now) })
+	order, replayed, err := db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Patch(patch, now) })
+	if err == nil && patch.Reference != nil && order.Reference == "" {
+		db.NumberEvents(detached(ctx))
+	}
+	return order, replayed, err
 }
 
 // CloseOrder locks the order's animal, and completes or cancels the order.

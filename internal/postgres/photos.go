@@ -53,7 +53,12 @@ func (db *DB) AddPhoto(ctx context.Context, petID int64, photo petstore.NewPhoto
 		added = photo.Photo(time.UnixMilli(at))
 		err = tx.QueryRow(ctx, insertPhoto, petID, added.Token, added.Width, added.Height, at, len(photo.Large)+len(photo.Small), photo.Small, photo.Large).
 			Scan(&added.ID)
-		return added, err
+		if err != nil {
+			return added, err
+		}
+		before := row.profile()
+		row.photos = append(row.photos, added)
+		return added, noteProfile(ctx, tx, petID, before, row.profile())
 	})
 }
 
@@ -77,8 +82,12 @@ func (db *DB) DeletePhoto(ctx context.Context, petID, photoID int64, idempotency
 		if err != nil {
 			return nothing, err
 		}
-		_, err = tx.Exec(ctx, deletePhotos, []int64{photoID})
-		return nothing, err
+		if _, err := tx.Exec(ctx, deletePhotos, []int64{photoID}); err != nil {
+			return nothing, err
+		}
+		before := row.profile()
+		row.photos = slices.DeleteFunc(row.photos, func(photo petstore.Photo) bool { return photo.ID == photoID })
+		return nothing, noteProfile(ctx, tx, petID, before, row.profile())
 	})
 	if petstore.IsCode(err, petstore.NotFound) {
 		err = cmp.Or(db.confirmDurable(ctx), err)

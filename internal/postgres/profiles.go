@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,7 +36,7 @@ type profileRow struct {
 }
 
 func (r profileRow) profile() petstore.Profile {
-	return petstore.NewProfile(r.Facts, r.Cover, r.photos)
+	return petstore.NewProfile(r.Facts, r.Cover, slices.Clone(r.photos))
 }
 
 // GetProfile returns the profile of one animal.
@@ -121,15 +122,18 @@ func (db *DB) changeProfile(ctx context.Context, petID int64, idempotency *petst
 		if err != nil {
 			return nil, err
 		}
-		before := row.StoredProfile
+		before, shown := row.StoredProfile, row.profile()
 		if row.StoredProfile, err = change(row); err != nil {
 			return nil, err
 		}
 		profile = row.profile()
-		if row.StoredProfile != before {
-			_, err = tx.Exec(ctx, putProfile, profileArgs(row.StoredProfile)...)
+		if row.StoredProfile == before {
+			return profile.Recorded(), nil
 		}
-		return profile.Recorded(), err
+		if _, err := tx.Exec(ctx, putProfile, profileArgs(row.StoredProfile)...); err != nil {
+			return nil, err
+		}
+		return profile.Recorded(), noteProfile(ctx, tx, petID, shown, profile)
 	})
 	switch {
 	case err != nil:

@@ -1,7 +1,7 @@
 -- A search looks for words in blocks of 64 consecutive ids. A block has every word of the names and breeds of its animals,
 -- and a word for each of their categories. So a block without the words of a search has no animal that matches; any other
 -- block must be read. The words come from the program. A server that knows nothing of them still marks what it writes, by the
--- triggers below.
+-- triggers below, and by note_pets in the migration of events.
 
 -- A tuple stays in one piece up to this size, because reading the words in pieces takes several times as long.
 CREATE TABLE block_words (
@@ -23,20 +23,12 @@ CREATE TABLE marked_blocks (
 -- whether they are marked or not.
 INSERT INTO settings (name, value) VALUES ('words_version', '0'), ('words_from', '0');
 
-CREATE FUNCTION mark_added_pets() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO marked_blocks (block) SELECT DISTINCT id / 64 FROM added;
-    RETURN NULL;
-END $$;
-
 CREATE FUNCTION mark_changed_pet() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO marked_blocks (block) VALUES (NEW.id / 64);
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER pets_added_to_block AFTER INSERT ON pets REFERENCING NEW TABLE AS added
-    FOR EACH STATEMENT EXECUTE FUNCTION mark_added_pets();
 CREATE TRIGGER pet_changed_in_block AFTER UPDATE OF name, category_id ON pets
     FOR EACH ROW WHEN ((OLD.name, OLD.category_id) IS DISTINCT FROM (NEW.name, NEW.category_id))
     EXECUTE FUNCTION mark_changed_pet();
