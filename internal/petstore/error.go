@@ -26,7 +26,8 @@ const (
 	KeyRevoked          Code = "key_revoked"  // the key to change or rotate has ended, or has a successor
 	OwnKey              Code = "own_key"      // the change would lock the administrator, or all of them, out
 	SecretShown         Code = "secret_shown" // the key was made by an earlier request, whose answer had the secret
-	EventsGone          Code = "events_gone"  // the feed does not have the position
+	TooManyWebhooks     Code = "too_many_webhooks"
+	EventsGone          Code = "events_gone" // the feed does not have the position
 	AlreadyServed       Code = "already_served"
 	Unavailable         Code = "unavailable"     // nothing was changed; see NotDone
 	OutcomeUnknown      Code = "outcome_unknown" // the change may have been made; see MaybeDone
@@ -42,6 +43,7 @@ const (
 	CategoryNoun Noun = "category"
 	PhotoNoun    Noun = "photo"
 	KeyNoun      Noun = "key"
+	WebhookNoun  Noun = "webhook"
 )
 
 // Error is a refusal: a code, the facts that belong to the code, and the cause. An Error contains no message. The package
@@ -64,6 +66,8 @@ type Error struct {
 	// Key is the refused key if the code is Unauthorized, Forbidden, KeyRevoked or OwnKey. If the code is NotFound or
 	// SecretShown, only the id of Key is set. Key is nil if no key has the secret.
 	Key *Key
+	// Webhook is the id of the webhook if the code is SecretShown and it is not a key that was made.
+	Webhook string
 	// LastAdmin is set if the code is OwnKey because Key is the last usable administrator's key without an end. Otherwise
 	// Key is the key that asks.
 	LastAdmin bool
@@ -93,6 +97,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.Key != nil:
 		text += ": key " + e.Key.ID
+	case e.Webhook != "":
+		text += ": webhook " + e.Webhook
 	case e.Noun != "":
 		text += ": " + string(e.Noun)
 	case len(e.Faults) > 0:

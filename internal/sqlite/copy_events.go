@@ -13,8 +13,9 @@ const (
 	selectOverlapping = selectEvents + " WHERE first < ?1 + ?2 AND first >= coalesce((SELECT max(first) FROM events WHERE first <= ?1 AND first + n > ?1), ?1)"
 	selectRow         = selectEvents + " WHERE first = ?1"
 	copyEvents        = `
-		INSERT INTO events (first, n, at, start, record)
-		SELECT ?1, ?2, ?3, coalesce((SELECT start + octet_length(record) FROM events WHERE first < ?1 ORDER BY first DESC LIMIT 1), 0), ?4`
+		INSERT INTO events (first, n, at, high, start, record)
+		SELECT ?1, ?2, ?3, coalesce(max(high), 0), coalesce(max(start + octet_length(record)), 0), ?4
+		FROM events WHERE first = (SELECT max(first) FROM events WHERE first < ?1)`
 	replaceFeed = "UPDATE feed SET name = ?1, trimmed = ?2"
 )
 
@@ -29,6 +30,9 @@ func (db *DB) StoredEvents(ctx context.Context, after petstore.StoredEvents, lim
 // ReplaceEvents stores and removes records of events.
 func (db *DB) ReplaceEvents(ctx context.Context, put, remove []petstore.StoredEvents) error {
 	return db.writeCopy(ctx, func(w *writer) error {
+		if err := run(w.conn, removeCheckpoints); err != nil {
+			return err
+		}
 		for _, row := range remove {
 			if err := w.removeEventRows(selectRow, row.First); err != nil {
 				return err
@@ -78,7 +82,12 @@ func (w *writer) copyEvents(row petstore.StoredEvents) error {
 	return run(w.conn, copyEvents, row.First, row.Count, row.At.UnixMilli(), row.Record)
 }
 
-// ReplaceFeed stores the name of the feed and which events were trimmed.
+// ReplaceFeed stores the name of the feed and which events were trimmed. The checkpoints are made anew.
 func (db *DB) ReplaceFeed(ctx context.Context, feed petstore.Feed) error {
-	return db.writeCopy(ctx, func(w *writer) error { return run(w.conn, replaceFeed, feed.Name, feed.Trimmed) })
+	return db.writeCopy(ctx, func(w *writer) error {
+		if err := run(w.conn, removeCheckpoints); err != nil {
+			return err
+		}
+		return run(w.conn, replaceFeed, feed.Name, feed.Trimmed)
+	})
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	// octet_length does not read the record.
-	selectEndOfFeed  = "SELECT first + n, start + octet_length(record) FROM events ORDER BY first DESC LIMIT 1"
+	selectEndOfFeed  = "SELECT first + n, high, start + octet_length(record) FROM events ORDER BY first DESC LIMIT 1"
 	selectOldestRows = "SELECT first, n, at, record, start FROM events ORDER BY first LIMIT ?1"
 	selectKeptBytes  = `
 		SELECT (SELECT start + octet_length(record) FROM events ORDER BY first DESC LIMIT 1) - (SELECT start FROM events ORDER BY first LIMIT 1)`
@@ -76,7 +76,11 @@ func (db *DB) TrimEvents(ctx context.Context, kept petstore.EventsKept) (removed
 				return err
 			}
 		}
-		return nil
+		feed, err := readFeed(w.conn)
+		if err != nil {
+			return err
+		}
+		return run(w.conn, trimCheckpoints, feed.Trimmed)
 	})
 	if err != nil {
 		return 0, err
@@ -88,7 +92,7 @@ func (db *DB) TrimEvents(ctx context.Context, kept petstore.EventsKept) (removed
 // feed has too many bytes.
 func excessEvents(conn *sqlite3.Conn, oldest time.Time, bytes int64, limit int) (rows []petstore.StoredEvents, err error) {
 	var end int64
-	if err := query(conn, func(row *sqlite3.Stmt) { end = row.ColumnInt64(1) }, selectEndOfFeed); err != nil {
+	if err := query(conn, func(row *sqlite3.Stmt) { end = row.ColumnInt64(2) }, selectEndOfFeed); err != nil {
 		return nil, err
 	}
 	size := 0
@@ -121,7 +125,7 @@ func (w *writer) removeEvents(row petstore.StoredEvents) error {
 	return run(w.conn, removeEvents, row.First)
 }
 
-// ResetFeed gives the feed a new name.
+// ResetFeed gives the feed a new name and disables webhooks.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	return db.write(ctx, func(w *writer) error { return resetFeed(w.conn) })
 }
@@ -136,5 +140,8 @@ func resetFeed(conn *sqlite3.Conn) error {
 	for name == feed.Name {
 		name = petstore.NewFeedName()
 	}
-	return run(conn, renameFeed, name)
+	if err := run(conn, renameFeed, name); err != nil {
+		return err
+	}
+	return restoreWebhooks(conn, feed)
 }

@@ -133,8 +133,8 @@ func (d *document) schema(s schema) schema {
 	return named
 }
 
-// operations lists all operations and the requests to webhooks, and resolves their references. It uses the order of the YAML source, because the JSON form
-// has lost that order.
+// operations lists all operations and the requests to webhooks, and resolves their references. It uses the order of the YAML
+// source, because the JSON form has lost that order.
 func (d *document) operations(source []byte) []operation {
 	var all []operation
 	for name, item := range d.Webhooks {
