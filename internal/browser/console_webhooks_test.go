@@ -97,7 +97,8 @@ func TestAnAdministratorMakesAWebhookAndItIsPinged(t *testing.T) {
 	page.Wait(isWebhook("The website", "Active"))
 	page.Reload()
 	page.Wait(isWebhook("The website", "Active"))
-	page.Click("#back, #hook-back")
+	page.Click("#hook-back")
+	page.Wait(`document.getElementById("hook-rows").checkVisibility() && location.search === "?view=webhooks"`)
 }
 
 func TestAWebhookIsChangedReplayedRotatedAndDeleted(t *testing.T) {
