@@ -30,7 +30,7 @@ type figures struct {
 }
 
 // kinds are the kinds of fault that have a column in the report.
-var kinds = []history.Kind{history.NotLinearizable, history.NotAskedFor, history.OverLimit, history.Undecided}
+var kinds = []history.Kind{history.NotLinearizable, history.NotAskedFor, history.OverLimit, history.WrongFeed, history.Undecided}
 
 func newFigures() *figures { return &figures{faults: make(map[history.Kind]int)} }
 

@@ -49,6 +49,10 @@ var actions = []struct {
 	{2, "DELETE", "/v1/categories/{category}", ""},
 	{2, "GET", "/v1/categories/{category}", ""},
 	{2, "GET", "/v1/categories?limit={limit}", ""},
+	{5, "GET", "{feed}", ""},
+	{1, "GET", "{feed}&types=order.*,pet.deleted", ""},
+	{1, "GET", "/v1/events?petId={pet}", ""},
+	{1, "GET", "/v1/events?limit={limit}&after=now", ""},
 }
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -109,6 +113,8 @@ func (w *worker) value(word string) (value any, ok bool) {
 		return oneOf(w, []int{2, 3, 20, 100}), true
 	case "next":
 		return w.next, w.next != ""
+	case "feed":
+		return w.feed, true
 	}
 	return w.known.value(w, word)
 }
@@ -118,6 +124,10 @@ func (w *worker) value(word string) (value any, ok bool) {
 // what was written. If the outcome of a write is unknown, it reads twice.
 func (w *worker) perform(ctx context.Context, method, path, body string) {
 	op, _ := model.Parse(model.Exchange{Client: w.id, Key: w.key, Method: method, Path: path, Body: []byte(body)})
+	if op == nil { // the model does not know the feed
+		w.readFeed(ctx, path)
+		return
+	}
 	switch {
 	case method != http.MethodGet && w.chance(50):
 		op.IdempotencyKey, _ = w.fill("{new}")
@@ -140,4 +150,14 @@ func (w *worker) perform(ctx context.Context, method, path, body string) {
 			w.get(ctx, fmt.Sprintf("/v1/%s/%d", done.Noun, done.ID))
 		}
 	}
+}
+
+// readFeed reads a page of the feed. If it is the page that follows those that the worker has read, the worker continues
+// behind it.
+func (w *worker) readFeed(ctx context.Context, path string) model.Exchange {
+	answer := w.get(ctx, path)
+	if answer.Status == http.StatusOK && path == w.feed {
+		w.feed = model.NextPage(answer.Header)
+	}
+	return answer
 }

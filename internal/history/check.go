@@ -39,6 +39,7 @@ const (
 	NotLinearizable Kind = "not linearizable" // no order of the operations explains all answers
 	NotAskedFor     Kind = "not asked for"    // something exists that nobody asked for, or exists twice
 	OverLimit       Kind = "over the limit"   // more requests of a key passed than a window allows
+	WrongFeed       Kind = "wrong feed"       // the feed of events does not tell of all changes as they were
 	Undecided       Kind = "undecided"        // the timeout ended a search before its result was known
 )
 
@@ -76,6 +77,9 @@ type checker struct {
 //   - If two animals both changed during a list, the operations on both animals together have a linearization. checkLists
 //     does not check all of these pairs.
 //   - Each inventory and each link to a next page was possible, given everything that is known about each single animal.
+//   - The feed tells of every change exactly once. Its order and the states that it leaves explain the answers: an event does
+//     not come after the event of a write that began later, a page at the end shows every change that was acknowledged, and
+//     every animal, order and category was shown as the feed has it at that time.
 //   - In no window did more requests of a key pass than the limit allows.
 //
 // A search that the timeout ends is a fault too.
@@ -87,6 +91,7 @@ func Check(exchanges []model.Exchange, rules Rules) []Fault {
 		}
 	}
 	slices.SortStableFunc(c.operations, func(a, b *model.Operation) int { return cmp.Compare(a.Called, b.Called) })
+	c.checkFeed(exchanges)
 	c.resolveUnknown()
 	c.checkPages()
 	c.checkCounter()

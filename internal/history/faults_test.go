@@ -33,6 +33,18 @@ var planted = []struct {
 	{"a page that skips an animal", func(s petstore.Storage) petstore.Storage { return &skipping{Storage: s} }, NotLinearizable},
 	{"a page that is read in two halves", func(s petstore.Storage) petstore.Storage { return &torn{Storage: s} }, NotLinearizable},
 	{"an inventory that is off by one", func(s petstore.Storage) petstore.Storage { return &miscounting{Storage: s} }, NotLinearizable},
+	{"an event that is lost", forged(lose), WrongFeed},
+	{"an event that is there twice", forged(repeat), WrongFeed},
+	{"an event that comes too late in the feed", forged(move), WrongFeed},
+	{"an event that appears behind readers", forged(hide), WrongFeed},
+	{"a sequence that is skipped", forged(skip), WrongFeed},
+	{"an event with a wrong old value", forged(misremember), WrongFeed},
+	{"an order and its animal with another event between them", forged(tear), WrongFeed},
+	{"an event of a change that was refused", func(s petstore.Storage) petstore.Storage { return &premature{Storage: s} }, WrongFeed},
+	{"a page of events that misses what was acknowledged", func(s petstore.Storage) petstore.Storage { return &lagging{Storage: s} }, WrongFeed},
+	{"a page of events that its filter leaves incomplete", func(s petstore.Storage) petstore.Storage { return &filtering{Storage: s} }, WrongFeed},
+	{"an event that keeps a removed reference", func(s petstore.Storage) petstore.Storage { return &remembering{Storage: s} }, WrongFeed},
+	{"a position of the feed that is lost", func(s petstore.Storage) petstore.Storage { return &forgetting{Storage: s} }, WrongFeed},
 }
 
 func TestEveryPlantedFaultIsFound(t *testing.T) {

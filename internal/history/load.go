@@ -48,8 +48,8 @@ func (l Load) Run(ctx context.Context, h *History) {
 	all.Wait()
 }
 
-// ReadBack reads all lists once, and the inventory before and after them. So every write of the history is followed by a
-// read.
+// ReadBack reads all lists once, and the inventory before and after them. Then it reads the feed from its beginning to its
+// end. So every write of the history is followed by a read, and by a read of its event.
 func (l Load) ReadBack(ctx context.Context, h *History) {
 	w := l.worker(max(1, l.Workers), h, new(known))
 	w.get(ctx, "/v1/inventory")
@@ -64,10 +64,17 @@ func (l Load) ReadBack(ctx context.Context, h *History) {
 		}
 	}
 	w.get(ctx, "/v1/inventory")
+	for isEnd := false; !isEnd && ctx.Err() == nil; {
+		answer := w.readFeed(ctx, w.feed)
+		isEnd = answer.Header.Get("Petstore-Feed-End") != ""
+		if answer.Status != http.StatusOK {
+			w.rest(ctx, 100*time.Millisecond)
+		}
+	}
 }
 
 func (l Load) worker(i int, h *History, shared *known) *worker {
-	w := &worker{load: l, id: i, history: h, known: shared, backoff: shortBackoff, random: rand.New(rand.NewPCG(l.Seed, uint64(i)))}
+	w := &worker{load: l, id: i, history: h, known: shared, backoff: shortBackoff, random: rand.New(rand.NewPCG(l.Seed, uint64(i))), feed: "/v1/events?limit=1000"}
 	if names := slices.Sorted(maps.Keys(l.Keys)); len(names) > 0 {
 		w.key = names[i%len(names)]
 	}

@@ -1,8 +1,10 @@
 package history
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +14,7 @@ import (
 )
 
 func TestEveryRuleIsHeld(t *testing.T) {
-	for _, r := range rules {
+	for _, r := range slices.Concat(rules, feedRules) {
 		t.Run(r.rule, func(t *testing.T) {
 			for _, f := range Check(written(t, r.history, "+"), Rules{}) {
 				t.Errorf("in the history that keeps the rule: %v", f)
@@ -35,17 +37,21 @@ func TestManyRequestsWithoutAnAnswerAreSearched(t *testing.T) {
 var (
 	petMacro   = regexp.MustCompile(`pet\((\d+) (\w+) (\w+)\)`)
 	orderMacro = regexp.MustCompile(`order\((\d+) (\d+) (\w+)\)`)
+	eventMacro = regexp.MustCompile(`event\((\d+) (\S+) (\{[^{}]*\})(?: was (\{[^{}]*\}))?\)`)
 	errorMacro = regexp.MustCompile(`error\((\w+) ([^)]*)\)`)
-	exchange   = regexp.MustCompile(`^([+-]?) *(\d+) (\d+) (\w+) (\S+) ?(#\w+)? ?(\{.*\})? ?= (lost|\d+) ?(replayed|more)? ?(.*)$`)
+	exchange   = regexp.MustCompile(`^([+-]?) *(\d+) (\d+) (\w+) (\S+) ?(#\w+)? ?(\{.*\})? ?= (lost|\d+) ?(replayed|more|at\d+|end\d+)? ?(.*)$`)
 )
 
 // The function written parses a history. It uses the lines that begin with the given sign and the lines without a sign.
 func written(t *testing.T, text, sign string) (all []model.Exchange) {
 	t.Helper()
 	text = `0 1 POST pets {"name":"Rex","categoryId":1} = 201 pet(1 Rex available)` + text
+	text = strings.ReplaceAll(text, "rex", "event(1 pet.created pet(1 Rex available))")
 	text = petMacro.ReplaceAllString(text, `{"id":$1,"name":"$2","categoryId":1,"status":"$3"}`)
 	text = orderMacro.ReplaceAllString(text, `{"id":$1,"petId":$2,"status":"$3","createdAt":"12:00","expiresAt":"12:01"}`)
 	text = strings.ReplaceAll(text, `"status":"expired","createdAt":"12:00"`, `"status":"expired","closedAt":"12:01","createdAt":"12:00"`)
+	text = eventMacro.ReplaceAllString(text, `{"id":"evt_f_$1","sequence":$1,"type":"$2","timestamp":"12:00","data":$3,"previous":$4}`)
+	text = strings.ReplaceAll(text, `,"previous":}`, `}`)
 	text = errorMacro.ReplaceAllString(text, `{"code":"$1","message":"$2"}`)
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		m := exchange.FindStringSubmatch(strings.TrimSpace(line))
@@ -65,6 +71,10 @@ func written(t *testing.T, text, sign string) (all []model.Exchange) {
 			e.Header.Set("Idempotency-Replayed", "true")
 		case "more":
 			e.Header.Set("Link", `</v1/pets?cursor=next>; rel="next"`)
+		}
+		if place := strings.TrimLeft(m[9], "aednt"); m[9] != "" && place != m[9] {
+			e.Header.Set("Link", `</v1/events?after=evt_f_`+place+`>; rel="next"`)
+			e.Header.Set("Petstore-Feed-End", fmt.Sprint(m[9] == "end"+place))
 		}
 		all = append(all, e)
 	}

@@ -25,6 +25,7 @@ type worker struct {
 	named   int
 	backoff time.Duration    // after a request that was not answered
 	next    string           // the page after one that was already read
+	feed    string           // the page of the feed after those that were already read
 	sent    []model.Exchange // the latest requests with an Idempotency-Key, which may be sent again
 }
 
@@ -35,7 +36,7 @@ const (
 )
 
 // The variable kept lists the answer headers that the history records.
-var kept = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Idempotency-Replayed", "Link"}
+var kept = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Idempotency-Replayed", "Link", "Petstore-Feed-End"}
 
 // send sends a request once, records the answer, and pauses after a failure. It finishes the request even if ctx ends.
 func (w *worker) send(ctx context.Context, e model.Exchange) model.Exchange {

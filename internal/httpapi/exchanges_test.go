@@ -87,7 +87,7 @@ var (
 	hookSecretOf = regexp.MustCompile(`\bwhsec_[0-9A-Za-z+/]{43}=`)
 	deliveryIDOf = regexp.MustCompile(`\bdlv_[0-9a-f]{24}\b`)
 	pingIDOf     = regexp.MustCompile(`\bping_[0-9a-f]{24}\b`)
-	timeOf   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	timeOf       = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
 // feedOfExamples is the name of the feed that messages have as an example.

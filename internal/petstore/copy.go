@@ -244,17 +244,35 @@ var storedEvents = kind[StoredEvents]{
 	replace: Target.ReplaceEvents,
 }
 
-// copyFeed copies the events and then the name of their feed. A target that has the name has all events of the source.
+// copyFeed copies the events and then the name of their feed. A target that has the name has all events that the source had
+// when the copy began.
 func copyFeed(ctx context.Context, from Source, to Target) (Tally, error) {
-	tally, err := storedEvents.copyRecords(ctx, from, to, func(int64) {})
-	if err != nil {
-		return tally, err
-	}
 	feed, err := from.Feed(ctx)
+	if err != nil {
+		return Tally{Kind: storedEvents.name}, err
+	}
+	tally, err := storedEvents.copyRecords(ctx, feedUntil{from, feed.Last}, to, func(int64) {})
+	if err == nil {
+		feed, err = from.Feed(ctx) // it may have trimmed some meanwhile
+	}
 	if err != nil {
 		return tally, err
 	}
 	return tally, to.ReplaceFeed(ctx, feed)
+}
+
+// feedUntil is a source without most of the events after the last one. Otherwise a copy from a source that gets events faster
+// than the target stores them would never end.
+type feedUntil struct {
+	Source
+	last int64
+}
+
+func (s feedUntil) StoredEvents(ctx context.Context, after StoredEvents, limit int) ([]StoredEvents, error) {
+	if after.First+after.Count > s.last {
+		return nil, nil
+	}
+	return s.Source.StoredEvents(ctx, after, limit)
 }
 
 // allWebhooks returns every webhook, newest first, without what is counted.

@@ -217,7 +217,8 @@ type Upkeep interface {
 	// processes may call it at the same time.
 	AddUsage(ctx context.Context, added []OwnerUsage, idempotency *Idempotency) (replayed bool, err error)
 	// PurgeUsage deletes the usage in hours that began before that time and returns the number of records. If the time is
-	// zero, it deletes what is older than UsageKept, by the storage's clock.
+	// zero, it deletes what is older than UsageKept, by the storage's clock. A server calls it every minute, so a
+	// storage may also merge then what AddUsage has added. Merging changes no sum.
 	PurgeUsage(ctx context.Context, before time.Time) (int64, error)
 	// Connections returns how many connections are in use now.
 	Connections() Connections

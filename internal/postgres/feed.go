@@ -62,17 +62,20 @@ func (db *DB) FeedStats(ctx context.Context) (stats petstore.FeedStats, err erro
 	return stats, err
 }
 
-// TrimEvents removes old events. It locks the feed only if there are any.
+// TrimEvents removes old events. It numbers first, and locks the feed only if there are any to remove.
 func (db *DB) TrimEvents(ctx context.Context, kept petstore.EventsKept) (removed int64, err error) {
+	if err := db.NumberEvents(ctx); err != nil {
+		return 0, err
+	}
 	var old []petstore.StoredEvents
-	err = db.read(ctx, func(ctx context.Context) error {
+	err = db.read(detached(ctx), func(ctx context.Context) error {
 		old, err = queryExcessEvents(ctx, db.pool, kept, 1)
 		return err
 	})
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockFeed); err != nil {
 			return err
 		}

@@ -13,8 +13,9 @@ const (
 	selectOverlapping = selectEvents + " WHERE first < ?1 + ?2 AND first >= coalesce((SELECT max(first) FROM events WHERE first <= ?1 AND first + n > ?1), ?1)"
 	selectRow         = selectEvents + " WHERE first = ?1"
 	copyEvents        = `
-		INSERT INTO events (first, n, at, start, record)
-		SELECT ?1, ?2, ?3, coalesce((SELECT start + octet_length(record) FROM events WHERE first < ?1 ORDER BY first DESC LIMIT 1), 0), ?4`
+		INSERT INTO events (first, n, at, high, start, record)
+		SELECT ?1, ?2, ?3, coalesce(max(high), 0), coalesce(max(start + octet_length(record)), 0), ?4
+		FROM events WHERE first = (SELECT max(first) FROM events WHERE first < ?1)`
 	replaceFeed = "UPDATE feed SET name = ?1, trimmed = ?2"
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	insertEvents     = "INSERT INTO events (first, n, at, low, high, start, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+	insertEvents     = "INSERT INTO events (first, n, at, high, start, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
 	insertEventOfPet = "INSERT INTO event_pets (pet_id, sequence) VALUES (?1, ?2)"
 	rewriteEvents    = "UPDATE events SET record = ?2 WHERE first = ?1"
 	selectRowsOfPet  = selectEvents + `
@@ -38,7 +38,7 @@ type eventLog struct {
 type eventRow struct {
 	start, end int // of its record in the text
 	n          int64
-	low, high  int64 // of the ids of created animals; zero if there are none
+	high       int64 // the highest id of a created animal, or zero
 }
 
 // eventOfPet is an event that the index by animal needs. The place of the first event of a transaction is 0.
@@ -66,9 +66,6 @@ func (l *eventLog) note(e petstore.Event) {
 	row.n++
 	switch id := e.PetID(); {
 	case e.Type == petstore.PetCreated:
-		if row.low == 0 {
-			row.low = id
-		}
 		row.high = id
 	case e.Category == nil:
 		l.pets = append(l.pets, eventOfPet{id, l.count})
@@ -90,18 +87,19 @@ func (w *writer) storeEvents(clock func() time.Time) error {
 	if w.events.count == 0 {
 		return nil
 	}
-	first, start, err := w.endOfFeed()
+	end, err := w.endOfFeed()
 	if err != nil {
 		return err
 	}
-	at, sequence := clock(), first
+	at, first := clock(), end.next
 	for _, row := range w.events.rows {
 		record := w.events.text[row.start:row.end]
-		if err := w.insertEventRow(sequence, start, at, row, record); err != nil {
+		end.high = max(end.high, row.high)
+		if err := w.storeEventRow(end, row.n, at, record); err != nil {
 			return err
 		}
-		sequence += row.n
-		start += int64(len(record))
+		end.next += row.n
+		end.bytes += int64(len(record))
 	}
 	for _, e := range w.events.pets {
 		if err := w.indexEvent(e.petID, first+e.place); err != nil {
@@ -116,36 +114,38 @@ func (w *writer) storeEvents(clock func() time.Time) error {
 	return nil
 }
 
-// endOfFeed returns the sequence of the next event, and how many bytes of records the feed had so far.
-func (w *writer) endOfFeed() (next, bytes int64, err error) {
-	defer w.feedEnd.Reset()
-	found, err := w.feedEnd.Step()
-	if err != nil {
-		return 0, 0, err
-	}
-	if found {
-		return w.feedEnd.ColumnInt64(0), w.feedEnd.ColumnInt64(1), nil
-	}
-	feed, err := readFeed(w.conn)
-	return feed.Trimmed + 1, 0, err
+// feedEnd says what the next row continues.
+type feedEnd struct {
+	next  int64 // the sequence of the next event
+	high  int64 // the highest id of an animal that was created so far
+	bytes int64 // of all records so far
 }
 
-func (w *writer) insertEventRow(first, start int64, at time.Time, row eventRow, record []byte) error {
-	insert := w.insertEvents
-	defer insert.Reset()
-	insert.BindInt64(1, first)
-	insert.BindInt64(2, row.n)
-	insert.BindInt64(3, at.UnixMilli())
-	if row.low == 0 {
-		insert.BindNull(4)
-		insert.BindNull(5)
-	} else {
-		insert.BindInt64(4, row.low)
-		insert.BindInt64(5, row.high)
+// endOfFeed reads the last row, because another process may have added it.
+func (w *writer) endOfFeed() (feedEnd, error) {
+	stmt := w.selectEndOfFeed
+	defer stmt.Reset()
+	found, err := stmt.Step()
+	if err != nil {
+		return feedEnd{}, err
 	}
-	insert.BindInt64(6, start)
-	insert.BindText(7, string(record))
-	_, err := insert.Step()
+	if found {
+		return feedEnd{stmt.ColumnInt64(0), stmt.ColumnInt64(1), stmt.ColumnInt64(2)}, nil
+	}
+	feed, err := readFeed(w.conn)
+	return feedEnd{next: feed.Trimmed + 1}, err
+}
+
+func (w *writer) storeEventRow(end feedEnd, n int64, at time.Time, record []byte) error {
+	stmt := w.insertEvents
+	defer stmt.Reset()
+	stmt.BindInt64(1, end.next)
+	stmt.BindInt64(2, n)
+	stmt.BindInt64(3, at.UnixMilli())
+	stmt.BindInt64(4, end.high)
+	stmt.BindInt64(5, end.bytes)
+	stmt.BindText(6, string(record))
+	_, err := stmt.Step()
 	return err
 }
 

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -18,7 +20,7 @@ const (
 	selectEvents      = "SELECT first, n, at, record FROM events"
 	selectEventsFrom  = selectEvents + " WHERE first >= coalesce((SELECT max(first) FROM events WHERE first <= ?1), 0) ORDER BY first"
 	selectEventRow    = selectEvents + " WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
-	selectCreatingRow = selectEvents + " WHERE low <= ?1 ORDER BY low DESC LIMIT 1"
+	selectHigh        = "SELECT high FROM events WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
 	selectEventsOfPet = "SELECT sequence FROM event_pets WHERE pet_id = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3"
 )
 
@@ -52,7 +54,7 @@ func listEvents(conn *sqlite3.Conn, q petstore.EventQuery) (page petstore.EventP
 		}
 	}
 	page.Next = petstore.EventPosition{Feed: page.Feed.Name, Sequence: after}
-	r := eventReader{conn: conn}
+	r := eventReader{conn: conn, feed: page.Feed}
 	events := r.following(after)
 	if q.PetID != nil {
 		events = r.ofPet(*q.PetID, after)
@@ -92,6 +94,7 @@ func scanEvents(row *sqlite3.Stmt) petstore.StoredEvents {
 // eventReader reads events in their order, until it has read maxPageBytes.
 type eventReader struct {
 	conn  *sqlite3.Conn
+	feed  petstore.Feed
 	bytes int
 	cut   bool // there are more events
 }
@@ -159,18 +162,35 @@ func (r *eventReader) ofPet(petID, after int64) iter.Seq2[petstore.Event, error]
 // sequencesOf returns the sequences of the events of an animal, at most a few more than a page examines. The animal was
 // created before everything else happened to it.
 func (r *eventReader) sequencesOf(petID, after int64) (sequences []int64, err error) {
-	created, err := r.row(selectCreatingRow, petID)
+	created, err := r.creationOf(petID)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range created {
-		if e.Type == petstore.PetCreated && e.PetID() == petID && e.Sequence > after {
-			sequences = append(sequences, e.Sequence)
-		}
+	if created > after {
+		sequences = append(sequences, created)
 	}
 	err = query(r.conn, func(row *sqlite3.Stmt) { sequences = append(sequences, row.ColumnInt64(0)) },
 		selectEventsOfPet, petID, after, petstore.MaxEventsExamined+1)
 	return slices.Compact(sequences), err
+}
+
+// creationOf returns the sequence of the creation of an animal, or zero if the index by animal has it or no event is kept.
+func (r *eventReader) creationOf(petID int64) (sequence int64, err error) {
+	place := sort.Search(int(r.feed.Last-r.feed.Trimmed), func(i int) bool {
+		high := int64(0)
+		err = cmp.Or(err, query(r.conn, func(row *sqlite3.Stmt) { high = row.ColumnInt64(0) }, selectHigh, r.feed.Trimmed+1+int64(i)))
+		return high >= petID
+	})
+	if err != nil {
+		return 0, err
+	}
+	events, err := r.row(selectEventRow, r.feed.Trimmed+1+int64(place))
+	for _, e := range events {
+		if e.Type == petstore.PetCreated && e.PetID() == petID {
+			sequence = e.Sequence
+		}
+	}
+	return sequence, err
 }
 
 // row returns the events of one row, or none.

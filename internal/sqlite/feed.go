@@ -11,7 +11,7 @@ import (
 
 const (
 	// octet_length does not read the record.
-	selectEndOfFeed  = "SELECT first + n, start + octet_length(record) FROM events ORDER BY first DESC LIMIT 1"
+	selectEndOfFeed  = "SELECT first + n, high, start + octet_length(record) FROM events ORDER BY first DESC LIMIT 1"
 	selectOldestRows = "SELECT first, n, at, record, start FROM events ORDER BY first LIMIT ?1"
 	selectKeptBytes  = `
 		SELECT (SELECT start + octet_length(record) FROM events ORDER BY first DESC LIMIT 1) - (SELECT start FROM events ORDER BY first LIMIT 1)`
@@ -92,7 +92,7 @@ func (db *DB) TrimEvents(ctx context.Context, kept petstore.EventsKept) (removed
 // feed has too many bytes.
 func excessEvents(conn *sqlite3.Conn, oldest time.Time, bytes int64, limit int) (rows []petstore.StoredEvents, err error) {
 	var end int64
-	if err := query(conn, func(row *sqlite3.Stmt) { end = row.ColumnInt64(1) }, selectEndOfFeed); err != nil {
+	if err := query(conn, func(row *sqlite3.Stmt) { end = row.ColumnInt64(2) }, selectEndOfFeed); err != nil {
 		return nil, err
 	}
 	size := 0

@@ -22,7 +22,7 @@ type writer struct {
 	get              *sqlite3.Stmt
 	list             *sqlite3.Stmt
 	dataVersion      *sqlite3.Stmt
-	feedEnd          *sqlite3.Stmt
+	selectEndOfFeed  *sqlite3.Stmt
 	insertEvents     *sqlite3.Stmt
 	insertEventOfPet *sqlite3.Stmt
 	lastDataVersion  int64                     // what dataVersion returned last
@@ -51,7 +51,7 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 	w := &writer{conn: conn}
 	statements := map[string]**sqlite3.Stmt{
 		selectPet: &w.get, selectPets: &w.list, selectDataVersion: &w.dataVersion,
-		selectEndOfFeed: &w.feedEnd, insertEvents: &w.insertEvents, insertEventOfPet: &w.insertEventOfPet,
+		selectEndOfFeed: &w.selectEndOfFeed, insertEvents: &w.insertEvents, insertEventOfPet: &w.insertEventOfPet,
 	}
 	for more := range w.inserts {
 		statements[insertPets+strings.Repeat(", (?, ?, ?)", more)] = &w.inserts[more]

@@ -12,16 +12,13 @@ CREATE TABLE events (
     first  INTEGER PRIMARY KEY, -- the sequence of the first event
     n      INTEGER NOT NULL,
     at     INTEGER NOT NULL, -- milliseconds since 1970
-    low    INTEGER, -- low and high are the lowest and the highest id of the animals that were created, if there are any
-    high   INTEGER,
+    high   INTEGER NOT NULL, -- the highest id of the animals that were created in this row or before; see event_pets
     start  INTEGER NOT NULL, -- how many bytes of records the feed had before this row
     record TEXT    NOT NULL
 ) STRICT;
 
--- Ids ascend, so the ranges of two rows never overlap.
-CREATE INDEX events_creating ON events (low) WHERE low IS NOT NULL;
-
--- The events of each animal, except its creation, which low and high find. The events of copied rows are all here.
+-- The events of each animal, except its creation. Because ids ascend, an animal was created in the first row whose high is not
+-- below its id, unless that row was copied: the events of copied rows are all here, and do not raise high.
 CREATE TABLE event_pets (
     pet_id   INTEGER NOT NULL,
     sequence INTEGER NOT NULL,
